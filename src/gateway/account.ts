@@ -21,33 +21,28 @@ interface IncomingCall {
   readonly account: CallAccount;
 }
 
-/** A call whose caller is known. */
 export interface CallOfCaller extends IncomingCall {
   readonly caller: Caller;
 }
 
-/** A call that hooks hear of. */
 interface GuardedCall extends CallOfCaller {
   readonly hooks: HookSet;
 }
 
-/** A guarded call whose request was read. */
 export interface RequestedCall extends GuardedCall {
   readonly request: WireRequest;
 }
 
-/** A read call as it is for one upstream. */
 export interface ReadCall extends RequestedCall, Turn {}
 
 interface CallEnd {
   readonly status: number;
-  /** Of a call that no hook denied or changed. */
+  /** The outcome unless a hook denied or changed the call. */
   readonly outcome: 'allowed' | 'failed' | 'aborted' | 'refused';
-  /** The body that the client got; undefined where nobody recorded it. */
+  /** The body sent to the client; undefined if it was not recorded. */
   readonly answer?: string | RecordedAnswer | undefined;
 }
 
-/** What a call used and what was decided on it, for its key's limits and for the audit. */
 export class CallAccount {
   readonly id = `call_${randomUUID()}`;
   readonly #services: Pick<GatewayServices, 'audit' | 'config'>;
@@ -59,22 +54,19 @@ export class CallAccount {
   #upstreamMs = 0;
   #lease: Lease | undefined;
   #hasEnded = false;
-  /** Of the upstream that was called, if one was. */
   #wasSent = false;
-  /** Whether an upstream that failed before it may have been paid all the same. */
+  /** Whether an earlier upstream failed but may have charged for the call. */
   #mayOwe = false;
-  /** The ids of the providers that were asked, in turn. */
+  /** The IDs of the providers that were called, in order. */
   readonly asked: string[] = [];
-  /** The id of the provider whose answer it is. */
+  /** The ID of the provider whose response is used. */
   provider: string | undefined;
   caller: Caller | undefined;
   offered: OfferedModel | undefined;
   model = '';
   isStream = false;
-  /** The body as the client sent it. */
   request = '';
   usage: TokenUsage | undefined;
-  /** Of the upstream's answer, once it has begun. */
   upstreamStatus: number | undefined;
 
   constructor(services: Pick<GatewayServices, 'audit' | 'config'>, endpoint: EndpointName) {
@@ -82,12 +74,11 @@ export class CallAccount {
     this.#endpoint = endpoint;
   }
 
-  /** Whether somebody asks for the tokens of an answer. */
   get countsTokens(): boolean {
     return this.#services.audit !== undefined || this.caller?.keyId != null;
   }
 
-  /** Records an answer for the audit, piece by piece; undefined where there is none. */
+  /** Records a response for the audit; undefined without an audit. */
   startRecord(): AnswerRecord | undefined {
     return this.#services.audit && new AnswerRecord(this.#keepsContent);
   }
@@ -100,7 +91,6 @@ export class CallAccount {
     this.#verdicts.push(toAuditedVerdict(phase, decision));
   }
 
-  /** From now on another upstream is asked for the model. */
   turnTo(offered: OfferedModel): void {
     if (this.#wasSent && !this.#isFree) this.#mayOwe = true;
     this.#wasSent = false;
@@ -109,7 +99,6 @@ export class CallAccount {
     this.offered = offered;
   }
 
-  /** Counts the time of hooks, or of the upstream. */
   async time<Result>(what: 'hooks' | 'upstream', work: () => Promise<Result>): Promise<Result> {
     const from = performance.now();
     if (what === 'upstream') this.#wasSent = true;
@@ -132,14 +121,14 @@ export class CallAccount {
   }
 
   /**
-   * Settles the call: gives its place back, and keeps its row. Once. Rejects with RefusedCall when the row cannot be kept and
-   * has to be; then the end of the answer must not go out.
+   * Releases the lease and writes the audit row. Later calls do nothing. Rejects with RefusedCall if the row is
+   * required but cannot be written; the end of the response must not be sent then.
    */
   async end(end: CallEnd): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     await this.#lease?.end(this.#wasSent || this.#mayOwe ? this.#used() : undefined);
-    // Of strangers no row is kept: whoever can connect could fill the disk with them.
+    // Calls without a valid key get no row. Otherwise any client could fill the disk.
     const { audit } = this.#services;
     if (audit !== undefined && this.caller !== undefined) await audit.write(this.#record(end, this.caller));
   }
@@ -148,7 +137,6 @@ export class CallAccount {
     return this.#services.config.audit?.content === true;
   }
 
-  /** An error of the upstream is not charged for, unless it says otherwise. */
   get #isFree(): boolean {
     return this.usage === undefined && (this.upstreamStatus ?? 0) >= 400;
   }
@@ -173,7 +161,7 @@ export class CallAccount {
       keyId: caller.keyId,
       caller: caller.name,
       endpoint: this.#endpoint,
-      // Any other name is a text of the client's.
+      // Other names are arbitrary client text.
       model: this.offered === undefined ? '' : this.model,
       asked: this.asked,
       provider: this.provider ?? null,
@@ -207,23 +195,19 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/**
- * What the audit keeps of a decision. The reason is the hook's own; of a hook that failed it is the code of the fault alone, since
- * its output may quote what it was shown.
- */
+/** For a failed hook the reason is the error code, because the hook's output may quote the payload. */
 function toAuditedVerdict(phase: string, { verdict, hook, reason, error }: Decision): AuditedVerdict {
   return { phase, verdict, hook, reason: error === undefined ? reason : error.code };
 }
 
-/** The body of an answer as the audit has it. */
 export interface RecordedAnswer {
   /** SHA-256, in hex. */
   readonly digest: string;
-  /** Undefined where no content is kept. */
+  /** Undefined unless content is stored. */
   readonly text: string | undefined;
 }
 
-/** Records an answer that goes by in pieces, in memory that does not grow with it unless its content is kept. */
+/** Records a streamed response. Memory use is constant unless content is stored. */
 export class AnswerRecord {
   readonly #hash = createHash('sha256');
   readonly #decoder = new TextDecoder();
@@ -240,14 +224,13 @@ export class AnswerRecord {
     this.#texts.push(typeof piece === 'string' ? piece : this.#decoder.decode(piece, { stream: true }));
   }
 
-  /** What went by until it was first asked for. */
+  /** Returns the record of everything pushed before the first call of `end`. */
   end(): RecordedAnswer {
     this.#ended ??= { digest: this.#hash.copy().digest('hex'), text: this.#texts?.join('') };
     return this.#ended;
   }
 }
 
-/** The record of a whole text. */
 function recordAnswer(text: string, isContentKept: boolean): RecordedAnswer {
   const record = new AnswerRecord(isContentKept);
   record.push(text);

@@ -15,56 +15,53 @@ import type {
   WireRules,
 } from './wire/codec.ts';
 
-/** Who calls: a key, or nobody in particular where the gateway asks for none. */
+/** The key that makes a call, or an anonymous caller if the gateway requires no keys. */
 export interface Caller {
-  /** Of the key; null without keys. */
+  /** The key's ID; null without keys. */
   readonly keyId: string | null;
   readonly name: string;
-  /** The models that it may call; undefined: all. */
+  /** The models that the caller may use; undefined allows all. */
   readonly models: readonly string[] | undefined;
-  /** The names of the hooks that its calls pass; undefined: all. */
+  /** The names of the hooks that run on the caller's calls; undefined runs all. */
   readonly hooks: readonly string[] | undefined;
-  /** Whether tokens or money of its calls are limited. */
+  /** Whether a token or cost limit applies to the caller. */
   readonly hasBudget: boolean;
 }
 
-/** What a call is about to cost at most. */
 export interface Estimate {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars; null where no price is known. */
+  /** US dollars; null if no price is known. */
   readonly cost: number | null;
 }
 
-/** What a call has used. */
 export interface Used {
-  /** Undefined: nobody told; what was set aside counts then. */
+  /** Undefined if the upstream reported no usage. The reserved amount counts then. */
   readonly usage: TokenUsage | undefined;
-  /** US dollars; null where no price or no usage is known. */
+  /** US dollars; null if the price or the usage is unknown. */
   readonly cost: number | null;
 }
 
-/** The place that a call takes among those of its key, until `end`. */
+/** A call's slot among the concurrent calls of its key, held until `end`. */
 export interface Lease {
   /**
-   * Gives the place back, and counts what was really used; undefined: the upstream was not asked. Once; never rejects.
+   * Releases the slot and counts the actual usage; undefined means that no upstream was called. Call it once. Never
+   * rejects.
    */
   end(used: Used | undefined): Promise<void>;
 }
 
-/** Keys and their limits. */
 export interface Admission {
-  /** The caller of a presented key. Throws RefusedCall (401, 403, 503). */
+  /** Returns the caller that a key belongs to. Throws RefusedCall (401, 403, 503). */
   authenticate(key: string | undefined): Promise<Caller>;
   /**
-   * Counts the call against rates and concurrency, and sets tokens and money aside. Throws RefusedCall (403 for a model, also one
-   * without a price, 429, 503). `estimate` is asked only for a caller with a key.
+   * Counts the call against the rate and concurrency limits, and reserves tokens and money. Throws RefusedCall: 403 for
+   * a forbidden or unpriced model, 429, 503. `estimate` is called only for callers with a key.
    */
   enter(caller: Caller, model: string, estimate: () => Estimate): Promise<Lease>;
   close(): Promise<void>;
 }
 
-/** The verdict of a chain in one phase. */
 export interface AuditedVerdict {
   readonly phase: string;
   readonly verdict: string;
@@ -72,7 +69,6 @@ export interface AuditedVerdict {
   readonly reason: string;
 }
 
-/** What is kept of a call. */
 export interface AuditRecord {
   readonly id: string;
   /** Milliseconds since 1970. */
@@ -81,58 +77,61 @@ export interface AuditRecord {
   readonly caller: string;
   readonly endpoint: EndpointName;
   readonly model: string;
-  /** The ids of the providers that were asked, in turn, and of the one whose answer it is. */
+  /** The IDs of the providers that were called, in order, and of the provider whose response was used. */
   readonly asked: readonly string[];
   readonly provider: string | null;
   readonly isStream: boolean;
-  /** HTTP status that the client got. */
+  /** The HTTP status sent to the client. */
   readonly status: number;
   readonly outcome: 'allowed' | 'modified' | 'denied' | 'failed' | 'aborted' | 'refused';
   readonly verdicts: readonly AuditedVerdict[];
-  /** SHA-256 in hex of the bodies as the client sent and got them; the audit keys them before they are kept. */
+  /**
+   * The digests are the SHA-256, in hex, of the bodies that the client sent and received. The audit keys them before
+   * storing.
+   */
   readonly requestDigest: string;
   readonly answerDigest: string | null;
   readonly usage: TokenUsage | undefined;
-  /** US dollars; null where no price is known. */
+  /** US dollars; null if no price is known. */
   readonly cost: number | null;
-  /** Milliseconds: in all, in hooks, at the upstream. */
+  /** Milliseconds: in total, in hooks, at the upstream. */
   readonly times: { readonly total: number; readonly hooks: number; readonly upstream: number };
-  /** Only where the config asks for it. */
+  /** Present only if the config stores content. */
   readonly content?: { readonly request: string; readonly answer: string } | undefined;
 }
 
 export interface AuditLog {
   /**
-   * Asked before a call goes on: rejects with RefusedCall (503 `audit_failed`) while rows cannot be kept and have to be. Costs
-   * nothing while they can.
+   * Called before a call proceeds. Rejects with RefusedCall (503 `audit_failed`) while rows are required but cannot be
+   * written. Does no I/O otherwise.
    */
   ensureWritable(): Promise<void>;
   /**
-   * To be awaited before the last byte of an answer goes out. Resolves when the row is durable, and at once where the
-   * config can do without it. Rejects with RefusedCall (503 `audit_failed`) when it could not be kept; then the rest of
-   * the answer must not go out.
+   * Await it before sending the last byte of a response. Resolves when the row is durable, or at once if the config
+   * does not require rows. Rejects with RefusedCall (503 `audit_failed`) if a required row was not written; the rest of
+   * the response must not be sent then.
    */
   write(record: AuditRecord): Promise<void>;
-  /** Keeps what was asked for, and gives out the last head. Never rejects. */
+  /** Writes pending rows and the last head. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Tool hooks over the calls and results of tools that the client runs. */
+/** Runs tool hooks on the calls and results of tools that the client executes. */
 export interface ToolJudge {
   /**
-   * Judges results that the client sends back, before the provider hooks see the request: the messages of
-   * `context.request.payload` with what hooks changed, the very list when they changed nothing. Throws RefusedCall.
+   * Judges the tool results that the client sends, before the provider hooks run. Returns the messages of
+   * `context.request.payload` with the hooks' changes, or the same list if nothing changed. Throws RefusedCall.
    */
   judgeResults(context: JudgeContext): Promise<readonly ChatMessage[]>;
   /**
-   * The unstreamed body of the answer that an earlier, equal request of this caller got, and that was kept while a person
-   * decides about its calls. It stands in for the upstream, which is not asked, and is judged as the upstream's would be,
-   * by after_call and `judgeCalls`. Undefined: nothing was kept. Asked after before_call. Throws RefusedCall.
+   * Returns the saved response body of an earlier, equal request of this caller that was waiting for an approval. The
+   * body is not a stream. It replaces the upstream's response and passes after_call and `judgeCalls`. Returns undefined
+   * if nothing was saved. Call it after before_call. Throws RefusedCall.
    */
   recall(context: JudgeContext): Promise<string | undefined>;
   /**
-   * Judges the calls of an answer after after_call: its messages with what hooks and people changed, the very list when
-   * they changed nothing. Waits for a person as long as the config says. Throws RefusedCall.
+   * Judges the tool calls of a response after after_call. Returns its messages with the changes of hooks and people, or
+   * the same list if nothing changed. Waits for an approval as long as the config allows. Throws RefusedCall.
    */
   judgeCalls(
     answer: WireAnswer,
@@ -144,100 +143,90 @@ export interface ToolJudge {
 export interface JudgeContext {
   readonly caller: Caller;
   readonly endpoint: EndpointName;
-  /** As the client calls it. */
   readonly model: string;
-  /** As the client sent it. */
   readonly request: WireRequest;
   readonly signal: AbortSignal;
-  /** Told of every decision that was taken. */
   readonly onDecision: (phase: string, decision: Decision) => void;
 }
 
-/** Which messages a key's earlier, allowed requests had. */
 export interface SeenMessages {
   /**
-   * The chain for before_call of one request of that caller: hooks of `judge: new` are asked only about what they have
-   * not allowed before, and what they replace is joined with the rest. The very same links where no hook is of `new`.
+   * Returns the before_call chain for one request of a caller. Hooks with `judge: new` see only messages that they have
+   * not yet allowed; their replacements are merged into the rest. Returns the same links if no hook has `judge: new`.
    */
   watch(caller: Caller, links: readonly Link[]): WatchedChain;
 }
 
 interface WatchedChain {
   readonly links: readonly Link[];
-  /** Called when the request was allowed: remembers what its hooks have judged. Never throws. */
+  /** Stores which messages the hooks judged. Call it when the request was allowed. Never throws. */
   remember(): void;
 }
 
-/** A call as it came in over HTTP, or from an SDK in this process. */
+/** A call received over HTTP or made by an SDK in this process. */
 export interface ClientCall {
   readonly endpoint: EndpointName;
-  /** Behind the path, with its question mark; empty where there is none. */
+  /** The query string with its question mark; empty if there is none. */
   readonly query: string;
   readonly headers: ClientHeaders;
-  /** The bytes of the body. Throws RefusedCall (413) when there are more, and what breaks it off. */
+  /** Reads the body. Throws RefusedCall (413) if it is too large, and the error that interrupts the transfer. */
   readBody(maxBytes: number): Promise<Uint8Array>;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Cuts the client's connection; absent where there is none of ours. */
+  /** Closes the client's connection; absent if the gateway has no connection to close. */
   readonly cut?: (() => void) | undefined;
 }
 
-/** What a client gets. */
 export interface ClientReply {
   readonly status: number;
   readonly headers: HeaderMap;
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-/** An upstream whose turn it is to answer a call. */
 export interface Turn {
   readonly offered: OfferedModel;
-  /** Whether it stands in for the one that the model is offered from. */
   readonly isFallback: boolean;
-  /** Whether somebody is asked after it; undefined: it is the only one of its model. */
+  /** Whether a further upstream follows; undefined if the model has only one upstream. */
   readonly hasNext: boolean | undefined;
 }
 
-/** What a gateway knows of its upstreams' faults, and whom it tells. */
 export interface FallbackWatch {
   readonly breaker: Breaker;
-  /** Called when a provider has failed and the next one is about to be asked; `why` quotes nothing of an answer. */
+  /** Called when a provider has failed and the next one is tried. `why` quotes nothing of a response. */
   readonly onFallback: (from: string, to: string, why: string) => void;
-  /** Called when a provider is left out from now on. */
   readonly onOpen: (id: string) => void;
 }
 
-/** What the calls of a gateway use. */
 export interface GatewayServices {
   readonly config: GatewayConfig;
-  /** What is offered, in the order of the config. */
+  /** The offered models, in the order of the config. */
   readonly models: readonly OfferedModel[];
-  /** The model of that name at an endpoint. Throws RefusedCall (404). */
+  /** Returns an endpoint's model by name. Throws RefusedCall (404). */
   readonly modelOf: (endpoint: EndpointName, name: string) => OfferedModel;
   readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
   readonly rules: WireRules;
-  /** What streams hold, all together. */
+  /** The bytes that all streams buffer together. */
   readonly heldBytes: { readonly held: number; open(): HeldShare };
   readonly fallback: FallbackWatch;
   readonly admission: Admission;
-  /** Whether every call needs a key. */
   readonly requiresKeys: boolean;
-  /** Undefined: no row is kept. */
+  /** Undefined without an audit. */
   readonly audit: AuditLog | undefined;
-  /** Undefined: tool hooks do not judge. */
+  /** Undefined if tool hooks do not run. */
   readonly tools: ToolJudge | undefined;
-  /** Undefined: every hook judges all messages. */
+  /** Undefined if every hook judges all messages. */
   readonly seen: SeenMessages | undefined;
-  /** Told of faults of the gateway itself. */
+  /** Receives internal errors of the gateway. */
   readonly report: (thrown: unknown) => void;
-  /** The hooks that a caller's calls pass. */
   hooksOf(caller: Caller): HookSet;
 }
 
-/** What one stream holds. */
 export interface HeldShare {
-  /** Throws RefusedCall: 502 `answer_too_large` for this stream, 503 `overloaded` for all together. */
+  /**
+   * Throws RefusedCall: 502 `answer_too_large` if this stream buffers too much, 503 `overloaded` if all streams
+   * together do.
+   */
   add(bytes: number): void;
-  /** Gives everything back; may be called again. */
+  /** Releases all bytes. Safe to call again. */
   end(): void;
 }

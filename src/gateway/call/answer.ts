@@ -30,21 +30,19 @@ import { giveAsAsked, toDenialReply, toRefusal, toRefusalReply, toStandInReply }
 import { judgeStream, relayStream } from './stream.ts';
 import { usageIn } from './usage.ts';
 
-/**
- * Answers one call of a client: from its admission to the last byte of its answer, and its row in the audit. Never rejects.
- */
+/** Answers one client call, from admission to the last byte of the response and the audit row. Never rejects. */
 export async function answerCall(client: ClientCall, services: GatewayServices): Promise<ClientReply> {
   const { config, rules, tools } = services;
   const codec = services.codecs[client.endpoint];
   const account = new CallAccount(services, client.endpoint);
   const answer = async (): Promise<ClientReply> => {
-    // Admission: no call begins that could not be recorded, or whose key is not known.
+    // Admission: the audit must be writable and the key valid.
     await services.audit?.ensureWritable();
     const caller = await services.admission.authenticate(presentedKey(client.headers, config.passThrough));
     account.caller = caller;
-    // Where processes are few, the hooks of this key take turns with those of others.
+    // If hook processes are scarce, keys take turns to use them.
     return await inTurnOf(caller.keyId ?? '', async () => {
-      // The request: its body is read only as far as hooks have to see it.
+      // The request: it is parsed only if hooks read it.
       const text = decodeUtf8(await client.readBody(config.limits.bodyBytes));
       if (text === undefined) throw invalidRequest('The body is not UTF-8.');
       account.request = text;
@@ -54,18 +52,18 @@ export async function answerCall(client: ClientCall, services: GatewayServices):
       const request = codec.readRequest(text, rules, client.headers);
       const call = { client, services, account, caller, hooks, request };
 
-      // The model and the budget, and then the tool results that the client sends back.
+      // The model, the budget and the tool results from the client.
       const model = await enterCall(call, request, text);
       const messages = await judgeResults(call);
 
-      // One upstream after another, until one is not at fault.
+      // Upstreams are tried in order until one does not fail.
       return await answerInTurn(call, model, async (turn) => {
         const read: ReadCall = { ...call, ...turn };
         const before = await runBeforeCall(read, messages);
         if (before.kind === 'refuse') return await toDenialReply(read, before.refusal);
         if (before.kind === 'answer') return await toStandInReply(read, before, 'before_call');
 
-        // An answer that was kept while a person decided about its calls stands in for the upstream, which was paid then.
+        // A response saved during an approval replaces the upstream's, which was already paid for.
         const kept = await tools?.recall(judgeContextOf(read));
         if (kept !== undefined)
           return await giveJudged(read, before, {
@@ -73,7 +71,7 @@ export async function answerCall(client: ClientCall, services: GatewayServices):
             give: async (body) => await giveAsAsked(read, body),
           });
 
-        // The upstream's answer: as a stream, or whole, an error too.
+        // The upstream's response: streamed or whole, errors included.
         const answer = await askInTurn(read, read, before.body);
         if (answer.status < 300 && mediaTypeOf(answer.headers) === 'text/event-stream') {
           if (request.isStream) return await judgeStream(read, before, answer);
@@ -99,7 +97,7 @@ export async function answerCall(client: ClientCall, services: GatewayServices):
   const reply = await answer().catch(
     async (thrown: unknown) => await refuse(client, account, { services, thrown }),
   );
-  // Every answer has an id by which it can be found, the upstream's where it has one.
+  // Every response carries a request ID: the upstream's, if it has one.
   const id = isAnthropicEndpoint(client.endpoint) ? 'request-id' : 'x-request-id';
   return { ...reply, headers: { ...reply.headers, [id]: reply.headers[id] ?? account.id } };
 }
@@ -111,7 +109,7 @@ async function refuse(
 ): Promise<ClientReply> {
   const codec = services.codecs[client.endpoint];
   const refusal = toRefusal(thrown);
-  // Only who runs the gateway learns why.
+  // Only the operator learns the cause.
   if (refusal.status === 500) services.report(thrown);
   else if (refusal.code === 'store_failed')
     services.report(thrown instanceof RefusedCall ? thrown.cause : thrown);
@@ -147,7 +145,7 @@ async function enterCall(
   return offered;
 }
 
-/** Gives what the after_call hooks make of an answer: a denial, a stand-in, or by `give` what they let pass of it. */
+/** Runs the after_call hooks on a response. `give` sends what they allow. */
 async function giveJudged(
   call: ReadCall,
   passed: PassedRequest,
@@ -171,7 +169,7 @@ async function giveOn(
   return { status, headers: { ...returnedHeaders(headers), 'content-type': given.type }, body: given.body };
 }
 
-/** Answers a call that no hook hears of: what comes goes on as it is, and no more of it is read than limits need. */
+/** Answers a call that no hook reads. The response is forwarded unchanged. */
 async function relay(call: CallOfCaller, text: string): Promise<ClientReply> {
   const { services, account } = call;
   const { limits } = services.config;
@@ -189,16 +187,14 @@ async function relay(call: CallOfCaller, text: string): Promise<ClientReply> {
   });
 }
 
-/** What the gateway itself has to know of a request that no hook reads. */
 interface PeekedRequest extends AskedModel {
   readonly text: string;
-  /** Where the model's name stands. */
   readonly modelPlace: Place;
 }
 
 /**
- * Reads the members of a request that routes and limits need, and none of the rest. Throws RefusedCall (400) for what is
- * no JSON object, and for one that has such a member twice.
+ * Reads only the members that routes and limits need. Throws RefusedCall (400) unless the body is a JSON object without
+ * duplicate keys.
  */
 function peekRequest(text: string): PeekedRequest {
   const root = tryOpen(text);
@@ -218,7 +214,7 @@ function peekRequest(text: string): PeekedRequest {
     const value = place?.kind === 'number' ? place.value : undefined;
     return typeof value === 'number' && value >= 0 ? value : undefined;
   };
-  // Of several limits, whichever the upstream heeds.
+  // Upstreams differ in which limit they use, so the largest counts.
   const limits = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'].flatMap(
     (key) => numberAt(key) ?? [],
   );
@@ -230,7 +226,6 @@ function peekRequest(text: string): PeekedRequest {
   };
 }
 
-/** The body with the upstream's name of the model; the same text when it has it. */
 function renameModel({ text, modelPlace, model }: PeekedRequest, name: string): string {
   if (name === model) return text;
   return text.slice(0, modelPlace.start) + JSON.stringify(name) + text.slice(modelPlace.end);

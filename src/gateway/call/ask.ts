@@ -20,8 +20,8 @@ import { type SseEvent, SseParser } from '../wire/sse.ts';
 import { askForUsage, withoutUsage } from './usage.ts';
 
 /**
- * Sends a body to the upstream whose turn it is. Throws UpstreamFault where the next one is to be asked; of the last one its
- * answer, or its RefusedCall, is what the client gets.
+ * Sends a body to the current upstream. Throws UpstreamFault if the next upstream shall be tried. The last upstream's
+ * response or RefusedCall goes to the client.
  */
 export async function askInTurn(call: CallOfCaller, turn: Turn, body: string): Promise<UpstreamAnswer> {
   const answer =
@@ -57,8 +57,8 @@ async function askWatched(call: CallOfCaller, turn: WatchedTurn, body: string): 
 }
 
 /**
- * An answer once it has begun: a stream with the first event that tells something of it, any other when it is whole. Until then
- * nobody has anything of it, so that somebody else may be asked. Throws UpstreamFault, RefusedCall.
+ * Waits until a response has begun: a stream at its first event with content, others when complete. Another upstream
+ * can still be tried until then. Throws UpstreamFault and RefusedCall.
  */
 async function whenBegun(
   { services, account, client }: CallOfCaller,
@@ -97,18 +97,15 @@ async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 interface BeginOptions {
   readonly provider: string;
-  /** Counts what is held until the answer has begun. */
   readonly held: HeldShare;
   readonly signal: AbortSignal;
-  /** Of one event. */
   readonly maxChars: number;
-  /** How long the answer may take to begin. */
   readonly timeoutMs: number;
 }
 
 /**
- * Waits for the first event that tells something of an answer; then its bytes, those that came before it among them. Throws
- * UpstreamFault where the upstream tells that it is overloaded or ends, RefusedCall where it breaks off or is late.
+ * Waits for the first event with content, then yields all bytes from the start. Throws UpstreamFault if the upstream
+ * reports an error or ends first, RefusedCall if it disconnects or times out.
  */
 async function beginStream(
   { body }: Pick<UpstreamAnswer, 'body'>,
@@ -162,7 +159,7 @@ async function* resume(
 
 type Telling = 'nothing' | 'fault' | 'answer';
 
-/** Reads an event of whichever endpoint. What is not known to tell nothing counts as an answer. */
+/** Classifies an event of any endpoint. Unknown events count as an answer. */
 export function tellingOf({ data }: SseEvent): Telling {
   const value = tryParse(data);
   if (!isObject(value)) return 'answer';
@@ -181,7 +178,7 @@ function errorIn(event: Members): Members | undefined {
   return isObject(response['error']) ? response['error'] : {};
 }
 
-/** Whether an error is none that the request causes: by its name, or the status that some servers give as its code. */
+/** Whether the upstream, not the request, caused an error. Some servers send an HTTP status as the code. */
 function isFault({ type, code, status }: Members): boolean {
   return [type, code, status].some((word) => {
     if (typeof word === 'string' && faults.has(word)) return true;
@@ -209,20 +206,20 @@ const beginnings: ReadonlySet<string> = new Set([
   ...['response.created', 'response.queued', 'response.in_progress'],
 ]);
 
-/** A choice of a chat that says who speaks, and nothing else yet. */
+/** Whether a chat choice holds only a role. */
 function isEmptyChoice({ delta, finish_reason: reason }: Members): boolean {
   if ((reason ?? null) !== null || !isObject(delta)) return false;
   return Object.entries(delta).every(([name, value]) => name === 'role' || value === null || value === '');
 }
 
-/** An upstream that failed by a fault that another need not have, before anything of its answer was used. */
+/** An upstream failure that another upstream may not have, before any part of the response was used. */
 class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
 }
 
 /**
- * Sends a body to the upstream that offers the model. Where the key of a call has a budget, a streamed chat is asked for its
- * usage; nothing of that is left in the answer. Throws RefusedCall, also for an answer that cannot be read.
+ * Sends a body to an upstream. For keys with a budget, asks streamed chats for their usage and removes it from the
+ * response. Throws RefusedCall, also for an unreadable response.
  */
 async function askUpstream(
   { client, services, account, caller }: CallOfCaller,
@@ -251,7 +248,7 @@ async function askUpstream(
   return { ...answer, body: withoutUsage(answer.body, { onUsage, maxBytes }) };
 }
 
-/** Refuses answers that cannot be read or must not be followed. Throws RefusedCall (502). */
+/** Throws RefusedCall (502) for compressed responses and redirects. */
 function requireReadable(answer: UpstreamAnswer, provider: string): void {
   const { status, headers } = answer;
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -265,7 +262,7 @@ function requireReadable(answer: UpstreamAnswer, provider: string): void {
   throw refuse(502, 'upstream_redirected', message);
 }
 
-/** All bytes of an answer. Throws RefusedCall (502 `answer_too_large`) when there are more than `maxBytes`. */
+/** Throws RefusedCall (502 `answer_too_large`) if the response exceeds `maxBytes`. */
 export async function readWhole({ body }: UpstreamAnswer, maxBytes: number): Promise<Uint8Array> {
   return await readAll(body, maxBytes, tooLarge);
 }
@@ -276,9 +273,8 @@ function tooLarge(): RefusedCall {
 }
 
 /**
- * Answers a call from the first upstream of a model that is not at fault. `answer` does all that is done for one of them, its
- * hooks included, and throws UpstreamFault only before a client or a hook has anything of its answer. Throws what else it
- * throws: a denial is no fault.
+ * Answers a call from a model's first upstream that does not fail. `answer` may throw UpstreamFault only before a
+ * client or a hook has seen its response. All other errors, denials included, pass through.
  */
 export async function answerInTurn(
   call: CallOfCaller,
@@ -302,7 +298,7 @@ export async function answerInTurn(
   return await answer(takeTurn(call, { offered, isFallback: offered !== model, hasNext: false }));
 }
 
-/** Without those that fail time after time, unless that are all. */
+/** Skips providers with an open circuit breaker unless all are open. */
 function withoutFailing(
   { services }: CallOfCaller,
   candidates: readonly OfferedModel[],

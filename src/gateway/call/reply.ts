@@ -8,7 +8,6 @@ import { isSaidAsAnswer, type Refusal, RefusedCall, refusal } from '../wire/refu
 
 const json = 'application/json';
 
-/** A refusal in the form of its endpoint. */
 export function toRefusalReply(codec: Pick<EndpointCodec, 'refusal'>, refusal: Refusal): ClientReply {
   return {
     status: refusal.status,
@@ -25,7 +24,7 @@ function refusalHeaders({ isRetryable, retryAfter, verdict }: Refusal): Record<s
   };
 }
 
-/** Who decided on a call; a name that a header cannot carry is percent-encoded. */
+/** Names that a header cannot carry are percent-encoded. */
 function verdictHeaders({ verdict, hook, phase }: NonNullable<Refusal['verdict']>): Record<string, string> {
   return {
     'x-signalbox-verdict': verdict,
@@ -38,7 +37,7 @@ function headerText(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }
 
-/** Whatever went wrong as what a client is told; of a fault of our own nothing but that. */
+/** Converts any error to a refusal. Internal errors reveal no details to the client. */
 export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof RefusedCall) return thrown.refusal;
   if (thrown instanceof RuntimeError && thrown.code === 'STORE_FAILED') return uncountable(thrown).refusal;
@@ -46,8 +45,8 @@ export function toRefusal(thrown: unknown): Refusal {
 }
 
 /**
- * A denial, as the config wants it told: an error, or the endpoint's own refusal as an answer. Throws RefusedCall for an
- * error, for what is no denial, and where the endpoint has no texts as answers.
+ * Builds a denial as the config asks: an error, or a refusal text as a response. Throws RefusedCall for errors, for
+ * refusals that are no denial, and for endpoints without text responses.
  */
 export async function toDenialReply(call: ReadCall, refusal: Refusal): Promise<ClientReply> {
   const { services, client } = call;
@@ -57,7 +56,7 @@ export async function toDenialReply(call: ReadCall, refusal: Refusal): Promise<C
   return await standIn(call, { text: refusal.message, end: 'refused' }, headers);
 }
 
-/** A hook's own text in the place of the model's answer. Throws RefusedCall where the endpoint has no texts as answers. */
+/** Sends a hook's text in place of the model's response. Throws RefusedCall if the endpoint has no text responses. */
 export async function toStandInReply(
   call: ReadCall,
   { substitute, by: { verdict, hook } }: { readonly substitute: Substitute; readonly by: Decision },
@@ -77,7 +76,7 @@ async function standIn(
   return await giveAsAsked(call, body, headers);
 }
 
-/** Gives a whole answer of our own as the client asked for it, as a stream or whole. */
+/** Sends a complete response as a stream or whole, as the client requested. */
 export async function giveAsAsked(
   { services, client, request, account }: ReadCall,
   body: string,
@@ -97,7 +96,7 @@ const noTexts: Refusal = refusal(
   'A hook gives a text in the place of the answer, and this endpoint answers with none.',
 );
 
-/** Of every streamed answer; the last tells nginx not to hold it back. */
+/** `x-accel-buffering` tells nginx not to buffer the stream. */
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',

@@ -15,7 +15,7 @@ import { type SseEvent, SseParser } from '../wire/sse.ts';
 import { streamHeaders, toDenialReply } from './reply.ts';
 import { watchUsage } from './usage.ts';
 
-/** Takes a streamed answer through the after_call hooks. Throws RefusedCall when it is stopped before it has begun. */
+/** Runs the after_call hooks on a streamed response. Throws RefusedCall if it is stopped before it begins. */
 export async function judgeStream(
   call: ReadCall,
   passed: PassedRequest,
@@ -70,7 +70,7 @@ async function open(call: ReadCall, passed: PassedRequest, answer: UpstreamAnswe
   );
 }
 
-/** How long a client hears nothing: well below what clients and proxies wait. */
+/** The maximum silence before a keep-alive, well below the timeouts of clients and proxies. */
 const WAIT_MS = 5000;
 
 function note({ account }: ReadCall, { decisions, usage, times }: StreamReport): void {
@@ -86,8 +86,8 @@ async function* readEvents({ body }: UpstreamAnswer, maxChars: number): AsyncGen
 }
 
 /**
- * Takes a streamed answer through the after_call hooks. Resolves when the first event is to be sent, or when it is
- * clear that none will be. Rejects with the signal's reason when the client goes away before.
+ * Runs the after_call hooks on a streamed response. Resolves when the first event can be sent or the stream is refused.
+ * Rejects with the signal's reason if the client disconnects first.
  */
 export async function openStream(call: StreamedCall, settings: StreamSettings): Promise<OpenedStream> {
   const log = new StreamLog();
@@ -105,7 +105,6 @@ export async function openStream(call: StreamedCall, settings: StreamSettings): 
 }
 
 interface Watch {
-  /** The client takes no more. */
   readonly onLeave: () => void;
   readonly onEnd: () => void;
 }
@@ -130,7 +129,7 @@ class Chunks implements AsyncIterableIterator<string> {
   }
 
   async return(): Promise<IteratorResult<string, undefined>> {
-    // Before: what the rest waits for ends with it.
+    // Must come first: it aborts the read that `return` would wait for.
     this.#watch.onLeave();
     await this.#rest.return();
     this.#watch.onEnd();
@@ -144,14 +143,13 @@ class Chunks implements AsyncIterableIterator<string> {
 
 interface BodyOptions {
   readonly client: Pick<ClientCall, 'cut'>;
-  /** What records the body; undefined: nothing does. */
   readonly record: AnswerRecord | undefined;
   /**
-   * Called once, when the chunks have ended or the client has gone away, and before the end of the answer goes out. When it
+   * Called once, after the last chunk or the client's disconnect, and before the end of the response is sent. If it
    * rejects, the connection is cut.
    */
   readonly end: (answer: RecordedAnswer | undefined) => Promise<void>;
-  /** Told of what `end` throws when nobody can be told any more. */
+  /** Receives errors of `end` that can no longer reach the client. */
   readonly report: (thrown: unknown) => void;
 }
 
@@ -197,12 +195,12 @@ function toBody(
   );
 }
 
-/** Whether a chunk may hold the end of an answer, which must not go out before its row is kept. */
+/** Whether a chunk may end the response. Such a chunk waits until the audit row is written. */
 function isLast(chunk: string): boolean {
   return /\[DONE\]|message_stop|response\.(?:completed|incomplete|failed)/.test(chunk);
 }
 
-/** Ends a body that cannot be finished, so that the client does not take a part for the whole. */
+/** Aborts an unfinished body, so that the client does not take it as complete. */
 function breakOff(
   controller: ReadableStreamDefaultController<Uint8Array>,
   { cut }: Pick<ClientCall, 'cut'>,
@@ -210,13 +208,13 @@ function breakOff(
 ): void {
   if (cut === undefined) controller.error(thrown);
   else {
-    // A body with an error would make the HTTP layer print it; who calls was told already what there is to tell.
+    // The HTTP layer would print an errored body. The client was already informed.
     cut();
     controller.close();
   }
 }
 
-/** Gives a stream on, piece by piece as it comes, and settles the call at its end. */
+/** Forwards a stream unchanged and settles the call at its end. */
 export function relayStream(
   { account, services, client }: CallOfCaller,
   answer: UpstreamAnswer,
@@ -239,7 +237,7 @@ export function relayStream(
             controller.close();
             return;
           }
-          // The end of an answer must not go out before its row is kept.
+          // The audit row must be written before the end of the response is sent.
           if (watch?.push(value) === true) await endWell();
           controller.enqueue(value);
         } catch (thrown) {
@@ -263,10 +261,8 @@ export function relayStream(
 }
 
 interface StreamWatch {
-  /** Takes the next bytes; whether the event that ends an answer is complete with them. */
   push(piece: Uint8Array): boolean;
   usage(): TokenUsage | undefined;
-  /** All that went by; undefined where nobody records it. */
   end(): RecordedAnswer | undefined;
 }
 
@@ -286,7 +282,7 @@ function watchStream(record: AnswerRecord | undefined): StreamWatch {
       record?.push(piece);
       const text = decoder.decode(piece, { stream: true });
       if (!lineEnd.test(text)) {
-        // A line without an end is none that tells anything.
+        // An endless line holds no event, so the rest is dropped.
         if (line.length < LONGEST_LINE) line += text;
         return false;
       }
@@ -300,6 +296,6 @@ function watchStream(record: AnswerRecord | undefined): StreamWatch {
 }
 
 const lineEnd = /[\r\n]/;
-/** How the streams of chat, Messages and Responses begin their last event. */
+/** Matches the start of the last event of a Chat, Messages or Responses stream. */
 const lastEvent = /^(?:data: ?\[DONE\]|event: ?(?:message_stop|response\.(?:completed|incomplete|failed))$)/;
 const LONGEST_LINE = 16 * 1024 * 1024;

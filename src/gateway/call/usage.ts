@@ -3,16 +3,14 @@ import { tryParse } from '../../base/json/parse.ts';
 import type { TokenUsage } from '../wire/codec.ts';
 import { Edits, openPlace } from '../wire/place.ts';
 
-/** The tokens that a whole answer tells of, of whichever endpoint. */
+/** Reads the token usage from a complete response of any endpoint. */
 export function usageIn(text: string): TokenUsage | undefined {
   return toldIn(text)?.last;
 }
 
-/** Collects what the events of a stream tell of tokens, of whichever endpoint. */
 export interface UsageWatch {
-  /** The data of an event. */
   see(data: string): void;
-  /** Undefined until the stream has told what it used up to its end: a beginning alone makes an answer look cheap. */
+  /** Returns undefined until the stream reports its final usage. The usage at the start alone would be too low. */
   total(): TokenUsage | undefined;
 }
 
@@ -30,9 +28,9 @@ export function watchUsage(): UsageWatch {
 }
 
 interface Told {
-  /** By a `message_start`: what has been used before the answer. */
+  /** The usage before the response, from `message_start`. */
   readonly first: TokenUsage | undefined;
-  /** By an answer, or by what ends one. */
+  /** The usage from a response or its last event. */
   readonly last: TokenUsage | undefined;
 }
 
@@ -55,7 +53,7 @@ function toUsage(usage: unknown): TokenUsage | undefined {
   return { input: (input ?? 0) + cachedInputOf(usage), output: output ?? 0 };
 }
 
-/** What Anthropic's API counts beside `input_tokens`; it is not free either. */
+/** Anthropic counts cached tokens separately from `input_tokens`, but charges for them. */
 function cachedInputOf(usage: Readonly<Record<string, unknown>>): number {
   const counts = [countOf(usage, 'cache_creation_input_tokens'), countOf(usage, 'cache_read_input_tokens')];
   return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
@@ -74,7 +72,7 @@ function joinUsage(one: TokenUsage | undefined, other: TokenUsage): TokenUsage {
   return { input: Math.max(one.input, other.input), output: Math.max(one.output, other.output) };
 }
 
-/** The body of a streamed chat that asks for its usage; undefined where it does so already, or streams nothing. */
+/** Makes a streamed chat request ask for its usage. Returns undefined if it already does or does not stream. */
 export function askForUsage(body: string): string | undefined {
   const request = openPlace(body);
   if (request.at('stream')?.value !== true) return undefined;
@@ -93,16 +91,16 @@ export function askForUsage(body: string): string | undefined {
 
 interface UsageRemoval {
   readonly onUsage: (usage: TokenUsage) => void;
-  /** Of one event; a larger one goes on as it is. */
+  /** The limit for one event. Larger events pass unchanged. */
   readonly maxBytes: number;
 }
 
-/** Takes what `askForUsage` adds out of a stream of events: the event without choices, and `usage: null` of all others. */
+/** Removes what `askForUsage` causes: the event without choices, and `usage: null` from all others. */
 export async function* withoutUsage(
   body: AsyncIterable<Uint8Array>,
   { onUsage, maxBytes }: UsageRemoval,
 ): AsyncGenerator<Uint8Array> {
-  // One character a byte: positions are those of the bytes, and the signs of JSON are ASCII.
+  // Latin-1 maps each byte to one character, so positions match, and JSON's syntax is ASCII.
   let held: string[] = [];
   let heldBytes = 0;
   let last = '';
@@ -132,7 +130,7 @@ export async function* withoutUsage(
   if (kept !== '') yield Buffer.from(kept, 'latin1');
 }
 
-/** A CR at the end of a piece may be half of a CRLF. */
+/** A CR at the end of a chunk may be the first half of a CRLF. */
 const emptyLine = /(?:\r\n|\n|\r(?!\n|$)){2}/;
 const behindEmptyLine = /(?<=(?:\r\n|\n|\r(?!\n|$)){2})/;
 
