@@ -4,7 +4,6 @@ import type { Role } from '../file/model.ts';
 import type { CaseRecord, CaseResult, Failure, RunHeader } from '../record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 
-/** Returns the role of an eval; an unknown eval counts as an assertion. */
 export type RoleOf = (evalId: string) => Role;
 
 export function roleLookup({ evals }: Pick<RunHeader, 'evals'>): RoleOf {
@@ -12,10 +11,7 @@ export function roleLookup({ evals }: Pick<RunHeader, 'evals'>): RoleOf {
   return (evalId) => roles.get(evalId) ?? 'assertion';
 }
 
-/**
- * The failures of a case that did not pass: its failed evals, or the case itself when only its own
- * threshold was missed.
- */
+/** The failed evals of a case, or the case itself if only its own threshold was missed. */
 export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure[] {
   if (record.passed) return [];
   const { id, variant, file, line, row } = record;
@@ -42,7 +38,7 @@ export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure
   });
 }
 
-/** Drops repeated unscored results: without an answer of the subject all evals have the same detail. */
+/** Without an answer of the subject, all evals have the same detail. */
 function withoutRepeats(failed: readonly CaseResult[]): readonly CaseResult[] {
   return failed.filter(({ score, detail }, index) => {
     return (
@@ -51,7 +47,7 @@ function withoutRepeats(failed: readonly CaseResult[]): readonly CaseResult[] {
   });
 }
 
-/** Whether a result made its case fail; metrics never do, nor does any result of a case that passed. */
+/** Metrics never make a case fail, and a passed case has no failures. */
 export function classifyResult(
   { passed: isCasePassed }: CaseRecord,
   { eval: id, score, passed }: CaseResult,
@@ -61,7 +57,7 @@ export function classifyResult(
   return score === null ? 'unscored' : 'failed';
 }
 
-/** Milliseconds that one eval waited in queues for a case, over all epochs; undefined for older records. */
+/** Milliseconds in queues over all epochs; undefined for older records. */
 export function queueMsOf(record: CaseRecord, evalId: string): number | undefined {
   return resultsOf(record, evalId).reduce<number | undefined>(
     (sum, { queue_ms: ms }) => (ms === undefined ? sum : (sum ?? 0) + ms),
@@ -69,25 +65,23 @@ export function queueMsOf(record: CaseRecord, evalId: string): number | undefine
   );
 }
 
-/** Milliseconds that one eval took for a case, over all epochs. */
+/** Milliseconds over all epochs. */
 export function durationMsOf(record: CaseRecord, evalId: string): number {
   return resultsOf(record, evalId).reduce((sum, { duration_ms: ms }) => sum + ms, 0);
 }
 
-/** A field of a row as a text: a text as it stands, any other value as JSON, nothing as nothing. */
 export function fieldText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined ? '' : stringifyJson(value);
 }
 
-/** The first fields of a row, each as a text that is short enough for a list of failures. */
 function briefFields(row: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const short = (text: string, longest: number) =>
     text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
   const fields = Object.entries(row).slice(0, MOST_FIELDS);
   return Object.fromEntries(
     fields.map(([name, value]) => {
-      // Cut before it is written down: a field may be megabytes.
+      // Cut before serialization, because a field may have megabytes.
       const brief = cutValue(value, { characters: 2 * LONGEST_VALUE, items: LONGEST_VALUE }).value;
       return [short(name, LONGEST_NAME), short(fieldText(brief), LONGEST_VALUE)];
     }),

@@ -5,9 +5,11 @@ import { durationMsOf, fieldText, queueMsOf } from './case-failures.ts';
 import { type Cell, cutCell, mostFields, toLine } from './csv-line.ts';
 import type { OpenWriter } from './reporter.ts';
 
-/** One line for each case and eval (RFC 4180), for spreadsheets and data frames; of several suites, whose names are the first column, under one line of titles. */
+/**
+ * Writes one RFC 4180 line per case and eval. With several suites, the first column is the suite name, below a single
+ * header line.
+ */
 export const openCsv: OpenWriter = (sink, { isSeveral }) => {
-  // The columns of a row's own fields are known with the first case.
   let fields: readonly string[] | undefined;
   const write = (cells: readonly Cell[]): Promise<void> => sink.write(toLine(cells));
   const requireTitles = async (names: readonly string[]): Promise<readonly string[]> => {
@@ -37,7 +39,6 @@ export const openCsv: OpenWriter = (sink, { isSeveral }) => {
         async end() {},
       };
     },
-    // Without a case there are the titles alone.
     end: async () => void (await requireTitles([])),
   };
 };
@@ -68,7 +69,7 @@ const columns: Readonly<
   variant: ({ variant }) => variant,
 };
 
-/** The fields that the first row had, then as JSON the other ones, and the variables of the first epoch. */
+/** The fields of the first row, the other fields as JSON, and the variables of the first epoch. */
 function rowCells({ row = {}, epochs }: CaseRecord, fields: readonly string[]): Cell[] {
   const known = new Set(fields);
   const others = Object.entries(row).filter(([name]) => !known.has(name));

@@ -30,9 +30,9 @@ import { openTable } from './terminal/table.ts';
 import { describeFailure } from './wording.ts';
 
 /**
- * Assertions and guardrails that did not pass, as results of a static analysis: SARIF 2.1.0
- * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html), for code scanning. Each suite is a run of the document.
- * `most` results of a run are written, as many as GitHub accepts.
+ * Writes failed assertions and guardrails as SARIF 2.1.0 for code scanning
+ * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html). Each suite is a run of the document. `most`
+ * limits the results of a run; the default is GitHub's limit.
  */
 export const openSarif = (sink: Sink, _place: ReportPlace, most = 25_000): ReportWriter => {
   let begun = 0;
@@ -73,7 +73,6 @@ export const openSarif = (sink: Sink, _place: ReportPlace, most = 25_000): Repor
       };
     },
     async end(report) {
-      // A suite without a report is a run without results, which says why there are none.
       const faults = outcomeRows(report).flatMap(({ suite, fault }) => {
         if (fault === undefined) return [];
         const notification = { level: 'error', message: { text: escapeMessage(fault) } };
@@ -108,7 +107,7 @@ function rulesOf({ evals }: RunHeader): EvalHeader[] {
 function toResult(failure: Failure, tags: readonly string[], header: RunHeader): object {
   const { eval: evalId, case: id, variant } = failure;
   const ruleIndex = rulesOf(header).findIndex((rule) => rule.id === evalId);
-  // The same case and eval in every run, wherever the row has moved.
+  // Stable across runs, even if the row moves.
   const identity = [header.suite, evalId, id, ...(variant === undefined ? [] : [variant])];
   const fingerprint = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
   return {
@@ -125,7 +124,7 @@ function toResult(failure: Failure, tags: readonly string[], header: RunHeader):
   };
 }
 
-/** The location of a row; for rows from stdin, the first line of the suite file. */
+/** Rows from stdin get the first line of the suite file. */
 function toLocation(place: Pick<RowProblem, 'file' | 'line'>, header: RunHeader | undefined): object {
   const own = toUri(place.file);
   const uri = own ?? toUri(header?.file ?? '') ?? '';
@@ -153,15 +152,15 @@ function toInvocation(report: SuiteReport, header: RunHeader | undefined, omitte
   };
 }
 
-/** In a message, braces are placeholders unless they are doubled (§3.11.5), and `[a](b)` is a link (§3.11.6). */
+/** In a SARIF message, single braces are placeholders (§3.11.5) and `[a](b)` is a link (§3.11.6). */
 function escapeMessage(text: string): string {
   return text.replaceAll(/[{}]/g, '$&$&').replaceAll('](', '] (');
 }
 
 /**
- * Annotations of a pull request on GitHub: its workflow commands, of each kind as many as one step may have
- * (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). Gates come first; of several suites, what has
- * no report.
+ * Writes pull request annotations as GitHub workflow commands
+ * (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). Limits each kind to GitHub's
+ * maximum per step. Missed gates come first; with several suites, suites without a report.
  */
 const openGithub = writesAtEnd((report, { isSeveral }) => {
   const ofSuites = report.outcomes.flatMap((outcome) =>
@@ -173,7 +172,6 @@ const openGithub = writesAtEnd((report, { isSeveral }) => {
       ? []
       : [{ name: 'error', file, line: 1, title: `${suite} could not be run`, message: fault }],
   );
-  // What a whole suite missed stands before its single failures.
   const weightOf = ({ title }: WorkflowCommand) => (title.endsWith(' did not pass') ? 1 : 0);
   const sorted = [...faults, ...ofSuites.toSorted((one, other) => weightOf(one) - weightOf(other))];
   const kinds = (['error', 'warning', 'notice'] as const).map((name) =>
@@ -182,7 +180,7 @@ const openGithub = writesAtEnd((report, { isSeveral }) => {
   return kinds.flat().map(toLine).join('');
 });
 
-/** How many annotations of one kind GitHub shows of a step. */
+/** GitHub shows this many annotations of each kind per step. */
 const mostAnnotations = 10;
 
 interface WorkflowCommand {
@@ -194,8 +192,8 @@ interface WorkflowCommand {
 }
 
 /**
- * The annotations of a run. Errors first: what makes it void, missed gates, failures, which are warnings when the gates passed all
- * the same; then rows that could not be used, and as notice what it came to.
+ * In order: run faults, missed gates, failures (warnings if the gates passed), unusable rows, and a notice with the
+ * summary.
  */
 function commandsOf(report: SuiteReport, file: string): readonly WorkflowCommand[] {
   const { suite, status, failures } = report;
@@ -229,7 +227,6 @@ function toLine({ name, file, line, title, message }: WorkflowCommand): string {
   return `::${name} ${place}title=${escapeProperty(title)}::${escapeData(words)}\n`;
 }
 
-/** Escapes control and invisible characters, and what workflow commands give a meaning. */
 function escapeData(text: string): string {
   return escapeInvisible(text.replaceAll(/\r\n?/g, '\n')).replaceAll('%', '%25').replaceAll('\n', '%0A');
 }
@@ -238,7 +235,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** The file from the current folder, with slashes; undefined where it lies elsewhere, or is stdin. */
+/** The path relative to the current folder, with slashes. Undefined for stdin and files outside that folder. */
 function toLocalPath(file: string): string | undefined {
   if (isStdin(file)) return undefined;
   const path = relative('', resolve(file));
@@ -246,7 +243,6 @@ function toLocalPath(file: string): string | undefined {
   return isOutside ? undefined : path.split(sep).join('/');
 }
 
-/** The file as a URI: relative below the current folder, else absolute; undefined of stdin. */
 function toUri(file: string): string | undefined {
   if (isStdin(file)) return undefined;
   const path = toLocalPath(file);
@@ -263,7 +259,6 @@ function isStdin(file: string): boolean {
 }
 
 interface ReporterEntry {
-  /** One phrase for `--help` and docs/reporters.md. */
   readonly summary: string;
   readonly open: (...args: Parameters<OpenWriter>) => ReportWriter | Promise<ReportWriter>;
 }
@@ -283,13 +278,13 @@ export const reporters: Readonly<Record<ReporterName, ReporterEntry>> = {
   },
 };
 
-/** A reporter, and the file that it writes; without one it writes to stdout. */
+/** A reporter and its output file; without a file it writes to stdout. */
 export interface ReporterSpec {
   readonly name: ReporterName;
   readonly file?: string;
 }
 
-/** Reads `name` or `name=file`; the file `-` is stdout. Throws USAGE. */
+/** Parses `name` or `name=file`; the file `-` is stdout. Throws USAGE. */
 export function readReporter(text: string): ReporterSpec {
   const at = text.indexOf('=');
   const word = at === -1 ? text : text.slice(0, at);
@@ -307,20 +302,19 @@ export function readReporter(text: string): ReporterSpec {
   return file === '-' ? { name } : { name, file };
 }
 
-/** Several reporters as one. It must be closed or aborted at the end. */
+/** Combines several reporters. Call `close` or `abort` at the end. */
 export interface Delivery {
   readonly reporter: Reporter;
-  /** Publishes the files; discards them when `end` was not called. Throws FILE_UNREADABLE. */
+  /** Publishes the files, or discards them if `end` was not called. Throws FILE_UNREADABLE. */
   close(): Promise<void>;
   /** Discards the files, except JSON Lines, which keeps what was written. */
   abort(): Promise<void>;
 }
 
-/** Likewise, of several suites. */
 interface SeveralDelivery extends Omit<Delivery, 'reporter'> {
-  /** The reporter of the next suite, all formats as one. What it cannot write is in `fault`, too. */
+  /** Returns a reporter that combines all formats. Its write errors are also in `fault`. */
   next(suite: SuiteName): Reporter;
-  /** Why a report cannot be written: then no further suite is worth running. */
+  /** A write error. Further suites should not run after it. */
   readonly fault: () => unknown;
   end(report: SeveralReport): Promise<void>;
 }
@@ -332,8 +326,8 @@ interface DeliveryOptions {
 }
 
 /**
- * Opens reporters, each with its file; they are called in this order, one after another. Throws USAGE when
- * two would write to the same output, or one would overwrite an input, and FILE_UNREADABLE.
+ * Opens reporters, which are called one at a time in this order. Throws FILE_UNREADABLE. Throws USAGE if two share an
+ * output or one would overwrite an input.
  */
 export async function openDelivery(
   specs: readonly ReporterSpec[],
@@ -357,7 +351,7 @@ export async function openDelivery(
   };
 }
 
-/** Likewise for several suites; each format is written as its suites end. Throws USAGE also where a page has no file. */
+/** Like `openDelivery`, for several suites. Also throws USAGE if a format with pages has no file. */
 export async function openSeveralDelivery(
   specs: readonly ReporterSpec[],
   options: DeliveryOptions,
@@ -414,10 +408,8 @@ async function openWriters(
     specs.flatMap(({ file }) => file ?? []),
     inputs,
   );
-  /** Without a file they write to stdout. */
   const open: { readonly writer: ReportWriter; readonly file: FileSink | undefined }[] = [];
   let hasEnded = false;
-  /** Closes all, and returns their files. */
   const closeWriters = (): FileSink[] =>
     open.splice(0).flatMap(({ writer, file }) => {
       writer.close?.();
@@ -438,7 +430,10 @@ async function openWriters(
   }
   return {
     nextOfEach: (suite: SuiteName): Reporter[] => open.map(({ writer }) => writer.next(suite)),
-    /** Files first, so that a file that cannot be written fails before stdout reports the end. `own` are the reporters of the only run. */
+    /**
+     * Files are finished first, so that a write error appears before stdout reports the end. `own` are the reporters if
+     * there is only one run.
+     */
     async finish(report: SeveralReport, own: readonly Reporter[]): Promise<void> {
       const parts = open.map((part, index) => ({ ...part, reporter: own[index] }));
       for (const { writer, file, reporter } of parts.toSorted((a, b) => Number(!a.file) - Number(!b.file))) {

@@ -29,22 +29,16 @@ import {
   nameGate,
 } from './wording.ts';
 
-/** A report as texts, which each format arranges and escapes. */
 export interface ReportDocument {
-  /** What it came to: `95.00% of 40 cases in 2.0 s passed`, `3 failures`, `1 fault`, `2 unusable rows`. */
+  /** For example `95.00% of 40 cases in 2.0 s passed`, `3 failures`, `1 fault`, `2 unusable rows`. */
   readonly counts: readonly string[];
   readonly gates: readonly { readonly gate: GateResult; readonly name: string; readonly words: string }[];
-  /** How far evals agree with people, of each that has labels. */
   readonly agreements: readonly { readonly eval: string; readonly words: string }[];
-  /** `3 failures`, `70 failures, the first 20`; empty where there are none. */
+  /** `3 failures`, or `70 failures, the first 20`; empty if there are none. */
   readonly failureTitle: string;
-  /** What makes the run void. */
   readonly voids: readonly RowProblem[];
-  /** Rows that could not be used. */
   readonly badRows: { readonly title: string; readonly problems: readonly RowProblem[] };
-  /** The statistics of each eval, with its tags below it, and of all cases. */
   readonly statistics: ReportTable;
-  /** The classification measures of each guardrail that has a label. */
   readonly guards: ReportTable;
 }
 
@@ -55,14 +49,13 @@ export interface ReportTable {
 
 export interface ReportColumn {
   readonly title: string;
-  /** On a terminal that is too narrow, the column of the lowest number goes first. */
+  /** If the terminal is too narrow, the column with the lowest number is dropped first. */
   readonly priority: number;
 }
 
 export interface ReportRow {
   readonly kind: 'eval' | 'tag' | 'all';
   readonly name: string;
-  /** One for each column behind the name. */
   readonly cells: readonly string[];
 }
 
@@ -110,7 +103,6 @@ export function documentOf(report: RunSummary): ReportDocument {
   };
 }
 
-/** Whether cases can pass or fail: with metrics alone none does, and none has a score. */
 export function isJudged({ overall }: Pick<RunSummary, 'overall'>): boolean {
   return overall.scored > 0 || overall.passed < overall.count;
 }
@@ -143,7 +135,6 @@ function statsCells(stats: Stats, epochs: number): string[] {
 }
 
 function timeCells({ latency_ms: latency, queue_ms: queue, histogram }: EvalStats): string[] {
-  // Empty where there was practically no time in the queue.
   const median = queue === undefined || queue === null || queue.p99 < 0.5 ? '' : formatDuration(queue.p50);
   return [...latencyCells(latency), median, drawHistogram(histogram)];
 }
@@ -152,7 +143,7 @@ export function latencyCells(latency: Latency | null): string[] {
   return latency === null ? ['', ''] : [formatDuration(latency.p50), formatDuration(latency.p99)];
 }
 
-/** One bar for each count, the highest full; only 0 has the lowest one. */
+/** One bar per count, the highest at full height; only 0 gets the lowest bar. */
 export function drawHistogram(counts: readonly number[]): string {
   const most = Math.max(...counts);
   if (most === 0) return '';
@@ -172,7 +163,7 @@ const guardColumns: readonly ReportColumn[] = [
   { title: 'false alarms', priority: 3 },
 ];
 
-/** None where no event of the guard has a label. */
+/** Empty if no event of the guard has a label. */
 function guardRow(kind: 'eval' | 'tag', name: string, guard: Classification | undefined): ReportRow[] {
   if (guard === undefined) return [];
   const { true_positives: tp, false_positives: fp, true_negatives: tn, false_negatives: fn } = guard;
@@ -181,7 +172,6 @@ function guardRow(kind: 'eval' | 'tag', name: string, guard: Classification | un
   return [{ kind, name, cells: [...shares, known(guard.auc, formatMean), ...[tp, fn, fp].map(String)] }];
 }
 
-/** The columns of the table of several suites. */
 export const outcomeColumns: readonly ReportColumn[] = [
   { title: 'suite', priority: 9 },
   { title: 'status', priority: 8 },
@@ -194,14 +184,12 @@ export const outcomeColumns: readonly ReportColumn[] = [
 
 interface OutcomeRow extends SuiteName {
   readonly status: SuiteReport['status'];
-  /** One for each column behind the name. */
   readonly cells: readonly string[];
-  /** `[CODE] message` of a suite that has no report. */
+  /** `[CODE] message` for a suite without a report. */
   readonly fault?: string;
   readonly hint?: string;
 }
 
-/** What each suite came to. */
 export function outcomeRows({ outcomes }: SeveralReport): OutcomeRow[] {
   return outcomes.map((outcome) => {
     const { suite, file } = outcome;
@@ -227,24 +215,20 @@ export function outcomeRows({ outcomes }: SeveralReport): OutcomeRow[] {
   });
 }
 
-/** A row of the table of a matrix, with a cell for each variant. */
 export interface MatrixRow {
-  /** Of an eval, or of what the answers took; empty for a further row of the one before. */
   readonly name: string;
   readonly measure: string;
-  /** One for each variant, in their order. */
   readonly cells: readonly string[];
 }
 
 type MatrixSummary = Pick<RunSummary, 'variants' | 'comparisons' | 'epochs' | 'overall'>;
 type Cell = (variant: VariantReport) => string;
 
-/** The variants of a matrix side by side: what their cases came to, and what their answers took. */
+/** The results of each variant and the usage of its answers. */
 export function matrixRows({ variants = [], comparisons = [], epochs, overall }: MatrixSummary): MatrixRow[] {
   const [first] = variants;
   if (first === undefined) return [];
   const against = ({ name }: VariantReport) => comparisons.find(({ a, b }) => a === first.name && b === name);
-  /** The measures that say something. */
   const block = (name: string, measures: Readonly<Record<string, Cell>>): MatrixRow[] =>
     Object.entries(measures)
       .map(([measure, cell]) => ({ measure, cells: variants.map(cell) }))
@@ -270,7 +254,6 @@ export function matrixRows({ variants = [], comparisons = [], epochs, overall }:
     });
   };
   const answers = (say: (totals: Totals) => string) => (variant: VariantReport) => known(variant.totals, say);
-  // What some answers do not tell is a sum of the others.
   const atLeast = (text: string, unknown: number) => `${text}${unknown === 0 ? '' : ' or more'}`;
   return [
     ...Object.keys(first.evals).flatMap((id) =>
@@ -305,7 +288,6 @@ export function matrixRows({ variants = [], comparisons = [], epochs, overall }:
   ];
 }
 
-/** Empty where there is no value. */
 function known<Value>(value: Value | null | undefined, say: (value: Value) => string): string {
   return value === null || value === undefined ? '' : say(value);
 }

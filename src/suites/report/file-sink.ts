@@ -10,9 +10,9 @@ import { makeFolders } from '../../base/files/paths.ts';
 import type { FileSink } from './reporter.ts';
 
 /**
- * Opens a file for a report, and makes its folders. It is written to a temporary file in the same folder
- * until it is published, so that nobody reads a part of it; one that `grows` is written in place, each
- * text at once, so that it survives the end of this process, however it ends. Throws FILE_UNREADABLE.
+ * Opens a report file and creates its folders. Writes to a temporary file in the same folder until `publish`, so that
+ * no reader sees a partial file. With `grows`, writes each text directly to the file, so that it survives a crash.
+ * Throws FILE_UNREADABLE.
  */
 export async function openFileSink(file: string, { grows }: { readonly grows: boolean }): Promise<FileSink> {
   return withFileErrors(file, async () => {
@@ -27,8 +27,8 @@ export async function openFileSink(file: string, { grows }: { readonly grows: bo
 const bufferSize = 64 * 1024;
 
 /**
- * The target of a symbolic link, so that the link stays; devices, pipes and what this process has open already, such as
- * `/dev/stderr`, are written in place, never replaced.
+ * Resolves a symbolic link, so that the link is kept. Devices, pipes and open descriptors such as `/dev/stderr` are
+ * written directly, never replaced.
  */
 async function findTarget(file: string): Promise<{ readonly path: string; readonly isSpecial: boolean }> {
   try {
@@ -42,7 +42,7 @@ async function findTarget(file: string): Promise<{ readonly path: string; readon
   }
 }
 
-/** Written without a round through the thread pool, which costs several times what the write does. */
+/** Uses synchronous writes. A round trip through the thread pool costs several times as much. */
 async function openGrowing(file: string, path: string): Promise<FileSink> {
   const handle = await open(path, 'w');
   return {
@@ -61,21 +61,21 @@ function writeWhole(file: number, text: string): void {
 
 async function openInPlace(file: string, path: string, size: number): Promise<FileSink> {
   const descriptor = ownDescriptor(path);
-  // What this process has open stays open: it is not only ours.
+  // Inherited descriptors are shared and must not be closed.
   const nothing = async () => {};
   const kept = { ...noTerminal, flush: nothing, publish: nothing, discard: nothing };
   if (descriptor !== undefined && fstatSync(descriptor).isFile()) {
-    // Opening it anew would write over what it has already.
+    // Opening the file again would overwrite what was already written.
     return { ...kept, write: (text) => withFileErrors(file, async () => writeWhole(descriptor, text)) };
   }
   const handle = await open(path, 'w').catch((thrown: unknown) => {
-    // A socket cannot be opened by a name.
+    // A socket cannot be opened by name.
     if (systemCode(thrown) !== 'ENXIO') throw thrown;
     return undefined;
   });
   if (handle === undefined) {
     if (descriptor === undefined) throw new RuntimeError('FILE_UNREADABLE', `${file} is a socket`);
-    // Programs that are started by Node have sockets for stdout and stderr.
+    // Node gives child processes sockets as stdout and stderr.
     const socket = new Socket({ fd: descriptor, readable: false });
     socket.unref();
     socket.on('error', () => {});
@@ -92,7 +92,6 @@ async function openInPlace(file: string, path: string, size: number): Promise<Fi
   };
 }
 
-/** Which of this process's descriptors a path names, as `/dev/stderr` does. */
 function ownDescriptor(path: string): number | undefined {
   const named = ['/dev/stdin', '/dev/stdout', '/dev/stderr'].indexOf(path);
   if (named !== -1) return named;
@@ -128,10 +127,7 @@ async function openTemporary(file: string, path: string): Promise<FileSink> {
   };
 }
 
-/**
- * The permissions of the file that will be replaced. Fails now, not after the run, when it cannot be
- * written.
- */
+/** The mode of the file to replace. Fails before the run if the file is not writable. */
 async function findMode(path: string): Promise<number> {
   try {
     const handle = await open(path, 'r+');
@@ -186,8 +182,8 @@ const whyUnwritable: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a report in one piece, which gets its name when it is done. Throws USAGE where it would be written over an input, and
- * FILE_UNREADABLE.
+ * Writes a report to a temporary file, then renames it. Throws FILE_UNREADABLE, and USAGE if it would overwrite an
+ * input.
  */
 export async function writeReport(
   file: string,
@@ -206,14 +202,13 @@ export async function writeReport(
   await sink.publish();
 }
 
-/** A file that a run reads, which no report may overwrite. */
 export interface InputFile {
   readonly file: string;
-  /** What it is, as in `the dataset`. */
+  /** A description such as `the dataset`. */
   readonly what: string;
 }
 
-/** Throws USAGE for the first of `files` that is one of the inputs, also under another name or link. */
+/** Throws USAGE for the first of `files` that is an input, even under another name or link. */
 export function refuseOverwriting(files: readonly string[], inputs: readonly InputFile[]): void {
   if (files.length === 0) return;
   const byIdentity = new Map(inputs.toReversed().map((input) => [fileIdentity(input.file), input]));
@@ -226,14 +221,13 @@ export function refuseOverwriting(files: readonly string[], inputs: readonly Inp
   }
 }
 
-/** Equal for every name of a file; undefined for devices and pipes, which cannot be overwritten. */
 function fileIdentity(file: string): string | undefined {
   try {
     const found = statSync(file, { bigint: true, throwIfNoEntry: false });
     if (found === undefined) return join(realpathSync(dirname(resolve(file))), basename(file));
     return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
   } catch {
-    // The folder does not exist yet, or cannot be read.
+    // The folder does not exist yet or is not readable.
     return resolve(file);
   }
 }

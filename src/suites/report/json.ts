@@ -3,7 +3,6 @@ import { omitUndefined } from '../../base/yaml/wording.ts';
 import type { SuiteReport } from '../record.ts';
 import { countStatuses, type OpenWriter, writesAtEnd } from './reporter.ts';
 
-/** The document of `eval run --json`, on one line. */
 export const openJson = writesAtEnd((report, { isSeveral }) => {
   const suites = report.outcomes.map((outcome) => {
     const { suite, file } = outcome;
@@ -18,7 +17,7 @@ export const openJson = writesAtEnd((report, { isSeveral }) => {
   return `${stringifyJson(document)}\n`;
 });
 
-/** The document that `eval run --json` prints, its members in the documented order. */
+/** The document of `eval run --json`, with members in the documented order. */
 export function toReportDocument(report: SuiteReport): Readonly<Record<string, unknown>> {
   const { run_id, suite, status, cases, evals, gates, duration_ms } = report;
   const { overall, epochs, bailed, variants, comparisons, problems, problem_count } = report;
@@ -34,8 +33,8 @@ export function toReportDocument(report: SuiteReport): Readonly<Record<string, u
 }
 
 /**
- * Everything of a run, one JSON document to a line, as it comes: `openRunFile` reads it back. Several runs stand one after
- * another; their last line is of type `suites`.
+ * Writes the whole run as JSON Lines while it runs. `openRunFile` reads the file. Several runs follow one another, and
+ * the last line is of type `suites`.
  */
 export const openJsonl: OpenWriter = (sink, { isSeveral }) => {
   const write = (type: string, members: object): Promise<void> =>

@@ -13,9 +13,9 @@ import type { OpenWriter, Sink } from './reporter.ts';
 import { describeScore, nameCase } from './wording.ts';
 
 /**
- * The XML of JUnit, as CI servers read it: a `testsuite` for each eval with a `testcase` for each case, and others for
- * the gates, for cases that miss a threshold of their own, for rows that could not be used, and for what makes a run void. What a fault left
- * unscored is an error, an abstention is skipped, and metrics never fail.
+ * Writes JUnit XML for CI servers: one `testsuite` per eval with one `testcase` per case. Gates, case thresholds,
+ * unusable rows and run faults have suites of their own. A fault is an error, an abstention is skipped, and metrics
+ * never fail.
  */
 export const openJunit: OpenWriter = (sink, { isSeveral }) => {
   const suites = newJunitSuites();
@@ -23,7 +23,7 @@ export const openJunit: OpenWriter = (sink, { isSeveral }) => {
     next({ suite }) {
       let header: RunHeader | undefined;
       let roleOf = roleLookup({ evals: [] });
-      // A leading space keeps names of ours apart from ids of evals.
+      // A leading space separates our names from eval ids.
       const open = (name: string) =>
         suites.open(JSON.stringify([suite, name]), `${isSeveral ? `${suite}.` : ''}${name.trimStart()}`);
       return {
@@ -37,7 +37,7 @@ export const openJunit: OpenWriter = (sink, { isSeveral }) => {
           if (header === undefined) return;
           const { evals } = header;
           const { id: name, variant } = record;
-          // `support.exact`, and in a matrix `support.small.exact`.
+          // For example `support.exact`, or `support.small.exact` in a matrix.
           const about = (kind: string) => ({
             name,
             classname: [header?.suite, ...(variant === undefined ? [] : [variant]), kind].join('.'),
@@ -80,7 +80,6 @@ export const openJunit: OpenWriter = (sink, { isSeveral }) => {
     },
     async end(report) {
       for (const { suite, file, fault, hint } of outcomeRows(report)) {
-        // A suite that has no report is an error.
         if (fault === undefined) continue;
         const name = `${suite}.suite`;
         const error = { message: oneLine(fault), type: 'suite', detail: hint };
@@ -114,7 +113,7 @@ function judge(
   const about = { ms: durationMsOf(record, id), output: lines.join('\n') };
   const message = toMessage(describeScore(result));
   const meaning = classifyResult(record, result, roleOf);
-  // An eval that abstains is asked and says nothing: no fault, and nothing that failed.
+  // An abstention is neither a fault nor a failure.
   const isAbstention =
     result.score === null && !result.fault && resultsOf(record, id).every(({ error }) => error === undefined);
   if (meaning === 'good' || isAbstention)
@@ -123,12 +122,10 @@ function judge(
   return { ...about, kind, message, type: role, detail: result.detail };
 }
 
-/** The message of a failure: one line of at most 300 columns. */
 function toMessage(words: string): string {
   return cut(oneLine(words), 300);
 }
 
-/** The test case for a problem that makes the whole run void. */
 function toVoidCase({ file, line, message, hint }: RowProblem, suite: string): TestCase {
   return {
     ...{ name: 'the run', classname: `${suite}.run`, ms: 0, kind: 'error', type: 'run' },
@@ -160,12 +157,10 @@ export interface TestCase {
   readonly classname: string;
   readonly ms: number;
   readonly kind: 'passed' | 'failure' | 'error' | 'skipped';
-  /** Why it is none that passed, on one line. */
   readonly message?: string;
-  /** Of a failure or an error, as the text below. */
   readonly type?: string;
   readonly detail?: string | undefined;
-  /** A `testcase` has no properties in the schema that CI servers check, so they stand in its output. */
+  /** The schema of CI servers allows no properties in a `testcase`, so they go into its output. */
   readonly output?: string;
 }
 
@@ -174,9 +169,9 @@ interface JunitSuite {
   add(testcase: TestCase): void;
 }
 
-/** The test suites of one document. Cases are spooled, since the counts stand before them in the document. */
+/** The suites of one document. Cases are spooled, because the counts precede them. */
 export interface JunitSuites {
-  /** Returns the suite of that key; makes it on the first call. */
+  /** Creates the suite on the first call for a key. */
   open(key: string, name?: string): JunitSuite;
   write(sink: Pick<Sink, 'write'>, whole: { readonly name: string; readonly ms: number }): Promise<void>;
   close(): void;
@@ -228,7 +223,7 @@ function newSuite(name: string) {
       if (kind === 'failure') counts.failures += 1;
       if (kind === 'error') counts.errors += 1;
       if (kind === 'skipped') counts.skipped += 1;
-      // Not every schema knows the `message` of what is skipped, but all take a text.
+      // Some schemas lack `message` for skipped cases, but all allow text.
       const skipped = kind === 'skipped' ? toElement('skipped', {}, escapeText(message)) : '';
       const isBad = kind === 'failure' || kind === 'error';
       const bad = isBad ? toElement(kind, { message, type }, escapeText(detail)) : '';
@@ -249,7 +244,6 @@ function startTag(name: string, attributes: Attributes): string {
   return `${toElement(name, attributes).slice(0, -2)}>\n`;
 }
 
-/** One XML element; attributes that are undefined are left out. `content` is XML already. */
 function toElement(name: string, attributes: Attributes, content = ''): string {
   const written = Object.entries(attributes)
     .map(([key, value]) => (value === undefined ? '' : ` ${key}="${escapeAttribute(String(value))}"`))
@@ -257,7 +251,7 @@ function toElement(name: string, attributes: Attributes, content = ''): string {
   return content === '' ? `<${name}${written}/>` : `<${name}${written}>${content}</${name}>`;
 }
 
-/** Text as the content of an element; what XML 1.0 cannot hold becomes U+FFFD (https://www.w3.org/TR/xml/#charsets). */
+/** Replaces characters that XML 1.0 forbids with U+FFFD (https://www.w3.org/TR/xml/#charsets). */
 function escapeText(text: string): string {
   return text
     .replaceAll(illegal, '\uFFFD')
@@ -273,17 +267,14 @@ function escapeAttribute(text: string): string {
 
 const illegal = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
-/** A buffer for text that is written later: in memory while it is short, then in a temporary file. */
 interface Spool {
   /** Throws FILE_UNREADABLE. */
   write(text: string): void;
-  /** What was written, in parts. */
   parts(): Iterable<string>;
-  /** Closes the file; no method may be called after it. */
   close(): void;
 }
 
-/** `memory` is how many characters are kept in memory. */
+/** `memory` is the number of characters held in memory. */
 export function newSpool(memory = 256 * 1024): Spool {
   let text = '';
   let file: number | undefined;
@@ -321,7 +312,7 @@ export function newSpool(memory = 256 * 1024): Spool {
   };
 }
 
-/** Opens a temporary file and unlinks it at once, so that it is gone however this process ends. */
+/** Unlinks the file at once, so that it disappears however the process ends. */
 function openUnlinkedFile(): number {
   const name = join(tmpdir(), `signalbox-${randomUUID()}`);
   const file = openSync(name, 'wx+', 0o600);

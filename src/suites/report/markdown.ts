@@ -21,22 +21,22 @@ import {
   nameCase,
 } from './wording.ts';
 
-/** A summary for the comment of a pull request, or for the summary of a GitHub job. */
+/** Writes a summary for a pull request comment or a GitHub job summary. */
 export const openMarkdown = writesAtEnd((report, { isSeveral }) => {
   const [only] = report.outcomes;
   if (!isSeveral) return only !== undefined && 'report' in only ? renderMarkdown(only.report) : '';
-  // A table of the suites and, as far as there is room, what each came to.
+  // A table of the suites, followed by the report of each while there is room.
   const titles = outcomeColumns.map(({ title }, index) => (index === 1 ? '' : title));
   const rows = outcomeRows(report);
   const lines = rows.map(({ suite, status, cells: [, ...cells] }) => [
     ...[shortCode(suite), marks[status], ...cells],
   ]);
-  // So that room is left for what the suites came to.
+  // Reserves room for the reports of the suites.
   const table = takeUpTo(renderTable(titles, lines, [2, 3, 4, 5, 6]), 40_000);
   let text = `${[`### ${marks[report.status]} ${describeSeveral(report)}`, '', ...table].join('\n')}\n`;
   for (const [index, { suite, fault = '' }] of rows.entries()) {
     const room = longestText - bytesOf(text) - bytesOf(cutNote) - 3;
-    // With less there is nothing that could be read.
+    // A shorter report is not useful.
     if (room < 2_000) return `${text}\n${cutNote}\n`;
     const outcome = report.outcomes[index];
     text +=
@@ -47,10 +47,10 @@ export const openMarkdown = writesAtEnd((report, { isSeveral }) => {
   return text;
 });
 
-/** Bytes of a report; a comment on GitHub may have 65,536 characters, a summary 1 MiB for all of a step. */
+/** In bytes. GitHub limits a comment to 65,536 characters and the summaries of a step to 1 MiB. */
 const longestText = 60_000;
 
-/** A report as a text of at most so many bytes of UTF-8. */
+/** `longest` is the maximum length in bytes of UTF-8. */
 export function renderMarkdown(report: SuiteReport, longest: number = longestText): string {
   const { suite, status, bailed, totals, variants, failures } = report;
   const document = documentOf(report);
@@ -66,7 +66,7 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
       : [matrixTable(report, variants)];
   const sections: readonly (readonly string[])[] = [
     verdict,
-    // Not folded, since they outweigh everything else.
+    // Not folded, because nothing else counts in a void run.
     voids.length === 0 ? [] : ['**The run is void:**', '', ...voids.map(problemItem)],
     renderTable(['gate', 'metric', 'value', 'wanted', ''], report.gates.map(gateCells), [2]),
     ...tables,
@@ -79,7 +79,7 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
     if (lines.length === 0) continue;
     const end = lines[0]?.startsWith('<details>') === true ? '\n\n</details>' : '';
     const kept = takeUpTo(lines, longest - bytesOf(text) - bytesOf(end) - bytesOf(cutNote) - 4);
-    // What an end would take is reserved only where something stands before it.
+    // Reserves room for the end only if something precedes it.
     if (kept.length === 0) return `${text}\n${cutNote}\n`;
     text += `${text === '' ? '' : '\n'}${kept.join('\n')}${end}\n`;
     if (kept.length < lines.length) return `${text}\n${cutNote}\n`;
@@ -93,7 +93,6 @@ function bytesOf(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** As many lines as have so many bytes. */
 function takeUpTo(lines: readonly string[], room: number): readonly string[] {
   let left = room;
   const end = lines.findIndex((line) => {
@@ -118,7 +117,7 @@ function gateCells(gate: GateResult): string[] {
   ];
 }
 
-/** Mean and standard error stand in one column, and how long an eval took is left out. */
+/** Combines mean and standard error, and omits the duration. */
 function statsTable({ columns, rows }: ReportTable): string[] {
   const titles = columns.slice(0, 11).flatMap(({ title }) => (title === 'stderr' ? [] : title));
   const cells = rows.map(
@@ -134,7 +133,6 @@ function statsTable({ columns, rows }: ReportTable): string[] {
   return renderTable(titles, cells, numbersFrom1);
 }
 
-/** Of tags only the terminal shows how well guards do. */
 function guardTable({ columns, rows }: ReportTable): string[] {
   const titles = columns.flatMap(({ title }) => (title === 'caught' ? [] : title));
   const cells = rows.flatMap(({ kind, name, cells: [...cells] }) => {
@@ -150,10 +148,8 @@ function nameOf({ kind, name }: Pick<ReportRow, 'kind' | 'name'>): string {
   return kind === 'tag' ? `└ ${shortCode(name)}` : shortCode(name);
 }
 
-/** The columns of numbers, which stand on the right. */
 const numbersFrom1 = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/** A column for each variant. */
 function matrixTable(report: SuiteReport, variants: readonly VariantReport[]): string[] {
   const names = variants.map(({ name, status }) => `${shortCode(name)} ${marks[status]}`);
   const rows = matrixRows(report).map(({ name, measure, cells }) => [
@@ -168,12 +164,11 @@ function matrixTable(report: SuiteReport, variants: readonly VariantReport[]): s
   );
 }
 
-/** A list that is folded away; none without a title. The blank line makes Markdown of what follows. */
+/** A folded list; empty without a title. The blank line enables Markdown inside. */
 function fold(title: string, items: readonly string[]): string[] {
   return title === '' ? [] : [`<details><summary>${title}</summary>`, '', ...items];
 }
 
-/** A failure, and the row that failed below the first of its failures. */
 function failureItems(failure: Failure, index: number, failures: readonly Failure[]): string[] {
   const { case: id, variant, file, line, eval: evalId } = failure;
   const before = failures[index - 1];
@@ -182,7 +177,7 @@ function failureItems(failure: Failure, index: number, failures: readonly Failur
   return [
     `${place}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`,
     ...Object.entries(isSameRow ? {} : (failure.fields ?? {})).map(
-      // An empty name would leave no code span.
+      // An empty name would give no code span.
       ([name, text]) => `  - ${shortCode(name) || '(no name)'}: ${longCode(text)}`,
     ),
   ];
@@ -202,8 +197,8 @@ function longCode(text: string): string {
 }
 
 /**
- * The text on one line as a code span, in which nothing is markup, a link or a mention; fit for a cell of a table.
- * Empty for an empty text.
+ * Formats a text as a one-line code span without markup, links or mentions. Works in table cells. Empty for an empty
+ * text.
  */
 export function toCode(text: string): string {
   const line = oneLine(text.toWellFormed());
@@ -214,15 +209,15 @@ export function toCode(text: string): string {
   return `${fence}${escapePipes(inner)}${fence}`;
 }
 
-/** Implementations do not agree on two backslashes before a pipe, so there is never more than one. */
+/** Renderers disagree on two backslashes before a pipe, so there is never more than one. */
 function escapePipes(text: string): string {
   return text.replaceAll(/\\(?=\|)/g, '\\ ').replaceAll('|', '\\|');
 }
 
-/** What stands at the end of a text that had to be cut. */
+/** The end of a text that was cut. */
 export const cutNote = '_The rest is left out: this text may not be longer._';
 
-/** The lines of a table, with the columns of those indices on the right; none when it has no rows. */
+/** Right-aligns the columns with the given indices. Empty without rows. */
 export function renderTable(
   titles: readonly string[],
   rows: readonly (readonly string[])[],

@@ -2,7 +2,7 @@ import { formatNumber } from '../../base/json/decimal.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import type { Interval } from '../record.ts';
 
-/** A share as a percentage with two decimals; 0.00% and 100.00% only for exactly 0 and 1. */
+/** Two decimals; 0.00% and 100.00% only for exact values. */
 export function formatPercent(share: number | null): string {
   if (share === null) return '–';
   const hundredths = Math.round(share * 10_000);
@@ -10,17 +10,16 @@ export function formatPercent(share: number | null): string {
   return `${(clamped / 100).toFixed(2)}%`;
 }
 
-/** A score with four decimals at most, and more where it would look like a 0 or 1 that it is not. */
+/** At most four decimals, or more if it would look like an exact 0 or 1. */
 export function formatScore(score: number): string {
   return formatNumber(score, [0, 1]);
 }
 
-/** A score with three decimals. */
 export function formatMean(mean: number | null): string {
   return mean === null ? '–' : mean.toFixed(3);
 }
 
-/** A duration as people say it: `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`. */
+/** For example `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
@@ -30,13 +29,12 @@ export function formatDuration(ms: number): string {
   return `${hours} h ${twoDigits(minutes % 60)} min`;
 }
 
-/** Things per second: whole from ten on. */
 export function formatRate(count: number, ms: number): string {
   const rate = ms <= 0 ? 0 : (count / ms) * 1000;
   return rate < 10 ? rate.toFixed(1) : String(Math.round(rate));
 }
 
-/** `3 failures`, `70 failures, the first 20` when only so many are listed. */
+/** `3 failures`, or `70 failures, the first 20` if only some are listed. */
 export function formatListed(count: number, noun: string, listed: number): string {
   return listed < count ? `${formatCount(count, noun)}, the first ${listed}` : formatCount(count, noun);
 }
@@ -45,14 +43,14 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** `$1.25`; small amounts with their first two digits, as `$0.00031`. */
+/** `$1.25`; small amounts with two significant digits, as `$0.00031`. */
 export function formatUsd(amount: number): string {
   if (amount === 0 || amount >= 0.1) return `$${amount.toFixed(2)}`;
   const digits = Math.min(9, 1 - Math.floor(Math.log10(amount)));
   return `$${amount.toFixed(digits)}`;
 }
 
-/** `+0.346 (0.317 to 0.375)`; without the interval where there is none. */
+/** `+0.346 (0.317 to 0.375)`, or without the interval if it is null. */
 export function formatDifference(difference: number, ci95: Interval | null): string {
   return `${signed(difference)}${ci95 === null ? '' : ` (${signed(ci95[0])} to ${signed(ci95[1])})`}`;
 }
@@ -67,13 +65,13 @@ export function formatP(p: number): string {
   return p < 0.0001 ? 'p < 0.0001' : `p = ${p.toFixed(4)}`;
 }
 
-/** `0.0312`, `<0.0001`; a dash alone where nothing was compared. */
+/** `0.0312`, `<0.0001`, or a dash for null. */
 export function describeP(p: number | null): string {
   if (p === null) return '–';
   return p < 0.0001 ? '<0.0001' : p.toFixed(4);
 }
 
-/** `0.10–0.85`; a dash alone when there is none. */
+/** `0.10–0.85`, or a dash for null. */
 export function formatInterval(interval: Interval | null): string {
   return interval === null ? '–' : `${interval[0].toFixed(2)}–${interval[1].toFixed(2)}`;
 }

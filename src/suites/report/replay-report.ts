@@ -2,10 +2,7 @@ import type { RunSource, RunSummary, SuiteReport } from '../record.ts';
 import { summarize } from '../run-accumulator.ts';
 import type { Reporter } from './reporter.ts';
 
-/**
- * Calls a reporter with everything of a stored run, as if it ran now. Throws what the source and the
- * reporter throw.
- */
+/** Reports a stored run as if it ran now. Rethrows errors of the source and the reporter. */
 export async function replayReport(source: RunSource, reporter: Reporter): Promise<void> {
   const report = await summarize(source);
   await reporter.begin(source.header);

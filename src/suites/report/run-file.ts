@@ -19,8 +19,8 @@ import {
 } from '../record.ts';
 
 /**
- * Opens a file of the jsonl reporter. A run that was cut off has no report, and an incomplete last line is
- * ignored. Throws FILE_UNREADABLE, as does reading its cases.
+ * Opens a file of the jsonl reporter. A cut-off run has no report, and an incomplete last line is ignored. Opening it
+ * and reading its cases throw FILE_UNREADABLE.
  */
 export async function openRunFile(file: string): Promise<RunSource> {
   return {
@@ -62,7 +62,7 @@ async function* readCases(file: string, caseId: string | undefined): AsyncGenera
 
 async function* readRatings(file: string, caseId: string | undefined): AsyncGenerator<Rating> {
   for await (const line of readLines(file)) {
-    // Most lines are cases, which need not be parsed.
+    // Skips parsing of cases, which are most lines.
     if (line.bytes === undefined || !line.bytes.subarray(0, 40).includes('"rating"')) continue;
     const parsed = parse(line);
     if (parsed?.type !== 'rating') continue;
@@ -71,7 +71,7 @@ async function* readRatings(file: string, caseId: string | undefined): AsyncGene
   }
 }
 
-/** Below the greatest length of a string in V8. */
+/** Below V8's maximum string length. */
 const maxLineBytes = 256 * 1024 * 1024;
 
 async function* readLines(file: string): AsyncGenerator<Line> {
@@ -85,7 +85,6 @@ async function* readLines(file: string): AsyncGenerator<Line> {
   }
 }
 
-/** Undefined when the line is not a JSON object. */
 function parse({
   bytes,
 }: Pick<Line, 'bytes'>): { readonly type: unknown; readonly value: unknown } | undefined {
@@ -95,7 +94,7 @@ function parse({
   return { type, value };
 }
 
-/** The last line of a file that has text in it, read from its end. */
+/** Reads backwards from the end of the file. */
 async function readLastLine(file: string): Promise<Buffer> {
   let handle: FileHandle | undefined;
   try {

@@ -14,14 +14,14 @@ import {
   formatUsd,
 } from './numbers.ts';
 
-/** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has; of a variant `case r1 (small), …`. */
+/** `case r1, exact: score 0.25: said 41`, or `case r1 (small), …` for a variant. May have several lines. */
 export function describeFailure({ eval: evalId, ...result }: FailureWords): string {
   return `case ${nameCase({ ...result, id: result.case })}, ${evalId}: ${describeScore(result)}`;
 }
 
 type FailureWords = Pick<Failure, 'case' | 'variant' | 'eval' | 'score' | 'detail' | 'code'>;
 
-/** `r1`; in a matrix `r1 (small)`. */
+/** `r1`, or `r1 (small)` in a matrix. */
 export function nameCase({ id, variant }: NamedCase): string {
   return variant === undefined ? id : `${id} (${variant})`;
 }
@@ -38,7 +38,7 @@ export function describeScore({ score, detail, code }: Pick<Failure, 'score' | '
   return reason === '' ? verdict : `${verdict}: ${reason}`;
 }
 
-/** `exact [large]: mean`; of the cases as wholes `all cases: mean`; of a variant `exact (small): mean`. */
+/** `exact [large]: mean`, `all cases: mean`, or `exact (small): mean` for a variant. */
 export function nameGate({
   eval: id,
   tag,
@@ -49,7 +49,7 @@ export function nameGate({
   return `${nameCase({ id: id ?? 'all cases', variant })}${group}: ${metric}`;
 }
 
-/** The value of a gate beside its bounds, such as `0.31, but wanted at least 0.5`. */
+/** `0.31, but wanted at least 0.5`. */
 export function explainGate(gate: GateResult): string {
   const { metric, value, min, max, passed } = gate;
   if (gate.test !== undefined) return explainTest(gate, gate.test);
@@ -62,18 +62,17 @@ export function explainGate(gate: GateResult): string {
   return `${formatBeside(value, bound)}, ${passed ? 'wanted' : 'but wanted'} ${wanted}`;
 }
 
-/** `at least 0.5 and at most 0.9`. */
 export function describeBounds({ min, max }: Pick<GateResult, 'min' | 'max'>): string {
   const bounds = [min === null ? [] : [`at least ${min}`], max === null ? [] : [`at most ${max}`]].flat();
   return bounds.join(' and ');
 }
 
-/** Four decimals, or more when four would make the value look like the bound that it misses. */
+/** Four decimals, or more if four would make the value look like the missed bound. */
 export function formatBeside(value: number, bound: number | null): string {
   return formatNumber(value, bound === null ? [] : [bound]);
 }
 
-/** `29 faults`, `2 abstentions`: results that have no score, over all evals, where there are any. */
+/** `29 faults`, `2 abstentions`: unscored results over all evals. */
 export function countUnscored({ evals }: RunSummary): string[] {
   const all = Object.values(evals);
   const faults = all.reduce((sum, stats) => sum + (stats.faults ?? 0), 0);
@@ -84,14 +83,14 @@ export function countUnscored({ evals }: RunSummary): string[] {
   ];
 }
 
-/** `4 cases × 3 epochs in 2.0 s`; without the time where it is unknown. */
+/** `4 cases × 3 epochs in 2.0 s`, or without an unknown duration. */
 export function describeRun({ cases, epochs, variants, duration_ms: ms }: RunSummary): string {
   const times = epochs === 1 ? '' : ` × ${epochs} epochs`;
   const of = variants === undefined ? '' : ` of ${formatCount(variants.length, 'variant')}`;
   return `${formatCount(cases, 'case')}${of}${times}${ms === null ? '' : ` in ${formatDuration(ms)}`}`;
 }
 
-/** `2 unusable rows`, and `the run is void` where a problem is one of the whole run. */
+/** `2 unusable rows`, or `the run is void` for a run fault. */
 export function countProblems({ problems, problem_count: count }: RunSummary): string[] {
   const ofRun = problems.filter(({ scope }) => scope === 'run').length;
   return [
@@ -100,7 +99,6 @@ export function countProblems({ problems, problem_count: count }: RunSummary): s
   ];
 }
 
-/** The sentence about a run that --bail ended. */
 export const bailedSentence = 'The run ended early: it had as many failures as were allowed.';
 
 /** `120 model calls for $0.31, 40 of them from the cache`. */
@@ -130,7 +128,6 @@ export function describeTotals(totals: Totals): string {
     ...(input === null ? [] : [`${grouped.format(input)} tokens in`]),
     ...(output === null ? [] : [`${grouped.format(output)} ${input === null ? 'tokens ' : ''}out`]),
   ].join(', ');
-  // Sums that lack some answers say so.
   const missing = (lacks: number) => (lacks === 0 ? '' : ` (${lacks} of ${answers} unknown)`);
   const used = [
     ...(tokens === '' ? [] : [`${tokens}${missing(unknown.tokens)}`]),
@@ -148,10 +145,7 @@ export function describeTotals(totals: Totals): string {
 
 const grouped = new Intl.NumberFormat('en');
 
-/**
- * What was compared by a gate between variants, and what came of it: `+0.120 (+0.031 to +0.209) against small, p = 0.0093
- * (paired t of 120 pairs, 31 of them ties)`.
- */
+/** `+0.120 (+0.031 to +0.209) against small, p = 0.0093 (paired t of 120 pairs, 31 of them ties)`. */
 export function explainTest({ value, better_than: base = '', passed }: GateResult, test: GateTest): string {
   const { name, pairs, p_value: p, ties, unscored, unpaired, ci95 } = test;
   const counts = [

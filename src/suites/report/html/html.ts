@@ -17,21 +17,21 @@ import {
 import { closed, escapeHtml, pageHead } from './plain.ts';
 import { type Served, toRow } from './row.ts';
 
-/** From this size of the page on, details of passed cases are left out; those of failures stay. */
+/** Above this page size, details of passed cases are omitted, but not those of failures. */
 const LARGEST_PAGE = 64 * 1024 * 1024;
 
-/** Bytes of one data block: a browser reads it as one text, whose length it bounds. */
+/** In bytes. A browser reads a data block as one string, whose length is limited. */
 const LARGEST_BLOCK = 4 * 1024 * 1024;
 
-/** How many problems the page lists; the report has the count of all. */
+/** The report has the total count. */
 const MOST_PROBLEMS = 1000;
 
-/** How many ratings of people the page has; nobody gave more by hand. */
+/** More than people enter by hand. */
 const MOST_RATINGS = 100_000;
 
 /**
- * A self-contained HTML page: a list of the cases with their details, and the report of the run. Of several suites a page that
- * lists them, and beside it one for each: of `run.html` they are `run.SUITE.html`. Pages get their names when all are done.
+ * Writes a self-contained HTML page with the report and all cases with details. With several suites, writes an index
+ * and one page per suite: `run.SUITE.html` for `run.html`. All pages are published together at the end.
  */
 export const openHtml: OpenWriter = (sink, { isSeveral, file = '' }) => {
   if (!isSeveral) return { next: () => openHtmlUpTo(sink, LARGEST_PAGE), async end() {} };
@@ -40,9 +40,7 @@ export const openHtml: OpenWriter = (sink, { isSeveral, file = '' }) => {
     next({ suite }) {
       let page: Reporter | undefined;
       return {
-        // A suite that does not begin has no page.
         async begin(header) {
-          // Another name than those that are taken, and one that every system allows.
           const taken = [...pages.values()].map((each) => each.name);
           const slug = suite.replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-').slice(0, 60) || 'suite';
           const nameOf = (end: string) => `${basename(file, extname(file))}.${slug}${end}${extname(file)}`;
@@ -67,12 +65,11 @@ export const openHtml: OpenWriter = (sink, { isSeveral, file = '' }) => {
   };
 };
 
-/** The page as it is served, which asks for details that were left out. */
 export function openServedHtml(sink: Sink, served: Served): Reporter {
   return openHtmlUpTo(sink, LARGEST_PAGE, served);
 }
 
-/** The reporter with another limit on the bytes of the page, for tests. */
+/** For tests: sets the size limit of the page in bytes. */
 export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): Reporter {
   let header: RunHeader | undefined;
   let [bytes, block] = [0, 0];
@@ -81,7 +78,6 @@ export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): 
     bytes += Buffer.byteLength(text);
     await sink.write(text);
   };
-  /** Adds whole lines of data. */
   const write = async (lines: string): Promise<void> => {
     const isFull = block > 0 && block + lines.length > LARGEST_BLOCK;
     block = isFull ? lines.length : block + lines.length;
@@ -121,22 +117,20 @@ export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): 
   };
 }
 
-// The data stands after the script, which is a module and so runs when all of it is read. A page that ends
-// early, since its run was aborted, can be viewed, too.
+// The script is a module and runs after all data is parsed. An incomplete page of an aborted run also works.
 
 const blockStart = '<script type="text/plain" data-block>\n';
 const blockEnd = '</script>\n';
 const pageEnd = '</body>\n</html>\n';
 
-/** Everything before the data; a page that is served may ask its server. Throws INTERNAL when the page was not built. */
 function pageStart(suite: string, isServed: boolean): string {
-  // What rolldown.config.ts makes of page/ and style/.
+  // rolldown.config.ts builds it from page/ and style/.
   const { script, style } = loadBuilt<{ readonly script: string; readonly style: string }>('#report-page');
   const head = pageHead({
     ...{ title: `${escapeHtml(suite)}: eval report`, style, script },
     policy: [
       ...['img-src data:', ...(isServed ? ["connect-src 'self'"] : []), ...closed],
-      // Text cannot become markup.
+      // Strings cannot become markup.
       ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
     ],
   });
@@ -146,8 +140,8 @@ function pageStart(suite: string, isServed: boolean): string {
 }
 
 /**
- * The details of a case as the page has them, as JSON; empty when they are nested too deeply to be written, or cannot be cut
- * enough. Long texts and lists are cut, the more of them the larger the case is.
+ * The details of a case as JSON, cut more strongly for larger cases. Empty if they are nested too deeply or cannot be
+ * cut enough.
  */
 export function detailOf(record: CaseRecord): string {
   try {
@@ -162,10 +156,9 @@ export function detailOf(record: CaseRecord): string {
   return '';
 }
 
-/** Characters of the details of one case. */
 const LARGEST_DETAIL = 8 * 1024 * 1024;
 
-/** How a case is cut: each limit is tried where the one before leaves too much. */
+/** Each limit is tried if the previous one leaves too much. */
 const CUTS: readonly CutLimits[] = [
   { characters: 6_000_000, items: 50_000 },
   { characters: 1_000_000, items: 10_000 },
@@ -174,17 +167,16 @@ const CUTS: readonly CutLimits[] = [
   { characters: 1_000, items: 20 },
 ];
 
-/** The kinds of lines in a data block; each line is its kind, a space and JSON. */
+/** The line format in data blocks: kind, space, JSON. */
 type LineKind = 'header' | 'served' | 'row' | 'detail' | 'problem' | 'rating' | 'notice' | 'report';
 
-/** Writes a value as one line, as `embedJson` does. Throws RangeError when the value is nested too deeply. */
 function embedLine(kind: LineKind, value: unknown): string {
   return `${kind} ${embedJson(value)}\n`;
 }
 
 /**
- * Writes a value as JSON without line ends that is safe inside a script element: `<` and lone surrogates are
- * escaped. Numbers keep all their digits. Throws RangeError when the value is nested too deeply.
+ * Escapes line ends, `<` and lone surrogates, so that the JSON is safe inside a script element. Numbers keep all
+ * digits. Throws RangeError if the value is nested too deeply.
  */
 function embedJson(value: unknown): string {
   return stringifyJson(value)

@@ -2,24 +2,23 @@ import { createHash } from 'node:crypto';
 import { escapeInvisible } from '../../../base/text/escape-invisible.ts';
 import { loadBuilt } from '../../../base/yaml/built.ts';
 
-// Parts of pages without scripts, as HTML. What is named a title or a line is text.
+// Parts of HTML pages without scripts. Parameters named title or line are text, not HTML.
 
-/** A text of others: nothing in it is markup, turns the direction of writing, or is there unseen. */
+/** Escapes a foreign text so that it cannot contain markup, change the writing direction or hide characters. */
 export function text(value: string): string {
   return `<bdi>${plain(value)}</bdi>`;
 }
 
-/** Likewise where no element may stand, as in an attribute. */
+/** Like `text`, for attributes and other places without elements. */
 export function plain(value: string): string {
   return escapeHtml(escapeInvisible(value.toWellFormed()));
 }
 
-/** Plain text as HTML. */
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
-/** A table; cells are HTML, titles are not. On a narrow screen each row is a block in which every cell has its title beside it. */
+/** Cells are HTML, titles are text. On a narrow screen each row is a block with the title beside each cell. */
 export function table(
   heads: readonly string[],
   rows: readonly (readonly string[])[],
@@ -41,7 +40,6 @@ export function box(name: string, content: string): string {
   return `<section class="box" aria-label="${escapeHtml(name)}">${content}</section>`;
 }
 
-/** Empty without lines. */
 export function list(lines: readonly string[]): string {
   if (lines.length === 0) return '';
   return `<ul class="problems">${lines.map((line) => `<li>${text(line)}</li>`).join('')}</ul>`;
@@ -51,29 +49,23 @@ export function fold(title: string, content: string): string {
   return `<details class="box" open><summary>${text(title)}</summary>${content}</details>`;
 }
 
-/** A link to an address of ours. */
 export function link(address: string, label: string, title = ''): string {
   const told = title === '' ? '' : ` title="${plain(title)}"`;
   return `<a class="link" href="${escapeHtml(address)}"${told}>${text(label)}</a>`;
 }
 
-/** What a page without scripts is made of. */
 interface PlainPage {
-  /** Text. */
   readonly title: string;
-  /** Text. */
   readonly heading: string;
-  /** HTML beside the heading. */
   readonly facts?: string;
-  /** HTML; empty ones are left out. */
   readonly sections: readonly string[];
-  /** Where the list of runs is, of a page that is served. */
+  /** The address of the run list, for a served page. */
   readonly home?: string;
-  /** Whether its forms may be sent to where it comes from. */
+  /** Whether forms may be submitted to the page's own origin. */
   readonly hasForms?: boolean;
 }
 
-/** Renders a page that runs nothing and loads nothing. Throws INTERNAL when the style was not built. */
+/** A page that runs no scripts and loads nothing. Throws INTERNAL if the style was not built. */
 export function renderPlainPage({ title, heading, facts = '', sections, home, hasForms }: PlainPage): string {
   const { style } = loadBuilt<{ readonly style: string }>('#report-page');
   const back = home === undefined ? '' : `<p>${link(home, '‹ Runs')}</p>\n`;
@@ -93,10 +85,10 @@ ${sections.filter((section) => section !== '').join('\n')}
 `;
 }
 
-/** Nothing changes the addresses of the page, and no form is sent. */
+/** Forbids base URLs and form submission. */
 export const closed = ["base-uri 'none'", "form-action 'none'"];
 
-/** A page up to its body. Only this style and what the policy names is loaded; `title` is HTML. */
+/** The page up to its body. The policy allows only this style and the given sources. `title` is HTML. */
 export function pageHead({
   title,
   style,

@@ -1,27 +1,22 @@
 import type { CaseRecord, CaseResult, EpochRecord, RunHeader } from '../../record.ts';
 
-/** A case in the list of the page: a tuple, to be small, since there may be many thousands. */
+/** A tuple instead of an object, because a page may have many thousands. */
 export type Row = readonly [
   number: number,
   id: string,
   tags: readonly string[],
   score: number | null,
   passed: boolean,
-  /** Whether some epochs passed as wholes and others did not. */
   flaky: boolean,
   results: readonly RowResult[],
-  /** How the judged text begins. */
   text: string,
-  /** Why the case did not pass; empty when it did. */
   why: string,
-  /** Only of a matrix: the position of its variant in the header. */
+  /** The index of its variant in the header; only in a matrix. */
   variant?: number,
 ];
 
-/** The result of one eval; `evalIndex` is its position in the header. */
 type RowResult = readonly [evalIndex: number, score: number | null, passed: boolean, flaky: boolean];
 
-/** The row of a case, its long texts cut. */
 export function toRow(record: CaseRecord, { evals, variants = [] }: RunHeader): Row {
   const evalIndexes = new Map(evals.map(({ id }, index) => [id, index]));
   const isDeciding = (id: string): boolean => evals[evalIndexes.get(id) ?? -1]?.role !== 'metric';
@@ -64,7 +59,6 @@ function whyFailed({ results }: CaseRecord, isDeciding: (id: string) => boolean)
   return reason === '' ? `${failed.eval} did not pass` : `${failed.eval}: ${reason}`;
 }
 
-/** The beginning of the text on one line, at most `length` code points. */
 function cutText(text: string, length: number): string {
   const line = text
     .slice(0, length * 8)
@@ -75,16 +69,14 @@ function cutText(text: string, length: number): string {
   return isWhole ? line : `${points.slice(0, length).join('')}…`;
 }
 
-/** What the page of a run has beside the run where it is served, rather than a file. */
 export interface Served {
-  /** Where the list of runs is. */
   readonly home: string;
-  /** Where the details of a case are asked for that the page leaves out: with `id`, `number` and `variant`. */
+  /** The address of omitted details, with the parameters `id`, `number` and `variant`. */
   readonly cases: string;
-  /** Where ratings are sent; null where the run takes none. */
+  /** The address for ratings; null if the run accepts none. */
   readonly ratings: string | null;
-  /** Goes with each request, in `Authorization`. */
+  /** Sent in `Authorization` with each request. */
   readonly token: string;
-  /** The name of who rates, until another is given. */
+  /** The default name of the rater. */
   readonly by: string;
 }

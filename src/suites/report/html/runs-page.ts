@@ -2,35 +2,31 @@ import { formatCount } from '../../../base/text/phrases.ts';
 import { formatPercent } from '../numbers.ts';
 import { box, escapeHtml, link, plain, renderPlainPage, table, text } from './plain.ts';
 
-/** A run in the list. */
 export interface ListedRun {
   readonly id: string;
   readonly kind: 'suite' | 'shadow';
   readonly suite: string;
   readonly status: string;
-  /** ISO 8601, UTC. */
   readonly started_at: string;
   readonly cases: number;
-  /** 0..1; null without an end or a case. */
+  /** 0..1; null if the run has no end or no cases. */
   readonly pass_rate: number | null;
 }
 
-/** One page of the list of runs. */
 export interface RunsPage {
   readonly runs: readonly ListedRun[];
-  /** The only suite whose runs are listed; undefined: all. */
+  /** The suite filter; undefined lists all runs. */
   readonly suite: string | undefined;
-  /** The query of the page of older runs; undefined: there are none. */
+  /** The query of the next page with older runs, if there is one. */
   readonly older: string | undefined;
   readonly isFirst: boolean;
 }
 
-/** Where the page of a run is. */
 export function addressOfRun(id: string): string {
   return `/runs/${encodeURIComponent(id)}`;
 }
 
-/** Renders the list: the runs, a filter by suite, and a choice of two to be compared. Throws INTERNAL when the style was not built. */
+/** The list of runs, with a filter by suite and a form to compare two. Throws INTERNAL if the style was not built. */
 export function renderRunsPage({ runs, suite, older, isFirst }: RunsPage): string {
   const all = suite === undefined ? '' : ` ${link('/', 'All suites')}`;
   const filter = `<form class="form-row" method="get" action="/"><label for="suite">Suite</label>
@@ -55,7 +51,6 @@ function addressOfSuite(suite: string): string {
   return `/?${new URLSearchParams({ suite })}`;
 }
 
-/** Two of the list, of which the newer is B. */
 function compareForm(runs: readonly ListedRun[]): string {
   const radio = (name: 'a' | 'b', id: string, chosen: string | undefined): string => {
     const label = plain(`${name.toUpperCase()}: ${id}`);
@@ -64,7 +59,7 @@ function compareForm(runs: readonly ListedRun[]): string {
   };
   const heads = ['Run', 'Suite', 'Status', 'Started', 'Cases', 'Passed', 'A', 'B'];
   const rows = runs.map(({ id, kind, suite, status, started_at, cases, pass_rate }) => {
-    // A collection of a shadow has no end.
+    // A shadow collection has no end.
     const shown = escapeHtml(kind === 'shadow' ? 'shadow' : status);
     return [
       link(addressOfRun(id), id.slice(0, SHORT_ID), id),

@@ -4,7 +4,7 @@ import { cut } from '../../../base/text/width.ts';
 import type { PersonAgreement, RatedCases, RatedVerdicts, RatingAgreement } from '../../rating-agreement.ts';
 import { formatInterval, formatPercent, formatScore } from '../numbers.ts';
 
-/** What `eval agreement` says, in lines of so many columns; empty where nothing was rated. */
+/** Formats the result of `eval agreement`; empty without ratings. */
 export function renderAgreement(
   { variants, ...all }: RatedCases & Pick<RatingAgreement, 'variants'>,
   columns = Number.POSITIVE_INFINITY,
@@ -19,7 +19,6 @@ export function renderAgreement(
   return blocks.map((lines) => lines.map((line) => cut(line, columns)).join('\n')).join('\n\n');
 }
 
-/** `of` stands behind the names of evals. */
 function blocksOf({ evals, cases }: RatedCases, of = ''): string[][] {
   const all = [...Object.entries(evals), ...(cases === null ? [] : [['the run', cases] as const])];
   return all.flatMap(([name, verdicts]) => blocksOfEval(`${shortName(name)}${of}`, verdicts));
@@ -73,7 +72,7 @@ type Measured = Pick<
 function kappaText({ n, observed, kappa, stderr, ci95 }: Measured): string {
   const same = `the same verdict in ${formatPercent(observed)} of ${formatCount(n, 'case')}`;
   if (kappa === null) return `no kappa, as both gave one and the same verdict only; ${same}`;
-  // Where one of the two gives one verdict only, as of one case, the formula for large samples has no width to show.
+  // The large-sample formula gives no width if one side has a single verdict.
   const interval = ci95 === null || stderr === 0 ? '' : ` (${formatInterval(ci95)})`;
   return `kappa ${kappa.toFixed(2)}${interval}, ${same}`;
 }

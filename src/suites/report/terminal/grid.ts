@@ -1,30 +1,26 @@
 import { styleText } from 'node:util';
 import { cut, padEnd, padStart, textWidth } from '../../../base/text/width.ts';
 
-/** A column of a table on a terminal. */
 interface Column {
   readonly title: string;
-  /** Where the table is too wide, the column of the lowest number goes first; the first column stays. */
+  /** If the table is too wide, the column with the lowest priority is dropped first; the first column stays. */
   readonly priority: number;
 }
 
 export interface GridRow {
   readonly cells: readonly string[];
-  /** Of its first cell. */
   readonly style?: Style;
 }
 
-/** How texts are shown on a terminal, or in a file. */
 export interface View {
-  /** The text in that style, or as it is where styles are not shown. */
   readonly paint: (style: Style, text: string) => string;
-  /** Characters to a line, from 20; infinite when there may be any number. */
+  /** The line width, at least 20; infinite if unlimited. */
   readonly columns: number;
 }
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
 
-/** `columns`: undefined for any number. Fewer than 20 would cut every name and number, so lines get longer then. */
+/** Undefined `columns` means unlimited. A width below 20 would cut every name and number, so lines are longer then. */
 export function openView(hasColour: boolean, columns = Number.POSITIVE_INFINITY): View {
   return {
     paint: hasColour
@@ -34,9 +30,7 @@ export function openView(hasColour: boolean, columns = Number.POSITIVE_INFINITY)
   };
 }
 
-/**
- * Whether a reported width is usable; a terminal that reports less than 20 columns does not know its width.
- */
+/** A terminal that reports less than 20 columns does not know its width. */
 export function isReadable(columns: number | undefined): columns is number {
   return columns !== undefined && columns >= minColumns;
 }
@@ -44,8 +38,8 @@ export function isReadable(columns: number | undefined): columns is number {
 const minColumns = 20;
 
 /**
- * The lines of a table with a line of titles, the first column left-aligned, the others right; none without rows. Columns
- * without a single text are left out; what does not fit is dropped, and at last the first column is cut.
+ * Left-aligns the first column and right-aligns the others. Omits empty columns, drops what does not fit, and finally
+ * cuts the first column. Empty without rows.
  */
 export function renderGrid(columns: readonly Column[], rows: readonly GridRow[], view: View): string[] {
   if (rows.length === 0) return [];
@@ -77,7 +71,6 @@ export function renderGrid(columns: readonly Column[], rows: readonly GridRow[],
 const gap = '  ';
 const minNameWidth = 4;
 
-/** Sections below one another, with a blank line between; those without lines are left out. */
 export function joinSections(sections: readonly (readonly string[])[]): string {
   return sections
     .filter((lines) => lines.length > 0)

@@ -8,7 +8,6 @@ import { formatDuration, formatPercent, formatRate } from '../numbers.ts';
 import { describeFailure } from '../wording.ts';
 import { isReadable, openView } from './grid.ts';
 
-/** The part of `process.stderr` that progress writes to. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -16,29 +15,20 @@ export interface ProgressStream {
 }
 
 export interface ProgressOptions {
-  /** Nothing at all is written. */
   readonly quiet?: boolean | undefined;
-  /** Whether failures are red on a terminal. */
   readonly colour?: boolean | undefined;
-  /** How many failures are printed at most; undefined: none, and their number is not printed either. */
+  /** The maximum number of printed failures; undefined prints none and omits their count. */
   readonly failures?: number | undefined;
-  /** A clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/**
- * Prints the progress of a run: on a terminal one line that is redrawn, elsewhere a line every ten seconds.
- */
+/** On a terminal, redraws one line; elsewhere, prints a line every ten seconds. */
 export interface Progress {
-  /** Sets the roles of the evals; before it, all count as assertions. */
+  /** Sets the roles of the evals. Before it, all count as assertions. */
   begin(header: Pick<RunHeader, 'evals'>): void;
   update(progress: SuiteProgress): void;
-  /** Prints the failures of the case, up to the limit of the options. */
   failure(record: CaseRecord): void;
-  /**
-   * Erases the line on a terminal, elsewhere prints the last state; then the number of failures not
-   * printed.
-   */
+  /** Erases the line on a terminal, elsewhere prints the final state. Then prints the number of omitted failures. */
   end(whereToSeeAll?: string): void;
 }
 
@@ -78,22 +68,17 @@ export function openProgress(stream: ProgressStream, options: ProgressOptions = 
 
 interface Display {
   update(progress: SuiteProgress): void;
-  /** Writes whole lines. */
   above(lines: string): void;
-  /** Columns of such a line. */
   width(): number;
   end(): void;
 }
 
-/**
- * On a terminal: before a redraw every row is erased that the line wrapped to when the terminal was
- * narrowed.
- */
+/** Before redrawing, erases all rows that the line wraps to after the terminal was narrowed. */
 function openLive(stream: ProgressStream, now: () => number): Display {
   const started = now();
   let drawn: { readonly at: number; readonly width: number } | undefined;
   let latest: SuiteProgress | undefined;
-  // A line as wide as the terminal would wrap.
+  // A line of the full width would wrap.
   const width = (): number => (isReadable(stream.columns) ? stream.columns : defaultColumns) - 1;
   const erase = (): string => {
     const rows = Math.max(1, Math.ceil((drawn?.width ?? 0) / (width() + 1)));
@@ -125,7 +110,6 @@ function openLive(stream: ProgressStream, now: () => number): Display {
 
 const redrawMs = 100;
 
-/** For logs: a line of its own every ten seconds, and one at the end. */
 function openPlain(stream: ProgressStream, now: () => number): Display {
   const started = now();
   let printedAt = started;
@@ -136,7 +120,7 @@ function openPlain(stream: ProgressStream, now: () => number): Display {
     stream.write(`${describeProgress(progress, { elapsedMs: printedAt - started, columns: undefined })}\n`);
   };
   return {
-    // What a person reads of one failure in a log.
+    // The maximum width of a failure in a log.
     width: () => 400,
     above: (lines) => void stream.write(lines),
     update(progress) {
@@ -153,15 +137,14 @@ const plainMs = 10_000;
 
 interface ProgressView {
   readonly elapsedMs: number;
-  /** Undefined for a log, which has no bar and any width. */
+  /** Undefined for a log, which has no bar and unlimited width. */
   readonly columns: number | undefined;
 }
 
-/** One line with progress, rate, time left, pass rate and failures of a run. */
 function describeProgress(progress: SuiteProgress, { elapsedMs, columns }: ProgressView): string {
   const { cases, problems, failed, unscored, passed, total, fraction } = progress;
-  // By cases where their number is known, else by how much of the dataset is read; after its last byte, an unknown number of
-  // rows is still in flight.
+  // Based on cases if their number is known, else on the share of the dataset read. After its last byte, an unknown
+  // number of rows is still in flight.
   const ofDataset = fraction === null || fraction >= 1 ? null : fraction;
   const share = total !== null && total > 0 ? Math.min(1, (cases + problems) / total) : ofDataset;
   const isUnderWay = share !== null && share > 0 && share < 1;
@@ -182,5 +165,4 @@ function describeProgress(progress: SuiteProgress, { elapsedMs, columns }: Progr
 }
 
 const barWidth = 20;
-/** A narrower terminal has no room for a bar. */
 const minBarColumns = 79;

@@ -24,7 +24,7 @@ import {
 } from '../wording.ts';
 import { type GridRow, joinSections, openView, renderGrid, type Style, type View } from './grid.ts';
 
-/** The summary of each run for people, once it is over, and at last a table of several suites. */
+/** Prints the summary of each run when it ends, and finally a table of several suites. */
 export const openTable: OpenWriter = (sink, { isSeveral }) => {
   let isFirst = true;
   const write = async (text: string) => {
@@ -52,7 +52,7 @@ export const openTable: OpenWriter = (sink, { isSeveral }) => {
   };
 };
 
-/** The same as a text: several lines, each ended, and if there is a number of columns, from 20, none wider than that. */
+/** Returns lines that end in newlines. With `columns` of at least 20, none is wider. */
 export function renderTable(report: RunSummary, colour: boolean, columns?: number): string {
   const view = openView(colour, columns);
   const { paint, columns: room } = view;
@@ -110,7 +110,6 @@ function shortName(id: string): string {
   return cut(oneLine(id), 40);
 }
 
-/** How long each hook of the judged guardrails took. */
 function hookLines({ evals }: RunSummary, view: View): string[] {
   const rows = Object.entries(evals).flatMap(([id, { classification }]) =>
     Object.entries(classification?.latency_ms ?? {}).map(([hook, latency]) => ({
@@ -121,7 +120,7 @@ function hookLines({ evals }: RunSummary, view: View): string[] {
   return renderGrid(columns, rows, view);
 }
 
-/** The chances that of k epochs one passes (`pass@k`), and that all do (`pass^k`); nothing of a single epoch. */
+/** pass@k and pass^k; empty for a single epoch. */
 function epochLines({ evals, epochs }: RunSummary, view: View): string[] {
   const ks = [...new Set([1, 2, epochs])].filter((k) => k <= epochs);
   const rows = Object.entries(evals).flatMap(([id, { pass_at: at, pass_hat: hat }]) =>
@@ -144,10 +143,7 @@ function epochLines({ evals, epochs }: RunSummary, view: View): string[] {
   return renderGrid(columns, rows, view);
 }
 
-/**
- * The variants of a matrix side by side; as many tables below one another as its width needs, and where not even one
- * variant fits, a list of each.
- */
+/** Shows variants side by side, split into tables that fit the width. If not even one fits, lists each variant. */
 export function renderMatrix(report: RunSummary, view: View): string[][] {
   const { paint, columns } = view;
   const variants = report.variants ?? [];
@@ -168,7 +164,6 @@ export function renderMatrix(report: RunSummary, view: View): string[][] {
       return [paint('bold', cut(name, columns)), ...lines.map((line) => cut(line, columns))];
     });
   }
-  // The variants by the tables that they stand in.
   const parts: number[][] = [];
   let left = 0;
   for (const [index, width] of widths.entries()) {
@@ -191,14 +186,14 @@ export function renderMatrix(report: RunSummary, view: View): string[][] {
   );
 }
 
-/** Names of columns; where cut names would be the same, what the names begin with in common is left out. */
+/** Removes a common prefix if cut names would be equal. */
 function cutApart(names: readonly string[]): string[] {
   const short = names.map((name) => cut(name, longestName));
   if (new Set(short).size === names.length) return short;
   const [first = '', ...others] = names;
   let common = 0;
   while (common < first.length && others.every((name) => name[common] === first[common])) common += 1;
-  // The whole of the last word in common tells more than the letters in which it differs.
+  // Keeps the whole last common word, which is more readable than the differing letters.
   const from = Math.max(0, first.slice(0, common).search(/[^\p{L}\p{N}][\p{L}\p{N}]*$/u));
   const rest = names.map((name) => cut(from === 0 ? name : `…${name.slice(from)}`, longestName));
   return new Set(rest).size === names.length
@@ -214,13 +209,11 @@ function failureLines({ failures }: RunSummary, title: string, { paint, columns 
   if (title === '') return [];
   const lines = failures.flatMap((failure, index) => [
     `  ${locationOf(failure)}  ${cut(oneLine(describeFailure(failure)), maxTextWidth)}`,
-    // Most have the hint of the one before.
     ...(failures.slice(0, index).some(({ hint }) => hint === failure.hint) ? [] : hintLines(failure)),
   ]);
   return [paint('red', cut(`${title}:`, columns)), ...lines.map((line) => cut(line, columns))];
 }
 
-/** What a person reads of one text in a list. */
 const maxTextWidth = 160;
 
 function problemLines(title: string, problems: readonly RowProblem[], { paint, columns }: View): string[] {
@@ -254,8 +247,8 @@ function footer(report: RunSummary, { paint, columns }: View): string[] {
 }
 
 /**
- * Lines that explain why a run did not pass: status with reasons, missed gates, first problems, report
- * files. Of a run that passed only the files.
+ * Explains why a run did not pass: status, missed gates, first problems and report files. Returns only the files if it
+ * passed.
  */
 export function explainVerdict(report: SuiteReport, files: readonly string[]): readonly string[] {
   const { suite, status, cases, overall, problems, problem_count: count } = report;
@@ -285,5 +278,4 @@ export function explainVerdict(report: SuiteReport, files: readonly string[]): r
   ];
 }
 
-/** How many problems are shown. */
 const mostProblems = 3;

@@ -3,21 +3,19 @@ import type { Rating } from '../../../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../record.ts';
 import type { Row, Served } from '../row.ts';
 
-/** What the page was given. */
 export interface Data {
   header: RunHeader;
-  /** Null in a file. */
+  /** Null if the page is a file. */
   served: Served | null;
   entries: readonly Entry[];
   problems: readonly RowProblem[];
   ratings: GivenRatings;
-  /** How many details of passed cases were left out to keep the page small. */
+  /** The number of passed cases whose details were omitted. */
   dropped: number;
-  /** Null when the run did not come to its end. */
+  /** Null if the run did not finish. */
   report: SuiteReport | null;
 }
 
-/** One case; of a matrix the cases of one row. */
 export interface Entry {
   number: number;
   id: string;
@@ -25,24 +23,20 @@ export interface Entry {
   score: number | null;
   passed: boolean;
   flaky: boolean;
-  /** By the place of the eval in the header. */
+  /** By the index of the eval in the header. */
   results: ReadonlyMap<number, Outcome>;
   text: string;
   why: string;
-  /** The position of its variant in the header; -1 where there is none. */
+  /** The index of its variant in the header; -1 without variants. */
   variant: number;
-  /** Of the cases of one row: each of them, by the order of the variants; one that is missing has none. */
   variants: readonly Entry[];
-  /** The whole record as JSON, not read before somebody looks; null when left out. */
+  /** The record as JSON, parsed on demand; null if omitted. */
   detail: string | null;
 }
 
 export type Outcome = { readonly score: number | null; readonly passed: boolean; readonly flaky: boolean };
 
-/**
- * Takes the data out of the blocks that stand behind the script.
- * @returns null when not even the header was written
- */
+/** Returns null if the header is missing. */
 export function readData(): Data | null {
   const data: {
     header: RunHeader | null;
@@ -72,7 +66,7 @@ export function readData(): Data | null {
   return header === null ? null : { header, ...rest };
 }
 
-/** Lines one by one; the blocks are removed, so that the text is held once. */
+/** Removes each block after reading, so that the text is in memory once. */
 function* dataLines() {
   for (const block of document.querySelectorAll('script[data-block]')) {
     const lines = (block.textContent ?? '').split('\n');
@@ -81,7 +75,6 @@ function* dataLines() {
   }
 }
 
-/** The last line of a run that was cut off may be half a line: it is left out. */
 function parseAll<Raw, Value>(json: string, convert: (value: Raw) => Value): Value[] {
   try {
     return [convert(JSON.parse(json))];
@@ -103,13 +96,11 @@ function toEntry([number, id, tags, score, passed, flaky, results, text, why, va
   };
 }
 
-/** A record of a case as the page has it. */
 export interface Detail extends CaseRecord {
-  /** What was cut to keep the page small; absent where nothing was. */
   readonly page_cuts?: readonly Cut[];
 }
 
-/** The record of a case, its numbers with the digits that they were written with. */
+/** Numbers keep their original digits. */
 export function readDetail({ detail }: Entry): Detail | null {
   if (detail === null) return null;
   try {
@@ -119,30 +110,25 @@ export function readDetail({ detail }: Entry): Detail | null {
   }
 }
 
-/** @param context Older browsers do not give it; they show a long number as they round it. */
+/** Older browsers do not pass `context`; they show long numbers rounded. */
 function keepDigits(_key: string, value: unknown, context?: { source?: string }) {
   if (typeof value !== 'number' || context?.source === undefined || !('rawJSON' in JSON)) return value;
   return String(value) === context.source ? value : JSON.rawJSON(context.source);
 }
 
-/** What people said of cases, by the ids of these. */
 type GivenRatings = Map<string, readonly Rating[]>;
 
-/** A case that is rated; of a matrix it is one of a variant. */
 export interface Rated {
   readonly case: string;
   readonly variant?: string | undefined;
 }
 
-/** Which rating. */
 export type Place = Rated & Pick<Rating, 'eval' | 'by'>;
 
-/** Those of one case. */
 export function ratingsOf(given: GivenRatings, { case: id, variant }: Rated): readonly Rating[] {
   return (given.get(id) ?? []).filter((each) => each.variant === variant);
 }
 
-/** Puts a rating in the place of the one that the same person gave before. */
 export function addRating(given: GivenRatings, rating: Rating) {
   removeRating(given, rating);
   given.set(rating.case, [...(given.get(rating.case) ?? []), rating]);

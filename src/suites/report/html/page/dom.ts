@@ -1,11 +1,8 @@
-/**
- * Text becomes a text node; nothing here ever reads markup. A list stands for its members; null, false and undefined stand
- * for nothing.
- */
+/** Strings become text nodes, never markup. Lists are flattened; null, false and undefined are skipped. */
 export type Child = Node | string | null | false | undefined | readonly Child[];
 type Attributes = Readonly<Record<string, string | number | boolean | ((event: Event) => void)>>;
 
-/** Makes an element. An attribute that is `false` is left out, a function listens to the event of its name. */
+/** Skips attributes that are `false`. A function becomes an event listener. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -14,7 +11,6 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return fill(document.createElement(name), attributes, children);
 }
 
-/** Makes an element of a drawing. */
 export function draw(
   name: keyof SVGElementTagNameMap,
   attributes: Attributes,
@@ -32,7 +28,6 @@ function fill<Made extends Element>(element: Made, attributes: Attributes, child
   return element;
 }
 
-/** What there is of these, one after another. */
 export function flat(children: readonly Child[]): (Node | string)[] {
   return children.flatMap((child) => {
     if (child === null || child === undefined || child === false) return [];
@@ -40,12 +35,11 @@ export function flat(children: readonly Child[]): (Node | string)[] {
   });
 }
 
-/** A text from data in a `bdi` element, so that its writing direction does not affect the text around it. */
+/** Isolates foreign text in a `bdi` element, so that its writing direction does not affect the surroundings. */
 export function foreign(text: string, kind: string = '') {
   return make('bdi', { class: kind === '' ? false : kind }, text);
 }
 
-/** A button with a label. */
 export function button(label: Child, act: () => void, attributes: Attributes = {}) {
   return make('button', { type: 'button', click: () => act(), ...attributes }, label);
 }
@@ -55,17 +49,15 @@ export function unseen(text: string) {
   return make('span', { class: 'unseen' }, text);
 }
 
-/** A remark in small print. */
 export function note(...children: readonly Child[]) {
   return make('p', { class: 'note' }, ...children);
 }
 
-/** A part that can be folded. */
 export function fold(title: Child, isOpen: boolean, ...children: readonly Child[]) {
   return make('details', { open: isOpen }, make('summary', {}, title), ...children);
 }
 
-/** Names and values side by side; a value of null stands for nothing to say. */
+/** Skips pairs with the value null. */
 export function factList(pairs: readonly (readonly [name: string, value: Child])[], kind: string = 'facts') {
   const rows = pairs.map(
     ([name, value]) => value !== null && make('div', {}, make('dt', {}, name), make('dd', {}, value)),
@@ -73,7 +65,6 @@ export function factList(pairs: readonly (readonly [name: string, value: Child])
   return make('dl', { class: kind }, rows);
 }
 
-/** A table of these titles; a title that is an element is a cell itself. */
 export function table(kind: string, titles: readonly (string | Node)[], rows: Child) {
   const heads = titles.map((title) =>
     typeof title === 'string' ? make('th', { scope: 'col' }, title) : title,
@@ -81,7 +72,6 @@ export function table(kind: string, titles: readonly (string | Node)[], rows: Ch
   return make('table', { class: kind }, make('thead', {}, make('tr', {}, heads)), make('tbody', {}, rows));
 }
 
-/** A row of a table: its title, and the other cells. */
 export function row(title: Child, ...cells: readonly Child[]) {
   const rest = cells.map((cell) => (cell instanceof HTMLTableCellElement ? cell : make('td', {}, cell)));
   return make('tr', {}, make('th', { scope: 'row' }, title), rest);

@@ -1,6 +1,6 @@
 import type { Threshold } from '../../../../contract/eval.ts';
 import type { Interval, Stats } from '../../../record.ts';
-/** A share as a percentage; 0 and 100 are only said of what is exactly so. */
+/** Shows 0 and 100 only for exact values. */
 export function percent(share: number | null) {
   if (share === null) return '–';
   const tenths = Math.round(share * 1000);
@@ -8,16 +8,14 @@ export function percent(share: number | null) {
   return `${(honest / 10).toFixed(honest % 1000 === 0 ? 0 : 1)} %`;
 }
 
-/** A score with at most four decimals. */
 export function score(score: number | null) {
   return score === null ? '–' : String(Math.round(score * 10_000) / 10_000);
 }
 
-/** A score for a column of scores, where all have two decimals. */
 export function shortScore(score: number | null) {
   if (score === null) return '–';
   const text = score.toFixed(2);
-  // What misses a whole must not look like it.
+  // A score below 1 must not look like 1.
   if (score < 1 && text === '1.00') return '0.99';
   return score > 0 && text === '0.00' ? '0.01' : text;
 }
@@ -50,7 +48,7 @@ export function percentInterval(interval: Interval | null) {
   return `${percent(interval[0])} – ${percent(interval[1])}`;
 }
 
-/** `0.812 ± 0.021`, the standard error behind the mean. */
+/** For example `0.812 ± 0.021`, the mean with its standard error. */
 export function meanWithError({ mean: value, stderr }: Stats) {
   return stderr === null ? mean(value) : `${mean(value)} ± ${mean(stderr)}`;
 }

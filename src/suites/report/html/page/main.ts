@@ -57,7 +57,6 @@ function coverMain(page: Element) {
 
 const storageKey = 'eval-report-theme';
 
-/** A switch between light and dark; before it is used, the system decides. */
 function makeThemeSwitch() {
   const root = document.documentElement;
   const kept = readKept(storageKey);
@@ -83,7 +82,6 @@ function makeThemeSwitch() {
 
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
-/** The keys of the page, in a dialog that is still closed. */
 function makeHelp() {
   const rows = keys.map(([key, what]) =>
     make('div', {}, make('dt', {}, make('kbd', {}, key)), make('dd', {}, what)),
@@ -106,7 +104,6 @@ const keys: readonly (readonly [key: string, what: string])[] = [
   ['?', 'this help'],
 ];
 
-/** What the keys act on. */
 interface Explorer {
   step: (by: number) => void;
   openActive: () => void;
@@ -116,7 +113,6 @@ interface Explorer {
   close: () => void;
 }
 
-/** @returns whether the key meant something here */
 function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialogElement): boolean {
   const place = target instanceof Element ? target : document.body;
   if (key === 'Escape') return leave(place, explorer);
@@ -132,7 +128,7 @@ function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialo
     case 'k':
     case 'ArrowDown':
     case 'ArrowUp':
-      // Outside of the list the arrows scroll.
+      // Outside the list, arrow keys scroll.
       if (key.length > 1 && place.closest('.list') === null) return false;
       explorer.step(key === 'j' || key === 'ArrowDown' ? 1 : -1);
       return true;
@@ -145,7 +141,6 @@ function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialo
   }
 }
 
-/** Out of the field, or out of the case. */
 function leave(place: Element, explorer: Explorer) {
   if (isTyping(place)) explorer.focusList();
   else if (explorer.isOpen()) explorer.close();
@@ -157,6 +152,6 @@ function isTyping(place: Element) {
   return place.matches('input, select, textarea');
 }
 
-// Last, when every constant above has its value.
+// Runs last, after all constants are initialized.
 const given = readData();
 showPage(document.querySelector('#page') ?? document.body, given && groupByRow(given));

@@ -2,9 +2,8 @@ import type { Rating } from '../../../rating/rating.ts';
 import type { Served } from '../row.ts';
 import type { Entry, Place } from './data.ts';
 
-// What a page asks the server that it came from. Every function resolves to what the person is told when it failed.
+// Requests to the server of the page. After a failure, each function resolves to a message for the user.
 
-/** What a person says of a case. */
 export interface Said {
   score?: number;
   label?: string;
@@ -13,18 +12,15 @@ export interface Said {
 
 export type Sent<Value> = { readonly value: Value } | { readonly failed: string };
 
-/** Keeps a rating. */
 export async function sendRating(served: Served, place: Place, said: Said): Promise<Sent<Rating>> {
   const sent = await change(served, 'POST', { ...ofPlace(place), ...said });
   return 'failed' in sent ? sent : { value: (sent.value as { rating: Rating }).rating };
 }
 
-/** Takes a rating back. */
 export async function withdrawRating(served: Served, place: Place): Promise<Sent<unknown>> {
   return await change(served, 'DELETE', ofPlace(place));
 }
 
-/** Fills in the details that were left out of these entries. */
 export async function loadDetails(served: Served, entries: readonly Entry[], variants: readonly string[]) {
   for (const entry of entries) {
     const query = new URLSearchParams({ id: entry.id, number: String(entry.number) });
@@ -61,7 +57,6 @@ async function ask({ token }: Served, address: string, request: RequestInit = {}
   }
 }
 
-/** The words of an error document. */
 function describe(text: string): string {
   try {
     const { message, hint } = JSON.parse(text).error;
@@ -71,7 +66,7 @@ function describe(text: string): string {
   }
 }
 
-/** A choice of the person that the browser keeps; null where there is none, or it keeps nothing for such pages. */
+/** A stored preference; null if it is absent or the browser has no storage. */
 export function readKept(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -80,18 +75,16 @@ export function readKept(key: string): string | null {
   }
 }
 
-/** Where the browser keeps nothing, the choice lasts as long as the page. */
+/** Without browser storage, the value lasts as long as the page. */
 export function keep(key: string, value: string) {
   try {
     localStorage.setItem(key, value);
-  } catch {
-    // Pages from files may keep nothing in some browsers.
-  }
+  } catch {}
 }
 
 const storageKey = 'eval-rater';
 
-/** Under which name this person rates: the last one given here, else that of who serves the page. */
+/** The name last entered here, or else the name of the server's user. */
 export function nameOf({ by }: Served): string {
   return readKept(storageKey) ?? by;
 }

@@ -9,7 +9,7 @@ import { renderEpoch, renderEpochs, renderRow } from './epoch.ts';
 import { renderRatings } from './ratings.ts';
 import { mark, pill, verdictOf } from './text.ts';
 
-/** The case that is open: beside the list, or over all of a narrow screen. */
+/** The open case: beside the list, or over the whole page on a narrow screen. */
 export function makeDetail(
   data: Data,
   { close, step }: { readonly close: () => void; readonly step: (by: number) => void },
@@ -58,7 +58,6 @@ export function makeDetail(
   };
 }
 
-/** Asks for details that the page lacks, where it is served. */
 function fillIn({ served, header }: Data, entry: Entry, then: (failed: string | null) => void) {
   const all = entry.variants.length === 0 ? [entry] : entry.variants;
   const missing = all.filter(({ detail }) => detail === null);
@@ -90,7 +89,6 @@ function renderCase(data: Data, entry: Entry, record: Detail | null): Child {
   ];
 }
 
-/** One case in the list. */
 export function renderCaseRow(data: Data, entry: Entry, view: View) {
   const {
     passed,
@@ -116,7 +114,6 @@ export function renderCaseRow(data: Data, entry: Entry, view: View) {
   );
 }
 
-/** Small marks: of what each variant came to, or of the results of the evals, where there are several. */
 function stripOf(data: Data, { variants, results }: Entry, view: View): Child {
   const cell = (
     name: string,

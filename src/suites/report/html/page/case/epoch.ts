@@ -8,7 +8,6 @@ import { count, counted, duration, score } from '../format.ts';
 import { renderResult } from './result.ts';
 import { hasMembers, mark, renderFault, renderJson, renderText, toPrettyJson, verdictOf } from './text.ts';
 
-/** One run of a case: the answer first, what the evals said of it, and how it came about. */
 export function renderEpoch(data: Data, epoch: EpochRecord) {
   const { subject, content, results, variables, metadata } = epoch;
   return make(
@@ -38,7 +37,6 @@ function renderSubject({ status, duration_ms: ms, queue_ms = 0, cached, attempts
   return error === undefined ? line : make('div', {}, line, renderFault(error));
 }
 
-/** Several runs of the case: what they came to together, and one of them at a time. */
 export function renderEpochs(data: Data, record: CaseRecord): Child {
   const { evals } = data.header;
   const { epochs } = record;
@@ -76,7 +74,7 @@ export function renderEpochs(data: Data, record: CaseRecord): Child {
   ];
 }
 
-/** The conversation with its tool calls; the message that was judged, often the last one, is marked. */
+/** Marks the judged message, which is often the last one. */
 function renderConversation({ messages, tool_calls: calls, content }: EpochRecord): Child {
   const judged = messages.findLastIndex(
     (message) => message.role === 'assistant' && message.content === content,
@@ -95,7 +93,6 @@ function renderMessage(
   calls: readonly EvalToolCall[],
   isJudged: boolean,
 ) {
-  // The calls of the epoch say the same and more.
   const { tool_calls: asked, ...rest } = others;
   const shown = calls.length > 0 || asked === undefined ? rest : others;
   return make(
@@ -125,7 +122,6 @@ function renderCall({ name, args, result, error }: EvalToolCall) {
   );
 }
 
-/** The row of the case with its own fields, and what was cut of the case. */
 export function renderRow({ row: own, row_cuts: kept = [], page_cuts: cuts = [] }: Detail): Child {
   const fields = own === undefined ? [] : Object.entries(own);
   return [
@@ -135,7 +131,6 @@ export function renderRow({ row: own, row_cuts: kept = [], page_cuts: cuts = [] 
   ];
 }
 
-/** Fields by their names: texts as they stand, other values as JSON. */
 function renderFields(fields: readonly (readonly [name: string, value: unknown])[]) {
   const items = fields.slice(0, MOST_FIELDS).map(([name, value]) => {
     const text = typeof value === 'string' ? renderText(value) : renderJson(value);
@@ -146,7 +141,6 @@ function renderFields(fields: readonly (readonly [name: string, value: unknown])
   return more > 0 ? make('div', {}, list, note(`and ${counted(more, 'more field')}`)) : list;
 }
 
-/** Fields that are shown; of more, nobody reads them all. */
 const MOST_FIELDS = 200;
 
 function renderCuts(words: string, cuts: readonly Cut[]) {

@@ -6,14 +6,13 @@ import { instant, score } from '../format.ts';
 import { keepName, nameOf, type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
 import { renderText } from './text.ts';
 
-/** What people said of the case, and where the page is served the form to say more; nothing where there is neither. */
 export function renderRatings(data: Data, rated: Rated): Child {
   const shown = make('div', {});
   const show = () => shown.replaceChildren(...flat([listOf(ratingsOf(data.ratings, rated), rated)]));
   show();
   const { served } = data;
   if (served === null || served.ratings === null) return shown.childElementCount > 0 && shown;
-  // The form is made when it is opened: a matrix has many, and then it has the name that was last given in another.
+  // Created on opening: a matrix has many forms, and this one then uses the name last entered in another.
   const folded = fold('Your rating', false);
   folded.classList.add('rate');
   folded.addEventListener('toggle', () => {
@@ -43,13 +42,11 @@ function listOf(ratings: readonly Rating[], rated: Rated): Child {
   return make(
     'section',
     { 'aria-label': sayOf('Ratings', rated) },
-    // In a matrix the row is called so.
     rated.variant === undefined && make('h3', {}, 'Ratings'),
     make('ol', { class: 'talk' }, items),
   );
 }
 
-/** The form in which a person says what they think of a case, or of one of its evals. */
 function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => void) {
   const of = make('select', {}, make('option', { value: '' }, 'the case as a whole'));
   for (const { id: evalId } of data.header.evals) of.append(make('option', { value: evalId }, evalId));
@@ -73,7 +70,6 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
 
   const place = (): Place => ({ ...rated, eval: of.value === '' ? null : of.value, by: by.value });
   const own = () => ratingsOf(data.ratings, rated).find((each) => isAt(each, place()));
-  /** Shows what this person said of that before, to be changed. */
   const fill = () => {
     const known = own();
     score.value = known?.score === null || known === undefined ? '' : String(known.score);
@@ -82,7 +78,6 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
     remove.hidden = known === undefined;
   };
   const save = async () => {
-    // What is left empty is not said.
     const said: Said = {
       ...(score.value.trim() !== '' && { score: Number(score.value) }),
       ...(label.value.trim() !== '' && { label: label.value }),
@@ -103,7 +98,7 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
     const sent = await work();
     form.inert = false;
     told.textContent = 'failed' in sent ? sent.failed : done;
-    // What was not kept stays in the form.
+    // A failed submission stays in the form.
     if ('failed' in sent) return;
     onChange();
     fill();
@@ -122,7 +117,6 @@ function field(name: string, control: HTMLElement) {
   return make('label', { class: 'rate-field' }, make('span', {}, name), control);
 }
 
-/** What screen readers call a part of which a matrix has one for each variant. */
 function sayOf(part: string, { variant }: Rated) {
   return variant === undefined ? part : `${part} of ${variant}`;
 }

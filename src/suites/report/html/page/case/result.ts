@@ -5,11 +5,10 @@ import { type Child, factList, fold, foreign, make, note, row, table } from '../
 import { bounds, count, duration, score } from '../format.ts';
 import { hasMembers, mark, renderFault, renderJson, renderText, toPrettyJson, verdictOf } from './text.ts';
 
-/** What one eval said of one run of a case; open when it did not pass. */
 export function renderResult({ header }: Data, result: EvalResult, epoch: EpochRecord) {
   const { detail, params = {}, data, error, stderr, guard, content, threshold } = result;
   const about = header.evals.find(({ id }) => id === result.eval);
-  // A metric is recorded and has nothing to pass.
+  // A metric cannot pass or fail.
   const isMetric = about?.role === 'metric' && result.score !== null;
   const isFailed = !result.passed && !isMetric;
   const wanted = !isMetric && [' ', make('small', {}, `wanted ${bounds(threshold)}`)];
@@ -43,7 +42,6 @@ function sayTime({ duration_ms: ms, queue_ms: queue = 0, attempts }: EvalResult)
   return `${duration(ms)}${waited}${attempts > 1 ? `, ${count(attempts)} attempts` : ''}`;
 }
 
-/** What a guardrail decided of a labelled event, beside what it should have. */
 function renderGuard(guard: GuardRecord) {
   const facts = factList([
     ['Should be flagged', guard.expected ? 'yes' : 'no'],
@@ -61,16 +59,15 @@ function renderGuard(guard: GuardRecord) {
     : make('div', {}, facts, table('figures', ['Hook', 'Verdict', 'Time'], rows));
 }
 
-/** Params that say what the text should be, by what the built-in evals and many others call them. */
+/** Params with the expected text, as the built-in evals and many others name them. */
 const wholes = ['expected', 'truth', 'reference', 'target', 'answer', 'gold'];
 
-/** Params whose texts should, or should not, stand somewhere in the text. */
+/** Params with texts that should, or should not, occur in the answer. */
 const parts = ['patterns', 'contains', 'words', 'fields'];
 
-/** Characters of both texts beyond which comparing would make one wait. */
+/** Combined characters of both texts; comparing more is too slow. */
 const LARGEST = 100_000;
 
-/** What the eval was told to expect beside the text that it judged. */
 function renderComparisons(
   params: Readonly<Record<string, unknown>>,
   content: string,
@@ -99,7 +96,7 @@ function compareWhole(value: unknown, content: string): Child {
   const actual = typeof value === 'object' ? prettyIfJson(content) : content;
   if (expected === actual) return note('They are the same.');
   const wanted = [label('Expected'), renderText(expected, 'code')];
-  // A short answer would drown among the words of a long text: it is shown where it stands in it.
+  // A diff would scatter a short answer over a long text, so its position is marked instead.
   if (expected.length * 4 < actual.length)
     return [wanted, label('In the text'), renderFound([expected], actual)];
   const changes = expected.length + actual.length > LARGEST ? undefined : findChanges(expected, actual);
@@ -121,10 +118,7 @@ function marked(pieces: Child) {
 
 type Change = { readonly value: string; readonly added?: boolean; readonly removed?: boolean };
 
-/**
- * Lines are compared where there are many, else words.
- * @returns undefined when it takes too long
- */
+/** Compares lines if there are many, otherwise words. Returns undefined if that takes too long. */
 function findChanges(expected: string, actual: string): readonly Change[] | undefined {
   const hasLines = Math.min(expected.split('\n').length, actual.split('\n').length) > 6;
   const options = { timeout: 300 };
@@ -139,7 +133,6 @@ function renderSought(texts: readonly string[], content: string) {
   return make('div', {}, make('ul', { class: 'sought' }, items), renderFound(texts, content));
 }
 
-/** The text with the places marked at which the others stand. */
 function renderFound(texts: readonly string[], content: string) {
   const shown = content.slice(0, LARGEST);
   const lower = shown.toLowerCase();

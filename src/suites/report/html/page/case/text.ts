@@ -2,10 +2,10 @@ import type { Fault } from '../../../../../base/errors.ts';
 import { button, draw, foreign, make, note, unseen } from '../dom.ts';
 import { count } from '../format.ts';
 
-/** Characters that are laid out at once; the rest of a text comes when it is asked for. */
+/** Characters laid out at once; the rest is shown on request. */
 const SHOWN = 20_000;
 
-/** A text as it stands, with a warning of characters that one cannot see. */
+/** Warns of invisible characters. */
 export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
   if (text === '') return note('Empty text.');
   const box = make('div', { class: 'text' });
@@ -26,7 +26,7 @@ export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
   return box;
 }
 
-/** A text in pieces that a browser lays out one by one, as they come into sight; megabytes at once would hold it up. */
+/** Splits a text so that the browser lays out only visible pieces. Megabytes at once would block it. */
 function pieces(text: string) {
   const all = [];
   for (let start = 0; start < text.length; ) {
@@ -37,7 +37,6 @@ function pieces(text: string) {
   return all;
 }
 
-/** Behind the last line end before `limit`, or else the last space, or else there. */
 function findBreak(text: string, limit: number) {
   if (limit >= text.length) return text.length;
   const near = text.slice(limit - SHOWN / 2, limit);
@@ -45,10 +44,9 @@ function findBreak(text: string, limit: number) {
   return place < 0 ? limit : limit - SHOWN / 2 + place + 1;
 }
 
-/** Controls, marks that turn the direction of writing, characters without width, and lone surrogates. */
+/** Control, bidirectional and zero-width characters, and lone surrogates. */
 const unseenCharacters = /[^\P{C}\n\r\t\u{e000}-\u{f8ff}]|\u{2028}|\u{2029}/gu;
 
-/** What cannot be seen in a text, as code points with their counts. */
 function findHidden(text: string) {
   const counts: Map<string, number> = new Map();
   for (const [character] of text.slice(0, 1_000_000).matchAll(unseenCharacters)) {
@@ -62,7 +60,6 @@ function findHidden(text: string) {
     .join(', ');
 }
 
-/** A value as JSON on several lines. */
 export function renderJson(value: unknown) {
   return renderText(toPrettyJson(value), 'code');
 }
@@ -82,14 +79,13 @@ export function verdictOf(passed: boolean, unscored: boolean): Verdict {
   return unscored ? 'unscored' : 'failed';
 }
 
-/** Told apart by their forms, for those who cannot tell the colours apart. */
+/** Different shapes, for readers who cannot distinguish the colours. */
 const forms = {
   passed: 'M3.5 8.5 6.7 11.6 12.5 5',
   failed: 'M4.5 4.5 11.5 11.5 M11.5 4.5 4.5 11.5',
   unscored: 'M3.5 8 12.5 8',
 };
 
-/** A small sign for a verdict, which is also read out. */
 export function mark(verdict: Verdict) {
   const sign = draw(
     'svg',
@@ -99,12 +95,10 @@ export function mark(verdict: Verdict) {
   return make('span', { class: `mark ${verdict}` }, sign, unseen(`${verdict} `));
 }
 
-/** A verdict in a word. */
 export function pill(verdict: Verdict | 'error', word: string = verdict) {
   return make('span', { class: `pill ${verdict}` }, word);
 }
 
-/** An error with what to do about it. */
 export function renderFault({ code, message, hint, details }: Fault) {
   return make(
     'div',

@@ -5,10 +5,9 @@ import { count } from '../format.ts';
 import { makeExport, makeToolbar } from './toolbar.ts';
 import { filterEntries, type View, viewFromHash, viewToHash } from './view.ts';
 
-/** Rows that are printed; a list of many thousands is not read on paper. */
 const PRINTED_ROWS = 200;
 
-/** The list of cases with its filters, and the case that is open. The address holds what is shown. */
+/** The filtered list and the open case. The URL hash holds the view. */
 export function makeExplorer(data: Data) {
   let view = viewFromHash(location.hash);
   let found: readonly Entry[] = [];
@@ -50,7 +49,7 @@ export function makeExplorer(data: Data) {
     list.refresh();
     if (active >= 0) list.activate(active);
   };
-  /** Opening a case makes a step in the history, so that going back closes it; moving on from it does not. */
+  /** Opening a case adds a history entry, so that Back closes it. Moving to another case does not. */
   const open = (number: number | null) => {
     const isStep = view.open === null && number !== null;
     view = { ...view, open: number };
@@ -94,7 +93,6 @@ export function makeExplorer(data: Data) {
     panel: detail.element,
     start() {
       update();
-      // Whoever follows an address with a filter comes for the cases.
       if (viewToHash(view) !== '') main.scrollIntoView();
       showOpen();
     },
@@ -113,13 +111,11 @@ function sayFound(found: number, all: number, isDone: boolean) {
   return isDone ? share : `${share}, searching …`;
 }
 
-/** The text that is printed in place of the filters. */
 function sayPrinted(found: number, all: number) {
   const share = sayFound(found, all, true);
   return found > PRINTED_ROWS ? `${share}, of which the first ${count(PRINTED_ROWS)} are printed` : share;
 }
 
-/** Before printing, renders the first rows and opens everything folded; undoes that afterwards. */
 function printWhole(list: List<Entry>, say: () => void) {
   let restore = () => {};
   window.addEventListener('beforeprint', () => {
@@ -137,22 +133,20 @@ function printWhole(list: List<Entry>, say: () => void) {
   window.addEventListener('afterprint', () => restore());
 }
 
-/** Many rows of which only those in sight exist; the page itself scrolls. */
+/** A virtual list that scrolls with the page. */
 interface List<Item> {
   element: HTMLElement;
   show: (items: readonly Item[], active: number) => void;
-  /** Marks a row and brings it into sight; -1 for none. */
   activate: (active: number) => void;
-  /** Looks anew which rows are in sight. */
   refresh: () => void;
-  /** Makes that many rows without regard to sight; the result undoes it. */
+  /** Renders up to `most` rows regardless of visibility; the returned function undoes it. */
   unroll: (most: number) => () => void;
 }
 
-/** Rows beyond both ends of the window, so that a short scroll finds them there. */
+/** Extra rows above and below the window, for short scrolls. */
 const MARGIN = 8;
 
-/** Browsers bound the height of an element; rows beyond are found by filtering. */
+/** Browsers limit the height of an element. Filters reach the remaining rows. */
 const MOST_ROWS = 200_000;
 
 function makeList<Item>(label: string, renderRow: (item: Item, index: number) => HTMLElement): List<Item> {
@@ -231,7 +225,6 @@ function makeList<Item>(label: string, renderRow: (item: Item, index: number) =>
   };
 }
 
-/** Brings a part of an element into sight, below what sticks to the top of the page. */
 function scrollTo(element: HTMLElement, offset: number, height: number) {
   const covered = document.querySelector('.toolbar')?.getBoundingClientRect().height ?? 0;
   const top = element.getBoundingClientRect().top + offset;
@@ -239,16 +232,15 @@ function scrollTo(element: HTMLElement, offset: number, height: number) {
   else if (top + height > window.innerHeight) window.scrollBy({ top: top + 2 * height - window.innerHeight });
 }
 
-/** Milliseconds of work after which the browser may draw and listen again. */
+/** Milliseconds of work before yielding to the browser. */
 const SLICE = 12;
 
-/** Milliseconds between two reports of what is found so far; showing it costs more than finding it. */
+/** Milliseconds between partial results. Rendering them costs more than searching. */
 const NEWS = 150;
 
 /**
- * Finds the cases that have the words in their id, tags or texts, whatever their case. `onFound` gets all that is
- * found so far, again and again, and whether that is all.
- * @returns stops the search
+ * Searches ids, tags and texts, ignoring case. Calls `onFound` repeatedly with all results so far and whether the
+ * search is complete. Returns a function that stops it.
  */
 function search(
   entries: readonly Entry[],
@@ -279,7 +271,7 @@ function search(
 
 function matcherOf(query: string): (entry: Entry) => boolean {
   const wanted = query.toLowerCase();
-  // Looking into the JSON is much cheaper than parsing it.
+  // Searching the JSON is much cheaper than parsing it.
   const inJson = JSON.stringify(wanted).slice(1, -1).replaceAll('<', '\\u003c');
   const has = (text: string) => text.toLowerCase().includes(wanted);
   const matches = (entry: Entry): boolean => {
@@ -291,7 +283,7 @@ function matcherOf(query: string): (entry: Entry) => boolean {
   return matches;
 }
 
-/** Members whose values are words of the format rather than of the case. */
+/** Members whose values belong to the format, not to the case. */
 const ownWords = new Set(['role', 'eval', 'status', 'file', 'hook', 'phase', 'verdict']);
 
 function textsOf(value: unknown): string[] {

@@ -5,7 +5,6 @@ import { button, make } from '../dom.ts';
 import { count } from '../format.ts';
 import { countStatuses, everything, orders, statusesOf, toNumber, type View, viewToHash } from './view.ts';
 
-/** The search and the filters; `change` gets what a person changed. */
 export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
   const query = make('input', {
     type: 'search',
@@ -45,7 +44,6 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
     ),
     labelled('Sort', order),
   );
-  // On a narrow screen the filters are folded.
   const toggle = button(
     'Filters',
     () => toggle.setAttribute('aria-expanded', String(more.classList.toggle('open'))),
@@ -102,7 +100,7 @@ function makeSelect(
   return select;
 }
 
-/** A value that is in an address but not in the list is listed, so that one sees what is asked for. */
+/** Adds a value from the URL that the list lacks, so that the active filter is visible. */
 function setValue(select: HTMLSelectElement, value: string) {
   if (![...select.options].some((option) => option.value === value)) {
     select.append(make('option', { value }, value));
@@ -128,7 +126,7 @@ function labelled(name: string, control: HTMLElement) {
   return make('div', { class: 'field' }, make('span', { 'aria-hidden': 'true' }, name), control);
 }
 
-/** Tags beyond are found by searching. */
+/** Search finds the remaining tags. */
 const MOST_TAGS = 500;
 
 function tagOptions({ entries }: Data): [string, string][] {
@@ -139,7 +137,6 @@ function tagOptions({ entries }: Data): [string, string][] {
   return [['', 'All tags'], ...listed.sort(([a], [b]) => (a < b ? -1 : 1))];
 }
 
-/** Buttons that save the cases that are found, in their order. */
 export function makeExport(data: Data, found: () => readonly Entry[]) {
   const name = data.header.suite.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 80) || 'cases';
   return make(
@@ -160,7 +157,7 @@ export function makeExport(data: Data, found: () => readonly Entry[]) {
   );
 }
 
-/** Of a row of a matrix the cases of all its variants. */
+/** In a matrix, the cases of all variants of a row. */
 function casesOf(entries: readonly Entry[]): readonly Entry[] {
   return entries.flatMap((entry) => (entry.variants.length === 0 ? [entry] : entry.variants));
 }
@@ -168,17 +165,17 @@ function casesOf(entries: readonly Entry[]): readonly Entry[] {
 function save(name: string, type: string, parts: Iterable<string>) {
   const address = URL.createObjectURL(new Blob([...parts], { type }));
   make('a', { href: address, download: name }).click();
-  // The browser has begun to read by then.
+  // The browser has started reading by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** A run of these cases as the reporter of that name writes it, without an end; a case whose details the page has not is left out. */
+/** Writes the cases in the format of the jsonl reporter, without an end. Skips cases with omitted details. */
 function* jsonlParts({ header, ratings }: Data, entries: readonly Entry[]) {
   yield `${JSON.stringify({ type: 'run', ...header, total: entries.length })}\n`;
   for (const entry of entries) {
-    // The text itself, in which numbers have all their digits.
+    // The original text keeps all digits of numbers.
     if (entry.detail !== null) yield `{"type":"case",${entry.detail.slice(1)}\n`;
-    // The list has only the beginning of a long id.
+    // The list cuts long ids.
     const rated = ratings.size === 0 ? null : readDetail(entry);
     if (rated === null) continue;
     const said = ratingsOf(ratings, { case: rated.id, variant: rated.variant });
@@ -186,7 +183,6 @@ function* jsonlParts({ header, ratings }: Data, entries: readonly Entry[]) {
   }
 }
 
-/** A line for each case: its verdict, the score of each eval, why it failed, what was judged, and its row. */
 function* csvParts({ header }: Data, entries: readonly Entry[]) {
   const first = entries.find(({ detail }) => detail !== null);
   const fields = Object.keys((first && readDetail(first)?.row) ?? {}).slice(0, mostFields);

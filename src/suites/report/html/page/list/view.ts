@@ -2,18 +2,16 @@ import type { RunHeader } from '../../../../record.ts';
 import type { Data, Entry, Outcome } from '../data.ts';
 import { isDifferent } from '../matrix/group.ts';
 
-/** What is shown: which cases in which order, and which of them is open. */
 export interface View {
   query: string;
   status: Status;
-  /** The id of the eval whose results count; empty for the cases as wholes. */
+  /** The eval whose results count; empty for whole cases. */
   eval: string;
   tag: string;
-  /** Inclusive bounds on the score. */
+  /** Inclusive score bounds. */
   min: number | null;
   max: number | null;
   order: Order;
-  /** The number of the case that is open. */
   open: number | null;
 }
 
@@ -22,7 +20,6 @@ type Order = 'number' | 'lowest' | 'highest' | 'id';
 
 const statuses: readonly Status[] = ['all', 'failed', 'passed', 'unscored', 'flaky', 'differs'];
 
-/** Those that a run has: only variants can differ. */
 export function statusesOf({ variants }: RunHeader): readonly Status[] {
   return variants === undefined ? statuses.filter((status) => status !== 'differs') : statuses;
 }
@@ -45,7 +42,6 @@ export const everything: View = {
   open: null,
 };
 
-/** The view as the part of the address behind `#`; what is as usual is not written. */
 export function viewToHash(view: View) {
   const params = new URLSearchParams();
   const set = (name: string, value: unknown, usual: unknown) => {
@@ -62,7 +58,7 @@ export function viewToHash(view: View) {
   return params.toString();
 }
 
-/** Reads what `viewToHash` wrote; what makes no sense counts as not there. */
+/** Parses the result of `viewToHash`; ignores invalid parts. */
 export function viewFromHash(hash: string): View {
   const params = new URLSearchParams(hash.replace(/^#/, ''));
   return {
@@ -83,7 +79,6 @@ export function toNumber(text: string | null): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** The cases that a view shows, its search aside, in its order. */
 export function filterEntries(data: Data, view: View): Entry[] {
   const judge = judgeOf(data, view);
   const kept = data.entries.filter((entry) => {
@@ -93,7 +88,6 @@ export function filterEntries(data: Data, view: View): Entry[] {
   return sortEntries(kept, judge, view);
 }
 
-/** How many cases each status would show. */
 export function countStatuses(data: Data, view: View): Map<Status, number> {
   const judge = judgeOf(data, view);
   const counts: Map<Status, number> = new Map();
@@ -106,7 +100,7 @@ export function countStatuses(data: Data, view: View): Map<Status, number> {
   return counts;
 }
 
-/** What counts of a case: what the chosen eval said, or the case as a whole; undefined where the eval did not judge. */
+/** The result of the chosen eval, or of the whole case. Undefined if the eval did not judge it. */
 export function judgeOf({ header }: Data, view: View): (entry: Entry) => Judged | undefined {
   if (view.eval === '')
     return (entry) => {
@@ -121,13 +115,11 @@ export function judgeOf({ header }: Data, view: View): (entry: Entry) => Judged 
   };
 }
 
-/** Whether an eval could not score the case. */
 export function hasUnscored({ results }: Entry) {
   for (const { score } of results.values()) if (score === null) return true;
   return false;
 }
 
-/** What counts of a case or, of a matrix, of a row. */
 type Judged = Outcome & { readonly unscored: boolean; readonly differs: boolean };
 
 function isOf(status: Status, judged: Judged) {
@@ -144,7 +136,7 @@ function fits({ tags }: Entry, { score }: Outcome, { tag, min, max }: View) {
 function sortEntries(entries: Entry[], judge: (entry: Entry) => Outcome | undefined, { order }: View) {
   if (order === 'number') return entries;
   if (order === 'id') return entries.sort((a, b) => natural.compare(a.id, b.id));
-  // What has no score stands last in both orders.
+  // Unscored cases come last in both directions.
   const keys = new Map(
     entries.map((entry) => {
       const score = judge(entry)?.score ?? null;

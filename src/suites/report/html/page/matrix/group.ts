@@ -1,6 +1,6 @@
 import type { Data, Entry, Outcome } from '../data.ts';
 
-/** Of a matrix the cases of each row as one entry, which is as good as the worst of them. */
+/** Groups the cases of each row into one entry with the worst result. */
 export function groupByRow(data: Data): Data {
   const { variants } = data.header;
   return variants === undefined ? data : { ...data, entries: groupsOf(data.entries, variants.length) };
@@ -21,7 +21,7 @@ function groupsOf(entries: readonly Entry[], variants: number): Entry[] {
     return [
       {
         ...{ ...first, ...worstOf(row), variant: -1, variants: row, results: new Map(results) },
-        // A variant that could not use the row has not passed.
+        // A variant that could not use the row counts as failed.
         passed: failed === undefined && row.length === variants,
         ...{ why: failed?.why ?? '', detail: null },
       },
@@ -42,12 +42,10 @@ function lowest(scores: readonly (number | null)[]) {
   return known.length < scores.length || known.length === 0 ? null : Math.min(...known);
 }
 
-/** The name of the variant whose case it is; undefined outside a matrix. */
 export function variantOf({ header }: Data, { variant }: Entry) {
   return header.variants?.[variant]?.name;
 }
 
-/** Whether the variants came to something else: by the eval at that place, or as wholes (-1). */
 export function isDifferent({ variants }: Entry, place: number) {
   const outcomes = variants.map((entry) => (place === -1 ? entry : entry.results.get(place)));
   const [first] = outcomes;

@@ -7,7 +7,7 @@ import { count, duration, score } from '../format.ts';
 import { hasUnscored } from '../list/view.ts';
 import { variantOf } from './group.ts';
 
-/** What each variant came to in one row: a column for each, of which what all have alike may be left out. */
+/** One column per variant; equal parts can be hidden. */
 export function renderSideBySide(data: Data, { variants }: Entry): Child {
   const columns = variants.map((entry) => toColumn(data, entry));
   const first = columns.find(({ record }) => record !== null)?.record ?? null;
@@ -36,7 +36,6 @@ function renderColumns(data: Data, columns: readonly Column[], isShort: boolean)
     const [one, ...others] = columns.map((column) => JSON.stringify(read(column) ?? null));
     return others.some((other) => other !== one);
   };
-  // What an eval said, without times.
   const saidBy = (id: string) => (column: Column) => {
     const result = resultOf(column, id);
     return result && [result.score, result.passed, result.detail];
@@ -78,11 +77,10 @@ function renderColumns(data: Data, columns: readonly Column[], isShort: boolean)
   );
 }
 
-/** What one variant came to in one row. */
 interface Column {
   readonly entry: Entry;
   readonly record: Detail | null;
-  /** Made once, so that what is being written stays when columns are laid out anew. */
+  /** Created once, so that an unsent form survives a new layout. */
   readonly ratings: readonly (Node | string)[];
 }
 
@@ -98,7 +96,6 @@ function resultOf({ record }: Column, id: string) {
   return record?.results.find((each) => each.eval === id);
 }
 
-/** The system prompt and what else stood before the answer. */
 function promptOf({ record }: Column) {
   const messages = record?.epochs[0]?.messages ?? [];
   const end = messages.findLastIndex(({ role }) => role === 'user');
@@ -129,7 +126,6 @@ function sayTaken(record: Detail | null) {
   ].join(', ');
 }
 
-/** Made when it is opened. */
 function renderWhole(data: Data, record: Detail) {
   const body = make('div', {});
   const whole = fold('Everything', false, body);

@@ -5,7 +5,6 @@ import { pill } from '../case/text.ts';
 import { foreign, make, note, row, table } from '../dom.ts';
 import { count, duration, meanWithError, percent } from '../format.ts';
 
-/** The variants of a matrix side by side: what their cases came to, and what their answers took. */
 export function renderVariants({ variants = [], comparisons = [] }: SuiteReport) {
   const [first] = variants;
   if (first === undefined) return null;

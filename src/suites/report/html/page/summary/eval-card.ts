@@ -3,10 +3,8 @@ import { button, draw, factList, fold, foreign, make, note, row, table } from '.
 import { count, counted, duration, mean, meanWithError, percent, percentInterval } from '../format.ts';
 import type { View } from '../list/view.ts';
 
-/** Shows the cases of a filter. */
 export type Choose = (part: Partial<View>) => void;
 
-/** What the cases came to under one eval. */
 export function renderEvalCard(about: EvalHeader, stats: EvalStats, choose: Choose) {
   const { classification, tags, histogram } = stats;
   const isMetric = about.role === 'metric';
@@ -36,13 +34,11 @@ export function renderHead(title: string, kind: string) {
   return make('header', {}, make('h3', {}, foreign(title)), make('p', { class: 'kind' }, foreign(kind)));
 }
 
-/** How many passed: what counts of assertions and guardrails. */
 export function renderRate({ pass_rate: rate, pass_rate_ci95: interval, passed, count: all }: Stats) {
   const words = `${count(passed)} of ${counted(all, 'case')} passed`;
   return rateBox(percent(rate), words, rate !== null && drawRate(rate, interval), percentInterval(interval));
 }
 
-/** What counts of a metric, which nothing has to pass. */
 function renderMean({ mean: value, ci95, scored }: Stats) {
   const range = ci95 && `${mean(ci95[0])} – ${mean(ci95[1])}`;
   const words = `mean of ${counted(scored, 'score')}`;
@@ -81,7 +77,7 @@ function factsOf(stats: EvalStats, isMetric: boolean): [string, string | null][]
   ];
 }
 
-/** Rows of the tags that are shown; of more, nobody reads them all. */
+/** More rows are not readable. */
 const MOST_TAGS = 100;
 
 export function renderTags(tags: Readonly<Record<string, Stats>>, evalId: string, choose: Choose) {
@@ -101,7 +97,6 @@ export function renderTags(tags: Readonly<Record<string, Stats>>, evalId: string
   return fold(`By tag (${count(all.length)})`, all.length <= 6, shown);
 }
 
-/** How well a guardrail tells what should be flagged from what should not. */
 function renderClassification(classification: Classification) {
   const { precision, recall, f1, f2, accuracy, auc, roc, latency_ms: latencies } = classification;
   const figures = factList(
@@ -143,7 +138,6 @@ function renderMatrix({ true_positives, false_positives, true_negatives, false_n
   return matrix;
 }
 
-/** How the scores are spread, a bar for each tenth. */
 function drawHistogram(bars: readonly number[]) {
   const highest = Math.max(1, ...bars);
   const width = 240 / Math.max(1, bars.length);
@@ -171,7 +165,6 @@ function drawHistogram(bars: readonly number[]) {
   return make('figure', { class: 'histogram' }, picture, make('figcaption', { 'aria-hidden': 'true' }, axis));
 }
 
-/** A rate on a scale of 0 to 1, with the interval in which it may truly lie. */
 function drawRate(rate: number, interval: Interval | null) {
   const [low, high] = interval ?? [rate, rate];
   const at = (share: number) => 4 + share * 232;

@@ -8,7 +8,6 @@ import { boundsOf, count, counted, duration, instant, meanWithError, percent } f
 import { renderVariants } from '../matrix/variants-table.ts';
 import { type Choose, renderEvalCard, renderHead, renderRate, renderTags } from './eval-card.ts';
 
-/** What the run came to: the verdict, the gates and the evals. */
 export function renderSummary(data: Data, choose: Choose) {
   const { report, header } = data;
   return make(
@@ -19,7 +18,7 @@ export function renderSummary(data: Data, choose: Choose) {
     renderNotices(data),
     report !== null && renderGates(report.gates, choose),
     renderProblems(data),
-    // Of a matrix its variants: figures of all of them together say little.
+    // Totals over all variants are not informative.
     report !== null && header.variants !== undefined && renderVariants(report),
     report !== null &&
       header.variants === undefined && [
@@ -61,7 +60,6 @@ function renderNotices({ report, dropped, problems }: Data) {
   return notices.map((text) => text !== false && make('p', { class: 'notice', role: 'note' }, text));
 }
 
-/** What is wrong with no row but with the run as a whole: nothing that it says counts. */
 function renderVoid(report: SuiteReport | null) {
   const ofRun = (report?.problems ?? []).filter(({ scope }) => scope === 'run');
   if (ofRun.length === 0) return null;
@@ -122,7 +120,6 @@ function renderOverall({ overall }: SuiteReport, choose: Choose) {
   );
 }
 
-/** The gates with what they measured and what they wanted. */
 function renderGates(gates: readonly GateResult[], choose: Choose) {
   if (gates.length === 0) return null;
   const rows = gates.map((gate) => {
@@ -158,19 +155,17 @@ function nameGate({ eval: id = '', tag = '', variant = '' }: GateResult, choose:
   });
 }
 
-/** Four decimals, or all of them when four would make the value look like the bound that it misses. */
+/** Four decimals, or more if four would make the value look like the missed bound. */
 function sayValue({ value, min, max }: GateResult) {
   if (value === null) return '–';
   const shorts = [value.toFixed(4), value.toPrecision(12)].map(Number);
   return String(shorts.find((short) => short === value || (short !== min && short !== max)) ?? value);
 }
 
-/** What the answers took: tokens, cost and time. */
 function renderTotals(totals: Totals) {
   const { answers, cached, failed, input_tokens: input, output_tokens: output, cost_usd: cost } = totals;
   const { unknown, answer_ms: times, queue_ms } = totals;
   const waits = queue_ms !== null && queue_ms.sum >= 1 ? queue_ms : null;
-  // A sum that lacks some answers says so.
   const sum = (text: string, lacks: number) => (lacks === 0 ? text : `${text} (${count(lacks)} unknown)`);
   const percentiles = (of: Times | null) => of && [of.p50, of.p95, of.p99].map(duration).join(' / ');
   const facts = factList([
