@@ -55,7 +55,7 @@ export function createPool(concurrency: number): Pool {
 
 /**
  * An exchange takes a slot of its entry, one of the pool and room for its bytes; only then does its timeout start. An
- * abort leaves the queue. Notifications take no slot.
+ * aborted exchange leaves the queue. Notifications take no slot.
  *
  * A fence admits an exchange after it has its slot, since no journal can undo a message sent for a run that this
  * process does not hold. Rejects with the fence's error.

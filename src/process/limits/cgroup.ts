@@ -91,7 +91,9 @@ function countIn(folders: readonly string[], files: readonly string[], word: str
     try {
       const [, count] = new RegExp(`^${word} (\\d+)$`, 'm').exec(readFileSync(path, 'utf8')) ?? [];
       if (count !== undefined) return Number(count);
-    } catch {}
+    } catch {
+      // The file belongs to another hierarchy.
+    }
   }
   return 0;
 }
