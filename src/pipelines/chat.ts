@@ -28,11 +28,7 @@ import { failedStep, okStep, type StepOutcome } from './state/step-outcome.ts';
 import { evaluateIn, type StepContext } from './state/step-scope.ts';
 import { notifyAnswered, notifyTurn, stopTurn, type TurnContext } from './turn-hooks.ts';
 
-/**
- * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes
- * without any; then its output schema and its guardrails, and all of it again while they fail and retries are left. Throws
- * EXPRESSION_FAILED, and what suspends the run (see `isSuspension`).
- */
+/** Throws EXPRESSION_FAILED, and the errors that suspend the run (see `isSuspension`). */
 export async function runChat(run: RunContext, chat: StepContext<ChatStep>): Promise<StepOutcome> {
   const state = createTurnState(chat, listTools(run, chat.step));
   const turn = { run, number: run.session.turns + 1, chat, state };
@@ -72,7 +68,7 @@ async function runAttempts(turn: TurnContext): Promise<StepOutcome> {
     if (retries >= step.retries || hasNoFuel(state)) return withholdAnswer(state, checked);
     retries += 1;
     isRepaired = false;
-    // A retry has the file's rounds again, and what a hook has left of its fuel.
+    // A retry gets all rounds again, limited by what is left of a hook's fuel.
     state.callsLeft = step.maxRounds;
     const feedback = completeMessage({ role: 'user', content: feedbackOf(checked) });
     if (state.answer !== undefined) state.withheld.add(state.answer.message).add(feedback);
@@ -81,7 +77,6 @@ async function runAttempts(turn: TurnContext): Promise<StepOutcome> {
   }
 }
 
-/** What the last answer holds, where the chat asks for JSON. */
 function outputOf({ outputSchema }: ChatStep, { answer }: TurnState): ReadOutput | undefined {
   return outputSchema && readOutput(answer?.message.content ?? '', outputSchema);
 }
@@ -109,21 +104,17 @@ async function complete(turn: TurnContext, object: Json | undefined): Promise<St
   return okStep({ ...viewOf(state, text), ...(object && { object }) });
 }
 
-/** The outcome of a chat whose last answer failed an enforcing guardrail: its text is withheld. */
 function withholdAnswer(state: TurnState, { fault }: CheckedAnswer): StepOutcome {
   const text = 'This response was withheld by a guardrail.';
   if (state.answer !== undefined) state.withheld.add(state.answer.message);
   return failedStep('denied', fault ?? toFault(new Error('no guardrail failed')), viewOf(state, text));
 }
 
-/** The results of all guardrails for one answer. */
 interface CheckedAnswer {
   readonly results: readonly GuardrailResult[];
-  /** The fault of the first enforcing guardrail that the answer failed. */
   readonly fault?: Fault;
 }
 
-/** Scores the last answer of a turn with every guardrail, in their order. */
 async function checkAnswer(
   run: RunContext,
   chat: StepContext<ChatStep>,
@@ -171,13 +162,12 @@ function toRequest(
       turn_index: run.session.turns,
       ...seen,
       variables: { ...(isObject(vars) && vars), ...(isObject(variables) && variables) },
-      // What was measured is not for the file to say.
+      // Measured values override the file's metadata.
       metadata: { ...(isObject(metadata) && metadata), ...seen.metadata },
     },
   };
 }
 
-/** The feedback for the model about an answer that failed enforcing guardrails. */
 function feedbackOf({ results }: CheckedAnswer): string {
   const complaints = results
     .filter(({ passed, action }) => !passed && action === 'enforce')

@@ -21,18 +21,14 @@ import type { StepContext } from './state/step-scope.ts';
 import { requireFinished } from './state/suspension.ts';
 import { type TurnDecision, type TurnStop, turnDecisionRecord } from './state/turn-record.ts';
 
-/** A turn with its run, chat step and state. */
 export interface TurnContext {
   readonly run: RunContext;
-  /** The number of the turn in its session, from 1. */
   readonly number: number;
   readonly chat: StepContext<ChatStep>;
   readonly state: TurnState;
 }
 
-/**
- * Fires the batch hooks after the last result of a response. Returns the outcome if a hook ended the turn.
- */
+/** Call it after the last result of a response. Returns the outcome if a hook ended the turn. */
 export async function fireBatch(
   turn: TurnContext,
   path: string,
@@ -55,16 +51,12 @@ export async function fireBatch(
   return undefined;
 }
 
-/** The decision of the stop hooks: end the turn, go on, or stop it. */
 export type TurnEnd =
   | { readonly kind: 'end'; readonly context: readonly string[] }
   | { readonly kind: 'go on'; readonly followUp: string; readonly by: readonly (string | null)[] }
   | { readonly kind: 'stopped'; readonly outcome: StepOutcome };
 
-/**
- * Fires the stop hooks, after an answer without tool calls or at the round limit; they may force a further
- * call.
- */
+/** Call it after an answer without tool calls or at the round limit. The hooks may force a further call. */
 export async function endTurn(
   turn: TurnContext,
   path: string,
@@ -77,7 +69,6 @@ export async function endTurn(
   const record = await journalDecision(turn, `${path}/stop`, event);
   countForcedTurns(turn, record.forcedBy ?? []);
   if (record.stopped !== undefined) {
-    // A denied answer is withheld.
     if (record.isDenied && end === 'final_response' && state.answer !== undefined) {
       state.withheld.add(state.answer.message);
     }
@@ -87,10 +78,6 @@ export async function endTurn(
   return { kind: 'go on', followUp: record.followUp, by: (record.forcedBy ?? []).map(({ hook }) => hook) };
 }
 
-/**
- * Counts the forced turns by dialect; a dialect that counts them in a row starts again after a turn without
- * one.
- */
 function countForcedTurns(
   { run, state: { forcedTurns } }: TurnContext,
   forcedBy: NonNullable<TurnDecision['forcedBy']>,
@@ -108,7 +95,7 @@ async function journalDecision(turn: TurnContext, path: string, event: TurnEvent
   const record = await journalStep(turn.run.journal, step, async () => {
     const { decision, forcedBy } = await askTurn(turn, event);
     const followUp = replacedMember(decision, 'follow_up');
-    // An answer from which a hook continues the turn counts as answered, though it is not the last.
+    // A continued answer counts as answered, although it is not the last.
     if (typeof followUp === 'string' && event.phase === 'stop' && event.end === 'final_response')
       await notifyAnswered(turn);
     const stopped = turnStopOf(decision);
@@ -125,10 +112,7 @@ async function journalDecision(turn: TurnContext, path: string, event: TurnEvent
   return record;
 }
 
-/**
- * Notifies the hooks of a phase, and waits for those that their dialect awaits. `changed` overrides members
- * of the turn in the event.
- */
+/** Waits for the hooks that their dialect awaits. `changed` overrides members of the turn in the event. */
 export async function notifyTurn(
   turn: TurnContext,
   moment: DistributiveOmit<Extract<TurnEvent, { phase: NotifiedPhase }>, 'hook' | 'turn'>,
@@ -139,7 +123,6 @@ export async function notifyTurn(
   await turn.run.fire(event, gateOptionsOf(turn));
 }
 
-/** Notifies the hooks of an accepted answer without tool calls. */
 export async function notifyAnswered(turn: TurnContext): Promise<void> {
   const { answer, modelPrompt } = turn.state;
   const response = answer?.message.content ?? '';
@@ -157,7 +140,7 @@ type NotifiedPhase =
   | 'error';
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never;
 
-/** Asks all hooks, or those of `links`. Throws ABORTED if the run is suspended meanwhile. */
+/** `links` selects hooks; default: all. Throws ABORTED if the run is suspended in the meantime. */
 export async function askTurn(
   turn: TurnContext,
   event: HookEvent,
@@ -178,7 +161,6 @@ function gateOptionsOf(turn: TurnContext): GateOptions {
   return { call, hookContext: hookContextOf(turn), signal: chat.scope.signal };
 }
 
-/** The hook context of the turn. */
 export function hookContextOf({ run, number, chat, state }: TurnContext): HookContext {
   const { session, name } = run;
   return {
@@ -212,7 +194,7 @@ export function toTurn({ run, chat, state }: TurnContext): Turn {
   };
 }
 
-/** Why a decision stops the turn; undefined for allow and modify. */
+/** Returns undefined for allow and modify. */
 export function turnStopOf({ verdict, hook, reason, abort, metadata }: Decision): TurnStop | undefined {
   if (verdict === 'allow' || verdict === 'modify') return undefined;
   const why =
@@ -220,7 +202,7 @@ export function turnStopOf({ verdict, hook, reason, abort, metadata }: Decision)
   return { hook: hook ?? 'a hook', reason: why, isSession: abort === 'session', metadata: metadata.value };
 }
 
-/** The outcome of a turn that a hook stopped. If the hook ended the session, no further turn begins in it. */
+/** If the hook ended the session, no further turn begins in it. */
 export function stopTurn({ run, state }: TurnContext, stopped: TurnStop): StepOutcome {
   const { hook, reason, isSession, metadata } = stopped;
   if (isSession) run.session.ended = stopped;

@@ -21,7 +21,6 @@ import { usageOfFailedCall } from './model-usage.ts';
 import { takeExtraContext } from './turn-start.ts';
 import { viewOf } from './turn-state.ts';
 
-/** Asks the model once and adds its answer to the turn. Returns the outcome when the call failed. */
 export async function requestAnswer(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
   const { run, chat, state } = turn;
   const { step, name, scope } = chat;
@@ -104,26 +103,22 @@ interface ModelCallRequest {
     readonly system: string;
     readonly messages: readonly ChatMessage[];
     readonly offered: readonly ToolListing[];
-    /** Undefined: the provider's own. */
     readonly model: string | undefined;
     readonly options: ModelOptions;
-    /** The calls of the turn so far. */
     readonly toolCalls: readonly unknown[];
   };
   readonly hookContext: HookContext;
   readonly signal: AbortSignal;
-  /** Called after the before_call hooks allowed the call, just before the model is called. */
+  /** Called after the before_call hooks have allowed the call, just before the model call. */
   readonly onCall: (asked: ModelCallParameters) => void;
   readonly onRetry: OnRetry;
-  /** Called when the answer is new, not read from the journal. */
+  /** Called only for a new answer, not for one from the journal. */
   readonly onAnswer: () => void;
-  /** Whether a kept failure is one after which the step is tried again: the call is then made anew. */
+  /** Whether the journaled failure is one that is retried, so that the call is made again. */
   readonly isRetried: () => boolean;
-  /** Called with streamed text as the guard releases it. */
   readonly onText: (text: string) => void;
 }
 
-/** Calls the model, or returns the journaled answer; a failed call is its `error`. Throws ABORTED. */
 async function journalModelCall(
   run: RunContext,
   path: string,
@@ -196,7 +191,7 @@ function toOptions(run: RunContext, { step, state, signal }: ModelCallRequest): 
   };
 }
 
-/** A choice that forces a call would never let the model answer, so it ends with the first calls. */
+/** A choice that forces a call would prevent an answer, so it applies only before the first calls. */
 function toToolChoice(
   { toolChoice = 'auto' }: ChatStep,
   { offered, toolCalls }: ModelCallRequest['state'],
@@ -205,7 +200,7 @@ function toToolChoice(
   if (toolCalls.length > 0) return { type: 'auto' };
   if (toolChoice === 'required') return { type: 'required' };
   const { tool } = toolChoice;
-  // Hooks may have taken it away.
+  // Hooks may have removed the tool.
   return offered.some(({ name }) => name === tool) ? { type: 'tool', toolName: tool } : { type: 'auto' };
 }
 
@@ -218,10 +213,7 @@ function priceOf(
   return costOf({ input, output }, pricing) ?? undefined;
 }
 
-/**
- * Whether the text of a streamed answer is released only at its end, in one event: when an enforcing
- * guardrail, the output schema or a stop hook may still withhold the whole answer.
- */
+/** Whether text is held until the end, since a guardrail, the output schema or a stop hook may withhold it. */
 export function isReleasedAtEnd(turn: TurnContext): boolean {
   const { stream, guardrails, outputSchema } = turn.chat.step;
   if (stream === undefined) return false;

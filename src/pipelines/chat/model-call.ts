@@ -14,11 +14,11 @@ import type { ModelAnswer } from '../state/answer-record.ts';
 export interface ModelCallOptions {
   readonly options: LanguageModelV4CallOptions;
   readonly isStreamed: boolean;
-  /** Called with each piece of text as the guard releases it; never called without a stream. */
+  /** Receives text as the guard releases it; never called without a stream. */
   readonly onText: (text: string) => void;
 }
 
-/** Asks a guarded model once. Throws DENIED, PROVIDER_FAILED, PROVIDER_TIMEOUT, REPLAY_MISS, ABORTED. */
+/** Throws DENIED, PROVIDER_FAILED, PROVIDER_TIMEOUT, REPLAY_MISS, ABORTED. */
 export async function callModel(
   model: LanguageModelV4,
   { options, isStreamed, onText }: ModelCallOptions,

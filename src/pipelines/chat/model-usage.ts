@@ -5,10 +5,10 @@ import type { EvalContext, EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { ModelAnswer } from '../state/answer-record.ts';
 
-/** Tokens and cost of model calls; a count is null, and `cost_usd` absent, if any call did not report it. */
+/** A count is null, and `cost_usd` absent, if any call did not report it. */
 export type CallUsage = ModelAnswer['usage'] & Pick<ModelAnswer, 'cost_usd'>;
 
-/** The sum over calls; unknown if any call is unknown, since a partial sum could pass an overrun budget. */
+/** Unknown if any call is unknown, since a partial sum could hide an exceeded budget. */
 export function sumUsage(calls: readonly CallUsage[]): CallUsage {
   const cost = sum(calls.map(({ cost_usd }) => cost_usd ?? null));
   return {
@@ -18,7 +18,6 @@ export function sumUsage(calls: readonly CallUsage[]): CallUsage {
   };
 }
 
-/** A chat as it has come to an answer. */
 export interface AnsweredChat {
   readonly messages: readonly ChatMessage[];
   /** `index` counts among the messages of this chat. */
@@ -28,10 +27,7 @@ export interface AnsweredChat {
   readonly model: string | undefined;
 }
 
-/**
- * What evals see of the conversation of chats, one behind the other. `latencyMs`: from the first call of the model to the answer,
- * where that is known here. Other measures that are not known, or differ between the chats, are absent.
- */
+/** `latencyMs`: from the first model call to the answer. Measures that are unknown or differ are absent. */
 export function evalContextOf(chats: readonly AnsweredChat[], latencyMs?: number): ConversationContext {
   const messages: ChatMessage[] = [];
   const calls: EvalToolCall[] = [];
@@ -67,11 +63,11 @@ function common(words: readonly string[]): string | undefined {
   return other === undefined ? word : undefined;
 }
 
-/** The usage of a failed call: one entry of unknown counts if the model may have worked, else none. */
+/** One entry of unknown counts if the model may have worked, else none. */
 export function usageOfFailedCall({ code, details }: Fault): readonly CallUsage[] {
   const isUnknown =
     code === 'PROVIDER_TIMEOUT' ||
-    // An HTTP status means that the API refused the request: the model did no work.
+    // An HTTP status means that the API refused the request before the model worked.
     (code === 'PROVIDER_FAILED' && details?.['status'] === undefined) ||
     (code === 'DENIED' && details?.['phase'] === 'after_call');
   return isUnknown ? [{ input_tokens: null, output_tokens: null }] : [];

@@ -9,13 +9,11 @@ import type { ChatStep } from '../file/pipeline.ts';
 import type { TurnState } from './turn-state.ts';
 import { roundsLeft } from './turn-state.ts';
 
-/** What an answer holds: the JSON that the schema asks for, or why it does not. */
 export type ReadOutput =
   | { readonly object: Json }
-  /** Each violation begins with the path of the value, where it is not the whole answer. */
+  /** Each violation begins with the path of the value, unless it is the whole answer. */
   | { readonly violations: readonly string[] };
 
-/** The JSON of an answer as it is given out: all of its text, or the one code block that it is. */
 export function readOutput(text: string, schema: NonNullable<ChatStep['outputSchema']>): ReadOutput {
   const object = tryJson(withoutFence(text.trim()));
   if (object === undefined) return { violations: ['it is no JSON'] };
@@ -25,14 +23,13 @@ export function readOutput(text: string, schema: NonNullable<ChatStep['outputSch
   return violations.length === 0 ? { object } : { violations };
 }
 
-/** Models that are only told to answer with JSON often put it into a code block. */
+/** Models without a JSON mode often put JSON into a code block. */
 function withoutFence(text: string): string {
   if (!text.startsWith('```') || !text.endsWith('```')) return text;
   const start = text.indexOf('\n');
   return start < 0 ? text : text.slice(start, -3).trim();
 }
 
-/** Chats in loops and suites read thousands of answers by one schema. */
 const checks = new WeakMap<object, SchemaCheck>();
 
 function checkOf(schema: NonNullable<ChatStep['outputSchema']>): SchemaCheck {
@@ -41,14 +38,13 @@ function checkOf(schema: NonNullable<ChatStep['outputSchema']>): SchemaCheck {
   return check;
 }
 
-/** Whether rounds are left, and the answer was neither cut off, withheld nor given by somebody else. */
+/** Requires rounds left and an answer of the model that was neither truncated nor withheld. */
 export function isRepairable(state: TurnState): boolean {
   const { answer, isHandedBack } = state;
   const isWhole = !['max_output_tokens', 'safety', 'refusal'].includes(answer?.finish_reason ?? '');
   return isWhole && roundsLeft(state) > 0 && !isHandedBack;
 }
 
-/** Adds the question for a better answer to the conversation; only the model sees it and the answer that is no good. */
 export function askForRepair(state: TurnState, violations: readonly string[]): void {
   const complaints = violations.map((violation) => `- ${violation}`);
   const content = [
@@ -60,7 +56,7 @@ export function askForRepair(state: TurnState, violations: readonly string[]): v
   state.messages.push(feedback);
 }
 
-/** The fault of a chat whose answer does not fit. The answer itself is withheld, but for its start. */
+/** Withholds the answer except for its start. */
 export function outputFault(
   { id, guardrails }: ChatStep,
   state: TurnState,

@@ -24,11 +24,11 @@ import { requestAnswer } from './answer-request.ts';
 import { applyTurnRecord, dropContext, firePhases } from './turn-start.ts';
 import { appendResults, chargeRound, roundsLeft, viewOf } from './turn-state.ts';
 
-/** Undefined when the model answered without tool calls, else the outcome that ended the turn. */
+/** Returns undefined if the model answered without tool calls, else the outcome that ended the turn. */
 export async function runTurnLoop(turn: TurnContext, attempt: number): Promise<StepOutcome | undefined> {
   const { chat, state } = turn;
   state.isLastRound = false;
-  // The first model call is always made, even when no rounds are left.
+  // The first model call is always made, even without rounds left.
   for (let round = 1; round === 1 || roundsLeft(state) > 0; round += 1) {
     const path = `${chat.name}/attempt-${attempt}/round-${round}`;
     const end = await runRound(turn, path);
@@ -65,7 +65,6 @@ async function runRound(turn: TurnContext, path: string): Promise<RoundEnd> {
   return isHandedBack(turn, calls, results) ? 'answered' : 'go on';
 }
 
-/** Handles an answer without tool calls: it ends the turn, unless a stop hook or a reprompt continues it. */
 async function finishTurn(turn: TurnContext, path: string): Promise<RoundEnd> {
   const { state } = turn;
   const end = await endTurn(turn, path, 'final_response');
@@ -93,7 +92,6 @@ function addContext({ state }: TurnContext, context: readonly string[]): void {
   state.messages.splice(-1, 1, message);
 }
 
-/** No rounds are left: a hook may force exactly one more. */
 async function endAtRoundLimit(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
   const { chat, state } = turn;
   if (state.rounds > 0) {
@@ -115,7 +113,7 @@ async function endAtRoundLimit(turn: TurnContext, path: string): Promise<StepOut
   return failedStep('failed', toFault(error), viewOf(state, ''));
 }
 
-/** The one model call beyond the limit. Its answer passes the stop hooks, whose `follow_up` is ignored. */
+/** Runs one model call beyond the limit. Its answer passes the stop hooks, whose `follow_up` is ignored. */
 async function runLastRound(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
   turn.state.isLastRound = true;
   const failed = await requestAnswer(turn, path);
@@ -136,15 +134,11 @@ function isAnswered({ state: { answer } }: TurnContext): boolean {
   return answer !== undefined && toolCallsOf(answer.message).length === 0;
 }
 
-/**
- * Restarts the turn loop after an answer, with a prompt of its own and the original system prompt, tools and
- * options: changes by the hooks of tool_list, request and loop hold for one pass only. Returns the outcome if
- * a hook stopped it.
- */
+/** Hook changes hold for one pass, so the original prompt, tools and options return. */
 async function reprompt(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
   const { run, chat, state } = turn;
   const { base } = state;
-  // Source: docs/plugins.md, whose loop this is; `call_user` is what a chat here is configured with.
+  // Source: docs/plugins.md, whose loop this is; a chat here is configured with `call_user`.
   const text = `[reengaged (fuel: ${roundsLeft(state)}/${chat.step.maxRounds}) via call_user. call_user(<message>) to end turn.]`;
   state.fallback = 'call_user';
   const before = toTurn(turn);
@@ -199,12 +193,11 @@ async function callTools(
     }
     return calls.flatMap(({ name }) => results.get(name) ?? []);
   } finally {
-    // Also for calls made before the run was suspended: they are not made again.
+    // Includes calls made before the run was suspended, which are not made again.
     for (const { name } of calls) await deferred.get(name)?.();
   }
 }
 
-/** The call of an offered tool; any other name is an unknown tool, which only hooks can answer. */
 function planCall(
   { run, chat, state }: TurnContext,
   name: string,

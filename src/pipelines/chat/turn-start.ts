@@ -16,7 +16,7 @@ import {
 import { askTurn, notifyTurn, stopTurn, type TurnContext, toTurn, turnStopOf } from '../turn-hooks.ts';
 import { applyLoopControl, loopControlOf } from './turn-state.ts';
 
-/** Passes a turn through its hooks before the first model call; journaled. Returns the outcome if one stopped it. */
+/** Runs the turn's hooks before the first model call; journaled. Returns the outcome if one stopped the turn. */
 export async function beginTurn(context: TurnContext): Promise<StepOutcome | undefined> {
   const { run, chat, state } = context;
   if (run.links.length === 0) return undefined;
@@ -36,14 +36,12 @@ export async function beginTurn(context: TurnContext): Promise<StepOutcome | und
 
 const startPhases = ['prompt', 'system_prompt', 'tool_list', 'request', 'loop'] as const;
 
-/** The turn, the phases to fire, and the links of the prompt phase if not all. */
 export interface FirePhasesOptions {
   readonly turn: Turn;
   readonly phases: readonly (typeof startPhases)[number][];
   readonly promptLinks?: readonly Link[];
 }
 
-/** Fires the phases in order, each with the turn as the last one changed it, until one stops the turn. */
 export async function firePhases(context: TurnContext, firing: FirePhasesOptions): Promise<TurnRecord> {
   let { turn } = firing;
   const { model } = turn;
@@ -86,7 +84,6 @@ export async function firePhases(context: TurnContext, firing: FirePhasesOptions
   return toRecord();
 }
 
-/** Everything but messages and prompt. Returns the outcome if a hook stopped the turn. */
 export function applyTurnRecord(context: TurnContext, record: TurnRecord): StepOutcome | undefined {
   const { state } = context;
   state.failedOpen.push(...record.failures);
@@ -105,27 +102,22 @@ function withContext(turn: Turn, texts: readonly string[]): Turn {
   return { ...turn, prompt, messages: withPrompt(turn.messages, prompt) };
 }
 
-/** Takes the context of session start hooks that the model has not been given yet, and empties the list. */
 function takeContext({ context }: Session): TakenContext {
   const taken = context.splice(0);
   return { texts: taken.flatMap(({ texts }) => texts), from: taken.map(({ from }) => from) };
 }
 
-/** Drops the context that the model was given in an earlier execution, as the journal says. */
 export function dropContext({ context }: Session, from: readonly string[]): void {
   const remaining = context.filter((each) => !from.includes(each.from));
   context.splice(0, context.length, ...remaining);
 }
 
-/**
- * The extra context for the model call at `path`: that of session start hooks and late texts of background
- * hooks. Journaled, so that a resumed run gives the model the same texts.
- */
+/** Journaled, so that a resumed run gives the model the same texts. */
 export async function takeExtraContext(run: RunContext, path: string): Promise<readonly string[]> {
   const { journal, session } = run;
   const name = `${path}/beside`;
   const known = findRecord(journal, name, contextRecord);
-  // The call was made without any.
+  // The journaled call was made without extra context.
   if (known === undefined && journal.find(path) !== undefined) return [];
   const late = known === undefined ? run.takeLateContext(session.id) : [];
   if (known === undefined && late.length === 0 && session.context.length === 0) return [];

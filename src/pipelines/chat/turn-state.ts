@@ -15,65 +15,52 @@ import { evaluateIn, type StepContext } from '../state/step-scope.ts';
 import type { LoopControl } from '../state/turn-record.ts';
 import { type CallUsage, sumUsage } from './model-usage.ts';
 
-/** The mutable state of a turn. */
 export interface TurnState {
   system: string;
   readonly messages: ChatMessage[];
-  /** The user message that begins the turn; '' when the turn does not begin with one. */
+  /** The user message that begins the turn, or ''. */
   prompt: string;
-  /** The prompt before hooks changed it. */
   readonly originalPrompt: string;
-  /** What the model is offered. */
   offered: readonly ToolListing[];
-  /** Undefined: the provider's own. */
   model: string | undefined;
   options: ModelOptions;
-  /** Model calls that the file's `max_rounds` leaves to this attempt. Only the loop itself changes it. */
+  /** Model calls left to this attempt by `max_rounds`. Only the loop changes it. */
   callsLeft: number;
-  /** The rounds that a hook has set, and the hook that did so last. They hold within `callsLeft`. */
+  /** The rounds that a hook last set, within `callsLeft`, and that hook. */
   fuel: { readonly level: number; readonly setBy: string | undefined } | undefined;
-  /** What follows the next answer without tool calls; the choice of a hook holds for one answer. */
+  /** What follows the next answer without tool calls. A hook's choice holds for one answer. */
   fallback: 'call_user' | 'call_agent';
-  /** The last prompt to the model, by a person or by the loop itself. */
   modelPrompt: { readonly prompt: string; readonly original: string };
-  /** What each call of the loop starts from, before hooks change it. */
   base: { readonly system: string; readonly offered: readonly ToolListing[]; readonly options: ModelOptions };
-  /** How often hooks have forced a further model call, by dialect. */
   readonly forcedTurns: Map<string, number>;
-  /** Whether this is the extra round beyond the limit, after which no hook can force another. */
+  /** Whether this is the extra round beyond the limit; no hook can force another. */
   isLastRound: boolean;
-  /** Hooks that failed open by the rules of their dialects. */
   readonly failedOpen: FailedOpen[];
-  /** A flow control tool, not the model, ended the turn. */
+  /** A flow-control tool, not the model, ended the turn. */
   isHandedBack: boolean;
   readonly startedAt: number;
-  /** Answers that failed a guardrail and the feedback on them; only the model sees these messages. */
+  /** Answers that failed a guardrail and the feedback on them. Only the model sees these messages. */
   readonly withheld: Set<ChatMessage>;
   readonly toolCalls: ToolCallRecord[];
   rounds: number;
-  /** Of each model call, in order. */
   readonly usage: CallUsage[];
   answer: ModelAnswer | undefined;
   guardrails: readonly GuardrailResult[];
-  /** Kept failures of model calls that earlier attempts at the step ended with. */
+  /** Journaled failures of model calls from earlier attempts. */
   retriesLeft: number;
 }
 
-/** A tool call of the turn, as the step's view shows it. */
 interface ToolCallRecord {
   readonly name: string;
   readonly args: Json | string;
   readonly status: 'ok' | 'failed' | 'denied';
-  /** The text that the model was given. */
   readonly content: string;
   readonly error: string;
-  /** The merged metadata of its hooks. */
   readonly metadata: Json;
-  /** Position of the assistant message that asked for it. */
   readonly index: number;
 }
 
-/** The state of a new turn. Throws EXPRESSION_FAILED. */
+/** Throws EXPRESSION_FAILED. */
 export function createTurnState(
   { step, scope, retries = 0 }: StepContext<ChatStep>,
   offered: readonly ToolListing[],
@@ -142,22 +129,19 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** The result of one guardrail. */
 export interface GuardrailResult {
   readonly id: string;
   readonly action: Guardrail['action'];
-  /** Null: it could not be scored, which fails. */
+  /** null: the answer could not be scored, which counts as failed. */
   readonly score: number | null;
   readonly passed: boolean;
   readonly detail: string;
 }
 
-/** The messages without those that are withheld. */
 export function visibleMessages({ messages, withheld }: TurnState): ChatMessage[] {
   return messages.filter((message) => !withheld.has(message));
 }
 
-/** What expressions see of the step. */
 export function viewOf(state: TurnState, text: string) {
   return {
     text,
@@ -176,7 +160,6 @@ export function viewOf(state: TurnState, text: string) {
   };
 }
 
-/** The loop control that the hooks decided: fallback, remaining rounds, change of the rounds. */
 export function loopControlOf(decision: Decision): LoopControl {
   const fallback = replacedMember(decision, 'fallback');
   const fuel = replacedMember(decision, 'fuel');
@@ -197,23 +180,19 @@ export function applyLoopControl(state: TurnState, { fallback, fuel, fuelDelta, 
   state.fuel = { level: Math.max(0, level), setBy: by };
 }
 
-/** The model calls that are left: what the hooks made of them, and never more than the file allows. */
 export function roundsLeft({ callsLeft, fuel }: TurnState): number {
   return Math.min(callsLeft, fuel?.level ?? callsLeft);
 }
 
-/** Counts one round, after its model call and tool calls. */
 export function chargeRound(state: TurnState): void {
   state.callsLeft = Math.max(0, state.callsLeft - 1);
   if (state.fuel !== undefined) state.fuel = { ...state.fuel, level: Math.max(0, state.fuel.level - 1) };
 }
 
-/** Whether a hook has set the rounds and none are left. */
 export function hasNoFuel({ fuel }: TurnState): boolean {
   return fuel !== undefined && fuel.level <= 0;
 }
 
-/** One member of what the hooks replaced; undefined if absent. */
 export function replacedMember({ replace }: Decision, key: string): unknown {
   const value = replace?.value;
   return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
@@ -223,7 +202,6 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Appends the results of a round to the conversation, in the order of the calls. */
 export function appendResults(
   state: TurnState,
   requested: readonly RequestedCall[],
@@ -247,13 +225,13 @@ function toToolCallRecord(
   { outcome, content, metadata }: CallResult,
   index: number,
 ): ToolCallRecord {
-  // JSON arguments keep their bytes; others are the text that the model wrote.
+  // JSON arguments keep their bytes; others are the model's text.
   const status = outcome.status === 'pending' ? 'failed' : outcome.status;
   const error = outcome.status === 'failed' ? outcome.error.message : status === 'denied' ? content : '';
   return { name, args: tryJson(args) ?? args, status, content, error, metadata, index };
 }
 
-/** The message with texts appended to its content, and to the error of a failed result. */
+/** Also appends the texts to the error of a failed result. */
 export function appendText(message: ChatMessage, texts: readonly string[]): ChatMessage {
   const content = [message.content, ...texts].join('\n');
   const result = message['tool_result'];
@@ -262,7 +240,7 @@ export function appendText(message: ChatMessage, texts: readonly string[]): Chat
 }
 
 function toToolMessage({ id, name }: RequestedCall, made: ToolCallRecord): ChatMessage {
-  // The AI SDK has one text for a result that went wrong, so both members say it.
+  // The AI SDK has one text for a failed result, so both members carry it.
   const error = made.status === 'ok' ? {} : { error: made.content };
   return { role: 'tool', content: made.content, tool_result: { id, name, ...error } };
 }

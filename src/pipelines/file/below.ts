@@ -10,37 +10,29 @@ import type { Pipeline, Step } from './pipeline.ts';
 import { fileBelow } from './pipeline.ts';
 import type { StepNode } from './validate-scope.ts';
 
-/** What loading a pipeline below another needs of the one that names it. */
 export interface Chain {
-  /** The files from the outermost pipeline to this one, absolute. */
+  /** Absolute paths from the outermost pipeline to this one. */
   readonly files: readonly string[];
-  /** What each file that was met came to, so that none is told of twice. */
+  /** Files loaded so far, so that each problem is reported once. */
   readonly loaded: Map<string, LoadedBelow>;
-  /** The text of a file, or where it cannot be read as a text. Throws FILE_UNREADABLE. */
+  /** Returns the text, or a problem if the file is not UTF-8. Throws FILE_UNREADABLE. */
   readonly readText: (file: string) => string | Problem;
 }
 
-/** A pipeline that a step names. */
 export interface LoadedBelow {
   readonly document: YamlDocument;
-  /** Undefined when one of its problems, or of those below it, is an error. */
+  /** Undefined if one of its problems, or of a nested pipeline, is an error. */
   readonly pipeline: Pipeline | undefined;
   readonly problems: readonly Problem[];
-  /** The documents below it that were met with it for the first time. */
   readonly below: readonly YamlDocument[];
 }
 
-/** What the steps of a file name. */
 export interface Below {
-  /** By their absolute files. */
   readonly pipelines: ReadonlyMap<string, LoadedBelow>;
-  /** Those that were met here for the first time. */
   readonly fresh: readonly LoadedBelow[];
-  /** What is wrong with the names themselves. */
   readonly findings: readonly Finding[];
 }
 
-/** Loads the pipelines that steps name, each once. */
 export function loadBelow(
   document: YamlDocument,
   steps: readonly StepNode[],
@@ -89,7 +81,7 @@ function findFault(file: string, named: string, { files }: Chain): Fault | undef
   };
 }
 
-/** Pipelines within one another, the outermost included. */
+/** The maximum nesting depth, including the outermost pipeline. */
 const MAX_DEPTH = 16;
 
 function loadOne(
@@ -121,11 +113,10 @@ function yamlFilesBeside(file: string): string[] {
   try {
     return readdirSync(dirname(file)).filter((name) => /\.(?:ya?ml|json)$/.test(name));
   } catch {
-    return []; // The folder is not there either.
+    return [];
   }
 }
 
-/** A run has the tools and providers of one runtime. */
 function findOther(
   document: YamlDocument,
   path: Finding['path'],
@@ -140,7 +131,7 @@ function findOther(
   return [{ path, message, hint: 'A pipeline and those that it runs have one runtime.' }];
 }
 
-/** The tools that steps of the pipeline call, and of those that it runs; those that models may call are left out. */
+/** Includes nested pipelines, but not the tools that models may call. */
 export function toolsBelow({ steps, finally: last }: Pipeline): ReadonlySet<string> {
   return new Set([...steps, ...last].flatMap(toolsOf));
 }
@@ -161,12 +152,11 @@ function toolsOf(step: Step): string[] {
   }
 }
 
-/** The variables of the environment that the pipeline needs, and those that it runs. */
 export function envBelow({ env, steps, finally: last }: Pipeline): readonly string[] {
   return [...new Set([...env, ...pipelinesIn([...steps, ...last]).flatMap(envBelow)])];
 }
 
-/** The pipeline and all that it runs, each once, by their files. */
+/** Returns the pipeline and all nested ones, each once, by file. */
 export function everyPipeline(
   pipeline: Pipeline,
   found = new Map<string, Pipeline>(),

@@ -16,35 +16,29 @@ import { validatePipeline } from './validate.ts';
 import type { PipelineRuntime } from './validate-names.ts';
 import { listSteps } from './validate-scope.ts';
 
-/** A pipeline, unless one of its problems is an error. */
 interface LoadedPipeline {
   readonly pipeline: Pipeline | undefined;
-  /** In the order of the file, and those of the pipelines that it runs, each once. */
+  /** In file order, followed by those of nested pipelines, each once. */
   readonly problems: readonly Problem[];
-  /** The documents of these, each once. */
   readonly below: readonly YamlDocument[];
 }
 
-/**
- * Reads and checks a Pipeline. `runtime` is what its RuntimeConfig declares; undefined leaves the names of
- * tools, evals and providers unchecked. Throws FILE_UNREADABLE.
- */
+/** An undefined `runtime` leaves the names of tools, evals and providers unchecked. Throws FILE_UNREADABLE. */
 export function loadPipeline(file: string, runtime: PipelineRuntime | undefined): LoadedPipeline {
   const text = readText(file);
   const options = { runtime, chain: chainFrom(file, readText) };
-  // A file that is not UTF-8 is a problem of the document.
   return typeof text === 'string'
     ? load(parseDocument(file, text), text, options)
     : load(readDocument(file), '', options);
 }
 
-/** The pipeline that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
+/** Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
 export function requirePipeline(file: string, runtime: PipelineRuntime | undefined): Pipeline {
   const { pipeline, problems } = loadPipeline(file, runtime);
   return requireLoaded(file, pipeline, problems);
 }
 
-/** A pipeline from a text that stood in `file` once, with those that it runs. Throws CONFIG_INVALID with `details.problems`. */
+/** Parses a stored text that came from `file`. Throws CONFIG_INVALID with `details.problems`. */
 export function requirePipelineText(
   { file, text, pipelines = {} }: KeptPipeline,
   runtime: PipelineRuntime | undefined,
@@ -64,7 +58,7 @@ export function requirePipelineText(
 interface KeptPipeline {
   readonly file: string;
   readonly text: string;
-  /** The texts of those that it runs, by their absolute files. */
+  /** The texts of nested pipelines, by absolute path. */
   readonly pipelines?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -108,12 +102,10 @@ function checkShape(document: YamlDocument): readonly Problem[] {
     .map((violation) => locateViolation(document, wordViolation(violation), pipelineSchema));
 }
 
-/** Whether the check of an expression reports the same more precisely, as of a text in place of a mapping. */
 function isCoveredByOther({ keyword, path }: Violation): boolean {
   return keyword === 'pattern' && ['args', 'params', 'context'].includes(String(path.at(-1)));
 }
 
-/** The violation with a message in words for a pattern; other violations are unchanged. */
 function wordViolation(violation: Violation): Violation {
   if (violation.keyword !== 'pattern') return violation;
   const [section, place] = violation.path;
@@ -151,7 +143,7 @@ const words: Readonly<Record<string, { readonly message: string; readonly hint?:
   on_error: { message: 'must be stop, continue, or a mapping of steps and then' },
 };
 
-/** The pipeline that a checked document declares; `source` is its text. Call it only without errors. */
+/** Call it only for a document without errors. */
 function readPipeline(
   document: YamlDocument,
   source: string,

@@ -12,31 +12,27 @@ import { askSchema, type Chat, evalKeys, readChat, stepKeys, toolKeys } from './
 
 export type { Chat } from './schema.ts';
 
-/**
- * One Pipeline file, read and checked. Expressions see `input`, `steps`, `run`, `env` and `vars`, inside a
- * for_each `item` and `index` too, and in an on_error handler `error`.
- */
+/** Expressions see `input`, `steps`, `run`, `env` and `vars`, and in loops and handlers `item`, `index` or `error`. */
 export interface Pipeline {
-  /** Absolute. */
   readonly file: string;
   readonly name: string;
-  /** The file's text: a run is finished by the text it began with. */
+  /** The file's text. A run continues with the text that it started with. */
   readonly source: string;
-  /** The RuntimeConfig that `spec.runtime` names, absolute. */
+  /** The absolute path of the RuntimeConfig in `spec.runtime`. */
   readonly runtime?: string;
-  /** The texts of the pipelines that it runs, and that these run, by their absolute files. */
+  /** The texts of all nested pipelines, by absolute path. */
   readonly pipelines: Readonly<Record<string, string>>;
   readonly checkInput: SchemaCheck;
-  /** Names of the environment variables that expressions may read as `env.NAME`. */
+  /** Environment variables that expressions may read as `env.NAME`. */
   readonly env: readonly string[];
-  /** In the order of the file; each sees those before it, `input`, `run` and `env`. */
+  /** In file order. Each sees the earlier ones, `input`, `run` and `env`. */
   readonly vars: readonly { readonly name: string; readonly value: Expression }[];
   readonly steps: readonly Step[];
-  /** Run when these have ended, whatever they came to; they see that as `outcome`. */
+  /** Always run after the other steps, with their result as `outcome`. */
   readonly finally: readonly Step[];
-  /** Absent: the view of the last step of the file. */
+  /** Absent: the view of the last step. */
   readonly output?: Expression;
-  /** What a fault of a model's API or a server does that would end the run and may be gone later. Absent: suspend, where the run is kept. */
+  /** The effect of a transient model or server fault that would end the run. Absent: suspend if the run is stored. */
   readonly onFault?: 'suspend' | 'fail';
 }
 
@@ -55,7 +51,6 @@ interface StepBase extends Fields<typeof stepKeys> {
   readonly onError: OnError;
 }
 
-/** What follows when the step failed or was denied. */
 type OnError =
   | { readonly kind: 'stop' }
   | { readonly kind: 'continue' }
@@ -74,53 +69,44 @@ export interface ChatStep extends StepBase, Chat {
   readonly kind: 'chat';
 }
 
-/** An eval of a chat's final answer. */
 export type Guardrail = Chat['guardrails'][number];
 
 export type ForEach = NonNullable<StepBase['forEach']>;
 export type WhileLoop = NonNullable<StepBase['whileLoop']>;
 
-/** Which views of its runs the view of a loop has. */
 export type Collect = ForEach['collect'];
 
-/** Asks a person, who answers with a value. */
 export interface AskStep extends StepBase, Fields<typeof askSchema.properties> {
   readonly kind: 'ask';
 }
 
-/** Lets time go by. */
 export interface WaitStep extends StepBase {
   readonly kind: 'wait';
-  /** Gives a duration such as `10m`, or milliseconds; until: a time by RFC 3339. */
+  /** `for`: a duration such as `10m`, or milliseconds. `until`: an RFC 3339 time. */
   readonly wait: { readonly for: Expression } | { readonly until: Expression };
 }
 
-/** Runs another pipeline, as a run of its own. */
 export interface PipelineStep extends StepBase {
   readonly kind: 'pipeline';
   readonly pipeline: Pipeline;
   readonly input: Expression;
 }
 
-/** Its steps run at once; each is a branch of its own. */
 export interface ParallelStep extends StepBase {
   readonly kind: 'parallel';
   readonly steps: readonly Step[];
-  /** Branches that run at once; absent: all. */
+  /** The maximum number of concurrent branches; absent: all. */
   readonly concurrency?: number;
-  /** The first branch that fails ends the others. */
   readonly failFast: boolean;
 }
 
-/** Steps in order, under one condition, loop, timeout and on_error. */
 export interface GroupStep extends StepBase {
   readonly kind: 'steps';
   readonly steps: readonly Step[];
-  /** Run instead when the condition is false. */
+  /** Run instead if the condition is false. */
   readonly otherwise: readonly Step[];
 }
 
-/** Every variable that an expression of a pipeline may see; `validate` says where each of them is known. */
 export const everyVariable: readonly string[] = [
   'input',
   'steps',
@@ -134,10 +120,8 @@ export const everyVariable: readonly string[] = [
   'outcome',
 ];
 
-/** Pipelines that steps may name, by their absolute files. */
 export type PipelineOf = (file: string) => Pipeline;
 
-/** The steps of the list at `path`; none when there is no list. */
 export function readSteps(document: YamlDocument, path: Path, pipelineOf: PipelineOf): Step[] {
   return itemsAt(document, path).map((item) => readStep(document, item, pipelineOf));
 }
@@ -188,7 +172,7 @@ function readStep(document: YamlDocument, path: Path, pipelineOf: PipelineOf): S
   }
 }
 
-/** The keys of which a step has exactly one: what it does. */
+/** A step has exactly one of these keys. */
 export const stepKinds = ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask', 'pipeline'] as const;
 
 function readOnError(document: YamlDocument, path: Path, pipelineOf: PipelineOf): OnError {
@@ -199,7 +183,6 @@ function readOnError(document: YamlDocument, path: Path, pipelineOf: PipelineOf)
   return { kind: 'handle', steps: readSteps(document, [...path, 'steps'], pipelineOf), then };
 }
 
-/** The file of a pipeline that a file names, absolute. */
 export function fileBelow({ file }: Pick<YamlDocument, 'file'>, named: string): string {
   return resolve(dirname(file), named);
 }

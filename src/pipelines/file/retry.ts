@@ -4,27 +4,21 @@ import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { integerAt, itemsAt, millisecondsAt, numberAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { parseDuration } from '../../config/duration.ts';
 
-/** When a step that failed is begun again. */
 export interface Retry {
-  /** Further attempts, at most. */
   readonly max: number;
-  /** The pause before the first of them; each later one is `factor` times as long, at most `maxMs`. */
+  /** The pause before the first retry. Each later pause is `factor` times as long, up to `maxMs`. */
   readonly initialMs: number;
   readonly factor: number;
   readonly maxMs: number;
-  /** Codes of the failures after which it is begun again. */
   readonly on: readonly string[];
 }
 
-/** The pause before a further attempt, from 1; milliseconds. */
+/** `attempt` starts at 1. In milliseconds. */
 export function pauseBefore({ initialMs, factor, maxMs }: Retry, attempt: number): number {
   return Math.round(Math.min(maxMs, initialMs * factor ** (attempt - 1)));
 }
 
-/**
- * The failures that another attempt may not meet again. A person's or a hook's no is none of them, nor is what the file
- * itself has wrong.
- */
+/** Failures that may not recur. Denials, rejections and errors in the file are not among them. */
 export const retriedCodes: readonly ErrorCode[] = [
   'TOOL_ERROR',
   'RESULT_INVALID',
@@ -44,7 +38,6 @@ export const retriedCodes: readonly ErrorCode[] = [
   'THRESHOLD_MISSED',
 ];
 
-/** The `retry` at `path`; undefined where there is none. */
 export function readRetry(document: YamlDocument, path: Path): Retry | undefined {
   if (!isObject(valueAt(document, path))) return undefined;
   const on = itemsAt(document, [...path, 'on']).map((item) => textAt(document, item) ?? '');

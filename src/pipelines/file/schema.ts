@@ -10,12 +10,10 @@ import { duration, durationPattern } from '../../config/duration.ts';
 import type { Threshold } from '../../contract/eval.ts';
 import { readRetry } from './retry.ts';
 
-/** A value, or a text with an expression that gives one. */
 function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {
   return { type: [type, 'string'], pattern: '\\$\\{', ...more, description };
 }
 
-/** A tree whose texts are expressions; one that is not given is an empty text, or no keys. */
 const text = { [read]: expressionAt, [usual]: compileExpressions('', []) } as const;
 const mapping = { [read]: expressionAt, [usual]: compileExpressions({}, []) } as const;
 
@@ -24,10 +22,9 @@ const name = { type: 'string', minLength: 1, [usual]: '' } as const;
 const score = { type: 'number', minimum: 0, maximum: 1 } as const;
 const stepList = { type: 'array', minItems: 1, items: { $ref: '#/$defs/step' } } as const;
 
-/** What expressions can name; `__proto__` is no name for a member of an object. */
+/** The names that expressions can use. `__proto__` is excluded, since it is not an ordinary member. */
 const identifier = '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$';
 
-/** Of `spec`: what its expressions see by name. */
 const nameSchemas = {
   env: {
     type: 'array',
@@ -49,7 +46,6 @@ const collectSchema = {
   enum: ['all', 'last', 'none'],
 } as const;
 
-/** Of a step: the first failure ends the others. */
 const failFastSchema = usually(false, {
   type: 'boolean',
   description: 'Of a parallel step: the first branch that fails ends the others, which are cut off.',
@@ -191,7 +187,6 @@ const retrySchema = {
   },
 } as const;
 
-/** Settings of a chat beyond its conversation, as JSON Schemas. */
 const chatOptionSchemas = {
   output: {
     type: 'object',
@@ -310,7 +305,6 @@ const guardrailSchema = {
   },
 } as const;
 
-/** A conversation with a model, as a JSON Schema. */
 export const chatSchema = {
   type: 'object',
   description: 'Makes the step a conversation with a model, which may call tools until it has an answer.',
@@ -364,10 +358,8 @@ export const chatSchema = {
   },
 } as const;
 
-/** A conversation with a model. */
 export type Chat = Fields<typeof chatSchema.properties>;
 
-/** What the `chat` at `path` says; its expressions see `variables`. */
 export function readChat(document: YamlDocument, path: Path, variables: readonly string[]): Chat {
   return readFields(document, path, chatSchema.properties, variables);
 }
@@ -390,7 +382,6 @@ const onErrorSchema = {
   },
 } as const;
 
-/** What a step has whatever it does, in two groups: `fail_fast` and `concurrency` stand between them. */
 const headKeys = {
   id: {
     type: 'string',
@@ -516,7 +507,7 @@ const specSchema = {
   },
 } as const;
 
-/** Everything that a Pipeline may say, as a JSON Schema (2020-12). */
+/** The JSON Schema (2020-12) of a Pipeline. */
 export const pipelineSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'https://signalbox.dev/schema/pipeline.schema.json',
@@ -544,7 +535,6 @@ export const pipelineSchema = {
   $defs: { step: stepSchema },
 } as const;
 
-/** A list, a `${…}`, or a mapping; `concurrency` may stand beside it too, where the step is no set of branches. */
 function readForEach(
   document: YamlDocument,
   path: Path,
@@ -581,12 +571,11 @@ function readGuardrailId(document: YamlDocument, path: Path): string | undefined
   return guardrailIdAt(document, path.slice(0, -1));
 }
 
-/** A guardrail without an id of its own is called by the type of its eval. */
+/** A guardrail without an id is named after its eval type. */
 export function guardrailIdAt(document: YamlDocument, path: Path): string | undefined {
   return textAt(document, [...path, 'id']) ?? textAt(document, [...path, 'eval']);
 }
 
-/** The bounds at `path`; undefined when there are none, not even empty ones. */
 function readThreshold(document: YamlDocument, path: Path): Threshold | undefined {
   if (!isObject(valueAt(document, path))) return undefined;
   return omitUndefined({

@@ -7,7 +7,6 @@ import type { ToolConfig } from '../../config/config.ts';
 import type { PipelineRuntime } from './validate-names.ts';
 import type { StepNode } from './validate-scope.ts';
 
-/** Arguments of tool steps that no input can make fit the tool's `input_schema`. */
 export function findWrongArgs(
   steps: readonly StepNode[],
   runtime: PipelineRuntime | undefined,
@@ -28,13 +27,11 @@ type Members = Readonly<Record<string, unknown>>;
 
 interface Place {
   readonly path: Path;
-  /** Whose schema it is. */
   readonly owner: string;
-  /** Whether members beside expressions are checked by themselves. Default: they are judged when all is known. */
+  /** Whether members without expressions are checked on their own. Default: only if no member has one. */
   readonly isEach?: true;
 }
 
-/** What of members that may hold expressions can never fit a schema. */
 export function findMisfits(
   members: Members,
   schema: NonNullable<ToolConfig['inputSchema']>,
@@ -46,7 +43,6 @@ export function findMisfits(
   if (keys.length > 0) return keys;
   if (hasExpression(members))
     return isObject(schema) && place.isEach ? findWrongMembers(members, schema, place) : [];
-  // Nothing is left to be known later.
   return compileSchema(schema)(members).map((violation) => ({
     path: place.path,
     message: `does not fit ${place.owner}: ${violation}`,
@@ -57,7 +53,7 @@ function hasExpression(value: unknown): boolean {
   return JSON.stringify(value).includes('${');
 }
 
-/** Of members beside expressions those that are written out, where their schemas stand by themselves. */
+/** Checks members without expressions, unless their schema has a `$ref`. */
 function findWrongMembers(
   members: Members,
   { properties }: Members,

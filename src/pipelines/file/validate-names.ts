@@ -11,7 +11,6 @@ import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts'
 import type { ProviderRole } from '../../contract/provider.ts';
 import type { StepNode } from './validate-scope.ts';
 
-/** What a RuntimeConfig declares that the steps of a pipeline may name. */
 export interface PipelineRuntime {
   readonly tools: readonly Pick<ToolConfig, 'name' | 'exec' | 'inputSchema' | 'idempotent'>[];
   readonly evals: readonly { readonly name: string }[];
@@ -21,7 +20,6 @@ export interface PipelineRuntime {
   >[];
 }
 
-/** Tools, evals and providers that the runtime does not declare, or that cannot be used. */
 export function findWrongNames(
   document: YamlDocument,
   steps: readonly StepNode[],
@@ -42,7 +40,6 @@ export function findWrongNames(
   });
 }
 
-/** An eval that nobody declares and that is not built in, or wrong params of one that is. */
 function findWrongEval(document: YamlDocument, path: Path, runtime: PipelineRuntime): readonly Finding[] {
   const { evals } = runtime;
   const declared = evals.map(({ name }) => name);
@@ -58,10 +55,7 @@ function findWrongEval(document: YamlDocument, path: Path, runtime: PipelineRunt
   return [...inParams, ...findUnaskable(document, [...path, 'eval'], runtime)];
 }
 
-/**
- * Providers that the built-in check, whose type stands at `typePath`, cannot ask: not declared, unusable, or of another role; and
- * the lack of one where it names none.
- */
+/** Reports a provider that is undeclared, unusable or of another role, and a missing one. */
 export function findUnaskable(
   document: YamlDocument,
   typePath: Path,
@@ -70,7 +64,7 @@ export function findUnaskable(
   const type = valueAt(document, typePath);
   const check = typeof type === 'string' ? findCheck(type) : undefined;
   const params = [...typePath.slice(0, -1), 'params'];
-  // An expression may give any params.
+  // An expression may return any params.
   if (typeof valueAt(document, params) === 'string') return [];
   return Object.entries(check?.params ?? {}).flatMap(
     ([name, { aliases = [], asks: role }]): readonly Finding[] => {
@@ -101,7 +95,6 @@ function findNobodyToAsk(
   }
 }
 
-/** Tools of the chat at `path` whose names its provider would refuse. */
 function findRefusedToolNames(
   document: YamlDocument,
   path: Path,
@@ -126,7 +119,6 @@ function findWrongTool(document: YamlDocument, path: Path, { tools }: PipelineRu
   return [{ path, message, hint: 'Add `exec: {command: …}` to the tool.' }];
 }
 
-/** A provider at `path` that the runtime does not declare, or that cannot be used. */
 export function findWrongProvider(
   document: YamlDocument,
   path: Path,

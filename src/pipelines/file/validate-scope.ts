@@ -3,18 +3,12 @@ import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';
 import { stepKinds } from './pipeline.ts';
 
-/** The position of an expression in the pipeline. */
 export interface ExpressionSite {
-  /** The step that it belongs to; undefined for the output and the vars of the pipeline. */
   readonly step: StepNode | undefined;
-  /**
-   * `own`: evaluated once for each item of a loop. `head`: `if` and `for_each`, evaluated before the loop.
-   * `vars`: evaluated before the first step.
-   */
+  /** `own`: for each item of a loop. `head`: once before the loop. `vars`: once before the first step. */
   readonly part: 'own' | 'head' | 'vars';
 }
 
-/** The variables that an expression may see. */
 export function variablesAt({ step, part }: ExpressionSite): readonly string[] {
   if (part === 'vars') return ['input', 'run', 'env', 'vars'];
   const around = step === undefined ? [] : ancestorsOf(step);
@@ -32,7 +26,7 @@ export function variablesAt({ step, part }: ExpressionSite): readonly string[] {
   ];
 }
 
-/** Why an expression cannot read the outcome of a step; undefined when it can. */
+/** Why an expression cannot read a step's outcome; undefined if it can. */
 export function whyUnknown({ step }: ExpressionSite, target: StepNode): string | undefined {
   if (step === undefined) {
     const isLater = pathFromRoot(target)[0]?.slot === 'finally';
@@ -42,7 +36,6 @@ export function whyUnknown({ step }: ExpressionSite, target: StepNode): string |
   const here = pathFromRoot(step);
   const there = pathFromRoot(target);
   const fork = here.findIndex((node, depth) => node !== there[depth]);
-  // The target is nested in this step.
   if (fork === -1) return 'it stands inside this step, and runs after this is asked';
   const own = here[fork];
   const other = there[fork];
@@ -51,7 +44,7 @@ export function whyUnknown({ step }: ExpressionSite, target: StepNode): string |
   return whySibling(own, other) ?? whyInsideLoop(target, own.parent, own.slot === 'handler');
 }
 
-/** Why an enclosing step is not readable: it has not ended. The failed step of an on_error has. */
+/** An enclosing step has not ended, so it is not readable. The failed step of an on_error has. */
 function whyAncestor({ slot }: StepNode, target: StepNode): string | undefined {
   return slot === 'handler' ? undefined : `it is ${stepLabel(target)} around this one, which has not ended`;
 }
@@ -68,7 +61,7 @@ function whySibling(own: StepNode, other: StepNode): string | undefined {
   return 'it is in the other alternative of the same `if`, and only one of the two runs';
 }
 
-/** A loop runs its inner steps many times, so that none of them is *the* step outside of it. */
+/** A loop runs its inner steps many times, so a reference from outside is ambiguous. */
 function whyInsideLoop(
   target: StepNode,
   shared: StepNode | undefined,
@@ -93,7 +86,6 @@ function stepLabel({ id }: StepNode): string {
   return `step ${id ?? 'without id'}`;
 }
 
-/** The enclosing steps, nearest first, each with the list of it that contains the step. */
 function ancestorsOf(
   step: StepNode,
 ): readonly { readonly parent: StepNode; readonly slot: StepNode['slot'] }[] {
@@ -101,38 +93,32 @@ function ancestorsOf(
   return parent === undefined ? [] : [{ parent, slot }, ...ancestorsOf(parent)];
 }
 
-/** From the outermost step around it down to the step itself. */
 function pathFromRoot(step: StepNode): readonly StepNode[] {
   return step.parent === undefined ? [step] : [...pathFromRoot(step.parent), step];
 }
 
-/** Handlers and alternatives run outside of the loop of their step. */
+/** Handlers and alternatives run outside their step's loop. */
 function isBody(slot: StepNode['slot']): boolean {
   return slot === 'steps' || slot === 'parallel';
 }
 
 export type StepKind = (typeof stepKinds)[number];
 
-/** The list of its parent that contains a step; `spec` and `finally` for the steps of the pipeline itself. */
+/** The parent's list that contains a step; `spec` and `finally` for top-level steps. */
 type Slot = 'spec' | 'finally' | 'steps' | 'else' | 'parallel' | 'handler';
 
-/** A step of an unchecked file, with its position. */
 export interface StepNode {
   readonly path: Path;
-  /** Undefined unless it is a text. */
   readonly id: string | undefined;
-  /** Undefined unless the step says exactly one thing to do. */
   readonly kind: StepKind | undefined;
   readonly value: Readonly<Record<string, unknown>>;
   readonly loops: boolean;
-  /** Which views its view has, where it loops. */
   readonly collect: 'all' | 'last' | 'none';
   readonly parent: StepNode | undefined;
   readonly slot: Slot;
   readonly index: number;
 }
 
-/** Every step of the file, each before the steps inside of it. */
 export function listSteps(document: YamlDocument): readonly StepNode[] {
   return [
     ...listIn(document, ['spec', 'steps'], { slot: 'spec', parent: undefined }),

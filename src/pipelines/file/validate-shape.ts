@@ -7,7 +7,6 @@ import { findSchemaFault } from '../../config/build/refused.ts';
 import { guardrailIdAt } from './schema.ts';
 import type { StepKind, StepNode } from './validate-scope.ts';
 
-/** Keys and values of steps that the schema lets pass and that do not go together. */
 export function findWrongShapes(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
   return [
     ...findRepeatedIds(steps),
@@ -48,7 +47,6 @@ const ownKeys: Readonly<Record<string, StepKind>> = {
   input: 'pipeline',
 };
 
-/** A key that means nothing to a step of this kind is a mistake about what the step does. */
 function findForeignKeys({ kind, value, path }: StepNode): readonly Finding[] {
   if (kind === undefined) return [];
   const foreign = Object.keys(value).flatMap((key): Finding[] => {
@@ -100,14 +98,13 @@ function findIdleElse({ kind, loops, value, path }: StepNode): readonly Finding[
   return [{ ...target, message: `does not go with \`${'while' in value ? 'while' : 'for_each'}\``, hint }];
 }
 
-/** Without bounds no score fails, so an eval that says it stops would let everything pass. */
+/** Without bounds no score fails, so an eval with an `on_fail` would let everything pass. */
 function findIdleOnFail({ kind, value, path }: StepNode): readonly Finding[] {
   if (kind !== 'eval' || !('on_fail' in value) || 'threshold' in value) return [];
   const hint = 'Add `threshold: {min_score: …}`; without one a score is only recorded.';
   return [{ path: [...path, 'on_fail'], message: 'needs `threshold`', hint, atKey: true }];
 }
 
-/** Guardrails and settings of a step's chat that do not go together, and bounds of the step that nothing can keep. */
 export function findWrongChecks(document: YamlDocument, step: Pick<StepNode, 'path'>): readonly Finding[] {
   const owners = [step.path, ...itemsAt(document, [...step.path, 'chat', 'guardrails'])];
   return [
@@ -144,7 +141,6 @@ function findIdleRetries(document: YamlDocument, chat: StepNode['path']): readon
   return enforces ? [] : [{ path: [...chat, 'retries'], message, atKey: true }];
 }
 
-/** What is wrong with the output schema and the choice of tools of the chat at `path`. */
 function findWrongChatOptions(document: YamlDocument, path: Path): readonly Finding[] {
   return [...findBadOutput(document, [...path, 'output', 'schema']), ...findBadChoice(document, path)];
 }
@@ -168,7 +164,7 @@ function findBadChoice(document: YamlDocument, chat: Path): readonly Finding[] {
   return [{ path: [...path, 'tool'], message, ...suggest(name, tools, 'tools') }];
 }
 
-/** A time by RFC 3339, in ms since 1970; undefined for any other text, and for one without its zone. */
+/** Returns an RFC 3339 time in ms since 1970; undefined for other text or without a time zone. */
 export function parseTime(text: string): number | undefined {
   if (!rfc3339.test(text)) return undefined;
   const time = Date.parse(text);

@@ -27,15 +27,12 @@ import { findWrongNames, type PipelineRuntime } from './validate-names.ts';
 import { type ExpressionSite, listSteps, type StepNode, variablesAt, whyUnknown } from './validate-scope.ts';
 import { findWrongShapes } from './validate-shape.ts';
 
-/** What a pipeline is checked with. */
 interface ValidatedPipeline {
   readonly steps: readonly StepNode[];
-  /** What its steps name. */
   readonly below: Below;
   readonly runtime: PipelineRuntime | undefined;
 }
 
-/** What is wrong with a pipeline beyond its shape. */
 export function validatePipeline(
   document: YamlDocument,
   { steps, below, runtime }: ValidatedPipeline,
@@ -56,7 +53,7 @@ export function validatePipeline(
   return locateFindings(document, findings, pipelineSchema);
 }
 
-/** Expressions where none is evaluated. Only validation reports them: such a pipeline can still run. */
+/** Only validation reports them, since such a pipeline can still run. */
 export function findUnevaluatedInPipeline(document: YamlDocument): Problem[] {
   const steps = listSteps(document);
   const evaluated = listFields(document, steps).map(({ path }) => path);
@@ -77,7 +74,7 @@ function findBadSchema(document: YamlDocument, path: Finding['path']): readonly 
   return fault === undefined ? [] : [{ path, message: `is no JSON Schema that can be used: ${fault}` }];
 }
 
-/** No error: the file may yet be made before the pipeline runs, and another runtime be given. */
+/** Not an error: the file may be created before the run, or another runtime may be used. */
 function findMissingRuntime(document: YamlDocument): readonly Finding[] {
   const path = ['spec', 'runtime'];
   const runtime = nonEmptyTextAt(document, path);
@@ -95,7 +92,6 @@ function findMissingRuntime(document: YamlDocument): readonly Finding[] {
       ];
 }
 
-/** Expressions that do not compile at their position, and numbers that JSON cannot represent. */
 function findBadExpressions(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
   const ids = steps.flatMap(({ id }) => (id === undefined ? [] : [id]));
   return listFields(document, steps).flatMap((field) => [
@@ -125,7 +121,6 @@ function hintFor(
   return `Expressions see ${variables.map((name) => `\`${name}\``).join(', ')} here.`;
 }
 
-/** Inputs that can never fit, and attempts that might do twice what must not be. */
 function findWrongBelow(
   document: YamlDocument,
   steps: readonly StepNode[],
@@ -162,7 +157,6 @@ function unsafeRetry({ path }: StepNode, tool: string): Finding {
   return { path: [...path, 'retry'], message, hint, atKey: true };
 }
 
-/** A `retry` that cannot be kept: on a step without work of its own, after what no attempt changes, or of what may act twice. */
 function findWrongRetries(
   document: YamlDocument,
   steps: readonly StepNode[],
@@ -193,7 +187,6 @@ function findWrongCode(document: YamlDocument, path: Finding['path']): readonly 
   return [{ path, message, hint: `These are: ${retriedCodes.join(', ')}.` }];
 }
 
-/** A call that must not be made twice is not made twice. */
 function findUnsafe({ value, path }: StepNode, runtime: PipelineRuntime | undefined): readonly Finding[] {
   const tool = runtime?.tools.find(({ name }) => name === value['tool']);
   if (tool?.idempotent !== false) return [];
@@ -202,7 +195,6 @@ function findUnsafe({ value, path }: StepNode, runtime: PipelineRuntime | undefi
   return [{ path: [...path, 'retry'], message, hint, atKey: true }];
 }
 
-/** References in expressions to steps that are not visible there, and to keys that do not exist. */
 function findBadReferences(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
   const declared = {
     input: valueAt(document, ['spec', 'input']),
@@ -226,7 +218,6 @@ const variables = ['steps', 'input', 'error', 'outcome', 'run', 'env', 'vars'];
 interface ReferenceContext {
   readonly field: Field;
   readonly steps: readonly StepNode[];
-  /** What the file declares: the schema of its input, and names. */
   readonly input: unknown;
   readonly env: readonly string[];
   readonly vars: readonly string[];
@@ -281,7 +272,6 @@ function findStepFault(
 const errorKeys = ['code', 'message', 'hint', 'step'];
 const runKeys = ['id', 'labels'];
 
-/** A variable of the environment is known only by its declaration. */
 function findEnvFault(name: string, declared: readonly string[]): ReferenceFault | undefined {
   if (declared.includes(name)) return undefined;
   const { hint } = suggest(name, declared);
@@ -300,7 +290,7 @@ function findVarFault(name: string, { field, vars }: ReferenceContext): Referenc
   return { message: `\`vars.${name}\` is not known here: ${why}` };
 }
 
-/** What expressions find in the view of a step, beside `status` and `error`. */
+/** The keys of a step's view besides `status` and `error`. */
 const ownViewKeys = {
   tool: ['result', 'hook', 'reason', 'metadata'],
   eval: ['score', 'passed', 'detail', 'data'],
@@ -344,7 +334,7 @@ function findKeyFault(
   return { message: `\`${owner}\` has no \`${key}\``, ...suggest(key, known, 'keys') };
 }
 
-/** Only what the input can never have: a key beside the `properties` of a schema that allows no other. */
+/** Reports only keys that the input schema excludes by `additionalProperties: false`. */
 function findInputFault(schema: unknown, keys: readonly string[], owner: string): ReferenceFault | undefined {
   const [key, ...rest] = keys;
   if (key === undefined || !isObject(schema) || !isObject(schema['properties'])) return undefined;
@@ -358,12 +348,10 @@ function same(a: readonly unknown[], b: readonly unknown[]): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** A tree whose strings are expressions, and the position of these in the pipeline. */
 interface Field extends ExpressionField {
   readonly site: ExpressionSite;
 }
 
-/** Every tree of the file whose strings are expressions. */
 function listFields(document: YamlDocument, steps: readonly StepNode[]): readonly Field[] {
   const output = toField(['spec', 'output'], { step: undefined, part: 'own' });
   const vars = entriesAt(document, ['spec', 'vars']).map(({ path }) =>

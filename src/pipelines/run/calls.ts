@@ -36,22 +36,14 @@ import { mapConcurrently } from './loops.ts';
 
 interface RoundContext {
   readonly scope: Scope;
-  /** The session and turn of the calls. */
   readonly hookContext: HookContext;
   readonly concurrency: number;
-  /** Whether nobody acts on the results before the next step of the journal begins. */
   readonly isDeferred?: boolean;
-  /**
-   * Defers the `returned` notification of a call, by its name, until all calls of the response have results.
-   */
+  /** Defers the `returned` notification of a call until all calls of the response have results. */
   readonly deferNotification?: ((name: string, notify: () => Promise<void>) => void) | undefined;
 }
 
-/**
- * Makes the calls of one round, `concurrency` at once; foreign hooks are asked about one call after another.
- * Pending calls are listed together in call order, and when all are decided each continues by its decision. A
- * call that the journal has is not made again. Throws RunSuspended, ABORTED, STORE_FAILED.
- */
+/** Journaled calls are not made again. Throws RunSuspended, ABORTED, STORE_FAILED. */
 export async function runCalls(
   run: RunContext,
   calls: readonly PlannedCall[],
@@ -78,7 +70,6 @@ interface CallInRound extends RoundContext {
 }
 
 interface FirstCallInRound extends CallInRound {
-  /** The denial of another call that ended the turn meanwhile. */
   readonly skipReason: () => ToolDenied | undefined;
 }
 
@@ -134,7 +125,6 @@ function contextOf(
     ...{ callId, toolUseId, hookContext },
     signal: scope.signal,
     idempotencyKey: `${run.journal.keyRunId ?? run.journal.runId}/${key}`,
-    // The tool that a hook may rename the call to.
     find: (tool) => run.tools.get(tool),
     waitForResults: slot.waitForResults,
     ...(deferNotification && {
@@ -213,28 +203,19 @@ async function waitForDecisions(
 }
 
 interface CallStep {
-  /** Its path. */
   readonly name: string;
-  /** What is asked for. */
   readonly asked: AskedCall & { readonly key?: string };
   readonly prepare: () => Promise<PreparedCall>;
-  /** Whether hooks hear of it before it is made. */
   readonly isHeard: boolean;
-  /** Whether nobody acts on its result before the next step of the journal begins. */
+  /** Whether no one acts on the result before the next journal step begins. */
   readonly isDeferred: boolean;
-  /** Whether it may be made again after it was cut off. */
   readonly mayRepeat: boolean;
-  /** The result to use instead of making the call, if the turn ended meanwhile. */
   readonly replacement: () => CallResult | undefined;
-  /** The result of a call that was cut off and must not be repeated. */
+  /** The result of an interrupted call that must not be repeated. */
   readonly whenInterrupted: () => CallResult;
 }
 
-/**
- * Asks the call's hooks when its turn comes, then makes it as a journal step. The step begins after the hooks
- * were asked and once the tool has its slot, so that a step that was begun means that the tool may have acted. Throws ABORTED,
- * STORE_FAILED.
- */
+/** The step begins once the tool has its slot, so a begun step means that the tool may have acted. */
 async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
   const { name, asked, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
   const known = findRecord(run.journal, name, callRecord);
@@ -243,7 +224,7 @@ async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Pro
   requireNotAborted(run);
   run.journal.requireWritable?.(name);
   const isInterrupted = !mayRepeat && run.journal.wasCutOff(name);
-  // Hooks act on what came before.
+  // Hooks must see earlier outcomes stored.
   if (isHeard) await run.journal.settle?.();
   const prepared = isInterrupted ? undefined : await prepare();
   if (prepared?.stopped !== undefined) complete(run, prepared.stopped);
@@ -261,7 +242,7 @@ function requireNotAborted({ signal }: RunContext): void {
   if (signal.aborted) throw new RuntimeError('ABORTED', 'the call was not made');
 }
 
-/** Throws ABORTED if the end of the run cut the call off, so that it is made again on resume. */
+/** Throws ABORTED if the end of the run interrupted the call, so that it is made again on resume. */
 function complete(run: RunContext, result: CallResult): CallResult {
   const { outcome } = result;
   if (outcome.status === 'failed' || outcome.status === 'denied') requireFinished(run, outcome.error);
@@ -269,9 +250,8 @@ function complete(run: RunContext, result: CallResult): CallResult {
 }
 
 /**
- * How the calls of one round are ordered. at_once: not at all. judged: their hooks are asked one call after
- * another. judged_first: likewise, and no call is made before the hooks of all were asked. one_by_one: one
- * whole call after another.
+ * judged: hooks see one call after another. judged_first: as judged, and calls start after all hooks are done.
+ * one_by_one: hooks and calls are sequential.
  */
 type Pace = 'at_once' | 'judged' | 'judged_first' | 'one_by_one';
 
@@ -283,12 +263,8 @@ function paceOf(links: readonly Link[]): Pace {
 const paces: readonly Pace[] = ['at_once', 'judged', 'judged_first', 'one_by_one'];
 
 interface CallSlot {
-  /** Resolves when the hooks of all calls before have been asked. */
   waitForTurn(): Promise<void>;
-  /**
-   * Reports that this call passed its hooks, so that the next call’s are asked. Resolves when the call may be
-   * made.
-   */
+  /** Reports that this call has passed its hooks. Resolves when the call may start. */
   finishHooks(): Promise<void>;
   /** Resolves when all earlier calls have their results, after their hooks. */
   waitForResults(): Promise<void>;
@@ -296,11 +272,9 @@ interface CallSlot {
 
 interface RoundOptions {
   readonly pace: Pace;
-  /** Calls made at once, at most. */
   readonly concurrency: number;
 }
 
-/** Does the work of every call of a round in the order that its pace requires. */
 async function runCallRound<Item, Result>(
   items: readonly Item[],
   { pace, concurrency }: RoundOptions,
@@ -340,14 +314,13 @@ const unorderedSlot: CallSlot = {
   waitForResults: async () => {},
 };
 
-/** Gates in a row: each may be left at any time, and waiting for one waits for all before it. */
+/** Gates may open in any order; waiting for one waits for all before it. */
 function createOrderedGates(length: number) {
   const places = Array.from({ length }, () => Promise.withResolvers<void>());
   const before: Promise<unknown>[] = [Promise.resolve()];
   for (const [index, { promise }] of places.entries()) before.push(Promise.all([before[index], promise]));
   return {
     leave: (index: number) => places[index]?.resolve(),
-    /** Resolves when all gates before this one have been left. */
     before: async (index: number): Promise<void> => {
       await before[index];
     },

@@ -26,14 +26,13 @@ import { toPendingDocument } from './document.ts';
 export interface DecisionContext {
   readonly store: Store;
   readonly declared: Omit<DeclaredTools, 'hasApprovals'>;
-  /** The call is one of an agent whose tools run elsewhere, and which the config need not declare. */
+  /** An agent runs the tool itself, so the config need not declare it. */
   readonly isOfAgent?: boolean | undefined;
 }
 
 /**
- * Approves a pending call, with other arguments if there are any: these are checked against the tool's
- * schema now, and pass its hooks on resume. Throws USAGE, RUN_UNKNOWN, ARGS_INVALID, PENDING_DECIDED,
- * PENDING_EXPIRED, STORE_FAILED.
+ * Edited arguments are checked against the tool's schema now and pass its hooks on resume. Throws USAGE, RUN_UNKNOWN,
+ * ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED, STORE_FAILED.
  */
 export async function approve(
   context: DecisionContext,
@@ -52,7 +51,7 @@ function readEdited(tool: CallableTool, args: unknown): Json {
   return readCheckedArgs(tool, readGivenArgs(tool.name, args), true);
 }
 
-/** Rejects a pending call: it fails with REJECTED. Throws as `approve` does. */
+/** The call fails with REJECTED. Throws the errors of `approve`. */
 export async function reject(
   context: DecisionContext,
   id: string,
@@ -67,8 +66,7 @@ export async function reject(
 }
 
 /**
- * Answers in the tool's place: the result is checked against the tool's output schema now, and passes its
- * hooks on resume. Throws as `approve` does, and RESULT_INVALID.
+ * Checks the result against the output schema; hooks run on resume. Throws RESULT_INVALID and the errors of `approve`.
  */
 export async function respond(
   context: DecisionContext,
@@ -97,7 +95,6 @@ export async function respond(
   return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
 }
 
-/** The record of a pending call about which this person may decide. Throws as `requirePending` does, and USAGE. */
 async function requireDecidable(
   { store, declared }: DecisionContext,
   id: string,
@@ -111,7 +108,7 @@ async function requireDecidable(
   return record;
 }
 
-/** The record of a pending call. Throws RUN_UNKNOWN, STORE_FAILED. */
+/** Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function requirePending(store: Store, id: string): Promise<PendingRecord> {
   const record = typeof id === 'string' ? await store.findPending(id, Date.now()) : undefined;
   if (record !== undefined) return record;
@@ -125,12 +122,12 @@ function requireTool({ declared, isOfAgent }: DecisionContext, { tool: name }: P
   throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
 }
 
-/** Also of a tool that is not declared, or not any more, for which there may be approvals. */
+/** Approvals may exist for a tool that is no longer declared. */
 function toolOf(declared: DecisionContext['declared'], name: string): CallableTool {
   return declared.tools.get(name) ?? agentTools(declared, [])(name);
 }
 
-/** Throws USAGE where the config asks for more people than it did when the call began to wait: one approval would be taken for all. */
+/** Throws USAGE if the config now requires more approvers than when the call began to wait. */
 function requireOwnQuorum(
   { declared }: DecisionContext,
   { id, tool: name, quorum = 1 }: PendingRecord,

@@ -11,14 +11,13 @@ import { newRun } from './new-run.ts';
 
 export { toPendingOpened } from '../state/decision-wait.ts';
 
-/** A pending direct call, and the arguments that it was made with. */
 export interface PendingDirectCall {
   readonly args: Json;
   readonly result: CallResult;
   readonly outcome: CallPaused;
 }
 
-/** Stores a pending direct call as a run of one step; the pending record last. Throws STORE_FAILED. */
+/** Stores a pending direct call as a run of one step, its pending record last. Throws STORE_FAILED. */
 export async function storePendingCall(
   {
     store,
@@ -31,7 +30,7 @@ export async function storePendingCall(
   const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: args, build });
   const call = { name: directCallName, tool, args: outcome.args, callId: result.callId };
   const pending = toPendingCall(call, { runId: run.id, outcome, round: 1, previous: null });
-  // Held, so that nobody takes it for one that was cut off.
+  // The claim keeps others from treating the run as interrupted.
   const claim = await store.claimRun(run.id);
   try {
     await store.createRun(run);
@@ -60,7 +59,7 @@ async function keepCall(
     await store.addPending(pending);
     return pending;
   } catch (error) {
-    // The caller gets the error, so the stored run is marked as failed, if the store still works.
+    // The caller gets the error, so the stored run is marked as failed if possible.
     const failed = { status: 'failed' as const, error: toFault(error), at: Date.now() };
     await store.setRunStatus(run.id, failed).catch(() => {});
     throw error;
@@ -69,10 +68,8 @@ async function keepCall(
 
 const stepId = 'call';
 
-/** The journal's name of the one call of such a run. */
 export const directCallName = `${stepId}/call`;
 
-/** The one-step pipeline of a stored direct call. */
 export function pipelineOfDirectCall(tool: string, file: string): Pipeline {
   const step = {
     kind: 'tool',

@@ -25,7 +25,6 @@ import { splitName } from '../state/retries.ts';
 import { belowRecord } from '../state/run-below.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 
-/** The document of a run after an execution: status, output, pending calls and steps. */
 export function toRunDocument(
   run: RunRecord,
   steps: readonly StepRecord[],
@@ -58,7 +57,7 @@ function toSetDown({
   return { suspended: { since: iso(since), tries, due_at: iso(dueAt), error } };
 }
 
-/** Steps of the file, in the order in which they ended; pending ones after them. */
+/** Steps in the order in which they ended, then the pending ones. */
 function toStepDocuments(
   run: RunRecord,
   steps: readonly StepRecord[],
@@ -80,13 +79,12 @@ function toStepDocuments(
       },
     ];
   });
-  // Several calls of one chat may wait: it is one step.
   const waiting = new Map(open.map(toWaitingStep).map((waiting) => [waiting.step, waiting]));
   return [...ended, ...waiting.values()];
 }
 
 function failuresOf(view: Json): readonly FailedOpen[] {
-  // Not read whole: it may be long.
+  // The view may be long, so only these members are read.
   const members = exactMembers(view);
   const ofChat = members.get('failed_open')?.value;
   if (Array.isArray(ofChat)) return ofChat;
@@ -115,7 +113,6 @@ function toNotice(record: PendingRecord): PendingNotice {
   };
 }
 
-/** A pending call as `pending show --json` prints it. */
 export function toPendingDocument(record: PendingRecord): PendingDocument {
   const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;
   const { quorum, consents = [] } = record;
@@ -163,7 +160,6 @@ export function toRunInfo(run: Omit<RunSummary, 'place'>): RunInfo {
 
 interface RunHistory extends History {
   readonly totals: RunTotals;
-  /** There are more steps than these. */
   readonly isCut: boolean;
   readonly children: Pick<RunDetails, 'children' | 'children_cut'>;
 }
@@ -186,15 +182,13 @@ export function toRunDetails(
   });
 }
 
-/** The stored history of a run. */
 interface History {
   readonly steps: readonly StepRecord[];
   readonly pendings: readonly PendingRecord[];
-  /** The order of the events, as the store recorded them. */
   readonly moments: readonly RunHistoryEntry[];
 }
 
-/** The timeline in stored order, since clocks are adjusted and differ between machines. */
+/** Keeps the stored order, since clocks are adjusted and differ between machines. */
 function toTimeline(run: RunRecord, { steps, pendings, moments }: History): TimelineEntry[] {
   const positions = new Map(moments.map(({ what, subject }, place) => [`${what} ${subject}`, place]));
   const positionOf = ({ key }: KeyedTimelineEntry) => positions.get(key) ?? moments.length;
@@ -213,7 +207,6 @@ function toTimeline(run: RunRecord, { steps, pendings, moments }: History): Time
 
 interface KeyedTimelineEntry extends Omit<TimelineEntry, 'at'> {
   readonly at: number;
-  /** The key of the store's record of it. */
   readonly key: string;
 }
 
@@ -261,7 +254,7 @@ function toPendingEntries({
   return [opened, { key: `decided ${id}`, at: decidedAt, what: 'decided', step, detail: decision }];
 }
 
-/** A time in ms since 1970 as documents have it. */
+/** Formats a time in ms since 1970 for documents. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -7,16 +7,15 @@ import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { EvalContext, EvalOutcome, EvalRequest } from '../../contract/eval.ts';
 import type { NativeEvent } from '../../contract/hook.ts';
 
-/** The input of an eval as a caller gives it; everything but `content` may be left out. */
 export interface EvalInput {
   readonly content: string;
   readonly params?: EvalRequest['params'] | undefined;
   readonly context?: Partial<EvalContext> | undefined;
 }
 
-/** The whole request, empty where nothing was given. Throws USAGE naming every wrong or unknown member. */
+/** Fills absent members with empty values. Throws USAGE naming every wrong or unknown member. */
 export function toEvalRequest(type: string, input: EvalInput): EvalRequest {
-  // A caller without types may hand in anything.
+  // Callers without TypeScript may pass anything.
   if (!isObject(input))
     throw new RuntimeError('USAGE', `the input of eval "${type}" is no object with \`content\``);
   if (isTooDeep(input)) {
@@ -50,15 +49,13 @@ export function toEvalRequest(type: string, input: EvalInput): EvalRequest {
 
 const emptyToolCall = { name: '', args: {}, result: '', error: '', index: 0 };
 
-/** A finished eval and its request. */
 export interface FinishedEval {
-  /** The name that eval hooks see. */
   readonly id: string;
   readonly request: EvalRequest;
   readonly passed: boolean;
 }
 
-/** The event for eval hooks: an unscored eval has no score, and its reason in `error`. */
+/** An unscored eval has no score; its reason is in `error`. */
 export function toScoredEvent(
   { id, request, passed }: FinishedEval,
   { outcome, durationMs }: TimedOutcome,

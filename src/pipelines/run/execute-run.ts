@@ -37,7 +37,6 @@ import { turnStopOf } from '../turn-hooks.ts';
 import { mapConcurrently, openFailFast, runForEach, runRetried, runWhile } from './loops.ts';
 import { runAskStep, runEvalStep, runPipelineStep, runToolStep, runWaitStep } from './step-kinds.ts';
 
-/** The end of a run. */
 export interface RunEnd {
   readonly status: 'completed' | 'failed' | 'denied';
   readonly output: Json | null;
@@ -48,11 +47,7 @@ export function isRunEnd(came: RunEnd | RunPause): came is RunEnd {
   return 'output' in came;
 }
 
-/**
- * Runs a pipeline from its start, with journaled steps skipped, until it ends or goes no further for now: it waits for people
- * or a time, or a fault that may be gone later would be its end. Throws ABORTED when `signal` ended it, STORE_FAILED and RUN_ENDED; after the first two it
- * can be resumed.
- */
+/** Skips journaled steps. Can be resumed after ABORTED and STORE_FAILED. Throws RUN_ENDED. */
 export async function runPipeline(
   run: RunContext,
   pipeline: Pipeline,
@@ -85,11 +80,10 @@ async function runFenced(
 interface PipelineInput {
   readonly input: Json;
   readonly isResumed: boolean;
-  /** What ends its steps before their time, but not those of `finally`, and the clocks that wait with it, and which faults do not end what is around it; absent: what suspends the run. */
+  /** Signal, clocks and fault handlers of the parent step; they do not apply to `finally`. Absent: those of the run. */
   readonly within?: Pick<Scope, 'signal' | 'clocks' | 'handles'>;
 }
 
-/** The end of the steps. `failedAt`: the path of the innermost one that failed. */
 type StepsEnd = RunEnd & {
   readonly failedAt?: string | undefined;
   readonly transient?: TransientFault | undefined;
@@ -112,7 +106,6 @@ function endOfStep({ status, error, ...more }: StepOutcome): StepsEnd {
   return { ...end, error: error ?? null, failedAt, transient };
 }
 
-/** In place of an end by a fault that may be gone later. */
 function pauseOf(
   { suspendsOnFault }: RunContext,
   { handles }: Scope,
@@ -128,10 +121,7 @@ function endOfError(thrown: unknown): RunEnd {
   return { status: 'failed', output: null, error: { code, message, hint } };
 }
 
-/**
- * Runs every step of `finally`, also after one of them has failed. The end that the steps came to stands; only a run that
- * went well ends as the first failure here, or is suspended by it.
- */
+/** Runs every step of `finally`, even after one fails. A failure here ends or suspends only a run that completed. */
 async function runFinally(
   run: RunContext,
   pipeline: Pipeline,
@@ -142,7 +132,7 @@ async function runFinally(
   const error = end.error && { ...bareFault(end.error), step: failedAt ?? '' };
   const outcome = { status: status === 'completed' ? 'ok' : status, error };
   let failure: StepOutcome | undefined;
-  // A fault that the run does not end by sets nothing down.
+  // A fault that does not end the run does not suspend it.
   const endsOtherwise = () => status !== 'completed' || (failure && failure.transient === undefined) === true;
   const handles = (fault: Fault) => endsOtherwise() || scope.handles?.(fault) === true;
   const variables = { ...scope.variables, outcome };
@@ -168,7 +158,7 @@ function bareFault({ code, message, hint }: Fault): Fault {
   return { code, message, hint };
 }
 
-/** The scope of the steps of the file. Its vars are what they were when the run began, but for the environment. */
+/** The vars are those of the run's start, except for the environment. */
 function openScope(run: RunContext, { env, vars }: Pipeline, input: Json): Scope {
   const known: Record<string, unknown> = {};
   const variables = {
@@ -188,7 +178,6 @@ function openScope(run: RunContext, { env, vars }: Pipeline, input: Json): Scope
   return scope;
 }
 
-/** Fires the session start (or resume) hooks; context of foreign hooks is kept for the next model call. */
 async function startSession(run: RunContext, isResumed: boolean): Promise<void> {
   if (!isResumed) await run.notifySession('session_start', sessionEvent(run));
   if (run.links.length === 0) return;
@@ -196,7 +185,7 @@ async function startSession(run: RunContext, isResumed: boolean): Promise<void> 
   const known = names.slice(0, -1);
   for (const name of known) applySessionStart(run, name, findRecord(run.journal, name, sessionStartRecord));
   const next = names.at(-1) ?? sessionStart;
-  // A session whose start was never journaled fires its start now, also in a resumed run.
+  // A resumed run whose start was never journaled fires its start now.
   const isAgain = next !== sessionStart;
   const links = isAgain
     ? run.links.filter(({ group }) => group.dialect.firesStartOnResume === true)
@@ -220,7 +209,6 @@ async function startSession(run: RunContext, isResumed: boolean): Promise<void> 
 
 const sessionStart = '@session/start';
 
-/** The journal names of the session start and its resumes so far, and last the name of the next one. */
 function sessionStartsIn({ find }: RunContext['journal']): string[] {
   const names = [sessionStart];
   for (let count = 1; find(names.at(-1) ?? '') !== undefined; count += 1) {
@@ -243,11 +231,7 @@ function outputOf({ journal }: RunContext, { output, steps }: Pipeline, scope: S
   return journal.adopt?.(composed) ?? composed;
 }
 
-/**
- * Runs steps in order, each under its condition, loop, timeout and on_error. Returns the outcome that
- * stopped them, if any. Throws what suspends the run: RunSuspended, and RuntimeError ABORTED, STORE_FAILED,
- * RUN_ENDED.
- */
+/** Returns the outcome that stopped the steps. Throws RunSuspended, ABORTED, STORE_FAILED and RUN_ENDED. */
 async function runSteps(
   run: RunContext,
   steps: readonly Step[],
@@ -267,7 +251,6 @@ async function runSteps(
 interface Failure {
   readonly scope: Scope;
   readonly outcome: StepOutcome;
-  /** The path of the innermost step that failed. */
   readonly at: string;
 }
 
@@ -279,13 +262,12 @@ async function afterFailure(
   if (onError.kind === 'continue') return undefined;
   if (onError.kind === 'stop') return outcome;
   const { code = 'INTERNAL', message = '', hint = '' } = outcome.error ?? {};
-  // The path relative to the handler, which may be inside a loop.
   const step = at.startsWith(scope.prefix) ? at.slice(scope.prefix.length) : at;
   const more = { ...scope.variables, error: { code, message, hint, step } };
   // The handler shares the views, so that later steps see its results.
   const handles = onError.then === 'stop' ? () => true : scope.handles;
   const stop = await runSteps(run, onError.steps, { ...scope, variables: more, handles });
-  // What was handled has ended, whatever it came of.
+  // A handled failure is final, even if its fault was transient.
   if (onError.then === 'stop') return { ...(stop ?? outcome), transient: undefined };
   return stop;
 }
@@ -326,13 +308,13 @@ async function runJournaled(
   return await journalStep(run.journal, { name, kind: stepRecord }, timed, { holdsSteps: true });
 }
 
-/** Returns the outcome. Throws RESULT_INVALID if its view is nested too deeply for expressions. */
+/** Throws RESULT_INVALID if the view is nested too deeply for expressions. */
 function requireReadable(outcome: StepOutcome): StepOutcome {
   if (!isDeeperThan(outcome.view, MAX_JSON_DEPTH, isTextTooDeep)) return outcome;
   throw new RuntimeError('RESULT_INVALID', `its result is nested in more than ${MAX_JSON_DEPTH} levels`);
 }
 
-/** Turns an error of the step's work into its outcome. Rethrows errors that suspend the run. */
+/** Turns an error of the step into its outcome. Rethrows errors that suspend the run. */
 async function unlessSuspended(run: RunContext, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
   try {
     return await work();
@@ -384,7 +366,6 @@ async function runAttempt(run: RunContext, placed: StepContext): Promise<StepOut
   }
 }
 
-/** What a step of each kind does. */
 const kinds: {
   readonly [Kind in Step['kind']]: (
     run: RunContext,
@@ -397,7 +378,7 @@ const kinds: {
 
 async function runKind(run: RunContext, placed: StepContext): Promise<StepOutcome> {
   const { step } = placed;
-  // The compiler cannot see that the entry of a kind takes the steps of that kind.
+  // TypeScript cannot see that the entry of a kind takes the steps of that kind.
   return await kinds[step.kind](run, { ...placed, step: step as never });
 }
 
@@ -434,7 +415,7 @@ async function runParallel(
   await mapConcurrently(step.steps, step.concurrency ?? step.steps.length, work).catch((error: unknown) => {
     if (failFast?.isCutOff(error) !== true) throw error;
   });
-  // Only now: no branch sees another one.
+  // Merged at the end, so that branches do not see each other.
   Object.assign(scope.steps, ...views);
   const outcome = failFast?.outcome({}) ?? combineOutcomes(outcomes.filter(Boolean), {});
   return withInnerViews(step, scope, outcome);
@@ -454,7 +435,7 @@ function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: S
   return { ...outcome, view: composeJson({ ...view, steps: inner }) };
 }
 
-/** All nested steps, handlers included, except those inside a nested loop, whose items hold their views. */
+/** Excludes steps inside a nested loop, whose items hold their views. */
 function nestedSteps(step: Step): readonly Step[] {
   return childSteps(step).flatMap(withNestedSteps);
 }

@@ -12,11 +12,7 @@ import { openSession, sessionEvent } from '../state/session.ts';
 import { isRunEnd, type RunEnd, runPipeline } from './execute-run.ts';
 import { labelsOf, type RunsContext } from './runs.ts';
 
-/**
- * Ends the runs whose pending calls expired, if nothing else is left to do in them. A run that would go on
- * (an `on_error` handler, a further model call) stays pending until it is resumed: listing runs must not
- * start work. Throws STORE_FAILED.
- */
+/** Other runs stay pending until they are resumed, since listing runs must not start work. Throws STORE_FAILED. */
 export async function endExpired(
   context: RunsContext,
   toPipeline: (run: RunRecord) => Pipeline,
@@ -25,7 +21,7 @@ export async function endExpired(
     try {
       await endIfExpired(context, id, toPipeline);
     } catch (error) {
-      // A run that this config cannot read fails when it is resumed; it must not hide the other runs here.
+      // A run that this config cannot read must not hide the others; it fails when it is resumed.
       if (!(error instanceof RuntimeError)) throw error;
     }
   }
@@ -50,7 +46,7 @@ async function endIfExpired(
       name: record.name,
       labels: labelsOf(record),
       isKept: true,
-      // Nobody tries again here: a run that would fail by a fault is left to be resumed.
+      // A run that a fault would end is left for a resume.
       suspendsOnFault: true,
       journal: dryRun.journal,
       signal: new AbortController().signal,
@@ -89,22 +85,18 @@ async function storeEnd(
   { id }: RunRecord,
   { end, dryRun, pendings }: { end: RunEnd; dryRun: DryRun; pendings: readonly PendingRecord[] },
 ): Promise<void> {
-  // Nothing has happened in the run since.
   const at = Math.max(...pendings.map(({ decidedAt }) => decidedAt ?? 0));
   for (const [name, outcome] of dryRun.newOutcomes)
     await store.endStep(id, dryRun.storedName(name), outcome, at);
   await store.setRunStatus(id, { ...end, at });
 }
 
-/** Runs the pipeline again from its journal without side effects: the first new work stops it. */
+/** Replays a run from its journal without side effects and stops at the first new work. */
 interface DryRun {
   readonly journal: Journal;
-  /** The outcomes that follow from the journal alone, in order. */
   readonly newOutcomes: ReadonlyMap<string, Json>;
-  /** Under which names they are kept. */
   readonly storedName: (path: string) => string;
   readonly refuse: () => never;
-  /** Whether the run came to its end because of an expired call. */
   readonly hasEnded: () => boolean;
 }
 
@@ -136,7 +128,7 @@ async function openDryRun(store: Store, runId: string, pendings: readonly Pendin
     step: async (name, work, { holdsSteps = false } = {}) => {
       const known = find(name);
       if (known !== undefined) return known;
-      // An expired call runs nothing: its outcome is known.
+      // An expired call has a known outcome and runs nothing.
       if (!holdsSteps && !isExpiry(name)) refuse();
       const outcome = await work();
       made.set(name, outcome);

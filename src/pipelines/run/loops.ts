@@ -17,7 +17,6 @@ import { transientFault } from '../suspend/transient-fault.ts';
 
 type RunPart = (placed: StepContext) => Promise<StepOutcome>;
 
-/** Runs a step once for each item of a list. Throws EXPRESSION_FAILED, and what `part` throws. */
 export async function runForEach(
   run: RunContext,
   { step, name, scope, loop, part }: StepContext & { readonly loop: ForEach; readonly part: RunPart },
@@ -45,16 +44,12 @@ export async function runForEach(
     run.journal.forget?.(itemName);
   };
   await mapConcurrently(items, loop.concurrency, work).catch((error: unknown) => {
-    // What waited for a person before another item failed.
     if (failFast?.isCutOff(error) !== true) throw error;
   });
   return failFast?.outcome(parts.members(items.length)) ?? parts.combine(items.length);
 }
 
-/**
- * Runs a step again and again while its condition holds. A run that was kept is not asked about again. Throws
- * EXPRESSION_FAILED, and what `part` throws.
- */
+/** A journaled iteration does not evaluate its condition again. Throws EXPRESSION_FAILED and the errors of `part`. */
 export async function runWhile(
   run: RunContext,
   { step, name, scope, loop, part }: StepContext & { readonly loop: WhileLoop; readonly part: RunPart },
@@ -95,7 +90,6 @@ function createParts(collect: Collect) {
   const views: Json[] = [];
   let last = { index: -1, view: undefined as Json | undefined };
   let failure: { readonly index: number; readonly outcome: StepOutcome } | undefined;
-  /** Whether all failures are by faults that may be gone later. */
   let isTransient = true;
   const members = (count: number): Readonly<Record<string, unknown>> => {
     if (collect === 'all')
@@ -110,9 +104,7 @@ function createParts(collect: Collect) {
       if (outcome.transient === undefined) isTransient = false;
       if (failure === undefined || index < failure.index) failure = { index, outcome };
     },
-    /** The members of the view of a loop of so many runs. */
     members,
-    /** One outcome for all: that of the first that failed, else ok. */
     combine: (count: number) =>
       combineOutcomes(
         failure === undefined
@@ -123,10 +115,7 @@ function createParts(collect: Collect) {
   };
 }
 
-/**
- * The outcome of the last attempt at a step. When the next attempt begins is kept before the wait for it, so that a run
- * that is killed meanwhile waits no longer, and makes no attempt twice. Throws what `attempt` throws, and ABORTED.
- */
+/** Stores the next attempt's time, so that a restart neither waits longer nor repeats an attempt. Throws ABORTED. */
 export async function runRetried(
   run: RunContext,
   placed: StepContext,
@@ -152,16 +141,16 @@ export async function runRetried(
         return { due_at: (await now()) + pauseMs, code: outcome.error?.code ?? '' };
       });
     }
-    // Nothing is waited for where nothing may be done.
+    // A run that cannot store outcomes must not wait.
     run.journal.requireWritable?.(next.name);
     await pause(known.due_at - (await now()), { atMostMs: pauseBefore(retry, retries + 1), placed });
   }
 }
 
-/** When the next attempt begins, ms since 1970, and why. */
+/** `due_at` is in ms since 1970. */
 const retryRecord = plainRecord('retry', object({ due_at: number, code: text }));
 
-/** A no of a hook or a person stands, and a call that may have acted is not made again. */
+/** Denials, rejections and calls that may have acted are not retried. */
 function isRetried(
   run: RunContext,
   step: Step,
@@ -189,7 +178,7 @@ function tell(run: RunContext, { name }: StepContext, { outcome, pauseMs, retrie
   run.emit({ type: 'note', name, level: 'warn', message: said });
 }
 
-/** Waits, whatever the clock has been set to meanwhile. Throws ABORTED when the scope ends first. */
+/** Changes of the clock do not affect the wait. Throws ABORTED if the scope ends first. */
 async function pause(
   leftMs: number,
   { atMostMs, placed: { name, scope } }: { readonly atMostMs: number; readonly placed: StepContext },
@@ -200,27 +189,21 @@ async function pause(
     throw new RuntimeError('ABORTED', `step "${name}" was given up before it was tried again`);
 }
 
-/** What ends the other items of a loop, or branches of a parallel step, when one of them has failed. */
+/** Ends the other items of a loop, or branches of a parallel step, after a failure. */
 export interface FailFast {
-  /** Aborted when one has failed. */
   readonly signal: AbortSignal;
-  /** Whether one has failed, in this execution or before. */
+  /** Includes failures in an earlier execution. */
   hasFailed(): boolean;
-  /** Whether what was thrown comes of another one’s failure, and is none of its own. */
+  /** Whether the error only results from another failure. */
   isCutOff(thrown: unknown): boolean;
-  /**
-   * Notes an outcome, the first failure durably before anything is cut off: whoever goes on with the run knows that nothing
-   * else is to be begun. Throws STORE_FAILED.
-   */
+  /** Stores the first failure before it aborts the others, so that a resumed run starts none. Throws STORE_FAILED. */
   note(outcome: StepOutcome | undefined): Promise<void>;
-  /** The outcome of the whole when one has failed, with these members of its view. */
+  /** The combined outcome with these view members; undefined without a failure. */
   outcome(members: Readonly<Record<string, unknown>>): StepOutcome | undefined;
 }
 
 interface FailFastOptions {
-  /** The path of the loop or parallel step. */
   readonly name: string;
-  /** Whether a path stands inside it. */
   readonly isInside: (path: string) => boolean;
 }
 
@@ -238,7 +221,7 @@ export function openFailFast(run: RunContext, { name, isInside }: FailFastOption
       ...(transient && { transient }),
     }));
     cut.abort();
-    // Nobody is left to hear of these decisions.
+    // No one waits for these decisions any more.
     await run.journal.withdraw?.(isInside, `${failedAt} failed, which ends the others`);
   };
   return {
@@ -268,9 +251,8 @@ const cutRecord = plainRecord(
 );
 
 /**
- * Maps the items in order, at most `concurrency` at once, and returns the results in order. An item that
- * throws RunPaused keeps its slot, so no further item starts once all slots are paused. After any other error
- * no further item starts; the error is thrown once the items in flight have ended.
+ * Returns results in order. An item that throws RunPaused keeps its slot; any other error is thrown once the running
+ * items have ended.
  */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],

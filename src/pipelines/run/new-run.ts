@@ -11,11 +11,10 @@ import type { RunLabels } from '../../contract/run.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 
-/** What the caller of a new run says of it. */
 export interface StartOptions {
-  /** The run's id, of up to 128 letters, digits, points, dashes and underscores. Of several starts with one id the first makes the run. */
+  /** Up to 128 letters, digits, points, dashes and underscores. The first start with an id creates the run. */
   readonly id?: string | undefined;
-  /** By which it is found again: up to 16, of up to 63 and 256 characters. */
+  /** Up to 16 labels with keys of up to 63 and values of up to 256 characters. */
   readonly labels?: RunLabels | undefined;
 }
 
@@ -24,11 +23,9 @@ interface RunToKeep extends StartOptions {
   readonly isDispatched?: true | undefined;
 }
 
-/** The run of a start: kept with it, or by an earlier start with the same id. */
 interface KeptRun {
   readonly id: string;
   readonly isNew: boolean;
-  /** Of a new one that whoever keeps it executes. */
   readonly claim?: Claim | undefined;
 }
 
@@ -39,8 +36,8 @@ interface KeepContext {
 }
 
 /**
- * Keeps a new run of a pipeline, unless there is one of the given id. Throws what `requireReady` throws before a new one is kept, USAGE, INPUT_INVALID, STORE_FAILED, and RUN_ID_TAKEN when
- * the run of that id is one of another pipeline or input.
+ * Returns an existing run of the same id. Throws USAGE, INPUT_INVALID, STORE_FAILED, the errors of `requireReady`, and
+ * RUN_ID_TAKEN if its pipeline or input differs.
  */
 export async function keepRun(
   { store, config, buildOf }: KeepContext,
@@ -71,7 +68,7 @@ export async function keepRun(
       return { id: run.id, isNew: true, claim };
     } catch (error) {
       await claim?.release();
-      // Another start with the same id was faster; it may have claimed the run, and not kept it yet.
+      // A concurrent start with the same id may have claimed the run but not stored it yet.
       const faster = await findFirst();
       if (faster !== undefined) return faster;
       if (claim !== undefined || isDispatched || leftMs <= 0 || toRuntimeError(error).code !== 'RUN_BUSY')
@@ -84,18 +81,15 @@ export async function keepRun(
 const LONGEST_WAIT_MS = 10_000;
 const PAUSE_MS = 20;
 
-/** The text that tells the build of a run: of the pipeline, and of those that it runs. */
 export function buildTextOf({ source, pipelines = {} }: Pick<NewRun, 'source' | 'pipelines'>): string {
   const texts = Object.values(pipelines);
   return texts.length === 0 ? source : JSON.stringify([source, ...texts.toSorted()]);
 }
 
-/** RUN_BUSY: somebody else executes the run. */
 export function busyError(id: string): RuntimeError {
   return new RuntimeError('RUN_BUSY', `run ${id} is being executed by another process`);
 }
 
-/** The record of a new run; its id is a new one unless it is given. */
 export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>, id = newRunId()): NewRun {
   return { ...run, id, createdAt: Date.now() };
 }
@@ -109,7 +103,7 @@ async function findSame(
   id: string,
   given: Pick<NewRun, 'name' | 'file' | 'source' | 'input'>,
 ): Promise<KeptRun | undefined> {
-  // A caller without types may hand in anything, which is refused when the run is made.
+  // Callers without TypeScript may pass anything; creating the run rejects it.
   const run = typeof id === 'string' ? await store.findRun(id) : undefined;
   if (run === undefined) return undefined;
   const other = whatDiffers(run, given);
@@ -121,14 +115,14 @@ function whatDiffers(
   run: RunRecord,
   { name, file, source, input }: Pick<NewRun, 'name' | 'file' | 'source' | 'input'>,
 ): string | undefined {
-  // A file that was edited, or is elsewhere on another machine, holds the same pipeline still.
+  // Compared by name, since the file may have been edited or moved.
   const isSamePipeline = run.kind === 'pipeline' && run.name === name;
   if (!isSamePipeline || (run.file !== file && run.source !== source))
     return `another pipeline: "${run.name}"${run.file === null ? '' : ` of ${run.file}`}`;
   return isSameJson(run.input, input) ? undefined : 'another input';
 }
 
-/** Labels that a run may have, with their values checked; none where nothing was given. Throws USAGE. */
+/** Checks the labels. Returns undefined without any. Throws USAGE. */
 export function readLabels(given: unknown): RunLabels | undefined {
   if (given === undefined) return undefined;
   if (!isObject(given)) throw unusable('labels are an object: values by their names');
@@ -162,11 +156,11 @@ function unusable(message: string): RuntimeError {
   });
 }
 
-/** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */
+/** Returns the input as JSON text; undefined becomes an empty object. Throws INPUT_INVALID if it is not JSON. */
 export function readInput(input: unknown): Json {
   if (input === undefined) return new Json('{}');
   try {
-    // What is nested too deeply for a reader is found out now, not in the middle of the run.
+    // Too deep nesting is rejected now, not in the middle of the run.
     if (typeof input === 'string' ? isTextTooDeep(input) : isTooDeep(input)) {
       throw new Error(`it is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`);
     }
@@ -188,7 +182,7 @@ function inputHint(text: string): string | undefined {
   return isFile ? `To read the file, write --input @${text.trim()}.` : jsonHint(text);
 }
 
-/** Throws INPUT_INVALID with every violation of the pipeline's input schema. */
+/** Throws INPUT_INVALID with every violation of the input schema. */
 export function requireInput({ name, checkInput }: Pipeline, input: Json): void {
   const violations = checkInput(input);
   if (violations.length === 0) return;
@@ -198,7 +192,7 @@ export function requireInput({ name, checkInput }: Pipeline, input: Json): void 
   );
 }
 
-/** A run that is no step of another. Throws USAGE for one that is, which goes on and ends with that one; RUN_UNKNOWN, STORE_FAILED. */
+/** Throws USAGE for a nested run, which its outermost run controls; RUN_UNKNOWN, STORE_FAILED. */
 export async function requireOutermost(
   store: Store,
   id: string,
@@ -213,7 +207,6 @@ export async function requireOutermost(
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function requireRun(store: Store, id: string): Promise<RunRecord> {
-  // A caller without types may hand in anything.
   const run = typeof id === 'string' ? await store.findRun(id) : undefined;
   if (run !== undefined) return run;
   throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in ${store.location}`);

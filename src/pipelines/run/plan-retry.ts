@@ -12,18 +12,14 @@ export interface RetryRequest {
   readonly run: Pick<RunRecord, 'id' | 'status'>;
   readonly pipeline: Pipeline;
   readonly steps: CurrentSteps;
-  /** The path of the step from which everything is done again. */
   readonly from: string | undefined;
 }
 
-/**
- * What a retry does again: the steps that failed, as little of each as may be, and with `from` that step and all that came after it.
- * Everything else of the journal is kept. Throws USAGE for a step that the run has not come to.
- */
+/** Repeats as little of each failed step as possible. Throws USAGE if the run has not reached the step. */
 function planRetry({ run, pipeline, steps, from }: RetryRequest): Redo[] {
   const failed = [
     ...findFailed({ run, current: steps.current }, pipeline.steps),
-    // They follow whatever the steps come to.
+    // They follow any result of the steps.
     ...allOf(pipeline.finally, ''),
   ];
   if (from === undefined) return failed;
@@ -32,12 +28,11 @@ function planRetry({ run, pipeline, steps, from }: RetryRequest): Redo[] {
   return [...named, ...failed];
 }
 
-/** What is done again when a run goes on that a fault suspended: what failed by it, and nothing else. Throws as `planRetry`. */
+/** Repeats only what failed by the fault. Throws the errors of `planRetry`. */
 export function planResume({ run, pipeline, steps }: Omit<RetryRequest, 'from'>): Redo[] {
   const kept = { run, current: steps.current };
   return [
     ...findFailed(kept, pipeline.steps),
-    // Each of them runs, whatever became of the others.
     ...pipeline.finally.flatMap((step) => findFailed(kept, [step])),
   ];
 }
@@ -55,9 +50,7 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
     return record && stepEntryOf(kept.run, record);
   };
   const hasFailed = (path: string) => ['failed', 'denied'].includes(entryOf(path)?.status ?? '');
-  // One that failed by itself is looked into for what failed in it, and keeps the rest.
   const hasEnded = (path: string) => entryOf(path) !== undefined;
-  /** Whether these steps ended with a failure. */
   const inList = (list: readonly Step[], prefix: string): boolean =>
     list.some((step) => {
       const path = `${prefix}${step.id}`;
@@ -69,7 +62,7 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
     });
   const again = (step: Step, path: string, prefix: string) => {
     redo.push({ path, isDeep: false });
-    // What cleans up behind a failure does so again behind the next one.
+    // A handler runs again after the next failure.
     if (step.onError.kind === 'handle') redo.push(...allOf(step.onError.steps, prefix));
     if (isFailFast(step)) redo.push(...cutOffIn(paths, step, { path, prefix, hasEnded }));
     const items = isLoop(step) ? itemsOf(paths, path).filter(hasFailed) : [];
@@ -95,7 +88,7 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
         for (const branch of step.steps) inList([branch], prefix);
         return;
       case 'pipeline':
-        // Its run goes on by itself, from what failed in it.
+        // The nested run continues by itself from its own failure.
         return;
       default:
         redo.push({ path, isDeep: true });
@@ -115,7 +108,6 @@ interface CutOff {
   readonly hasEnded: (path: string) => boolean;
 }
 
-/** What ended the others when one had failed, and those that it cut off, with what was withdrawn of them. */
 function cutOffIn(paths: readonly string[], step: Step, { path, prefix, hasEnded }: CutOff): Redo[] {
   const items = isLoop(step)
     ? paths.flatMap((each) =>
@@ -134,10 +126,7 @@ function itemsOf(paths: readonly string[], loop: string): string[] {
   return paths.filter((path) => path.startsWith(`${loop}[`) && /^\d+\]$/.test(path.slice(loop.length + 1)));
 }
 
-/**
- * Of a call that a person approved the approval is kept, and the call is made again; one that a person rejected, or that nobody
- * decided about in time, is asked about again.
- */
+/** An approval is kept and the call made again. A rejected or expired call asks for a decision again. */
 function lastCallOf({ run, current }: KeptSteps, path: string): Redo[] {
   const all = { path, isDeep: true };
   if (current.has(`${path}/retry-1`)) return [all];
@@ -151,7 +140,7 @@ function lastCallOf({ run, current }: KeptSteps, path: string): Redo[] {
   return isNo ? [all] : [{ path: last, isDeep: false }];
 }
 
-/** Of a chat whose last model call failed that call, behind all rounds that went well; else the whole chat. */
+/** Repeats only the last model call if it failed, else the whole chat. */
 function lastModelCallOf({ current }: KeptSteps, path: string): Redo[] {
   const calls = [...current.keys()].filter(
     (name) => name.startsWith(`${path}/attempt-`) && /\/round-(?:\d+|more)$/.test(name),
@@ -172,10 +161,7 @@ function noSuchStep(id: string, from: string, current: ReadonlyMap<string, StepR
   });
 }
 
-/**
- * What is done again from a step on: the step, those behind it, and the loops, groups and branches around it, of which other items and
- * branches are kept. Undefined when the run has not come to it.
- */
+/** Keeps other items and branches of enclosing steps. Returns undefined if the run has not reached the step. */
 function redoFrom(
   steps: readonly Step[],
   from: string,
@@ -195,7 +181,7 @@ function redoFrom(
     const path = `${prefix}${step.id}`;
     if (path === from) return hasBegun || isGroupOf(step, prefix) ? allOf([step], prefix) : undefined;
     if (step.onError.kind === 'handle') {
-      // The step has failed as it has: only what follows from that is done again.
+      // The failed step stays failed; only its consequences are repeated.
       const found = inList(step.onError.steps, prefix);
       if (found !== undefined) return found;
     }
@@ -217,7 +203,7 @@ function redoFrom(
   };
   const inInner = (step: Step, prefix: string): Redo[] | undefined =>
     inList(innerSteps(step), prefix, step.kind === 'parallel');
-  /** A group keeps nothing under its own name before it ends. */
+  /** A group stores nothing under its own name before it ends. */
   const isGroupOf = (step: Step, prefix: string): boolean =>
     !isLoop(step) &&
     innerSteps(step).some((inner) => {
@@ -251,10 +237,7 @@ function innerSteps(step: Step): readonly Step[] {
   return step.kind === 'steps' ? [...step.steps, ...step.otherwise] : [];
 }
 
-/**
- * Keeps what a retry does again, and that the run goes on; whether it does. `of`: which retry of the outermost run it belongs to, of a run
- * below it. Throws USAGE, STORE_FAILED.
- */
+/** Returns whether the run is open again. `of`: the outermost run's retry. Throws USAGE, STORE_FAILED. */
 export async function keepRetry(
   store: Store,
   request: RetryRequest,
@@ -268,7 +251,7 @@ export async function keepRetry(
     ...(of !== undefined && { of }),
     ...(from !== undefined && { from }),
   });
-  // In this order: a process that is killed between the two leaves a run that failed, and can be retried.
+  // In this order: a process killed in between leaves a failed run, which can be retried.
   const [, stands] = await Promise.all([
     store.endStep(run.id, retryName(steps.retries + 1), record, at),
     store.setRunStatus(run.id, { status, reopens: true, at }),
@@ -276,10 +259,7 @@ export async function keepRetry(
   return stands;
 }
 
-/**
- * Throws USAGE where a run cannot be retried from a step of a run below it: only one that failed or was denied goes on, and only from a
- * step that it has come to. Throws STORE_FAILED.
- */
+/** Throws USAGE if the nested run has not failed, or has not reached the step. Throws STORE_FAILED. */
 export async function requireFromBelow(
   store: Store,
   { run, pipeline, steps, from }: RetryRequest,
@@ -287,7 +267,6 @@ export async function requireFromBelow(
   const found = from === undefined ? undefined : findStep([...pipeline.steps, ...pipeline.finally], from);
   if (from === undefined || found === undefined) return;
   const { path, step } = found;
-  // What the run has not come to is refused with it.
   planRetry({ run, pipeline, steps, from });
   const find = (name: string) => steps.current.get(name)?.outcome ?? undefined;
   let retries = 0;

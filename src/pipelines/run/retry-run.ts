@@ -7,17 +7,16 @@ import { busyError, requireOutermost } from './new-run.ts';
 import { keepRetry, requireFromBelow } from './plan-retry.ts';
 import { noWorkersError, type RunOptions, type RunsContext, requireEnv, workOn } from './runs.ts';
 
-/** Which run is retried, and from which step. */
 export interface RetryRequest {
   readonly id: string;
-  /** The path of an earlier step, from which everything is done again. Default: what failed. */
+  /** The path of the first step to repeat. Default: what failed. */
   readonly from?: string | undefined;
   readonly toPipeline: (run: RunRecord) => Pipeline;
 }
 
 /**
- * Goes on with a run that failed or was denied: what failed is done again, and everything before it is kept. Of two at once one
- * does. Throws RUN_UNKNOWN, RUN_NOT_RETRYABLE, RUN_BUSY, USAGE, CONFIG_INVALID, STORE_FAILED, ABORTED.
+ * Of two concurrent retries one succeeds. Throws RUN_UNKNOWN, RUN_NOT_RETRYABLE, RUN_BUSY, USAGE, CONFIG_INVALID,
+ * STORE_FAILED, ABORTED.
  */
 export async function retryRun(
   context: RunsContext,
@@ -31,7 +30,7 @@ export async function retryRun(
   return await workOn(context, { pipeline, id: request.id, isResumed: true, reopen }, options);
 }
 
-/** The same by a worker; resolves when it is kept. Throws as `retryRun`, and USAGE for a store that knows no workers. */
+/** Resolves once the retry is stored. Throws the errors of `retryRun`, and USAGE for a store without workers. */
 export async function queueRetry(context: RunsContext, request: RetryRequest): Promise<void> {
   const { store } = context;
   const { work } = store;
@@ -47,7 +46,6 @@ export async function queueRetry(context: RunsContext, request: RetryRequest): P
   await work.giveBack(request.id);
 }
 
-/** Keeps what is done again, and that the run goes on. Throws USAGE, RUN_NOT_RETRYABLE, STORE_FAILED. */
 async function reopenRun(
   store: Store,
   { id, from, pipeline }: RetryRequest & { readonly pipeline: Pipeline },

@@ -19,13 +19,12 @@ import { keepRetry, planResume } from './plan-retry.ts';
 
 interface BelowContext {
   readonly store: Store;
-  /** The outermost run, which is claimed here. */
+  /** The outermost run, which this process has claimed. */
   readonly root: string;
   readonly config: string;
   readonly options: WaitOptions;
 }
 
-/** Begins the runs of pipeline steps, and goes on with those that have begun before. */
 export function createRunBelow(context: BelowContext): RunBelow<RunContext> {
   const { store, root } = context;
   return async (parent, asked) => {
@@ -52,7 +51,7 @@ async function begin(
 ): Promise<RunRecord> {
   const { name, file } = pipeline;
   const kin = { id: parent.journal.runId, root, step: `${parent.place}${step}` };
-  // The outermost run has its text.
+  // The outermost run stores its text.
   const own = { kind: 'pipeline', name, file, source: '', config, input: input(), parent: kin } as const;
   const run = newRun(own, id);
   await store.createRun(run);
@@ -60,7 +59,7 @@ async function begin(
   return { ...run, status: 'running', output: null, error: null, updatedAt: run.createdAt };
 }
 
-/** Whoever cancels the outermost run ends those that there are; one that came behind is ended here. Throws RUN_ENDED. */
+/** Cancelling the outermost run ends its nested runs; one created later is ended here. Throws RUN_ENDED. */
 async function requireGoingOn(store: Store, root: string, id: string): Promise<void> {
   if ((await store.findRunStatus(root)) !== 'cancelled') return;
   await store.setRunStatus(id, { status: 'cancelled', at: Date.now() });
@@ -72,7 +71,7 @@ interface Work {
   readonly record: RunRecord;
 }
 
-/** Has a run go on that failed before the outermost one was retried; whether it did. */
+/** Continues a run that failed before the outermost one was retried; returns whether it did. */
 async function reopen(
   { store, root }: BelowContext,
   parent: RunContext,
@@ -89,7 +88,7 @@ async function reopen(
   return stands;
 }
 
-/** Returns the fault that has set it down. Throws RunSuspended where it waits. */
+/** Returns the fault that suspended the run. Throws RunSuspended if it waits. */
 async function execute(
   { store, root, options }: BelowContext,
   parent: RunContext,
@@ -114,7 +113,7 @@ async function execute(
   const { name } = pipeline;
   const run: RunContext = {
     ...{ ...parent, emit, name, journal, place },
-    // The outermost run has to be one that can be set down.
+    // The outermost run must support suspension as well.
     suspendsOnFault: parent.suspendsOnFault === true && pipeline.onFault !== 'fail',
     session: { ...session, isResumed },
   };
@@ -134,12 +133,12 @@ async function execute(
   return undefined;
 }
 
-/** Observers may hear of an end that nobody can go on from. */
+/** Without a fence, since no process can continue an ended run. */
 async function notifyEnd(run: RunContext): Promise<void> {
   await fenced(undefined, () => run.notifySession('session_end', sessionEvent(run), run.signal));
 }
 
-/** Keeps what a run came to; returns the fault that has set it down. Throws RunSuspended where it waits, RUN_ENDED, STORE_FAILED. */
+/** Returns the fault that suspends the run. Throws RunSuspended if it waits, RUN_ENDED, STORE_FAILED. */
 async function keep(
   store: Store,
   record: RunRecord,
@@ -158,7 +157,7 @@ function isRunEnded(error: unknown): boolean {
   return error instanceof RuntimeError && error.code === 'RUN_ENDED';
 }
 
-/** The end of a run that is set down and that nobody waits for any more; undefined: it waits on. */
+/** The end of a waiting run whose parent step was aborted; undefined: it keeps waiting. */
 function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd | undefined {
   if (!scope.signal.aborted || signal.aborted) return undefined;
   const message = `step "${step}" was given up while it waited`;
@@ -194,7 +193,6 @@ async function findEarlier(store: Store, { id, parent }: RunRecord): Promise<Ear
   };
 }
 
-/** What a run came to, or by which fault it was set down. Throws RUN_ENDED for one that was cancelled. */
 async function readEnd(store: Store, id: string, setDown?: FaultPause): Promise<EndBelow> {
   if (setDown !== undefined) {
     const { error, transient } = setDown;
@@ -229,10 +227,7 @@ async function findFailed(
   return failed.at(-1);
 }
 
-/**
- * Keeps that what a fault has failed is done again, of a run that it suspended. `of`: which retry of the outermost run it belongs to, of a run
- * below it. Throws STORE_FAILED.
- */
+/** Plans what a suspended run repeats after a fault. `of` is the outermost run's retry. Throws STORE_FAILED. */
 export async function redoFaults(
   store: Store,
   { id, pipeline, of }: { readonly id: string; readonly pipeline: Pipeline; readonly of?: number },
@@ -241,7 +236,7 @@ export async function redoFaults(
   if (run?.status !== 'suspended') return;
   const steps = toCurrentSteps(id, await store.listSteps(id));
   const redo = planResume({ run, pipeline, steps });
-  // Whoever was killed here before has kept it.
+  // A process that was killed here has already stored the plan.
   if (redo.length === 0) return;
   await store.endStep(
     id,
@@ -251,15 +246,15 @@ export async function redoFaults(
   );
 }
 
-/** Throws RUN_BUSY for a run that another process has gone on with since it was found to be due, and STORE_FAILED. */
+/** Throws RUN_BUSY if another process has continued the run, and STORE_FAILED. */
 export async function requireDue(store: Store, id: string): Promise<void> {
   const { runs } = await store.listDue({ at: Date.now(), id });
   if (runs.length === 0) throw notDueError(id);
 }
 
-/** Whether a start with the id of this run goes on with it, where nobody executes it: it does not wait for a person, nor for a worker. */
+/** Whether a start with this id continues the run: it waits neither for a person nor for a worker. */
 export async function isLeft(store: Store, { id, status, parent }: RunRecord): Promise<boolean> {
-  // A step of another goes on with that one.
+  // The parent run continues a nested run.
   if (parent !== undefined || isEnded(status) || status === 'queued') return false;
   if (status !== 'pending') return true;
   return (await store.listPendings({ runId: id, below: true, open: true }, Date.now())).length === 0;

@@ -19,40 +19,37 @@ import { isRunEnd, runPipeline } from './execute-run.ts';
 import { busyError, keepRun, requireOutermost, requireRun, type StartOptions } from './new-run.ts';
 import { createRunBelow, isLeft, redoFaults, requireDue } from './run-below.ts';
 
-/** The store, services and config that runs use. */
 export interface RunsContext {
   readonly store: Store;
   readonly services: Services;
-  /** The RuntimeConfig file, absolute. */
   readonly config: string;
-  /** What workers are to have that go on with a run of a pipeline's text; absent where the store knows no workers. */
+  /** Returns the build that a worker needs to continue a run of this text; absent if the store has no workers. */
   readonly buildOf?: ((source: string) => string) | undefined;
   /** false: the run is not stored, and its pending calls cannot be decided later. */
   readonly isKept?: boolean;
-  /** Whether runs outlive this process, so that somebody can go on with them. Default: false. */
+  /** Whether runs outlive this process and can be continued. Default: false. */
   readonly isDurable?: boolean;
-  /** The pipeline that a run was begun with. Absent: a start with the id of an earlier one only tells of that. */
+  /** Returns the pipeline of a stored run. Absent: a start with an existing id only returns that run. */
   readonly toPipeline?: (run: RunRecord) => Pipeline;
 }
 
 export interface RunOptions extends Partial<WaitOptions> {
   /** Suspends the run when aborted; it can be resumed. */
   readonly signal?: AbortSignal | undefined;
-  /** A `wait` step that has longer to go, in ms, sets the run down. Default: it is waited for in this process, however long. */
+  /** A `wait` with more time left, in ms, suspends the run. Default: this process waits. */
   readonly longestWaitMs?: number | undefined;
 }
 
-/** Who is told of one run. */
 export interface RunListener {
-  /** Called with its id once it is kept, before its first step. */
+  /** Called with the id once the run is stored, before its first step. */
   readonly onKept?: ((id: string) => void) | undefined;
   /** Must not throw. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
 }
 
 /**
- * Starts a run and works on it until it ends or waits for a person. A run that was started before under the same id is gone on with where
- * nobody executes it, and else only told of. Throws USAGE, INPUT_INVALID, ENV_MISSING, RUN_ID_TAKEN, STORE_FAILED, ABORTED; the last two name the run in `details.run_id`.
+ * Continues an interrupted run of the same id; returns any other. Throws USAGE, INPUT_INVALID, ENV_MISSING,
+ * RUN_ID_TAKEN, STORE_FAILED, ABORTED; the last two have `details.run_id`.
  */
 export async function startRun(
   context: RunsContext,
@@ -89,15 +86,15 @@ async function goOnWithStarted(
   }
 }
 
-/** Throws ENV_MISSING, before anything is kept or done. */
+/** Throws ENV_MISSING before anything is stored or done. */
 export function requireEnv({ services }: Pick<RunsContext, 'services'>, pipeline: Pipeline): void {
   const env = envBelow(pipeline);
   if (env.length > 0) services.readEnv(env);
 }
 
 /**
- * Keeps a run that waits for a worker, unless it was started before under the same id; resolves to its id and status. Throws USAGE, also for a
- * store that knows no workers, INPUT_INVALID, RUN_ID_TAKEN, STORE_FAILED.
+ * Returns an existing run of the same id. Throws USAGE, also for a store without workers, INPUT_INVALID, RUN_ID_TAKEN,
+ * STORE_FAILED.
  */
 export async function queueRun(
   context: RunsContext,
@@ -109,7 +106,7 @@ export async function queueRun(
   return { id, status: isNew ? 'queued' : (await requireRun(context.store, id)).status };
 }
 
-/** USAGE: the store of a config is one of a single machine. */
+/** USAGE: the store belongs to a single machine. */
 export function noWorkersError(config: string): RuntimeError {
   return new RuntimeError('USAGE', `the state store of ${config} knows no workers`, {
     hint: 'Set spec.state_store to {type: postgres, url_env: DATABASE_URL}: docs/workers.md.',
@@ -119,26 +116,22 @@ export function noWorkersError(config: string): RuntimeError {
 interface ResumeRequest {
   readonly id: string;
   readonly toPipeline: (run: RunRecord) => Pipeline;
-  /** It is gone on with because it is due: not if it is so no more (RUN_BUSY), and a fault that came too often fails it. */
+  /** Throws RUN_BUSY if the run is no longer due. Fails a run whose fault has recurred too often. */
   readonly isDue?: boolean;
 }
 
-/**
- * Resumes a run that is pending, was set down or was cut off. One that has ended is not run again.
- * Throws RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, ENV_MISSING, STORE_FAILED, ABORTED.
- */
+/** Returns a run that has ended. Throws RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, ENV_MISSING, STORE_FAILED, ABORTED. */
 export async function resumeRun(
   context: RunsContext,
   { id, toPipeline, isDue = false }: ResumeRequest,
   options: RunOptions = {},
 ): Promise<RunDocument> {
   const run = await requireOutermost(context.store, id, 'resume');
-  // Who goes on with what is due does not tell of what others did.
+  // A caller that continues due runs must not report the results of others.
   if (isDue && isEnded(run.status)) throw notDueError(id);
   if (isEnded(run.status)) return await describe(context.store, id);
   const pipeline = toPipeline(run);
   requireEnv(context, pipeline);
-  // One that is queued may have been retried, rather than never begun.
   const isResumed =
     run.status !== 'queued' || (await context.store.pageSteps(id, { limit: 1 })).steps.length > 0;
   const reopen = async () => {
@@ -148,10 +141,7 @@ export async function resumeRun(
   return await workOn(context, { pipeline, id, isResumed, isDue, reopen }, options);
 }
 
-/**
- * Cancels a run: its open pending calls are decided as `cancelled`, and another process that executes it
- * begins no further step. Throws USAGE, RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
- */
+/** Decides open pending calls as `cancelled`. Throws USAGE, RUN_UNKNOWN, RUN_ENDED, STORE_FAILED. */
 export async function cancelRun(
   { store, services }: Pick<RunsContext, 'store' | 'services'>,
   id: string,
@@ -167,7 +157,7 @@ export async function cancelRun(
       const { status } = await requireRun(store, id);
       throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
     }
-    // The process that executes the run notifies its end; without one it is done here.
+    // The executing process notifies the end; without one it is done here.
     if (claim !== undefined) {
       for (const ended of [...open, id]) {
         const session = await openSession(store, await requireRun(store, ended));
@@ -189,15 +179,14 @@ interface Work {
   readonly pipeline: Pipeline;
   readonly id: string;
   readonly isResumed: boolean;
-  /** Of a new run, which is claimed before it is kept, so that nobody takes it for one that was cut off. */
+  /** A new run is claimed before it is stored, so that no one treats it as interrupted. */
   readonly claim?: Claim | undefined;
   readonly onEvent?: RunListener['onEvent'];
   readonly isDue?: boolean;
-  /** Makes a run that has ended or was set down go on, once it is claimed. */
+  /** Reopens an ended or suspended run once it is claimed. */
   readonly reopen?: () => Promise<void>;
 }
 
-/** Executes a run while holding its claim. */
 export async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
   const { store } = context;
   let claim: Claim | undefined;
@@ -206,7 +195,6 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
     if (claim === undefined) throw busyError(work.id);
     await work.reopen?.();
     const run = await requireRun(store, work.id);
-    // It may have ended between the look and the claim.
     if (!isEnded(run.status)) await execute(context, { ...work, claim, run }, options);
     return await describe(store, work.id);
   } catch (error) {
@@ -239,7 +227,6 @@ async function execute(
     ...{ wait, ask, onPending, emit, signal, claim },
     around: currentFence(),
   });
-  // A single call is no session.
   const notifySession = record.kind === 'tool' ? async () => {} : services.notifySession;
   const { name } = pipeline;
   const session = { ...(await openSession(store, record)), isResumed };
@@ -271,7 +258,7 @@ async function execute(
     await journal.settle?.();
     const { status } = came;
     const error = 'error' in came ? came.error : null;
-    // When it is gone on with is found by the clock of the store.
+    // Due runs are found by the clock of the store.
     const at = isRunEnd(came) ? Date.now() : await store.now();
     const stands = await store.setRunStatus(
       id,
@@ -281,23 +268,21 @@ async function execute(
     if (isRunEnd(came)) await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
   } catch (error) {
-    // The process that cancelled the run has stored that; here only its end is notified.
+    // The cancelling process has stored the status; only the end is notified here.
     if (toRuntimeError(error).code !== 'RUN_ENDED') throw error;
     await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status: 'cancelled' });
   }
 }
 
-/** The labels that a run was started with; none where it has none. */
 export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
   return record.labels ?? {};
 }
 
-/** `isOfAnother`: whoever started it before may be executing it. */
+/** `isOfAnother`: another process may be executing the run. */
 async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
   const run = await requireRun(store, id);
   const pendings = await store.listPendings({ runId: id, below: true }, Date.now());
-  // Of an execution of our own that has not ended, something waits.
   const isUnderWay = run.status === 'running' || run.status === 'queued';
   const status = isUnderWay && !isOfAnother ? 'pending' : run.status;
   const { current } = toCurrentSteps(id, await store.listSteps(id));
@@ -316,7 +301,6 @@ function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
   };
 }
 
-/** ABORTED and STORE_FAILED get the run id, and a hint how to resume. */
 function withRunId(thrown: unknown, id: string): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;

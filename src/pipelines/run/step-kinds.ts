@@ -28,7 +28,7 @@ import { iso } from './document.ts';
 import { toEvalRequest } from './eval-request.ts';
 import { readInput, requireInput } from './new-run.ts';
 
-/** Calls the tool of a step. Throws what `runCalls` throws, EXPRESSION_FAILED and NAME_UNKNOWN. */
+/** Throws the errors of `runCalls`, EXPRESSION_FAILED and NAME_UNKNOWN. */
 export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>): Promise<StepOutcome> {
   const { step, name, scope } = placed;
   const tool = run.tools.get(step.tool);
@@ -45,7 +45,7 @@ export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>
     composed: composeJson(args),
     callId: callIdOf(run, path),
     edition: run.journal.editionOf?.(`${path}/call`),
-    // Of every attempt, so that a tool that has acted, and whose answer was lost, does not act again.
+    // The key is shared by all attempts, so that a tool whose answer was lost does not act again.
     key: `${name}/call`,
   };
   const round = { scope, hookContext: hookContextOfRun(run), concurrency: 1, isDeferred: true };
@@ -60,7 +60,7 @@ export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>
   return transient === undefined ? made : { ...made, transient };
 }
 
-/** The id of a call for events and hooks; the same after a crash. */
+/** The call id for events and hooks; it stays the same after a crash. */
 export function callIdOf({ journal: { runId } }: RunContext, name: string): string {
   return `${runId}/${name}`;
 }
@@ -82,13 +82,12 @@ function toolOutcome(tool: string, { outcome, metadata }: CallResult): StepOutco
   }
 }
 
-/** The fault of a denied call: the failure of the hook, or a DENIED fault with its reason. */
 export function toDenial(tool: string, { hook, reason, error }: ToolDenied): Fault {
   const why = `tool "${tool}" was denied by hook "${hook}": ${reason}`;
   return error ?? toFault(new RuntimeError('DENIED', why));
 }
 
-/** Scores the content of a step. Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED. */
+/** Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED. */
 export async function runEvalStep(run: RunContext, placed: StepContext<EvalStep>): Promise<StepOutcome> {
   const { step, scope } = placed;
   const content = evaluateIn(scope, step.content);
@@ -108,7 +107,6 @@ export async function runEvalStep(run: RunContext, placed: StepContext<EvalStep>
   return failedStep('failed', thresholdFault(step.id, score, step.threshold), score);
 }
 
-/** Something to score. */
 interface ScoreRequest {
   readonly id: string;
   readonly type: string;
@@ -117,19 +115,16 @@ interface ScoreRequest {
   readonly context: Partial<EvalContext>;
   readonly threshold: Threshold | undefined;
   readonly signal: AbortSignal;
-  /** Whether nobody acts on the score before the next step of the journal begins. */
   readonly isDeferred?: boolean;
 }
 
-/**
- * Scores and journals the result, or returns the journaled score. Throws ABORTED, STORE_FAILED, NAME_UNKNOWN.
- */
+/** Returns the journaled score, if any. Throws ABORTED, STORE_FAILED, NAME_UNKNOWN. */
 export async function journalScore(run: RunContext, name: string, asked: ScoreRequest): Promise<ScoreRecord> {
   const score = async (): Promise<ScoreRecord> => {
     const { id, type, threshold, signal, content, params, context } = asked;
     const request = toEvalRequest(type, { content, params, context });
     const { outcome, passed } = await run.score({ id, type, request, threshold, signal });
-    // An eval that was cut off by the run or by the step timeout has no score to journal.
+    // An eval that was aborted has no score to journal.
     if (signal.aborted && outcome.status === 'unscored' && outcome.error?.code === 'ABORTED') {
       throw new RuntimeError('ABORTED', outcome.error.message);
     }
@@ -146,7 +141,6 @@ export async function journalScore(run: RunContext, name: string, asked: ScoreRe
 
 const noData = new Json('null');
 
-/** The THRESHOLD_MISSED fault of a score. */
 export function thresholdFault(id: string, { score, detail }: ScoreRecord, threshold: Threshold) {
   const why = detail === '' ? '' : `: ${detail}`;
   const message =
@@ -161,13 +155,9 @@ function boundsOf({ min_score, max_score }: Threshold): string {
   return max_score === undefined ? `at least ${min_score ?? 1}` : `at most ${max_score}`;
 }
 
-/**
- * Asks a person, and waits with the clocks of the enclosing steps paused. Throws RunSuspended, EXPRESSION_FAILED, ABORTED,
- * STORE_FAILED.
- */
+/** Pauses the clocks of the enclosing steps. Throws RunSuspended, EXPRESSION_FAILED, ABORTED, STORE_FAILED. */
 export async function runAskStep(run: RunContext, asked: StepContext<AskStep>): Promise<StepOutcome> {
   const path = `${asked.name}/ask`;
-  // `ruling` is the stored name of a decision.
   const place = { name: `${path}/ruling-1`, kind: answerRecord };
   const { error, answer, by, reason } =
     findRecord(run.journal, place.name, answerRecord) ?? (await waitForAnswer(run, asked, { path, place }));
@@ -219,7 +209,7 @@ function toAnswer(name: string, record: DecidedRecord): AnswerRecord {
   };
   switch (ruling.kind) {
     case 'responded': {
-      // A program may have kept it without asking whether it fits.
+      // A program may have stored the answer unchecked.
       const refusal = whyNotAsked(record, by);
       if (refusal !== undefined) return refuse(new RuntimeError('REJECTED', refusal.message));
       const faults = findAnswerFaults(record, ruling.result);
@@ -239,10 +229,7 @@ function toAnswer(name: string, record: DecidedRecord): AnswerRecord {
   }
 }
 
-/**
- * Runs a pipeline as a run of its own. Which one is kept before it begins, so that after a crash the same run is gone on with.
- * Throws INPUT_INVALID, EXPRESSION_FAILED, and what suspends a run.
- */
+/** Stores the nested run's id first, so that a restart continues it. Throws INPUT_INVALID, EXPRESSION_FAILED. */
 export async function runPipelineStep(
   run: RunContext,
   placed: StepContext<PipelineStep>,
@@ -275,7 +262,7 @@ export async function runPipelineStep(
   return belowOutcome(end, { id, name, pipeline: pipeline.name });
 }
 
-/** The same for the same attempt, whoever makes it. */
+/** The same attempt always gets the same id. */
 function idOf(runId: string, path: string, edition: number): string {
   const digest = createHash('sha256').update(`${runId}\n${path}\n${edition}`).digest('hex');
   return `run_${digest.slice(0, 16)}`;
@@ -299,8 +286,8 @@ function belowOutcome(
 }
 
 /**
- * Lets time go by, in this process or, where it is long, in none (RunSuspended). When it is over is kept first, so that a run that is set down or killed waits for what
- * is left of it. Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED.
+ * Stores the end time first, so that a restart waits only for the rest. Throws RunSuspended for a long wait,
+ * EXPRESSION_FAILED, ABORTED, STORE_FAILED.
  */
 export async function runWaitStep(
   run: RunContext,
@@ -311,17 +298,17 @@ export async function runWaitStep(
   const { due_at: dueAt } = await journalStep(run.journal, place, async () => ({
     due_at: dueOf(step, scope, await now()),
   }));
-  // Nothing is waited for where nothing may be done.
+  // A run that cannot store outcomes must not wait.
   run.journal.requireWritable?.(place.name);
   const until = iso(dueAt);
   let leftMs = dueAt - (await now());
-  // The time of a group around it goes on meanwhile.
+  // The timeouts of enclosing groups must keep running.
   if (scope.clocks.length === 0 && leftMs > (run.longestWaitMs ?? dueAt) && !scope.signal.aborted)
     throw new RunSuspended({ until: dueAt });
   if (leftMs > 0) run.emit({ type: 'step.waiting', run: run.journal.runId, step: name, until });
   for (; leftMs > 0; leftMs = dueAt - (await now())) {
     if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" waits until ${until}`);
-    // In pieces, since the clock may be set, and the machine sleep.
+    // In pieces, since the clock may change and the machine may sleep.
     await sleep(Math.min(leftMs, PIECE_MS), scope.signal);
   }
   return okStep({ until });

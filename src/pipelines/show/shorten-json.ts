@@ -4,13 +4,12 @@ import { fillIn, LongJson, type LongText, PartedJson } from '../../base/json/par
 import { shorten } from '../../base/text/phrases.ts';
 import { KeptText, QuotedText } from '../../store/kept-text.ts';
 
-/** The value with its long strings and lists cut short. What is very long is not read: its length stands for it. */
+/** Cuts long strings and lists. Very long values are not read; their length replaces them. */
 export function shortenJson(json: Json, maxCharacters: number | undefined): Json {
   if (maxCharacters === undefined) return json;
   return composeJson(shortenValue(parseLossless(readShort(json, maxCharacters)), maxCharacters));
 }
 
-/** The text of the value, with a remark in the place of each part that is too long to be read. */
 function readShort(json: Json, max: number): string {
   if (json instanceof LongJson) return readPart(json.long, max);
   if (!(json instanceof PartedJson)) return json.text;
@@ -24,7 +23,7 @@ function readPart(part: LongText | undefined, max: number): string {
   return JSON.stringify(`(${length} characters)`);
 }
 
-/** What is read although not all of it will be shown. */
+/** The maximum number of characters that is read, although less is shown. */
 const READ_CHARACTERS = 65_536;
 
 function lengthOf(part: LongText): number | undefined {

@@ -19,10 +19,7 @@ import { type StepEntry, stepEntryOf } from '../state/step-outcome.ts';
 import { shortenJson } from './shorten-json.ts';
 import { isWithin, placeOfWork, type WorkKind } from './step-place.ts';
 
-/**
- * What each step of a run came to, in the order in which they ended, from records in the order of the store; then those that have
- * not ended. Holds the work of the steps under way only, however many there are. Throws STORE_FAILED.
- */
+/** `records` must be in the store's order. Holds only the work of open steps in memory. Throws STORE_FAILED. */
 export async function* toStepDetails(
   run: Pick<RunRecord, 'id' | 'status'>,
   records: AsyncIterable<StepRecord>,
@@ -58,7 +55,7 @@ export async function* toStepDetails(
 
 type Tree = ReturnType<typeof toWorkDetails>;
 
-/** An id means the step wherever it stands, such as in each item of a loop. */
+/** An id without a path matches the step everywhere, such as in each item of a loop. */
 function isAsked(path: string, only: string): boolean {
   return isWithin(path, only) || (/^\w+$/.test(only) && path.split('/').some((part) => partIs(part, only)));
 }
@@ -83,7 +80,6 @@ function toEnded(
     ...(error && { error }),
     ...(failedAt !== undefined && { failed_at: failedAt }),
     ...(retry > 0 && { retry }),
-    // The items of a loop stand for themselves, and may be many.
     view: kind === 'for_each' && maxCharacters !== undefined ? null : shortenJson(view, maxCharacters),
     work,
   });
@@ -94,10 +90,8 @@ interface WorkContext {
   readonly maxCharacters: number | undefined;
 }
 
-/** Some of it as exact JSON, which `toDocument` turns into values. */
 type Exact<Details> = { readonly [Key in keyof Details]: Details[Key] | Json };
 
-/** What a journal entry records. One that cannot be read says why. */
 function toWorkDetails(kind: WorkKind, record: StepRecord, context: WorkContext): Exact<WorkDetails> {
   switch (kind) {
     case 'tool call':
@@ -183,7 +177,7 @@ function toScore(record: StepRecord, context: WorkContext): Exact<ScoreDetails> 
 }
 
 function timesOf({ attempts, beganAt, endedAt }: StepRecord) {
-  // Not negative when the clock was set back meanwhile.
+  // Not negative if the clock was set back in the meantime.
   return { attempts, duration_ms: endedAt === null ? null : Math.max(0, endedAt - beganAt) };
 }
 
@@ -192,7 +186,6 @@ interface ReadOutcome<Value> {
   readonly error?: Fault;
 }
 
-/** Nothing for work that was begun and has not ended. */
 function readOutcome<Value>(
   kind: RecordKind<Value>,
   { step, outcome }: StepRecord,

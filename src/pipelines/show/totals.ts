@@ -5,7 +5,6 @@ import type { RunRecord, StepRecord } from '../../store/store.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 import { placeOfWork } from './step-place.ts';
 
-/** Sums of a run, to which records are added one by one. */
 export function createTotals(run: Pick<RunRecord, 'id' | 'status' | 'createdAt' | 'updatedAt'>) {
   const counts = { steps: 0, model_calls: 0, tool_calls: 0, scores: 0 };
   const sums = { input_tokens: 0, output_tokens: 0, unmeasured_calls: 0, unpriced_calls: 0 };
@@ -15,12 +14,12 @@ export function createTotals(run: Pick<RunRecord, 'id' | 'status' | 'createdAt' 
     add: (record: StepRecord): void => {
       const place = placeOfWork(record.step);
       if (place === undefined || place.kind === 'hooks' || stepEntryOf(run, record) !== undefined) {
-        // Those that hold the steps of a loop are no steps of their own.
+        // Items of a loop are not steps of their own.
         if (stepEntryOf(run, record) !== undefined) counts.steps += 1;
         return;
       }
       if (place.kind === 'score') counts.scores += 1;
-      // A call that was decided goes on under its ruling.
+      // A call continues under its ruling after a decision.
       if (place.kind === 'tool call' && !/\/ruling-\d+(?:~\d+)?$/.test(record.step)) counts.tool_calls += 1;
       if (place.kind !== 'model call') return;
       counts.model_calls += 1;

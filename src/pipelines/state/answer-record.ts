@@ -16,7 +16,7 @@ import { parseMessage } from '../../calls/hooks/replace.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { fault, plainRecord, type RecordKind } from './record.ts';
 
-/** A message, the bytes of its members included. */
+/** Keeps the bytes of the message's members. */
 export const message: Reader<ChatMessage> = (json, at) => {
   checked(messageShape, json, at);
   return parseMessage(json.text);
@@ -28,26 +28,23 @@ const messageShape = members({
   tool_calls: optional(nullOr(listOf(anyMembers))),
 });
 
-/** A model’s answer after the guard has filtered it, and its cost. */
 export type ModelAnswer = ValueOf<typeof answer>;
 const answer = object({
   message,
   /** The native finish reason: stop, tool_use, max_output_tokens, safety, … */
   finish_reason: text,
-  /** Tokens; null where the provider does not report them. */
+  /** In tokens; null if the provider does not report them. */
   usage: object({ input_tokens: nullOr(number), output_tokens: nullOr(number) }),
-  /** US dollars; absent where the provider has no pricing, or does not say what was used. */
+  /** In US dollars; absent if the provider has no pricing or reports no usage. */
   cost_usd: optional(number),
-  /** Who answered, by id, and its model; absent where hooks have. */
+  /** The id of the provider that answered, and its model; absent if hooks answered. */
   provider: optional(text),
   model: optional(text),
-  /** The guard’s metadata about the answer. */
   metadata: exact,
 });
 
 const failure = object({ error: ifPresent(fault) });
 
-/** An answer, or why there is none. */
 export const answerRecord: RecordKind<ModelAnswer | { readonly error: Fault }> = {
   name: 'model answer',
   write: composeJson,
@@ -57,14 +54,13 @@ export const answerRecord: RecordKind<ModelAnswer | { readonly error: Fault }> =
   },
 };
 
-/** A score; `score` is null when there is none, and `detail` then says why. */
+/** `score` is null if there is none; `detail` then gives the reason. */
 export type ScoreRecord = Omit<ValueOf<typeof score>, 'eval' | 'content' | 'params'>;
 const score = object({
   score: nullOr(number),
   passed: flag,
   detail: text,
   data: exact,
-  /** What was judged. */
   eval: optional(text),
   content: ifPresent(exact),
   params: ifPresent(exact),

@@ -21,19 +21,19 @@ const result = object({
 });
 
 export interface JournaledCall extends CallResult {
-  /** The tool that was asked for; absent of a direct call, as `args`. */
+  /** Absent for a direct call, like `args`. */
   readonly tool?: string;
-  /** The arguments as they were asked for, before hooks. */
+  /** The arguments before hooks changed them. */
   readonly args?: Json;
-  /** Its idempotency key without the id of the run, where a retry made it another than that of its place. */
+  /** The idempotency key without the run id, if a retry changed it. */
   readonly key?: string;
 }
 
-/** A call's result, every byte of a peer's values included. */
+/** Keeps every byte of a peer's values. */
 export const callRecord: RecordKind<JournaledCall> = {
   name: 'tool call',
   write: ({ outcome, callId, content, metadata, context, handled, tool, args, sent, key }) =>
-    // What the model reads is the result again, so the result comes first.
+    // The content is the result again, so the result comes first.
     composeJson({ call_id: callId, outcome, content, metadata, context, handled, tool, args, sent, key }),
   read: (json, at) => {
     const { call_id: callId, ...members } = result(json, at);

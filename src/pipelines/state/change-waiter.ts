@@ -1,26 +1,25 @@
 import { RuntimeError } from '../../base/errors.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Tells a waiting run when to read its store again. */
 export interface ChangeWaiter {
-  /** Resolves after a change of the store, at `due` (ms since 1970), or after a while, longer each time that nothing has changed. Throws ABORTED. */
+  /** Resolves after a change of the store, at `due` (ms since 1970), or after a growing delay. Throws ABORTED. */
   next(due: number | undefined): Promise<void>;
   close(): void;
 }
 
 export interface ChangeWaiterOptions {
-  /** The longest time between two reads without a change, since a watcher may miss changes. Default: 10 s. */
+  /** The longest time between two reads without a change, since a watcher may miss one. Default: 10 s. */
   readonly idleMs?: number;
 }
 
-/** Watches a store for changes; a store that cannot be watched is polled every 250 ms. */
+/** Polls every 250 ms if the store cannot be watched. */
 export function openChangeWaiter(
   store: Pick<Store, 'watch'>,
   signal: AbortSignal,
   { idleMs = 10_000 }: ChangeWaiterOptions = {},
 ): ChangeWaiter {
   let hasChanged = false;
-  // A file is told to be written before what was written can be read: the journal of SQLite is synced in between.
+  // SQLite reports a write before it is readable, since it syncs its journal in between.
   let lookAgainMs = Number.POSITIVE_INFINITY;
   let lastReadAt = performance.now();
   const sleeper = createSleeper();
@@ -35,10 +34,9 @@ export function openChangeWaiter(
     next: async (due = Number.POSITIVE_INFINITY) => {
       const idle = watch.isLive() ? Math.min(lookAgainMs, idleMs) : POLL_INTERVAL_MS;
       const untilDue = due - Date.now() + 1;
-      // What is due by this clock is not always due by that of the store.
+      // The store's clock may be behind this one.
       const pause = untilDue > 0 ? Math.min(idle, untilDue) : untilSoonest();
       if (!hasChanged && !signal.aborted) await sleeper.take(pause, ['change', 'abort']);
-      // A store that others write to all the time is not read as often.
       if (hasChanged && !signal.aborted) await sleeper.take(untilSoonest(), ['abort']);
       if (signal.aborted) throw new RuntimeError('ABORTED', 'the wait for a decision was given up');
       lookAgainMs = hasChanged ? POLL_INTERVAL_MS : 2 * lookAgainMs;
@@ -56,7 +54,7 @@ const POLL_INTERVAL_MS = 250;
 
 type Reason = 'change' | 'abort';
 
-/** A pause that can be cut short; it keeps the process alive. */
+/** The pause can be interrupted and keeps the process alive. */
 function createSleeper() {
   let end: (reason: Reason) => void = () => {};
   return {

@@ -8,27 +8,24 @@ import type { Store } from '../../store/store.ts';
 import { openChangeWaiter } from './change-waiter.ts';
 import { RunSuspended } from './journal.ts';
 
-/** How a run waits for the decisions about its pending calls. */
 export interface WaitOptions {
   /** true: this process waits for decisions made elsewhere. false: the run is suspended. */
   readonly wait: boolean;
-  /** Asks for a decision here; undefined leaves the call pending, and so does a rejection, which is noted. */
+  /** Asks for a decision here. If it returns undefined or rejects, the call stays pending; a rejection adds a note. */
   readonly ask?: ((pending: PendingRecord) => Promise<PendingDecision | undefined>) | undefined;
-  /** Called for each pending call once it is stored; must not throw. */
+  /** Called for each pending call once it is stored. Must not throw. */
   readonly onPending?: ((pending: PendingRecord) => void) | undefined;
 }
 
 export interface JournalContext extends WaitOptions {
   readonly emit: Emit;
   readonly signal: AbortSignal;
-  /** The right to start processes that whoever runs the pipeline has itself. */
   readonly around?: Fence | undefined;
-  /** The outermost run, and where in it this one stands, as a path that ends with `/`. Absent: it is this one. */
+  /** The outermost run, and this run's path in it, which ends with `/`. Absent: this is the outermost run. */
   readonly root?: string;
   readonly place?: string;
 }
 
-/** Tells of a pending call that has just been stored. */
 export function announce(record: PendingRecord, { emit, onPending }: JournalContext): void {
   if (record.ruling !== null) return;
   emit(toPendingOpened(record));
@@ -39,10 +36,7 @@ export function toPendingOpened({ id, runId, step, tool, reason, message }: Pend
   return { type: 'pending.opened', id, run: runId, step, tool, reason, message };
 }
 
-/**
- * The records with their decisions: asked for here, or made by another process. Throws RunSuspended, RUN_ENDED,
- * ABORTED, STORE_FAILED.
- */
+/** Returns the records with their decisions. Throws RunSuspended, RUN_ENDED, ABORTED, STORE_FAILED. */
 export async function resolveDecisions(
   store: Store,
   records: readonly PendingRecord[],
@@ -69,7 +63,7 @@ export async function resolveDecisions(
 
 async function askOne(store: Store, record: PendingRecord, context: JournalContext): Promise<void> {
   const decision = await askForDecision(record, context);
-  // Another process may have decided first: the refresh then finds that decision.
+  // If another process decided first, the refresh finds that decision.
   if (decision !== undefined) await store.decide(record.id, decision, Date.now());
 }
 
@@ -87,7 +81,7 @@ async function askForDecision(
   }
 }
 
-/** Waits until all of them are decided, by any process, or expired. Throws ABORTED, STORE_FAILED. */
+/** Resolves once all are decided by any process, or expired. Throws ABORTED, STORE_FAILED. */
 async function waitForDecisions(
   store: Store,
   records: readonly PendingRecord[],
@@ -95,7 +89,6 @@ async function waitForDecisions(
 ): Promise<PendingRecord[]> {
   const waiter = openChangeWaiter(store, signal);
   try {
-    // What was decided before the watch began is seen now.
     let current = await refresh(store, records);
     while (!current.every(isDecided)) {
       const expiries = current.flatMap(({ ruling, expiresAt }) =>

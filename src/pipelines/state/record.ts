@@ -6,7 +6,6 @@ import { exactMembers } from '../../base/json/scan.ts';
 import { readStoredFault } from '../../contract/stored-fault.ts';
 import type { Journal, StepOptions } from './journal.ts';
 
-/** A kind of outcome that the journal keeps: how it is written as JSON, and read back. */
 export interface RecordKind<Value> {
   readonly name: string;
   write(value: Value): Json;
@@ -22,10 +21,7 @@ export interface RecordSource {
   readonly step: string;
 }
 
-/**
- * The value of a stored record. Throws STORE_FAILED, with run, step and what to do, for a record that is
- * damaged or of a newer version: `v`, which is 1 where it is absent.
- */
+/** Throws STORE_FAILED for a damaged record or a newer version. An absent `v` is version 1. */
 export function readRecord<Value>(
   { name, read }: RecordKind<Value>,
   record: Json,
@@ -49,20 +45,18 @@ export function readRecord<Value>(
   }
 }
 
-/** The version of the records that this Signalbox writes. */
 const RECORD_VERSION = 1;
 
 function versionOf(record: Json): number {
   const { skeleton } = record;
-  // Looked for first, since a record may be long.
   if (!skeleton.startsWith('{') || !skeleton.includes('"v"')) return 1;
   const version = exactMembers(record).get('v');
   if (version === undefined) return 1;
-  // Any other value of `v` was not written by a Signalbox that this one knows.
+  // Another type of `v` is from an unknown version.
   return typeof version.value === 'number' ? version.value : Number.POSITIVE_INFINITY;
 }
 
-/** Does the work as a step of the journal; returns its value, as a later execution will read it. */
+/** Returns the value as a later execution will read it. */
 export async function journalStep<Value>(
   journal: Journal,
   { name, kind }: { readonly name: string; readonly kind: RecordKind<Value> },
@@ -73,7 +67,7 @@ export async function journalStep<Value>(
   return readRecord(kind, record, { run: journal.runId, step: name });
 }
 
-/** The value of a step that the journal has; undefined without one. Throws STORE_FAILED. */
+/** Returns undefined if the journal has no such step. Throws STORE_FAILED. */
 export function findRecord<Value>(
   { runId, find }: Pick<Journal, 'runId' | 'find'>,
   name: string,

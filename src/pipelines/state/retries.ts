@@ -3,20 +3,18 @@ import { flag, number, optional, text } from '../../base/json/shape.ts';
 import type { StepRecord } from '../../store/store.ts';
 import { plainRecord, readRecord } from './record.ts';
 
-/** A part of the journal that a retry does again: one entry, or (`isDeep`) with all below it. */
+/** A journal entry to repeat; `isDeep` includes everything below it. */
 export interface Redo {
   readonly path: string;
   readonly isDeep: boolean;
 }
 
-/** What a retry does again of what was kept before it. */
 export const redoRecord = plainRecord<RetryRecord>(
   'retry',
   object({
     redo: eachOf(object({ path: text, isDeep: flag })),
-    /** Which retry of the outermost run it belongs to, of a run below it. */
+    /** For a nested run: the outermost run's retry. */
     of: optional(number),
-    /** The step from which on everything is done again. */
     from: optional(text),
   }),
 );
@@ -27,21 +25,20 @@ interface RetryRecord {
   readonly from?: string;
 }
 
-/** The journal of a run as it counts: nothing is ever removed from it, and what a retry does again is kept beside what was. */
+/** The valid part of a run's journal. Nothing is removed; repeated records are kept next to the old ones. */
 export interface CurrentSteps {
-  /** By their paths, without what a later retry does again; in the order in which they began. */
+  /** By path, in the order in which they began, without records that a retry repeats. */
   readonly current: ReadonlyMap<string, StepRecord>;
-  /** What does not count any more, the latest last. */
+  /** Records that no longer count, the latest last. */
   readonly redone: readonly StepRecord[];
   readonly retries: number;
   readonly last: Pick<RetryRecord, 'of' | 'from'> | undefined;
-  /** The name under which the store has a path, or will have it. */
   storedName(path: string): string;
-  /** The retry in which it is done; 0: before any. */
+  /** The retry in which the path runs; 0: none. */
   editionOf(path: string): number;
 }
 
-/** Sorts the records of a run, in the order of the store. Throws STORE_FAILED. */
+/** `records` are in the order of the store. Throws STORE_FAILED. */
 export function toCurrentSteps(runId: string, records: readonly StepRecord[]): CurrentSteps {
   const current = new Map<string, StepRecord>();
   const stored = new Map<string, string>();
@@ -78,7 +75,7 @@ export function toCurrentSteps(runId: string, records: readonly StepRecord[]): C
   };
 }
 
-/** The name of the record of a retry, which no step has. */
+/** No step can have this name. */
 export function retryName(retry: number): string {
   return `@retry/${retry}`;
 }
@@ -87,13 +84,11 @@ function isRetry(name: string): boolean {
   return /^@retry\/\d+$/.test(name);
 }
 
-/** The path of a name of the store, and the retry in which it was done: no path has a tilde. */
 export function splitName(name: string): { readonly path: string; readonly retry: number } {
   const [, path, retry] = /^(.*)~(\d+)$/s.exec(name) ?? [];
   return path === undefined ? { path: name, retry: 0 } : { path, retry: Number(retry) };
 }
 
-/** Whether a path is one of these, or below a deep one. */
 function matcherOf(redo: readonly Redo[]): (path: string) => boolean {
   const exact = new Set(redo.map(({ path }) => path));
   const deep = new Set(redo.filter(({ isDeep }) => isDeep).map(({ path }) => path));

@@ -7,18 +7,17 @@ import type { TransientFault } from '../suspend/transient-fault.ts';
 import { plainRecord } from './record.ts';
 import type { Scope } from './step-scope.ts';
 
-/** A run that a step of another begins, or goes on with. */
 export interface RequestedBelow {
   readonly id: string;
   readonly pipeline: Pipeline;
   readonly step: string;
-  /** Of a run that is new; throws what stops the step. */
+  /** Called for a new run only; throws the error that stops the step. */
   readonly input: () => Json;
-  /** Whether it may have begun before, and in which retry of the outermost run. */
+  /** Present if the run may already exist, with the outermost run's retry in which it began. */
   readonly known: { readonly retry: number } | undefined;
-  /** Whether the step may have had other runs before it: those of earlier attempts. */
+  /** Whether earlier attempts at the step may have had other runs. */
   readonly isRepeated: boolean;
-  /** What ends its steps before their time, the clocks that stand still while a person is waited for, and which faults are handled above. */
+  /** The parent step's signal, its clocks, and the faults that it handles. */
   readonly scope: Pick<Scope, 'signal' | 'clocks' | 'handles'>;
 }
 
@@ -26,19 +25,16 @@ export interface EndBelow {
   readonly status: 'completed' | 'failed' | 'denied';
   readonly output: Json | null;
   readonly error: Fault | null;
-  /** The path of the innermost step that failed, in that run. */
   readonly failedAt: string | undefined;
-  /** It has not ended: it was set down by this fault, which may be gone later. */
+  /** Present if this transient fault suspended the run. */
   readonly transient?: TransientFault | undefined;
 }
 
-/** Runs a pipeline as a step of a run. Throws RunSuspended, ABORTED, RUN_ENDED, STORE_FAILED. */
+/** Throws RunSuspended, ABORTED, RUN_ENDED, STORE_FAILED. */
 export type RunBelow<Run> = (run: Run, asked: RequestedBelow) => Promise<EndBelow>;
 
-/** Which run an attempt at a step began, and in which retry of the outermost run. */
 export const belowRecord = plainRecord('run of a pipeline', object({ run_id: text, retry: number }));
 
-/** The name of that record. */
 export function belowName(path: string): string {
   return `${path}/run`;
 }

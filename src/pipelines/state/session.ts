@@ -8,7 +8,6 @@ import { toCurrentSteps } from './retries.ts';
 import type { RunContext, Session } from './run-context.ts';
 import { stepEntryOf } from './step-outcome.ts';
 
-/** The event for the session hooks of a run. */
 export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionEvent {
   return {
     session_id: session.id,
@@ -19,7 +18,6 @@ export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionE
   };
 }
 
-/** The hook context of a run outside of any turn. */
 export function hookContextOfRun(
   run: Pick<RunContext, 'session' | 'name' | 'tools' | 'isKept'>,
 ): HookContext {
@@ -30,7 +28,7 @@ export function hookContextOfRun(
   return { ...createHookContext(id), agent: name, context_name: name, isKept, isResumed, now, host };
 }
 
-/** The session of a run, restored from its journaled steps. Throws STORE_FAILED. */
+/** Restores the session from the journaled steps. Throws STORE_FAILED. */
 export async function openSession(store: Store, run: RunRecord): Promise<Session> {
   const { current } = toCurrentSteps(run.id, await store.listSteps(run.id));
   const entries = [...current.values()].map((record) => stepEntryOf(run, record));
@@ -49,7 +47,6 @@ export async function openSession(store: Store, run: RunRecord): Promise<Session
   };
 }
 
-/** The conversation that the view of a chat has; empty where there is none. */
 function messagesOf(view: Json | undefined): readonly ChatMessage[] {
   const messages = view?.skeleton.startsWith('{') ? exactMembers(view).get('messages')?.value : undefined;
   return Array.isArray(messages) ? messages.filter(isMessage) : [];
@@ -59,9 +56,8 @@ function isMessage(value: unknown): value is ChatMessage {
   return isObject(value) && typeof value['role'] === 'string' && typeof value['content'] === 'string';
 }
 
-/** The hook that ended the session with this turn, if one did. */
 function endedBy(json: Json): Session['ended'] {
-  // Not read whole: it may be long.
+  // The record may be long, so only these members are read.
   const members = exactMembers(json);
   if (members.get('abort')?.value !== 'session') return undefined;
   const [hook, reason, metadata] = ['hook', 'reason', 'metadata'].map((key) => members.get(key)?.value);

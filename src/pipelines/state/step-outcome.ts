@@ -13,15 +13,12 @@ type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
 
 export interface StepOutcome {
   readonly status: StepStatus;
-  /**
-   * What expressions see as `steps.ID`: `status`, the members of its kind, and `error` if it failed or was
-   * denied.
-   */
+  /** The value of `steps.ID` in expressions: `status`, members of its kind, and `error` unless it succeeded. */
   readonly view: Json;
   readonly error?: Fault;
   /** The path of the nested step that made this one fail. */
   readonly failedAt?: string;
-  /** It failed by nothing but a fault that may be gone later. */
+  /** Present if only a transient fault made the step fail. */
   readonly transient?: TransientFault | undefined;
 }
 
@@ -36,25 +33,23 @@ export function okStep(members: Readonly<Record<string, unknown>>): StepOutcome 
 
 export const skippedStep: StepOutcome = { status: 'skipped', view: new Json('{"status":"skipped"}') };
 
-/** The outcome of a failed or denied step; `members` are further members of its view. */
 export function failedStep(
   status: 'failed' | 'denied',
   error: Fault,
   members: Readonly<Record<string, unknown>> = {},
 ): StepOutcome {
-  // Without the details: what a process wrote to stderr has passed no filter.
+  // Omits the details: stderr of a process has passed no filter.
   const { code, message, hint } = error;
   const bare = { code, message, hint };
   return { status, view: composeJson({ status, ...members, error: bare }), error: bare };
 }
 
-/** The outcome of a step whose own work threw. */
 export function failedStepFromError(thrown: unknown): StepOutcome {
   const error = toFault(thrown);
   return failedStep(error.code === 'DENIED' ? 'denied' : 'failed', error);
 }
 
-/** One outcome for several: that of the first failed or denied one, else ok. */
+/** Returns the first failed or denied outcome, else ok. */
 export function combineOutcomes(
   outcomes: readonly StepOutcome[],
   members: Readonly<Record<string, unknown>>,
@@ -88,7 +83,7 @@ export const stepRecord: RecordKind<StepEntry> = {
   read: (json, at) => {
     const { duration_ms: durationMs, failed_at: failedAt, ...members } = entry(json, at);
     const { status, error } = members;
-    // Nobody may take it for one that went well.
+    // A failure without an error must not count as a success.
     if ((status === 'failed' || status === 'denied') && error === undefined)
       throw new Error('"error" is missing');
     return { ...members, durationMs, ...(failedAt !== undefined && { failedAt }) };
@@ -96,8 +91,7 @@ export const stepRecord: RecordKind<StepEntry> = {
 };
 
 /**
- * The step of the file that a journal entry is of; undefined for any other entry, such as a model call. Throws
- * STORE_FAILED for one that cannot be read, unless the run was cancelled, which is all that can be done then.
+ * Returns undefined if the entry is not a step. Throws STORE_FAILED if it is unreadable, unless the run was cancelled.
  */
 export function stepEntryOf(
   { id, status }: Pick<RunRecord, 'id' | 'status'>,

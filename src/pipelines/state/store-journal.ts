@@ -16,16 +16,14 @@ import { type RecordKind, readRecord } from './record.ts';
 import { toolCallsOf } from './requested-calls.ts';
 import { type CurrentSteps, splitName, toCurrentSteps } from './retries.ts';
 
-/** What earlier attempts at the same step of another run did. */
 export interface EarlierRuns {
-  /** The id of the first one, with which keys of calls begin. */
+  /** The id of the first run, which call keys begin with. */
   readonly first: string;
   readonly records: readonly StepRecord[];
-  /** How many there were, each retry counted. */
   readonly count: number;
 }
 
-/** The journal of one run in a store, for the holder of its claim. */
+/** The caller must hold the run's claim. */
 export async function openJournal(
   store: Store,
   runId: string,
@@ -39,7 +37,6 @@ export async function openJournal(
   const { storedName, editionOf } = steps;
   for (const { step, outcome } of steps.redone) {
     if (outcome !== null) texts.add(outcome);
-    // Of several times the last one counts.
     if (mayHaveActed(outcome)) cutOff.add(splitName(step).path);
     else cutOff.delete(splitName(step).path);
   }
@@ -60,7 +57,7 @@ export async function openJournal(
     requireHealthy();
     await around?.admit();
     await track(look());
-    // Another write may have failed meanwhile.
+    // Another write may have failed in the meantime.
     requireHealthy();
   };
   const { defer, settle } = createDeferred();
@@ -74,7 +71,7 @@ export async function openJournal(
     wasCutOff: (name) => cutOff.has(name),
     requireWritable: requireHealthy,
     settle,
-    // No step is called so.
+    // No step has this name.
     adopt: (output) => texts.adopt('/output', output),
     step: async (name, work, { holdsSteps = false, isDeferred = holdsSteps, beginsInSlot = false } = {}) => {
       const known = outcomes.find(name);
@@ -83,7 +80,7 @@ export async function openJournal(
       const stored = storedName(name);
       let begun: Promise<unknown> | undefined;
       const begin = () => {
-        // What was deferred is kept before this, in the same transaction if nothing has kept it yet.
+        // Deferred outcomes are stored first, in the same transaction if possible.
         begun = Promise.all([settle(), track(beginStep(store, runId, stored))]);
         return begun;
       };
@@ -91,7 +88,7 @@ export async function openJournal(
       let refusal: RuntimeError | undefined;
       const admit = async () => {
         try {
-          // As it keeps the beginning, the store looks who owns the run.
+          // Storing the beginning also checks who owns the run.
           await admitBy(() => (begun === undefined ? begin() : claim.confirm()));
         } catch (error) {
           refusal ??= toRuntimeError(error, 'STORE_FAILED');
@@ -99,7 +96,7 @@ export async function openJournal(
         }
       };
       const value = await (holdsSteps ? work() : fenced({ admit, isLive }, work));
-      // What was made of a call that was not allowed to start is no outcome.
+      // The result of a refused start is not an outcome.
       if (refusal !== undefined) throw refusal;
       const outcome = texts.adopt(stored, value);
       const ending = track(store.endStep(runId, stored, outcome, Date.now()));
@@ -132,7 +129,7 @@ export async function openJournal(
   };
 }
 
-/** Of a run whose calls are compared with earlier ones: its own, before a retry, and those of earlier attempts. */
+/** Call keys depend on earlier calls of this run before a retry, and of earlier attempts. */
 function keysOf(
   runId: string,
   steps: CurrentSteps,
@@ -144,25 +141,20 @@ function keysOf(
   return { keyOf: createKeyOf(runId, { ...steps, redone, retries }), keyRunId: earlier.first };
 }
 
-/** Whether nobody knows if work that is to be done again was done: it was cut off, or its answer never came. */
+/** Whether repeated work may already have acted: it was interrupted, or its answer is missing. */
 function mayHaveActed(outcome: Json | null): boolean {
   if (outcome === null) return true;
   try {
     const { outcome: came } = callRecord.read(outcome, '');
     return came.status === 'failed' && unansweredCodes.has(came.error.code);
   } catch {
-    // It is no call.
     return false;
   }
 }
 
 const unansweredCodes: ReadonlySet<string> = new Set(['ABORTED', 'PROCESS_TIMEOUT', 'SERVER_EXIT']);
 
-/**
- * Remembers the first failed write, so that no further step begins in any loop or branch of the run: a full
- * store may still take the small record of a beginning, and then not the outcome. `requireHealthy` throws
- * that failure.
- */
+/** No step begins after a failed write: a full store may accept a beginning, but not the outcome. */
 function trackStoreFailure() {
   let failure: RuntimeError | undefined;
   return {
@@ -185,7 +177,7 @@ function createDeferred() {
   return {
     defer: (ending: Promise<void>): void => {
       deferred.add(ending);
-      // One that fails stays, so that whoever settles is told.
+      // A failed write stays, so that `settle` reports it.
       ending.then(
         () => deferred.delete(ending),
         () => {},
@@ -195,7 +187,6 @@ function createDeferred() {
   };
 }
 
-/** Records that the step begins. Throws RUN_ENDED if another process has cancelled the run. */
 async function beginStep(store: Store, runId: string, name: string): Promise<void> {
   await store.beginStep(runId, name, Date.now(), { unlessCancelled: true });
 }
@@ -203,11 +194,11 @@ async function beginStep(store: Store, runId: string, name: string): Promise<voi
 interface KeptOutcomes {
   find(name: string): Json | undefined;
   set(name: string, outcome: Json): void;
-  /** Drops the one of this run of a loop, such as `loop[3]`, and all inside it. */
+  /** Drops one loop iteration, such as `loop[3]`, and everything inside it. */
   forget(name: string): void;
 }
 
-/** Outcomes by the innermost run of a loop that they are of, so that one is forgotten without a look at the others. */
+/** Grouped by loop iteration, so that one is dropped without a scan of the others. */
 function createKeptOutcomes(): KeptOutcomes {
   const parts = new Map<string, LoopPart>();
   const open = (name: string): LoopPart => {
@@ -237,14 +228,14 @@ interface LoopPart {
   readonly inner: Set<string>;
 }
 
-/** The innermost run of a loop that a path stands in: `a[1]/b[2]` of `a[1]/b[2]/c/call`; '' outside of loops. */
+/** The innermost loop iteration: `a[1]/b[2]` of `a[1]/b[2]/c/call`; '' outside of loops. */
 function partOf(name: string): string {
   return name.slice(0, name.lastIndexOf(']') + 1);
 }
 
 interface RunTexts {
   add(outcome: Json): void;
-  /** The outcome of a step, with what the run has already in place of what is the same. */
+  /** Replaces texts that the run has already stored by references. */
   adopt(step: string, outcome: Json): Json;
 }
 
@@ -296,7 +287,7 @@ function createKeyOf(runId: string, { current, redone, retries }: CurrentSteps):
     const calls = earlier.get(scope);
     if (calls === undefined) return key;
     const signature = signatureOf(asked.tool, asked.args);
-    // Of a call that was cut off nobody knows what it was given: it may have been this.
+    // The arguments of an interrupted call are unknown, so it may have been this one.
     const same = calls.find(
       (call) =>
         (call.signature === signature || (!isChat && call.signature === undefined)) &&
@@ -316,20 +307,19 @@ interface EarlierCall {
 
 const ofChat = /^(.+?)\/attempt-\d+\/(?:.+\/)?call-\d+$/;
 
-/** Where calls are compared: a step, or a chat, in which a model asks for calls in any order. Undefined: it is no call. */
+/** Calls are compared within a step or a chat, where a model may call in any order. */
 function scopeOf(path: string): { readonly scope: string; readonly isChat: boolean } {
   const chat = ofChat.exec(path)?.[1];
   return chat === undefined ? { scope: keyOfStep(path), isChat: false } : { scope: chat, isChat: true };
 }
 
-/** The key of all attempts at a tool step. */
 function keyOfStep(path: string): string {
   return path.replace(/\/retry-\d+\/call$/, '/call');
 }
 
 function earlierCalls(runId: string, redone: readonly StepRecord[]): EarlierCall[] {
   const answers = new Map<string, StepRecord>();
-  // The latest first, whose key is that of all before it which asked for the same.
+  // The latest first: its key also belongs to earlier calls with the same request.
   const calls: EarlierCall[] = [];
   for (const record of redone) {
     const { step } = record;
@@ -354,7 +344,6 @@ function toEarlierCall(
   return { scope, key: kept?.key ?? (isChat ? step : keyOfStep(step)), signature };
 }
 
-/** What the model asked for, of a call that was cut off. */
 function requestOf(
   runId: string,
   step: string,
@@ -368,14 +357,12 @@ function requestOf(
   return call && { tool: call.name, args: new Json(call.args) };
 }
 
-/** The key that was kept with a call, where it is not that of its place. */
 function keyIn(runId: string, record: StepRecord): string[] {
   if (!/\/call-\d+$/.test(record.step)) return [];
   const key = readKept(runId, callRecord, record)?.key;
   return key === undefined ? [] : [key];
 }
 
-/** Undefined for what has not ended, and what is no such record. */
 function readKept<Value>(
   runId: string,
   kind: RecordKind<Value>,
@@ -394,7 +381,7 @@ function signatureOf(tool: string, args: Json): string {
     .digest('hex');
 }
 
-/** Members in whatever order are the same arguments. */
+/** The order of members does not distinguish arguments. */
 function spelling({ text }: Json): string {
   try {
     return canonicalJson(new Json(text).toJSON());

@@ -2,17 +2,14 @@ import { type Fault, isCancelled, RuntimeError, toRuntimeError } from '../../bas
 import { RunSuspended } from './journal.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Whether an error suspends (or ends) the whole run, rather than being the outcome of a step. */
+/** Whether an error suspends or ends the whole run, rather than being the outcome of a step. */
 export function isSuspension({ signal }: Pick<RunContext, 'signal'>, thrown: unknown): boolean {
   if (thrown instanceof RunSuspended) return true;
   const { code } = toRuntimeError(thrown);
   return code === 'STORE_FAILED' || code === 'RUN_ENDED' || (code === 'ABORTED' && signal.aborted);
 }
 
-/**
- * Throws the error of a hook or tool that was cancelled because the run was suspended, or that was not started because the run is
- * not this process's to go on with: it has decided nothing, and is asked again on resume.
- */
+/** The hook or tool was cancelled or not started. That is not a decision, so it runs again on resume. */
 export function requireFinished({ signal }: Pick<RunContext, 'signal'>, error: Fault | undefined): void {
   if (error === undefined) return;
   const { code, message, hint } = error;

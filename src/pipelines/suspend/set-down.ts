@@ -2,23 +2,21 @@ import { type Fault, RuntimeError } from '../../base/errors.ts';
 import type { RunChange, RunRecord } from '../../store/store.ts';
 import type { TransientFault } from './transient-fault.ts';
 
-/** Why a run goes no further for now, without having ended. */
 export type RunPause =
   | {
       readonly status: 'pending' | 'waiting';
-      /** When a `wait` in it is over; ms since 1970. */
+      /** The end of the wait, in ms since 1970. */
       readonly until: number | undefined;
     }
   | FaultPause;
 
-/** A fault that may be gone later is in its way. */
 export interface FaultPause {
   readonly status: 'suspended';
   readonly error: Fault;
   readonly transient: TransientFault;
 }
 
-/** What is kept of a run that is set down. The same fault again counts as a further try, with a longer pause behind it. */
+/** The same fault again counts as a further try, with a longer pause. */
 export function toSetDown(
   { id, parent, suspension: before }: Pick<RunRecord, 'id' | 'parent' | 'suspension'>,
   pause: RunPause,
@@ -61,13 +59,13 @@ function backOffMs(tries: number): number {
   return Math.min(30_000 * 2 ** Math.min(tries - 1, 20), 900_000);
 }
 
-/** What an API asks for is waited for up to a day. */
+/** The longest honored wait that an API asks for: one day. */
 const LONGEST_ASKED_MS = 86_400_000;
 
-/** So often in a row the same fault is met by those who go on with runs by themselves, which is about a day; then the run fails. */
+/** A run fails after this many consecutive tries with the same fault, which take about a day. */
 export const MOST_TRIES = 100;
 
-/** RUN_BUSY, of a run that somebody else has gone on with meanwhile. */
+/** RUN_BUSY: another process has continued the run. */
 export function notDueError(id: string): RuntimeError {
   return new RuntimeError('RUN_BUSY', `run ${id} is not due any more: somebody else has gone on with it`);
 }

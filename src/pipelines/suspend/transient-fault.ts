@@ -3,18 +3,17 @@ import { object } from '../../base/json/record.ts';
 import { number, optional, text } from '../../base/json/shape.ts';
 import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
 
-/** A fault of a model's API or of a server, which may be gone later, that a step failed with. */
+/** A fault of a model's API or of a server that may go away. */
 export interface TransientFault {
-  /** What is to be done again: a path of the journal. */
+  /** The journal path to repeat. */
   readonly at: string;
-  /** How long the API asks to wait, in ms. */
+  /** The wait that the API asks for, in ms. */
   readonly retry_after_ms?: number;
 }
 
-/** As the outcome of a step has it. */
 export const transientFault = object({ at: text, retry_after_ms: optional(number) });
 
-/** The fault of a model call, if it may be gone later: after the retries of the provider and its fallbacks. */
+/** Returns undefined for a permanent fault. Retries and fallbacks of the provider have already failed. */
 export function transientOfModel({ code, details }: Fault, at: string): TransientFault | undefined {
   if (code !== 'PROVIDER_TIMEOUT' && !(code === 'PROVIDER_FAILED' && details?.['retryable'] === true))
     return undefined;
@@ -22,7 +21,6 @@ export function transientOfModel({ code, details }: Fault, at: string): Transien
   return { at, ...(typeof retryAfterMs === 'number' && { retry_after_ms: retryAfterMs }) };
 }
 
-/** The fault of a call of a tool that is a server, if it may be gone later. */
 export function transientOfTool(
   { code }: Fault,
   { port }: Pick<CallableTool, 'port'>,
@@ -32,7 +30,7 @@ export function transientOfTool(
   return isServer && serverFaults.has(code) ? { at } : undefined;
 }
 
-/** Not what it answers, nor that it cannot be started at all. */
+/** Error replies and failed starts are not transient. */
 const serverFaults: ReadonlySet<Fault['code']> = new Set([
   'SERVER_EXIT',
   'SERVER_CIRCUIT_OPEN',
