@@ -41,15 +41,13 @@ import type { JudgeContext } from '../ports.ts';
 import type { WireAnswer } from '../wire/codec.ts';
 import { type RefusedCall, refuse } from '../wire/refusal.ts';
 
-/** Where the calls of an answer wait for people. */
 export interface CallWaiting {
-  /** The run that has them. */
   readonly runId: string;
-  /** What is kept of them from earlier requests. */
+  /** The stored records of earlier requests. */
   readonly records: readonly PendingRecord[];
   /**
-   * Keeps calls that wait, tells of each that is new, and waits for the decisions as long as the config says. Throws
-   * RefusedCall when one is not decided then.
+   * Stores waiting calls, passes each new one to `tell`, and waits for decisions as long as the config allows. Throws
+   * RefusedCall if a call remains undecided.
    */
   decide(
     calls: readonly PendingCall[],
@@ -62,7 +60,7 @@ interface CallJudging extends CallFiltering {
   openWaiting(): Promise<CallWaiting>;
 }
 
-/** The messages of an answer with what hooks and people made of its calls. Throws RefusedCall. */
+/** Returns the messages of a response with the changes of hooks and people to its calls. Throws RefusedCall. */
 export async function judgeCalls(
   answer: WireAnswer,
   messages: readonly ChatMessage[],
@@ -96,7 +94,7 @@ export async function judgeCalls(
 
 interface CallState {
   readonly call: ClientCall;
-  /** Its name in the run; another call has another one. */
+  /** Identifies the call in its run by position, name and arguments. */
   readonly step: string;
   readonly history: CallHistory;
   readonly filtered: FilteredCall;
@@ -128,7 +126,7 @@ interface StateContext {
   readonly judging: CallJudging;
 }
 
-/** What waited once is not asked about a second time: the person's decision stands, whatever a hook says now. */
+/** A call that waited once does not run its hooks again: the person's decision counts. */
 async function filterOrRecall(
   { call, step, history }: Omit<CallState, 'filtered'>,
   { waiting, judging }: StateContext,
@@ -166,7 +164,7 @@ async function nextState(
 
 function toJudged({ call, filtered }: CallState, { tools }: CallJudging): JudgedCall {
   const { stopped, args, call: made } = filtered;
-  // The client knows the tool by the name that the model called it by, unless a hook has chosen another tool.
+  // The client knows the tool by the model's name for it, unless a hook chose another tool.
   const name = made.tool.name === tools(call.name).name ? call.name : made.tool.name;
   if (stopped !== undefined) return { kind: 'withheld', call, text: textOfStopped(name, stopped) };
   try {
@@ -191,14 +189,12 @@ function abortedBy(hook: string, reason: string): RefusedCall {
   });
 }
 
-/** What hooks and people made of a call. */
 type JudgedCall =
   | { readonly kind: 'same'; readonly call: ClientCall }
   | { readonly kind: 'changed'; readonly call: ClientCall; readonly name: string; readonly args: Json }
-  /** The client does not get it; the text stands in the answer in its place. */
+  /** The text replaces the call in the response. */
   | { readonly kind: 'withheld'; readonly call: ClientCall; readonly text: string };
 
-/** The messages with what became of their calls; the very list when all calls stayed as they were. */
 function writeCalls(messages: readonly ChatMessage[], judged: readonly JudgedCall[]): readonly ChatMessage[] {
   if (judged.every(({ kind }) => kind === 'same')) return messages;
   return messages.map((message, choice) => {
@@ -220,12 +216,12 @@ function writeMessage(message: ChatMessage, judged: readonly JudgedCall[]): Chat
   return texts.length === 0 ? withRole(message, kept) : withText(withRole(message, kept), texts);
 }
 
-/** TypeScript forgets the members that have types of their own. */
+/** Repeats both members, because a rest type with an index signature loses the named ones. */
 function withRole({ role, content }: ChatMessage, kept: Readonly<Record<string, unknown>>): ChatMessage {
   return { ...kept, role, content };
 }
 
-/** The message with further paragraphs. Parts that only repeat its text go, others stay beside it. */
+/** Appends paragraphs. Drops parts that only repeat the text and keeps the others. */
 function withText(message: ChatMessage, texts: readonly string[]): ChatMessage {
   const paragraphs = message.content === '' ? texts : [message.content, ...texts];
   const { parts, ...others } = message;
@@ -246,11 +242,11 @@ interface CallFiltering {
   readonly tools: AgentTools;
   readonly hookContext: HookContext;
   readonly signal: AbortSignal;
-  /** Nobody can decide later. */
+  /** Whether no one can decide later. */
   readonly isUnattended: boolean;
 }
 
-/** A call as its hooks, its approval rule and what people have decided leave it. Throws what the signal was aborted with. */
+/** Runs the hooks and the approval rule on a call and applies people's decisions. Throws the signal's reason. */
 async function filterClientCall(
   client: ClientCall,
   history: CallHistory,
@@ -258,7 +254,7 @@ async function filterClientCall(
 ): Promise<FilteredCall> {
   const { tools, hookContext, signal, isUnattended } = filtering;
   const { last } = history;
-  // The config's rule was about the call as hooks had renamed it, if they had.
+  // The approval rule judged the call under the name that hooks had given it.
   const name = last?.origin === 'approval' ? last.tool : client.name;
   const call: Call = {
     ...{ tool: tools(name), callId: client.id, toolUseId: client.id },
@@ -322,14 +318,13 @@ async function filterDecided(
   }
 }
 
-/** A tool call of an answer that the client is to run, as the hooks of after_call left it. */
+/** A tool call that the client is to execute, after the after_call hooks. */
 interface ClientCall {
   readonly name: string;
-  /** The model's own id for it. */
   readonly id: string;
-  /** One JSON object, else a JSON string of the text. */
+  /** A JSON object, or a JSON string with the raw text. */
   readonly args: Json;
-  /** The index of its message, and its own in `tool_calls` of that. */
+  /** The index of its message; `index` is its position in `tool_calls`. */
   readonly choice: number;
   readonly index: number;
 }
@@ -351,7 +346,7 @@ function idsOfServedCalls({ messages, toolCalls }: WireAnswer, choice: number): 
   if (entries.length === ofClient.length) return none;
   const indexes = new Set(ofClient.map(({ index }) => index));
   const ids = new Set(entries.flatMap((entry, index) => (indexes.has(index) ? [] : [readEntry(entry).id])));
-  // An id that stands for both is judged.
+  // An ID shared by both kinds of call is judged.
   for (const { callId } of ofClient) ids.delete(callId);
   return ids;
 }
@@ -379,7 +374,7 @@ function textOf(value: unknown): string {
   return typeof plain === 'string' ? plain : '';
 }
 
-/** Works on the calls of one round: one after another where hooks of other systems hear of them, else all at once. */
+/** Processes the calls of one round: in sequence if foreign hooks run, otherwise in parallel. */
 export async function mapCalls<Item, Result>(
   links: readonly Link[],
   items: readonly Item[],
@@ -391,7 +386,6 @@ export async function mapCalls<Item, Result>(
   return results;
 }
 
-/** What was decided about a call before it is made, in the form of one decision. */
 function decisionAbout({ stopped, args, asked, metadata }: FilteredCall): Decision {
   if (stopped === undefined) return { ...allowed, verdict: args === asked ? 'allow' : 'modify', metadata };
   const { outcome } = stopped;
@@ -410,14 +404,13 @@ function decisionAbout({ stopped, args, asked, metadata }: FilteredCall): Decisi
   }
 }
 
-/** What a model, or whoever reads its answer, is told in the place of a call or a result. */
 export function denialText(tool: string, hook: string | null, reason: string): string {
   return `Tool "${tool}" was blocked by hook "${hook ?? ''}": ${reason}`;
 }
 
 /**
- * The arguments of a call as hooks read them: the object, or the free text of a custom tool as `{"input": text}`. Throws
- * ARGS_INVALID for a text that is no object though it begins as one, which two readers could read differently.
+ * Returns the arguments as hooks read them: the object, or `{"input": text}` for a custom tool's text. Throws
+ * ARGS_INVALID for text that starts like an object but is not one, because readers could disagree about it.
  */
 export function argsForHooks(name: string, args: Json): Json {
   const { value } = args;
@@ -426,12 +419,12 @@ export function argsForHooks(name: string, args: Json): Json {
   return text === '' || text.startsWith('{') ? readArgs(name, text) : Json.from({ input: value });
 }
 
-/** The same, of arguments that fit the tool's schema. Throws ARGS_INVALID. */
+/** Like `argsForHooks`, but also checks the tool's schema. Throws ARGS_INVALID. */
 function checkedArgsForHooks(tool: CallableTool, args: Json): Json {
   return readCheckedArgs(tool, argsForHooks(tool.name, args).text);
 }
 
-/** What stands in the answer for arguments that hooks or people have changed. Throws ARGS_INVALID where nothing can. */
+/** Converts changed arguments back to the response's format. Throws ARGS_INVALID if the format cannot hold them. */
 function argsForClient(name: string, original: Json, changed: Json): Json {
   const { value } = original;
   if (typeof value !== 'string' || value.trim() === '') return changed;
@@ -446,11 +439,10 @@ function argsForClient(name: string, original: Json, changed: Json): Json {
 }
 
 interface CallHistory {
-  /** The last decision; undefined before the first. */
   readonly last: DecidedRecord | undefined;
-  /** How often the call has waited. */
+  /** The number of times that the call has waited. */
   readonly round: number;
-  /** Arguments that a person has edited; null: none. */
+  /** Arguments edited by a person; null if unedited. */
   readonly editedArgs: Json | null;
   readonly approvals: readonly HookApproval[];
 }
@@ -481,7 +473,6 @@ function findRecord(
   return records.find((record) => record.step === step && record.previous === previous);
 }
 
-/** The result of a call that waits, from what is kept of it: its hooks are not asked a second time. */
 function resultOfRecord(record: PendingCall): CallResult {
   const { tool, callId, origin, hook, args, reason, message, members } = record;
   const paused = { status: 'pending', origin, hook, args, reason, message, members } as const;

@@ -7,19 +7,18 @@ import { AGENT_SOURCE } from '../../store/store-rules.ts';
 import type { JudgeContext } from '../ports.ts';
 
 export interface PendingRunOptions {
-  /** Opens the state store when it is first needed. Throws STORE_FAILED. */
+  /** Called on first use. Throws STORE_FAILED. */
   readonly openStore: () => Promise<Store>;
-  /** The RuntimeConfig file, absolute. */
+  /** The absolute path of the RuntimeConfig file. */
   readonly config: string;
   readonly emit: Emit;
 }
 
-/** The calls of one answer that wait, as a run of the state store. All methods throw STORE_FAILED. */
+/** The waiting calls of one response, stored as a run. All methods throw STORE_FAILED. */
 export interface PendingRun {
   readonly id: string;
-  /** In the order in which they were kept. */
   list(): Promise<readonly PendingRecord[]>;
-  /** Keeps calls, unless they are kept; tells of those that are new when all are on the disk. */
+  /** Stores the calls that are not stored yet. Passes the new ones to `tell` when all are on disk. */
   add(
     calls: readonly PendingCall[],
     context: JudgeContext,
@@ -53,8 +52,8 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
 }
 
 /**
- * Ends the runs of agents whose calls were all decided before `before` (ms since 1970) and that no client has asked for
- * again, so that they can be pruned. Throws STORE_FAILED.
+ * Completes agents' runs whose last call was decided before `before` (milliseconds since 1970), so that they can be
+ * pruned. Throws STORE_FAILED.
  */
 export async function endForgottenRuns(store: Store, before: number): Promise<void> {
   const waiting = await store.listRuns({ status: 'pending' });
@@ -66,7 +65,7 @@ export async function endForgottenRuns(store: Store, before: number): Promise<vo
   }
 }
 
-/** Two that come at once make one run. */
+/** Concurrent requests create only one run. */
 async function ensureRun(
   store: Store,
   { id, config }: { readonly id: string; readonly config: string },

@@ -24,12 +24,11 @@ import type { Caller, ClientCall, JudgeContext } from '../ports.ts';
 import type { ClientHeaders, Substitute, WireAnswer, WireRequest } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 
-/** A request that may go upstream. */
 export interface PassedRequest {
   readonly kind: 'pass';
-  /** As the upstream is to get it. */
+  /** The body for the upstream. */
   readonly body: string;
-  /** As the filters left it. */
+  /** The request after the filters. */
   readonly request: ProviderRequest;
 }
 
@@ -39,8 +38,8 @@ type BeforeOutcome =
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
 /**
- * Asks the provider hooks about the whole request, as one upstream is to get it; `messages` are what the tool hooks left of
- * it. Throws RefusedCall.
+ * Runs the before_call hooks on the request for one upstream. `messages` are the request's messages after the tool
+ * hooks. Throws RefusedCall.
  */
 export async function runBeforeCall(
   call: ReadCall,
@@ -48,7 +47,7 @@ export async function runBeforeCall(
 ): Promise<BeforeOutcome> {
   const { services, account, caller, hooks, client } = call;
   const sent = toProviderRequest(call, messages);
-  // What was let pass to one provider was not let pass to another.
+  // What hooks allowed for one provider is not allowed for another.
   const chain = call.isFallback ? undefined : services.seen?.watch(caller, hooks.links);
   const fire = createFire(chain?.links ?? hooks.links, caller);
   const outcome = await account.time('hooks', () =>
@@ -74,13 +73,12 @@ export async function runBeforeCall(
   }
 }
 
-/** Fires events at the hooks of these links, which take turns with those of other callers. */
 function createFire(links: readonly Link[], { keyId }: Caller): Fire {
   return async (event, options) =>
     await inTurnOf(keyId ?? '', () => passGate(links, event, { call: nextEventId(), ...options }));
 }
 
-/** The messages of a request as the tool hooks leave its results. Throws RefusedCall. */
+/** Runs the tool hooks on the results in a request and returns its messages. Throws RefusedCall. */
 export async function judgeResults(call: RequestedCall): Promise<readonly ChatMessage[]> {
   const { services, request, account } = call;
   const { tools } = services;
@@ -88,7 +86,6 @@ export async function judgeResults(call: RequestedCall): Promise<readonly ChatMe
   return await account.time('hooks', () => tools.judgeResults(judgeContextOf(call)));
 }
 
-/** What judges of tools are told of a call. */
 export function judgeContextOf({ caller, client, request, account }: RequestedCall): JudgeContext {
   return {
     caller,
@@ -107,7 +104,7 @@ function toProviderRequest(
   const { system_prompt, round, tools, options, other } = request.payload;
   return {
     provider_id: offered.provider.id,
-    // As the client calls it, unless it did not ask for this one.
+    // A fallback has its own model name.
     model: isFallback ? offered.upstreamName : request.model,
     messages,
     system_prompt,
@@ -119,7 +116,7 @@ function toProviderRequest(
   };
 }
 
-/** The body with the hooks' changes. Throws REPLY_MALFORMED for a change that has no place in it. */
+/** Writes the hooks' changes into the body. Throws REPLY_MALFORMED if the format cannot express a change. */
 function writeRequest({ request, offered }: ReadCall, sent: ProviderRequest, left: ProviderRequest): string {
   if (left.model !== sent.model) throw new RuntimeError('REPLY_MALFORMED', 'a gateway keeps the model');
   if (!isSameByValue(left.options, sent.options))
@@ -130,9 +127,9 @@ function writeRequest({ request, offered }: ReadCall, sent: ProviderRequest, lef
 }
 
 /**
- * The place of the message that a hook has denied, such as `messages[3]`: the one that its metadata names as
- * `message_index`, else the only one of a request that says nothing else. Undefined where it is not known, or where hooks before it have added
- * or dropped messages. `judged`: the messages as they came to the end of the chain.
+ * Returns the path of the denied message, such as `messages[3]`: the one at the hook's `message_index`, or a request's
+ * only message. Undefined if unknown or if earlier hooks added or removed messages. `judged` holds the messages at the
+ * end of the chain.
  */
 function placeOfDenied(
   { metadata }: Pick<Decision, 'metadata'>,
@@ -148,8 +145,8 @@ function placeOfDenied(
 }
 
 /**
- * `request.metadata` of hooks: the endpoint, the caller, and the session that the client names in a header. A session
- * belongs to its key, so that no key meets what another's session has.
+ * Builds `request.metadata`: the endpoint, the caller and the session from the client's header. Sessions are scoped to
+ * their key, so keys cannot reach each other's sessions.
  */
 function metadataOf(
   { endpoint, headers }: ClientCall,
@@ -180,13 +177,12 @@ function isSession(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,128}$/.test(value);
 }
 
-/** Asks those who decide on an answer. */
 export interface AnswerJudge {
-  /** Asks the after_call hooks about the message of a choice, until the signal aborts. Never rejects. */
+  /** Runs the after_call hooks on the message of a choice until the signal aborts. Never rejects. */
   ask(message: ChatMessage, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
-  /** Asks the filters alone, about a piece of a message; `window` counts the pieces, from 1. Never rejects. */
+  /** Runs only the filters, on a piece of a message. `window` counts the pieces from 1. Never rejects. */
   askAboutPiece(message: ChatMessage, window: number, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
-  /** Judges the tool calls of an answer: its messages with what is changed. Throws RefusedCall. */
+  /** Judges the tool calls of a response and returns its messages with the changes. Throws RefusedCall. */
   readonly judgeCalls?:
     | ((answer: WireAnswer, messages: readonly ChatMessage[]) => Promise<readonly ChatMessage[]>)
     | undefined;
@@ -194,18 +190,15 @@ export interface AnswerJudge {
 
 export interface AnswerJudgeOptions {
   readonly fire: Fire;
-  /** As the before_call filters left it. */
+  /** The request after the before_call filters. */
   readonly request: ProviderRequest;
-  /** Milliseconds since the upstream was called. */
   readonly latencyMs: () => number;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Told of the decision on each whole message, and of those that stop a piece. */
   readonly onDecision?: ((decision: Decision) => void) | undefined;
   readonly judgeCalls?: AnswerJudge['judgeCalls'];
 }
 
-/** A judge that asks the hooks of a runtime. */
 export function createAnswerJudge(options: AnswerJudgeOptions): AnswerJudge {
   const { fire, request, latencyMs, signal: ofClient, onDecision, judgeCalls } = options;
   const input = (message: ChatMessage) => ({ request, message, latencyMs: latencyMs() });
@@ -225,17 +218,16 @@ export function createAnswerJudge(options: AnswerJudgeOptions): AnswerJudge {
   };
 }
 
-/** What becomes of a whole answer, streamed or not. */
 export type AnswerVerdict =
   | { readonly kind: 'same'; readonly body: string }
   | { readonly kind: 'changed'; readonly body: string; readonly by: Decision | undefined }
-  /** A text stands in its place. */
+  /** A text replaces the response. */
   | { readonly kind: 'stand-in'; readonly substitute: Substitute; readonly by: Decision }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
 /**
- * Asks about every choice of an answer, and then about its tool calls. A choice that is stopped stops the whole
- * answer, a refusal before a stand-in. Never rejects.
+ * Judges every choice of a response, then its tool calls. One stopped choice stops the whole response; a refusal
+ * precedes a stand-in. Never rejects.
  */
 export async function judgeAnswer(answer: WireAnswer, judge: AnswerJudge): Promise<AnswerVerdict> {
   const outcomes = await Promise.all(answer.messages.map((message) => judge.ask(message)));
@@ -247,7 +239,6 @@ export async function judgeAnswer(answer: WireAnswer, judge: AnswerJudge): Promi
   return writeJudged(answer, { messages, by, judge });
 }
 
-/** What becomes of an answer that was stopped. */
 export function toStop(stopped: StoppedAnswer): AnswerVerdict {
   if (stopped.kind === 'refuse') return { kind: 'refuse', refusal: denialOf(stopped, 'after_call') };
   return { kind: 'stand-in', substitute: toSubstitute(stopped.answer), by: stopped.decision };
@@ -264,7 +255,6 @@ function findStopped(outcomes: readonly GuardOutcome<AfterCall>[]): StoppedAnswe
 
 interface Judged {
   readonly messages: readonly ChatMessage[];
-  /** Who changed them. */
   readonly by: Decision | undefined;
   readonly judge: AnswerJudge;
 }
@@ -286,12 +276,12 @@ async function writeJudged(
 }
 
 /**
- * What a client is told when hooks let something not pass: 400 `content_filter` for a denial, 503 `guard_failed` when a
- * hook failed or could not be asked. It quotes nothing but the hook's own words.
+ * Builds the refusal for hooks that did not allow something: 400 `content_filter` for a denial, 503 `guard_failed` if a
+ * hook failed or could not run. Quotes only the hook's own words.
  */
 export function denialOf({ error, decision }: GuardRefusal, phase: Phase): Refusal {
   const { verdict, hook } = decision;
-  // What no hook has decided is a fault of asking.
+  // A stop without a deciding hook means that the hooks could not run.
   const isFault = decision.error !== undefined || hook === null;
   return {
     ...(isFault ? { status: 503, code: 'guard_failed' } : { status: 400, code: 'content_filter' }),
@@ -301,7 +291,6 @@ export function denialOf({ error, decision }: GuardRefusal, phase: Phase): Refus
   };
 }
 
-/** Who decides on the answer of a call. */
 export function judgeOf(
   call: ReadCall,
   { request }: PassedRequest,
@@ -323,7 +312,7 @@ export function judgeOf(
   });
 }
 
-/** The hooks of each caller, put together once for each set. */
+/** Builds each hook set only once. */
 export function openHookSets(links: readonly Link[]) {
   const all = createHookSet(links);
   const sets = new Map<string, HookSet & { close(): Promise<void> }>();

@@ -28,15 +28,13 @@ import { endForgottenRuns, newRunId, openPendingRun, type PendingRunOptions } fr
 
 interface ToolJudgeOptions extends WaitingOptions {
   readonly memo: Memo;
-  /** What the config says of tools. */
   readonly declared: DeclaredTools;
-  /** The hooks that a caller's calls pass; the same list for the same hooks. */
+  /** The hooks that run on a caller's calls. Must return the same list for the same hooks. */
   readonly linksOf: (caller: Caller) => readonly Link[];
-  /** Whether the store outlives the process, so that somebody can decide in another one. */
+  /** Whether the store outlives the process, so that another process can decide. */
   readonly isDurable: boolean;
 }
 
-/** Judges the calls and results of tools that clients run, with the tool hooks and approval rules of a config. */
 export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
   const { memo, linksOf, declared, isDurable } = options;
   const identityOf = createChainIdentity(memo);
@@ -96,7 +94,7 @@ function isJudged(links: readonly Link[], { tools, hasApprovals }: DeclaredTools
   return isAsked || hasApprovals || tools.values().some(({ approval }) => approval !== undefined);
 }
 
-/** The conversation as far as it is known: a gateway knows no sessions. */
+/** The gateway has no sessions, so the context covers only the request. */
 function hookContextOf({ request, model }: JudgeContext): HookContext {
   const { messages, round } = request.payload;
   const now = new Date().toISOString();
@@ -104,8 +102,8 @@ function hookContextOf({ request, model }: JudgeContext): HookContext {
 }
 
 /**
- * Tells the filters that judge results from others, and from themselves after a change. What a hook of another system
- * starts is known to that system's settings alone, so that with such hooks nothing is remembered beyond this process.
+ * Identifies the filters that judge results, including their versions. Foreign hooks depend on external settings, so
+ * their identity is valid in this process only.
  */
 function createChainIdentity(memo: Pick<Memo, 'isShared'>): (links: readonly Link[]) => string {
   const identities = createHookIdentities(memo);
@@ -120,7 +118,7 @@ function createChainIdentity(memo: Pick<Memo, 'isShared'>): (links: readonly Lin
     );
 }
 
-/** The name of a request: that of its caller, its model and all its messages, not of settings such as `stream`. */
+/** Names a request by its caller, endpoint, model and messages, but not by settings such as `stream`. */
 function nameOfRequest(
   { key }: Pick<Memo, 'key'>,
   { caller, endpoint, model, request }: JudgeContext,
@@ -136,7 +134,7 @@ interface RecalledAnswer {
   readonly body: string;
 }
 
-/** The answer that is kept for a request, unless it was given too long ago. Throws STORE_FAILED, or what SQLite says. */
+/** Returns undefined if no response is saved or its time is over. Throws STORE_FAILED or SQLite's errors. */
 async function recallAnswer({ key, answers }: Memo, name: string): Promise<RecalledAnswer | undefined> {
   const kept = await answers.find(name);
   if (kept === undefined) return undefined;
@@ -151,20 +149,19 @@ function isOver({ endedAt }: KeptAnswer): boolean {
 }
 
 interface StoreWaiter {
-  /** Resolves after a change of the store, at `due` (ms since 1970), or after a while. Throws ABORTED. */
   next(due: number | undefined): Promise<void>;
   close(): void;
 }
 
 interface WaitingOptions extends PendingRunOptions {
-  /** How long an answer is held for a person; 0: not at all. */
+  /** How long a response waits for a person, in milliseconds; 0 disables waiting. */
   readonly holdMs: number;
   readonly openWaiter: (store: Pick<Store, 'watch'>, signal: AbortSignal) => StoreWaiter;
 }
 
 interface AnswerWaiting {
   readonly runId: string;
-  /** Keeps the answer itself, before any of its calls is. Resolves to the run that has the calls of the answer that is kept. */
+  /** Saves the response before its calls. Resolves to the run that holds the calls of the saved response. */
   readonly keep: () => Promise<string>;
   readonly isRecalled: boolean;
 }
@@ -175,7 +172,7 @@ async function openCallWaiting(
   options: WaitingOptions,
 ): Promise<CallWaiting> {
   const run = openPendingRun(runId, options);
-  // Of an answer that is new nothing is kept yet.
+  // A new response has no stored records.
   const known = isRecalled ? await run.list() : [];
   let isKept = isRecalled;
   return {
@@ -185,11 +182,11 @@ async function openCallWaiting(
       if (!isKept) {
         const keptAs = await keep();
         isKept = true;
-        // An equal request was faster: its answer is the one that counts.
+        // An equal request saved its response first, so that response counts.
         if (keptAs !== runId) throw pendingRefusal(await openPendingRun(keptAs, options).list());
       }
       const records = await run.add(calls, context, tell);
-      // Nobody waits for it, and what fails now is tried again with the next call that waits.
+      // Cleanup runs in the background and retries with the next waiting call.
       void options
         .openStore()
         .then((store) => endForgottenRuns(store, Date.now() - GIVEN_FOR_MS), ignore)
@@ -215,7 +212,7 @@ async function hold(
   },
 ): Promise<readonly PendingRecord[]> {
   if (holdMs <= 0) throw pendingRefusal(first);
-  // Not by the clock of the day, which may be set.
+  // The monotonic clock is not affected by clock changes.
   const since = performance.now();
   const ids = new Set(calls.map(({ id }) => id));
   const waiter = openWaiter(await openStore(), signal);
@@ -260,12 +257,10 @@ interface ResultJudging {
   readonly memo: Pick<Memo, 'key' | 'marks'>;
   readonly links: readonly Link[];
   readonly tools: AgentTools;
-  /** Of the hooks that judge results. */
   readonly identity: string;
   readonly hookContext: HookContext;
 }
 
-/** The messages of a request with what hooks made of the results in them; the very list when they changed nothing. */
 async function judgeResults(context: JudgeContext, judging: ResultJudging): Promise<readonly ChatMessage[]> {
   const { payload, toolResults } = context.request;
   if (toolResults.length === 0 || !isHeard(judging.links, 'after_execution')) return payload.messages;
@@ -284,7 +279,7 @@ async function judgeResults(context: JudgeContext, judging: ResultJudging): Prom
   });
 }
 
-/** A result is judged once: what became of it is remembered, under a name that only the same result of the same call has. */
+/** Each result is judged once. The outcome is stored under a name unique to this result of this call. */
 async function recallOrJudge(
   result: ClientToolResult,
   context: JudgeContext,
@@ -318,7 +313,7 @@ const SAME = 'same';
 
 interface JudgedResult {
   readonly content: string;
-  /** Whether a hook has decided, rather than failed. */
+  /** Whether a hook decided rather than failed. */
   readonly isSettled: boolean;
 }
 
@@ -353,7 +348,7 @@ async function judgeResult(
   return { content: [passed, ...context].join('\n'), isSettled };
 }
 
-/** Of a call whose arguments cannot be read, hooks still judge the result. */
+/** Hooks judge the result even if the call's arguments are unreadable. */
 function argsOf({ name, args }: { readonly name: string; readonly args: Json }): Json {
   try {
     return argsForHooks(name, args);
@@ -369,7 +364,6 @@ function resultOf(content: string): Json {
     : Json.from(content);
 }
 
-/** The message as a whole new one: its parts repeated the old text. */
 function withContent(message: ChatMessage, content: string): ChatMessage {
   const { parts: _, tool_result: result, ...others } = message;
   const plain = result instanceof Json ? result.value : result;
@@ -377,7 +371,7 @@ function withContent(message: ChatMessage, content: string): ChatMessage {
   return { ...others, role: message.role, content, tool_result: kept };
 }
 
-/** Without the call nobody knows which tool a result is of, so no hook could judge it. */
+/** Without its call, a result's tool is unknown and no hook could judge it. */
 function orphan({ index }: ClientToolResult, { request }: JudgeContext): RefusedCall {
   return refuse(
     400,
