@@ -11,29 +11,26 @@ import { expiredKey, forbiddenModel, invalidKey, uncountable, unguardedKey } fro
 import type { SharedLedgerOptions } from './shared-ledger.ts';
 
 export interface AdmissionOptions {
-  /** `spec.state_store`: the keys stand in the same database, or in `keys.db` beside the file of the state. */
+  /** `spec.state_store`. The keys are in the same database, or in `keys.db` beside its file. */
   readonly store: StateStoreConfig;
-  /** Has the address of a database. */
+  /** Holds the database URL. */
   readonly env: HostEnv;
-  /** `spec.gateway.hooks`: the names of hooks by that of their set. */
+  /** `spec.gateway.hooks`: hook names by the name of their set. */
   readonly hookSets: ReadonlyMap<string, readonly string[]>;
-  /** Whether every call needs a key; undefined: as soon as there is one. */
+  /** Whether every call needs a key; undefined requires one as soon as a key exists. */
   readonly isKeyRequired: boolean | undefined;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now?: () => number;
-  /** Of a database that replicas share. */
   readonly replica?: Omit<SharedLedgerOptions, 'now'>;
 }
 
-/** Keys that are open for calls. */
 export interface OpenAdmission extends Admission {
-  /** What is wrong with keys, for people, such as a hook set that the config does not have. */
+  /** Problems with keys, such as a hook set that the config does not have. */
   readonly warnings: readonly string[];
-  /** Whether there is any key that is not revoked. Rejects with STORE_FAILED. */
+  /** Whether an unrevoked key exists. Rejects with STORE_FAILED. */
   hasKeys(): Promise<boolean>;
 }
 
-/** Opens the keys that belong to a state store. Throws STORE_FAILED. */
 export async function openAdmission(options: AdmissionOptions): Promise<OpenAdmission> {
   const { hookSets, isKeyRequired, now = Date.now } = options;
   const ledger = await openLedger(options);
@@ -55,7 +52,6 @@ export async function openAdmission(options: AdmissionOptions): Promise<OpenAdmi
 
 async function openLedger({ store, env, now, replica }: AdmissionOptions): Promise<KeyLedger> {
   if (store.type !== 'postgres') return await openLocalLedger(keysFileOf(store), now ?? Date.now);
-  // Nothing of it is loaded for other stores.
   const { readAddress } = await import('../../store/postgres/connection/address.ts');
   const { openSharedLedger } = await import('./shared-ledger.ts');
   return await openSharedLedger(readAddress(store.urlEnv, env), { ...replica, now });
@@ -66,13 +62,12 @@ interface Parts {
   readonly now: () => number;
   readonly hookSets: ReadonlyMap<string, readonly string[]>;
   readonly isKeyRequired: boolean | undefined;
-  /** The key of each caller. */
   readonly presented: WeakMap<Caller, PresentedKey>;
 }
 
 async function authenticate(parts: Parts, text: string | undefined): Promise<Caller> {
   const { ledger, now, hookSets } = parts;
-  // Clients want some text for a key, also where none is asked for.
+  // Without required keys, clients may send any text, because many insist on a key.
   if (text === undefined || !text.startsWith('sbx_')) {
     const isRequired = parts.isKeyRequired ?? (await ledger.hasKeys());
     if (isRequired) throw invalidKey(text === undefined || text === '');
@@ -126,22 +121,19 @@ async function orRefuse<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Who calls where no key is asked for: every model, every hook, no limits. */
 const anonymous: Caller = {
   ...{ keyId: null, name: 'anonymous', models: undefined, hooks: undefined, hasBudget: false },
 };
 
-/** The place of a call that nothing limits. */
 const freeLease: Lease = { end: async () => {} };
 
-/** Admits everybody; for a gateway without keys. */
 export function admitEverybody(): Admission {
   return { authenticate: async () => anonymous, enter: async () => freeLease, close: async () => {} };
 }
 
 /**
- * The key of the gateway that a request presents: in `x-signalbox-key`, else where the SDKs put keys, unless what stands
- * there is passed through to the upstream.
+ * Returns the gateway key of a request: from `x-signalbox-key`, else from the SDKs' credential headers unless they are
+ * passed through.
  */
 export function presentedKey(headers: ClientHeaders, passThrough: readonly string[]): string | undefined {
   const own = textOf(headers['x-signalbox-key']);

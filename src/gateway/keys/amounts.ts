@@ -3,13 +3,11 @@ import { type CallUsage, type KeysTables, type LeaseRow, MAX_AMOUNT } from '../.
 import type { KeyRecord } from '../../store/keys/key-book.ts';
 import type { Estimate, Used } from '../ports.ts';
 
-/** The parts of a lease row that tell what was set aside. */
 export type Reservation = Pick<
   LeaseRow,
   'second' | 'day' | 'isReserved' | 'inputTokens' | 'outputTokens' | 'cost'
 >;
 
-/** What an estimate sets aside. */
 export function reservationOf({ inputTokens, outputTokens, cost }: Estimate, at: number): Reservation {
   return {
     ...{ second: Math.floor(at / 1000), day: dayOf(at), isReserved: true },
@@ -19,7 +17,6 @@ export function reservationOf({ inputTokens, outputTokens, cost }: Estimate, at:
   };
 }
 
-/** A call that ends. */
 export interface EndedCall {
   readonly key: KeyRecord;
   readonly reservation: Reservation;
@@ -27,14 +24,14 @@ export interface EndedCall {
   readonly at: number;
 }
 
-/** Counts what a call has used, in place of what was set aside for it. Within a transaction that removes its lease. */
+/** Replaces a call's reservation with its actual usage. Run it in the transaction that removes the lease. */
 export function settle({ usage, rates }: KeysTables, { key, reservation, used, at }: EndedCall): void {
   const spent = used && usageOf(used, reservation);
   if (spent !== undefined) usage.add(key.id, reservation.day, spent);
   if (key.limits.tokensPerMinute === null) return;
   const before = reservation.inputTokens + reservation.outputTokens;
   const more = (spent === undefined ? 0 : spent.inputTokens + spent.outputTokens) - before;
-  // What is less was never used then; what is more has come to light only now.
+  // Unused tokens return to the second of the reservation; extra tokens count now.
   if (more < 0) rates.takeBack(key.id, 'tokens', reservation.second, -more);
   if (more > 0) rates.add(key.id, 'tokens', Math.floor(at / 1000), more);
 }
@@ -49,7 +46,7 @@ function usageOf(used: Used, reservation: Reservation): CallUsage {
   };
 }
 
-/** What a call has used, in whole tokens and billionths of a US dollar; nulls where nobody told. */
+/** Converts usage to whole tokens and billionths of a US dollar; null if not reported. */
 export function amountsOf({ usage, cost }: Used) {
   const { input, output } = usage ?? {};
   const isKnown = isAmount(input) && isAmount(output);
@@ -64,14 +61,12 @@ function isAmount(value: number | null | undefined): value is number {
   return typeof value === 'number' && value >= 0;
 }
 
-/** A whole number that the database can count with. */
+/** Limits to integers that the database can add. */
 function amountOf(value: number): number {
   return Math.min(MAX_AMOUNT, Math.ceil(value));
 }
 
-/**
- * Ends the calls of processes that are gone. Their upstreams may have answered, so what was set aside for them counts.
- */
+/** Ends the calls of dead processes. Their reservations count, because the upstreams may have answered. */
 export function settleDead({ usage, leases }: KeysTables, liveOwners: ReadonlySet<string>): void {
   for (const owner of leases.owners()) {
     if (liveOwners.has(owner)) continue;
@@ -81,7 +76,7 @@ export function settleDead({ usage, leases }: KeysTables, liveOwners: ReadonlySe
   }
 }
 
-/** Billionths of a US dollar, the whole number that money is counted in; rounded up. */
+/** Converts to billionths of a US dollar, rounded up. */
 export function nanosOf(dollars: number): number {
   const { over, exponent } = exact(dollars);
   const power = 10n ** BigInt(Math.abs(exponent + NANO_DIGITS));
@@ -89,7 +84,6 @@ export function nanosOf(dollars: number): number {
   return Number(over / power + (over > 0n && over % power > 0n ? 1n : 0n));
 }
 
-/** US dollars of billionths. */
 export function dollarsOf(nanos: number): number {
   return nanos / NANOS_PER_DOLLAR;
 }
@@ -97,21 +91,19 @@ export function dollarsOf(nanos: number): number {
 const NANO_DIGITS = 9;
 const NANOS_PER_DOLLAR = 10 ** NANO_DIGITS;
 
-/** The day of a moment in UTC, such as `2026-11-22`. */
+/** The UTC day, such as `2026-11-22`. */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** A stretch of time that a budget is for. */
 export type BudgetPeriod = 'day' | 'month' | 'total';
 
-/** The name under which usage of a day is counted for that period. */
 export function periodName(period: BudgetPeriod, day: string): string {
   if (period === 'total') return 'total';
   return period === 'day' ? day : day.slice(0, 7);
 }
 
-/** Seconds from a moment to the end of its period; undefined for one without an end. */
+/** Undefined for a period without an end. */
 export function secondsLeft(period: BudgetPeriod, at: number): number | undefined {
   if (period === 'total') return undefined;
   const date = new Date(at);

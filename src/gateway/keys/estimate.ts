@@ -3,7 +3,7 @@ import type { Estimate } from '../ports.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointName, WireRequest } from '../wire/codec.ts';
 
-/** What suffices whoever of the candidates answers; without a price where one of them has none. */
+/** Returns the maximum over all candidates. The cost is null if one of them has no price. */
 export function estimateDearest(
   candidates: readonly OfferedModel[],
   call: Pick<CallToEstimate, 'endpoint' | 'request' | 'text'>,
@@ -22,20 +22,19 @@ export function estimateDearest(
 export interface CallToEstimate {
   readonly endpoint: EndpointName;
   readonly request: Pick<WireRequest, 'maxTokens' | 'choices'>;
-  /** The request's body. */
   readonly text: string;
   readonly price: Price | undefined;
-  /** The most tokens that the provider's own settings ask for, where the request says nothing. */
+  /** The provider's own limit on output tokens, used if the request has none. */
   readonly defaultMaxTokens?: number | undefined;
 }
 
 /**
- * What a call may use. Money: a token is at least one byte, so that text cannot cost more, and the output is as long as it
- * may be. Tokens: four bytes each, as they mostly are. Of pictures and files sixteen bytes are one token, in both.
+ * Estimates a call. For the cost, each byte of text is one token and the output has its maximum length. For the tokens,
+ * four bytes of text are one token. In both, 16 bytes of Base64 are one token.
  */
 export function estimateCall(call: CallToEstimate): Estimate {
   const { endpoint, request, text, price, defaultMaxTokens = DEFAULT_MAX_TOKENS } = call;
-  // Counting tokens is free, and has no answer that costs.
+  // Counting tokens is free.
   if (endpoint === 'count_tokens') return { inputTokens: 0, outputTokens: 0, cost: 0 };
   const most = positiveOr(defaultMaxTokens, request.maxTokens) * positiveOr(1, request.choices);
   const outputTokens = endpoint === 'embeddings' ? 0 : most;
@@ -50,25 +49,24 @@ export function estimateCall(call: CallToEstimate): Estimate {
 const BYTES_PER_TOKEN = 4;
 const OPAQUE_BYTES_PER_TOKEN = 16;
 const MOST_INPUT = 2_000_000;
-/** Where neither the request nor the provider says how long an answer may be. */
+/** Used if neither the request nor the provider limits the output. */
 const DEFAULT_MAX_TOKENS = 4096;
 
-/** A request that asks for less than nothing must not look cheap. */
 function positiveOr(fallback: number, value: number | undefined): number {
   return value !== undefined && value > 0 ? value : fallback;
 }
 
-/** How many characters of a text stand in runs of Base64 that are at least 1,024 long: pictures and files, hardly ever words. */
+/** Counts the characters in Base64 runs of at least 1,024. Such runs are images and files, hardly ever words. */
 export function countBase64(text: string): number {
   let count = 0;
-  // A run that long covers one of these places at least.
+  // Every run of that length covers at least one of these positions.
   for (let at = 0; at < text.length; at += SHORTEST_RUN) {
     if (!isDigit(text.charCodeAt(at))) continue;
     const start = endOfRun(text, at, -1) + 1;
     const end = endOfRun(text, at, 1);
     if (end - start < SHORTEST_RUN) continue;
     count += end - start;
-    // The next place to look at is the first one behind it.
+    // Continue at the first position after the run.
     at = end - (end % SHORTEST_RUN);
   }
   return count;
@@ -76,7 +74,7 @@ export function countBase64(text: string): number {
 
 const SHORTEST_RUN = 1024;
 
-/** The first place from there on, in that direction, that is no digit of Base64. */
+/** The nearest position in that direction without a Base64 digit. */
 function endOfRun(text: string, from: number, step: 1 | -1): number {
   let at = from;
   while (at >= 0 && at < text.length && isDigit(text.charCodeAt(at))) at += step;

@@ -5,24 +5,24 @@ import type { StateStoreConfig } from '../../config/config.ts';
 import { memoryFile } from '../../store/sqlite/connection.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
 
-/** A new key: `sbx_`, 256 random bits and a checksum, in letters and digits. */
+/** Creates a key: `sbx_`, 256 random bits and a checksum, in letters and digits. */
 export function createKeyText(): string {
   const body = PREFIX + encode(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH);
   return body + checksumOf(body);
 }
 
-/** Whether a text is written like a key and its checksum is right: what is not need not be looked up. */
+/** Whether a text has the format and checksum of a key. Other texts need no lookup. */
 export function isKeyText(text: string): boolean {
   if (text.length !== LENGTH || !form.test(text)) return false;
   return text.slice(BODY_LENGTH) === checksumOf(text.slice(0, BODY_LENGTH));
 }
 
-/** What is kept of a key: its SHA-256, in hex. */
+/** The stored form of a key: its SHA-256, in hex. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** How a key begins, by which people tell theirs apart: 24 of its 256 bits. */
+/** The start of a key for recognition: 24 of its 256 bits. */
 export function hintOf(text: string): string {
   return `${text.slice(0, PREFIX.length + HINT_LENGTH)}…`;
 }
@@ -30,7 +30,7 @@ export function hintOf(text: string): string {
 const PREFIX = 'sbx_';
 const HINT_LENGTH = 4;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 62 ** 43 is more than 2 ** 256, and 62 ** 6 more than 2 ** 32. */
+/** 62 ** 43 exceeds 2 ** 256, and 62 ** 6 exceeds 2 ** 32. */
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const BODY_LENGTH = PREFIX.length + RANDOM_LENGTH;
@@ -48,7 +48,7 @@ function encode(number: bigint, length: number): string {
   return text;
 }
 
-/** The file of keys that belongs to a state store. Throws STORE_FAILED. */
+/** Returns the key file of a state store. Throws STORE_FAILED. */
 export function keysFileOf(store: Exclude<StateStoreConfig, { type: 'postgres' }>): string {
   switch (store.type) {
     case 'memory':

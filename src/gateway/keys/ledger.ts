@@ -2,30 +2,25 @@ import { timingSafeEqual } from 'node:crypto';
 import type { HookSetUse, KeyRecord, SecretRecord } from '../../store/keys/key-book.ts';
 import type { Estimate, Lease } from '../ports.ts';
 
-/** Keys, what they have used, and their calls that are under way. Methods reject with STORE_FAILED. */
+/** Keys, their usage and their running calls. Methods reject with STORE_FAILED. */
 export interface KeyLedger {
-  /** The key that a text presents. */
   find(text: string): Promise<PresentedKey | undefined>;
-  /** Whether there is any key that is not revoked. */
+  /** Whether an unrevoked key exists. */
   hasKeys(): Promise<boolean>;
-  /** The hook sets of those that are not revoked. */
   hookSets(): Promise<readonly HookSetUse[]>;
-  /** Counts a call, and sets aside what it may use. Rejects with RefusedCall too. */
+  /** Counts a call and reserves what it may use. Also rejects with RefusedCall. */
   enter(presented: PresentedKey, estimate: Estimate): Promise<Lease>;
-  /** Counts what has ended. Never rejects. */
+  /** Writes pending counts. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A key, and the text that presents it. */
 export interface PresentedKey {
   readonly key: KeyRecord;
-  /** The digest of the text. */
   readonly hash: string;
-  /** When the text ends; milliseconds since 1970, null: never. */
+  /** Milliseconds since 1970; null if the text never expires. */
   readonly expiresAt: number | null;
 }
 
-/** A key, as that text presents it. */
 export function presentedKeyOf(key: KeyRecord, { hash, expiresAt }: SecretRecord): PresentedKey {
   return { key, hash, expiresAt: earlier(key.expiresAt, expiresAt) };
 }
@@ -35,7 +30,7 @@ function earlier(one: number | null, other: number | null): number | null {
   return Math.min(one, other);
 }
 
-/** The one with this digest, compared in constant time. */
+/** Compares digests in constant time. */
 export function findPresented<Key extends PresentedKey>(
   candidates: readonly Key[],
   digest: string,
@@ -44,17 +39,16 @@ export function findPresented<Key extends PresentedKey>(
   return candidates.find(({ hash }) => timingSafeEqual(Buffer.from(hash), presented));
 }
 
-/** What has to be counted, and is kept until it could be. */
 export interface Backlog {
-  /** Counts now, or as soon as that can be done again. Never rejects. */
+  /** Runs the work now, or retries until it succeeds. Never rejects. */
   keep(work: () => Promise<unknown>): Promise<void>;
-  /** Tries what waits again. Never rejects. */
+  /** Retries pending work. Never rejects. */
   flush(): Promise<void>;
-  /** Rejects as the work does while some of it waits: no call may begin that could not be counted. */
+  /** Rejects with the error of pending work: no call may begin that could not be counted. */
   requireEmpty(): Promise<void>;
 }
 
-/** Works that are done until they succeed; one that rejects has done nothing, or may be done twice. */
+/** Retries work until it succeeds. Work that rejected must have done nothing or be repeatable. */
 export function createBacklog(): Backlog {
   const waiting = new Set<() => Promise<unknown>>();
   let flushing: Promise<void> | undefined;
@@ -90,7 +84,7 @@ export function createBacklog(): Backlog {
   };
 }
 
-/** Does the work every so often, once at a time. What fails is tried again the next time, and says so to the calls meanwhile. */
+/** Repeats the work without overlap. Failures are retried in the next round, and calls are refused meanwhile. */
 export function repeat(work: () => Promise<void>, everyMs: number) {
   let running: Promise<void> | undefined;
   const run = async () => {
@@ -101,7 +95,7 @@ export function repeat(work: () => Promise<void>, everyMs: number) {
     running ??= run();
   }, everyMs).unref();
   return {
-    /** Waits for work that is under way. Never rejects. */
+    /** Waits for running work. Never rejects. */
     stop: async () => {
       clearInterval(timer);
       await running;

@@ -40,14 +40,12 @@ interface CountedCall {
   readonly ring: KeyRing;
   readonly backlog: Backlog;
   readonly now: () => number;
-  /** The mark of this process. */
   readonly owner: string;
-  /** Unique in this process. */
   readonly number: number;
   readonly estimate: Estimate;
 }
 
-/** Lets a call begin. What a key does not limit costs no transaction. Throws RefusedCall and STORE_FAILED. */
+/** Admits a call. A key without limits needs no transaction. Throws RefusedCall and STORE_FAILED. */
 async function enterCall(call: CountedCall, keyId: string): Promise<Lease> {
   const { database, ring, now } = call;
   const at = now();
@@ -59,7 +57,7 @@ async function enterCall(call: CountedCall, keyId: string): Promise<Lease> {
   const hasRow = concurrent !== null || tokensPerMinute !== null || hasBudget(key);
   if (hasRow || requestsPerMinute !== null) {
     const refused = await database.change(() =>
-      // Another process may have changed it meanwhile.
+      // Another process may have changed the key.
       admit(call, { key, found: ring.findById(keyId), reservation, hasRow, at }),
     );
     if (refused !== undefined) throw refused;
@@ -73,14 +71,13 @@ function hasBudget({ limits: { budgetDay, budgetMonth, budgetTotal } }: KeyRecor
 
 interface Entering {
   readonly key: KeyRecord;
-  /** As it is now. */
   readonly found: KeyRecord | undefined;
   readonly reservation: Reservation;
   readonly hasRow: boolean;
   readonly at: number;
 }
 
-/** Counts the call and sets aside what it may use, unless it is refused. Within a transaction. */
+/** Counts the call and reserves what it may use. Throws if a limit is reached. Run it in a transaction. */
 function admit(
   { database: { tables }, owner, number, estimate }: CountedCall,
   { key, found, reservation, hasRow, at }: Entering,
@@ -100,7 +97,6 @@ function admit(
 
 interface Held {
   readonly reservation: Reservation;
-  /** Whether the database has a row of it. */
   readonly hasRow: boolean;
 }
 
@@ -118,7 +114,7 @@ function openLease(
       if (used === undefined && !hasRow) return;
       const at = now();
       const count = () => {
-        // Without its row it was settled already by whoever took this process for dead.
+        // Without a lease row, another process took this one for dead and settled the call.
         if (hasRow && tables.leases.take(owner, number) === undefined) return;
         settle(tables, { key, reservation, used, at });
       };
@@ -127,15 +123,14 @@ function openLease(
   };
 }
 
-// All of these run within one transaction with what they allow.
+// These checks run in the transaction that counts the call.
 
-/** Why a key that was good a moment ago must not go on. */
+/** Checks that the key was not revoked and did not expire since its lookup. */
 function checkAlive(key: KeyRecord | undefined, at: number): RefusedCall | undefined {
   if (key === undefined || key.revokedAt !== null) return invalidKey(false);
   return key.expiresAt !== null && at >= key.expiresAt ? expiredKey() : undefined;
 }
 
-/** Why one more call must not begin. */
 function checkEntry(
   { rates, leases }: KeysTables,
   { id, limits }: KeyRecord,
@@ -149,7 +144,6 @@ function checkEntry(
   return wait === 0 ? undefined : rateLimited('requests', requestsPerMinute, wait);
 }
 
-/** Why so many tokens must not be set aside. */
 function checkTokens(
   { rates }: KeysTables,
   { id, limits: { tokensPerMinute } }: KeyRecord,
@@ -161,7 +155,6 @@ function checkTokens(
   return wait === 0 ? undefined : rateLimited('tokens', tokensPerMinute, wait);
 }
 
-/** Why so much money (in billionths of a US dollar) must not be set aside. */
 function checkBudgets(
   { usage, leases }: KeysTables,
   { id, limits }: KeyRecord,
@@ -176,14 +169,14 @@ function checkBudgets(
   for (const [period, budget] of budgets) {
     if (budget === null) continue;
     const left = budget - usage.costOf(id, periodName(period, dayOf(at)));
-    // A budget that is spent is spent for what costs nothing, too.
+    // A spent budget refuses free calls too.
     if (left <= 0 || cost > left) return spentBudget(period, secondsLeft(period, at));
     if (cost + held > left) return heldBudget(period);
   }
   return undefined;
 }
 
-/** Seconds until the amount fits into the minute before it; 0: now. */
+/** Returns the seconds until the amount fits into the last minute; 0 if it fits now. */
 function waitFor(
   rates: KeysTables['rates'],
   {
@@ -210,16 +203,13 @@ function waitFor(
   return WINDOW_SECONDS;
 }
 
-/** Keys as they are kept, with those that were asked for lately at hand. */
 interface KeyRing {
-  /** The key that a text presents. Throws what the database does. */
   find(text: string): PresentedKey | undefined;
   findById(id: string): KeyRecord | undefined;
-  /** Whether there is any key that is not revoked. */
   hasKeys(): boolean;
 }
 
-/** Each look first asks whether any process has changed a key, so that a revocation counts at once. */
+/** Each lookup first checks for changes by other processes, so that a revocation takes effect at once. */
 function createKeyRing(table: KeysTables['keys']): KeyRing {
   let generation = -1;
   let byPrefix = new Map<string, readonly PresentedKey[]>();
@@ -241,7 +231,7 @@ function createKeyRing(table: KeysTables['keys']): KeyRing {
     const kept = byPrefix.get(prefix);
     if (kept !== undefined) return kept;
     const found = readCandidates(table, prefix, keyOf);
-    // What nobody has is not remembered, lest strangers fill the memory.
+    // Unknown keys are not cached. Otherwise clients could fill the memory.
     if (found.length > 0) byPrefix.set(prefix, found);
     return found;
   };
@@ -276,7 +266,7 @@ function readCandidates(
   });
 }
 
-/** The keys in a file, and a place among the processes that use it. Rejects with STORE_FAILED. */
+/** Opens a key file and registers this process. Rejects with STORE_FAILED. */
 export async function openLocalLedger(file: string, now: () => number): Promise<KeyLedger> {
   const database = await openKeysDatabase(file, { commitWaitsFor: 'nothing' });
   try {
@@ -314,7 +304,7 @@ export async function openLocalLedger(file: string, now: () => number): Promise<
 
 const SWEEP_EVERY_MS = 1000;
 
-/** Ends the calls of processes that are gone. */
+/** Ends the calls of dead processes. */
 async function sweep(database: KeysDatabase, own: string | undefined): Promise<void> {
   const { leases } = database.tables;
   const owners = await database.read(leases.owners);

@@ -16,33 +16,36 @@ import { openKeysDatabase } from '../../store/keys/keys-database.ts';
 import { dayOf, dollarsOf, nanosOf } from './amounts.ts';
 import { createKeyText, digestOf, hintOf, keysFileOf } from './key-text.ts';
 
-/** A key, with the text that presents it, which is not kept. */
+/** Includes the key's text, which is not stored. */
 interface CreatedKey extends KeyDocument {
   readonly key: string;
 }
 
-/** A key, and what it has used today, this month and in all. */
+/** A key with its usage today, this month and in total. */
 export interface KeyDetails extends KeyDocument {
-  /** Calls that hold one of its places. */
+  /** The number of running calls. */
   readonly under_way: number;
   readonly usage: readonly UsageDocument[];
 }
 
-/** Makes keys and takes them back. What it resolves is on the disk. Methods reject with STORE_FAILED. */
+/** Creates and revokes keys. Changes are on disk when a method resolves. Methods reject with STORE_FAILED. */
 export interface KeyManager {
-  /** Rejects with USAGE when a key of that name is in use, and what `checkNewKey` throws. */
+  /** Rejects with USAGE if the name is taken or `key` has an invalid name or limit. */
   create(key: NewKey): Promise<CreatedKey>;
   list(): Promise<KeyDocument[]>;
-  /** By id or name, as below. Rejects with KEY_UNKNOWN. */
+  /** `which` is an ID or a name, here and below. Rejects with KEY_UNKNOWN. */
   show(which: string): Promise<KeyDetails>;
-  /** Servers refuse it from their next call on. Rejects with KEY_UNKNOWN. */
+  /** Servers refuse the key from the next call on. Rejects with KEY_UNKNOWN. */
   revoke(which: string): Promise<KeyDocument>;
-  /** Makes a second text for a key; earlier ones end after `graceMs`, all but the last of them at once. Rejects with KEY_UNKNOWN and USAGE. */
+  /**
+   * Creates a new text for a key. The previous text expires after `graceMs`, older ones at once. Rejects with
+   * KEY_UNKNOWN and USAGE.
+   */
   rotate(which: string, graceMs: number): Promise<CreatedKey>;
   close(): Promise<void>;
 }
 
-/** Opens the keys that belong to a state store, in a database that `env` has the address of. Throws STORE_FAILED. */
+/** Opens the keys of a state store. `env` holds the database URL. Throws STORE_FAILED. */
 export async function openKeyManager(
   store: StateStoreConfig,
   { env = hostEnv(), now = Date.now }: { readonly env?: HostEnv; readonly now?: () => number } = {},
@@ -88,7 +91,6 @@ async function openKeyBook(store: StateStoreConfig, env: HostEnv): Promise<KeyBo
     const { driver, close } = await openKeysDatabase(keysFileOf(store), { commitWaitsFor: 'disk' });
     return createKeyBook(driver, close);
   }
-  // Nothing of it is loaded for other stores.
   const { readAddress } = await import('../../store/postgres/connection/address.ts');
   const { openFunctionCaller } = await import('../../store/postgres/function-caller.ts');
   const { createDriver } = await import('../../store/postgres/driver.ts');
@@ -153,12 +155,12 @@ function secretOf(keyId: string, { text, at }: NewText): SecretRecord {
 
 function requireKey(found: KeyEntry | undefined, which: string, { location }: KeyBook): KeyEntry {
   if (found !== undefined) return found;
-  // Somebody may have given the key itself, which is to be seen nowhere.
+  // The text may be a real key, so it is never shown.
   const named = which.startsWith('sbx_') ? 'which begins like that text' : `"${which}"`;
   throw new RuntimeError('KEY_UNKNOWN', `there is no key ${named} in ${location}`);
 }
 
-/** What a new key may do; absent: without limit. */
+/** Absent members are unlimited. */
 export interface NewKey {
   readonly name: string;
   /** Exact names. */
@@ -173,11 +175,11 @@ export interface NewKey {
   readonly budget?: Partial<Readonly<Record<'day' | 'month' | 'total', number | undefined>>> | undefined;
 }
 
-/** Throws USAGE for a name or a limit that a key cannot have. */
+/** Throws USAGE for an invalid name or limit. */
 function checkNewKey(wanted: NewKey, at: number): void {
   const { name, models, expiresAt, budget = {} } = wanted;
   if (!nameForm.test(name)) {
-    // Not quoted: it may be the text of a key.
+    // The text may be a real key, so it is not quoted.
     throw new RuntimeError('USAGE', 'that cannot be the name of a key', {
       hint: 'A name has up to 64 letters, digits, spaces and . _ @ + -, and begins with neither key_ nor sbx_.',
     });
@@ -205,14 +207,14 @@ const nameForm = /^(?!key_|sbx_)[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,62}[A-Za-z0-9.
 const MOST = 1e12;
 const MOST_DOLLARS = 1e6;
 
-/** A key as people and programs are shown it; never the key itself. Times in ISO 8601, money in US dollars. */
+/** A key's public data without its text. Times are in ISO 8601, money in US dollars. */
 interface KeyDocument {
   readonly id: string;
   readonly name: string;
   readonly status: 'active' | 'expired' | 'revoked';
-  /** null: all. */
+  /** Null allows all models. */
   readonly models: readonly string[] | null;
-  /** The name of a hook set; null: all hooks. */
+  /** A hook set's name; null runs all hooks. */
   readonly hooks: string | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
@@ -225,7 +227,7 @@ interface KeyDocument {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
-  /** The texts by which it can be presented at this time: how they begin, and when they end. */
+  /** The start and the expiry of each valid text. */
   readonly secrets: readonly {
     readonly begins: string;
     readonly created_at: string;
@@ -233,14 +235,14 @@ interface KeyDocument {
   }[];
 }
 
-/** What a key has used, in US dollars. */
+/** US dollars. */
 export interface UsageDocument {
   readonly period: string;
   readonly calls: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost: number;
-  /** Calls that were counted by what had been set aside for them. */
+  /** Calls counted by their reservation. */
   readonly estimated: number;
 }
 

@@ -1,8 +1,8 @@
 import { RefusedCall, refusal, refuse } from '../wire/refusal.ts';
 
-// Nothing here quotes what was presented as a key.
+// The messages never quote the presented key.
 
-/** 401: no key, a text that is none, one that nobody has, or one that was revoked. */
+/** 401: the key is missing, malformed, unknown or revoked. */
 export function invalidKey(isMissing: boolean): RefusedCall {
   const message = isMissing
     ? 'You did not provide an API key. Send yours as a bearer token or in x-api-key.'
@@ -15,17 +15,16 @@ export function expiredKey(): RefusedCall {
   return forbidden('api_key_expired', 'This API key has expired.');
 }
 
-/** 403: the config has no such hook set any more, so nobody knows what the calls would have to pass. */
+/** 403: the key's hook set is missing from the config, so the required hooks are unknown. */
 export function unguardedKey(): RefusedCall {
   return forbidden('api_key_unusable', 'The hook set of this API key is not in the config of the gateway.');
 }
 
-/** 403. */
 export function forbiddenModel(): RefusedCall {
   return forbidden('model_not_allowed', 'This API key may not call that model.', 'model');
 }
 
-/** 403: a call that cannot be counted must not pass a budget. */
+/** 403: calls without a price cannot be counted against a budget. */
 export function unpricedModel(): RefusedCall {
   return forbidden(
     'model_without_price',
@@ -38,7 +37,7 @@ function forbidden(code: string, message: string, param?: string): RefusedCall {
   return refuse(403, code, message, { param });
 }
 
-/** 429: a window of a minute is full. */
+/** 429: the limit per minute is reached. */
 export function rateLimited(what: string, limit: number, retryAfter: number): RefusedCall {
   return refuse(
     429,
@@ -48,7 +47,7 @@ export function rateLimited(what: string, limit: number, retryAfter: number): Re
   );
 }
 
-/** 429: it would never fit into a minute. */
+/** 429: the call alone exceeds the limit per minute. */
 export function tooLarge(tokens: number, limit: number): RefusedCall {
   return refuse(
     429,
@@ -57,7 +56,6 @@ export function tooLarge(tokens: number, limit: number): RefusedCall {
   );
 }
 
-/** 429. */
 export function tooManyCalls(limit: number): RefusedCall {
   return refuse(
     429,
@@ -67,7 +65,7 @@ export function tooManyCalls(limit: number): RefusedCall {
   );
 }
 
-/** 429: the money is spent. */
+/** 429: the budget is spent. */
 export function spentBudget(period: string, secondsLeft: number | undefined): RefusedCall {
   return refuse(
     429,
@@ -77,7 +75,7 @@ export function spentBudget(period: string, secondsLeft: number | undefined): Re
   );
 }
 
-/** 429: the money is set aside for calls under way, of which some may cost less. */
+/** 429: running calls reserve the rest of the budget, and may use less. */
 export function heldBudget(period: string): RefusedCall {
   return refuse(
     429,
@@ -87,7 +85,7 @@ export function heldBudget(period: string): RefusedCall {
   );
 }
 
-/** 503: keys and limits cannot be read or counted, so nothing passes. The cause is for the log. */
+/** 503: keys or limits cannot be read or counted, so every call is refused. `cause` is for the log. */
 export function uncountable(cause: unknown): RefusedCall {
   return new RefusedCall(
     refusal(503, 'store_failed', 'The gateway cannot check or count calls at the moment.', {

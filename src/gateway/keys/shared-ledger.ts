@@ -31,16 +31,22 @@ import {
 } from './refusals.ts';
 
 export interface SharedLedgerOptions {
-  /** In ms since 1970; undefined: the server's clock. */
+  /** Returns milliseconds since 1970. Default: the server's clock. */
   readonly now?: (() => number) | undefined;
-  /** How often a replica says that it is there, and after how long without that its calls are ended, in ms. */
+  /**
+   * The time between a replica's heartbeats (`beatMs`), and the time without one after which its calls are ended, in
+   * milliseconds.
+   */
   readonly beatMs?: number | undefined;
   readonly hungMs?: number | undefined;
-  /** How long a lost connection is tried to be had again, in ms. */
+  /** How long to retry a lost connection, in milliseconds. */
   readonly retryMs?: number | undefined;
 }
 
-/** The keys in a database that all replicas share: one statement admits a call, and one counts it. Rejects with STORE_FAILED. */
+/**
+ * Opens the keys in a database that all replicas share. Admission and settlement take one statement each. Rejects with
+ * STORE_FAILED.
+ */
 export async function openSharedLedger(
   address: Address,
   { now, beatMs = 5_000, hungMs = 30_000, retryMs }: SharedLedgerOptions = {},
@@ -51,7 +57,7 @@ export async function openSharedLedger(
   const keep = async (work: () => Promise<unknown>) => {
     const kept = backlog.keep(work).finally(() => ending.delete(kept));
     ending.add(kept);
-    // The answer does not wait for a server that is gone: until it can be counted no other call begins.
+    // The response does not wait for a lost server. Further calls are refused until this one is counted.
     await Promise.race([kept, sleep(LONGEST_WAIT_MS, undefined, { ref: false })]);
   };
   const ring = createRecentKeys(calls);
@@ -70,7 +76,7 @@ export async function openSharedLedger(
       const number = count;
       const lease = openLease({ calls, number, key: presented.key.id, keep });
       const refused = await admit(calls, { number, presented, estimate }).catch((error: unknown) => {
-        // It may have been admitted all the same.
+        // The server may have admitted the call despite the error.
         void lease.end(undefined);
         throw error;
       });
@@ -128,7 +134,7 @@ function amounts(used: Used | undefined) {
   return used === undefined ? { inputTokens: null, outputTokens: null, cost: null } : amountsOf(used);
 }
 
-/** Keys that were presented lately. Whether they are good still is asked again with each call, and here after a second. */
+/** Caches keys for one second. Admission checks every call anyway. */
 function createRecentKeys(calls: CountedCalls) {
   const recent = new LRUCache<string, PresentedKey>({ max: MAX_KEPT, ttl: FRESH_MS });
   return {
@@ -141,7 +147,7 @@ function createRecentKeys(calls: CountedCalls) {
         candidates.map(({ key, secret }) => presentedKeyOf(key, secret)),
         digest,
       );
-      // What nobody has is not remembered, lest strangers fill the memory.
+      // Unknown keys are not cached. Otherwise clients could fill the memory.
       if (found !== undefined) recent.set(digest, found);
       return found;
     },
