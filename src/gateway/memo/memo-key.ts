@@ -19,7 +19,7 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { Binding } from '../../process/binding.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 
-/** The secret by which a memo knows texts again without keeping them. */
+/** The secret key with which a memo names and encrypts texts. */
 export class MemoKey {
   readonly #secret: KeyObject;
 
@@ -27,12 +27,12 @@ export class MemoKey {
     this.#secret = createSecretKey(secret);
   }
 
-  /** A name of these parts, in order, that tells nothing of them: HMAC-SHA-256 in base64url. */
+  /** Returns the HMAC-SHA-256 of the parts in base64url, which reveals nothing of them. */
   nameOf(purpose: string, ...parts: readonly (string | Uint8Array)[]): string {
     return hmacOf(this.#secret, [purpose, ...parts]).digest('base64url');
   }
 
-  /** Encrypts a text so that it can be read again only with the same parts: AES-256-GCM under a key derived from them. */
+  /** Encrypts with AES-256-GCM. Only the same parts can decrypt the text. */
   seal(text: string, ...parts: readonly string[]): string {
     const nonce = randomBytes(NONCE);
     const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(parts), nonce);
@@ -45,7 +45,7 @@ export class MemoKey {
     return sealed.toString('base64url');
   }
 
-  /** The sealed text; undefined when it was sealed with another key or other parts, or is damaged. */
+  /** Returns undefined for another key, other parts or damaged data. */
   open(sealed: string, ...parts: readonly string[]): string | undefined {
     const bytes = Buffer.from(sealed, 'base64url');
     if (bytes.length < NONCE + TAG) return undefined;
@@ -70,7 +70,7 @@ export class MemoKey {
 const NONCE = 12;
 const TAG = 16;
 
-/** HMAC of parts that cannot run into each other: each behind its length. One piece, since each piece costs. */
+/** Prefixes each part with its length, so that parts cannot be confused. One update, because each update is costly. */
 function hmacOf(key: KeyObject, parts: readonly (string | Uint8Array)[]): Hmac {
   const pieces = parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'utf16le') : part));
   const lengths = Buffer.alloc(4 * pieces.length);
@@ -78,28 +78,27 @@ function hmacOf(key: KeyObject, parts: readonly (string | Uint8Array)[]): Hmac {
   return createHmac('sha256', key).update(Buffer.concat([lengths, ...pieces]));
 }
 
-/** A key that ends with the process. */
+/** Creates a key that is not stored. */
 export function createMemoKey(): MemoKey {
   return new MemoKey(randomBytes(KEY_LENGTH));
 }
 
-/** The key in a file for its owner alone, which is made when it is missing. Throws FILE_UNREADABLE, and what the system says. */
+/** Reads the key file, or creates it readable by the owner only. Throws FILE_UNREADABLE and system errors. */
 export function openMemoKey(file: string): MemoKey {
   makeFolder(dirname(file));
   return new MemoKey(openKeyFile(file));
 }
 
-/** Whose conversation it is, and who judges it. */
 export interface ChainOwner {
-  /** Of the caller's key; '' where the gateway asks for none. */
+  /** '' if the gateway requires no keys. */
   readonly keyId: string;
-  /** Of a hook, or of another judge. */
+  /** Identifies the hook or other judge. */
   readonly judge: string;
 }
 
 /**
- * The names of the prefixes of a conversation: the first is that of the system prompt, each further one that of one
- * message more. A name is that of exactly these messages in this order, with all their members, for that owner.
+ * Names the prefixes of a conversation: first the system prompt, then one more message each. A name covers the exact
+ * messages, their order, all their members and the owner.
  */
 export function namesOfPrefixes(
   key: MemoKey,
@@ -114,11 +113,11 @@ export function namesOfPrefixes(
 
 const digests = new WeakMap<ChatMessage, Uint8Array>();
 
-/** Several hooks look at one message. */
+/** Cached, because several hooks read the same message. */
 function digestOf(message: ChatMessage): Uint8Array {
   let digest = digests.get(message);
   if (digest === undefined) {
-    // Marks that hooks make on their way are nothing that anybody says.
+    // Hooks' own marks are not part of the message.
     const { meta: _, ...said } = message;
     digest = hash('sha256', Buffer.from(stringifyJson(said), 'utf16le'), 'buffer');
     digests.set(message, digest);
@@ -126,15 +125,13 @@ function digestOf(message: ChatMessage): Uint8Array {
   return digest;
 }
 
-/** Tells hooks, and the versions of a hook, from one another. */
 export interface HookIdentities {
-  /** Another one after any change of the hook's entry, or of a file that its command line names. */
+  /** Changes with the hook's entry and with any file on its command line. */
   of(binding: Binding): string;
 }
 
 /**
- * Reads a file again only when it has become another one. With `isShared` the same files are the same on every machine, however
- * large they are.
+ * Rereads a file only if it changed. With `isShared`, equal files get equal identities on every machine, up to 256 MiB.
  */
 export function createHookIdentities({
   isShared = false,
@@ -154,7 +151,7 @@ export function createHookIdentities({
   };
 }
 
-/** Tells a regular file from another one; null for what is none, or cannot be read. */
+/** Returns null for a path that is no regular file or is unreadable. */
 function createFileDigests(largest: bigint): (file: string) => string | null {
   const known = new Map<string, { readonly signature: string; readonly digest: string }>();
   return (file) => {
@@ -175,8 +172,8 @@ function createFileDigests(largest: bigint): (file: string) => string | null {
   };
 }
 
-/** Bytes. A larger file, such as an interpreter, is told by its size and times. */
+/** Bytes. Larger files, such as interpreters, are identified by size and times. */
 const LARGEST_READ = 4n * 1024n * 1024n;
-/** Bytes. An interpreter is read once, which takes a fraction of a second. */
+/** Bytes. Includes interpreters, which take a fraction of a second to read once. */
 const LARGEST_SHARED_READ = 256n * 1024n * 1024n;
 const MAX_KNOWN = 1_000;

@@ -4,34 +4,31 @@ import { numberOrNull, textOf } from '../../store/sqlite/row.ts';
 import type { Statement } from '../../store/sqlite/statement.ts';
 import type { MemoKey } from './memo-key.ts';
 
-/** What a gateway remembers of earlier calls: names by a secret key, and sealed texts. */
 export interface Memo {
-  /** Whether other machines have it too. */
   readonly isShared: boolean;
   readonly key: MemoKey;
   readonly marks: Marks;
   readonly answers: KeptAnswers;
-  /** Never rejects; may be called again. */
+  /** Never rejects. Safe to call again. */
   close(): Promise<void>;
 }
 
-/** Values under names, of which the least recently used are forgotten. */
+/** Values by name. The least recently used are removed. */
 export interface Marks {
-  /** Brings those that are kept elsewhere to hand; absent: all are at hand. Never rejects. */
+  /** Fetches values from the shared database; absent if all are local. Never rejects. */
   load?: ((names: readonly string[]) => Promise<void>) | undefined;
-  /** Undefined: there is none at hand, or it cannot be read. Never throws. */
+  /** Returns undefined if the value is missing or unreadable. Never throws. */
   find(name: string): string | undefined;
-  /** In one transaction, which may end later. Never throws: what cannot be kept is judged again. */
+  /** Writes in one transaction, possibly later. Never throws: a lost mark only causes another judgement. */
   keep(marks: readonly (readonly [name: string, value: string])[]): void;
 }
 
 export interface MarkLimits {
   readonly maxRows: number;
-  /** How long a mark stays after it was last used; milliseconds. */
+  /** How long an unused mark is kept, in milliseconds. */
   readonly idleMs: number;
 }
 
-/** The table of marks, behind a cache of those that were used last. */
 export function createMarks(
   { database }: Pick<Connection, 'database'>,
   prepare: (sql: string) => Statement,
@@ -63,7 +60,7 @@ export function createMarks(
       try {
         const known = recent.get(name) ?? findKept(name);
         if (known === undefined) return undefined;
-        // A use is written at most once an hour.
+        // Limits writes of the last use to one per hour.
         if (now() - known.touchedAt > TOUCH_AFTER_MS) {
           known.touchedAt = now();
           recent.set(name, known);
@@ -88,35 +85,30 @@ export function createMarks(
   };
 }
 
-/** How many marks are at hand. */
 export const RECENT = 20_000;
 export const TOUCH_AFTER_MS = 3_600_000;
-/** After so many new ones it is looked for old ones. */
+/** The number of new marks between sweeps of old ones. */
 export const SWEEP_AFTER = 1_000;
 
-/** An answer that waits for people, under the name of the request that it answers. */
 export interface KeptAnswer {
-  /** The run of the state store that has the calls which wait. */
+  /** The run in the state store that holds the waiting calls. */
   readonly runId: string;
-  /** The body, sealed. */
   readonly sealed: string;
-  /** When the last of its calls was decided and it was given; milliseconds since 1970, null: not yet. */
+  /** When the response was sent after the last decision, in milliseconds since 1970; null until then. */
   readonly endedAt: number | null;
 }
 
-/** All methods reject with STORE_FAILED, or with what SQLite says. */
+/** All methods reject with STORE_FAILED or SQLite's errors. */
 export interface KeptAnswers {
   find(name: string): Promise<KeptAnswer | undefined>;
-  /** Whether there may be any. */
   mayHaveAny(): Promise<boolean>;
-  /** Keeps an answer unless one is kept under this name, on the disk when it resolves; resolves to the one that is kept. */
+  /** Saves a response unless the name has one. Resolves to the saved response when it is on disk. */
   keep(name: string, answer: Pick<KeptAnswer, 'runId' | 'sealed'>): Promise<KeptAnswer>;
-  /** Notes that it was given. The first time counts. */
+  /** Records the first time that the response was sent. */
   end(name: string): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
-/** The table of answers that wait for people. */
 export function createKeptAnswers(
   { database }: Pick<Connection, 'database'>,
   prepare: (sql: string) => Statement,
@@ -144,7 +136,7 @@ export function createKeptAnswers(
     mayHaveAny: async () => any.get() !== undefined,
     keep: async (name, { runId, sealed }) => {
       const at = Date.now();
-      // Unlike marks, which may be lost, this has to be on the disk before anybody is told.
+      // Unlike marks, responses must be on disk before anyone relies on them.
       database.exec('PRAGMA synchronous = FULL');
       try {
         return transact(database, () => {
@@ -163,8 +155,8 @@ export function createKeptAnswers(
   };
 }
 
-/** How long an answer that was given is given again to the same request, so that a lost connection loses nothing. */
+/** How long a sent response is repeated for the same request, in case the connection was lost. */
 export const GIVEN_FOR_MS = 24 * 3_600_000;
 
-/** How long an answer is kept whose client does not come back. */
+/** How long a response is kept if the client does not return. */
 export const KEPT_FOR_MS = 90 * 24 * 3_600_000;

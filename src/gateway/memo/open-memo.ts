@@ -10,8 +10,8 @@ import { createKeptAnswers, createMarks, type MarkLimits, type Memo } from './me
 import { createMemoKey, type MemoKey, openMemoKey } from './memo-key.ts';
 
 /**
- * The memo that belongs to a state store: in the same database, whose address `env` has; or `memo.db` and `memo.key` beside the
- * file, or in memory. Throws STORE_FAILED.
+ * Opens the memo in the state store's database, in `memo.db` and `memo.key` beside its file, or in memory. `env` holds
+ * the database URL. Throws STORE_FAILED.
  */
 export async function openMemo(
   config: StateStoreConfig,
@@ -20,7 +20,6 @@ export async function openMemo(
 ): Promise<Memo> {
   if (config.type === 'refused') throw unusableStoreError(config.reason);
   if (config.type === 'postgres') {
-    // Nothing of it is loaded for other stores.
     const { readAddress } = await import('../../store/postgres/connection/address.ts');
     const { openSharedMemo } = await import('./shared-memo.ts');
     return await openSharedMemo(readAddress(config.urlEnv, env), limits);
@@ -42,7 +41,6 @@ const defaultLimits: MarkLimits = { maxRows: 200_000, idleMs: 30 * 86_400_000 };
 
 function createMemo(connection: Connection, key: MemoKey, limits: MarkLimits): Memo {
   const { database } = connection;
-  // No transaction of another process takes long.
   database.exec('PRAGMA busy_timeout = 5000');
   const prepare = (sql: string) => createStatement(database.prepare(sql));
   let isOpen = true;
@@ -58,7 +56,7 @@ function createMemo(connection: Connection, key: MemoKey, limits: MarkLimits): M
   };
 }
 
-// Names are keyed hashes, values one word or a sealed text: nothing here says what anybody wrote.
+// Names are keyed hashes, and values are one word or encrypted, so the tables reveal no texts.
 const tables = `
 CREATE TABLE marks (
   name TEXT PRIMARY KEY,
@@ -76,5 +74,5 @@ CREATE TABLE kept_answers (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** "SGBM": what a gateway remembers of earlier calls. */
+/** The application ID is "SGBM" in ASCII. */
 const memoLayout: Layout = { applicationId: 0x5347424d, version: 1, tables };

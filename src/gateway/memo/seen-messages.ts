@@ -16,11 +16,11 @@ import { createHookIdentities, namesOfPrefixes } from './memo-key.ts';
 
 interface SeenMessagesOptions {
   readonly memo: Pick<Memo, 'isShared' | 'key' | 'marks'>;
-  /** By the name of a hook; one that is not there judges all messages. */
+  /** By hook name. Hooks that are missing judge all messages. */
   readonly judge: ReadonlyMap<string, 'all' | 'new'>;
 }
 
-/** Remembers what hooks of `judge: new` have let pass, for each caller and each version of a hook. */
+/** Remembers what hooks with `judge: new` allowed, per caller and per version of a hook. */
 export function openSeenMessages({ memo, judge }: SeenMessagesOptions): SeenMessages {
   const identities = createHookIdentities(memo);
   const judgesNew = (link: Link): link is FilterLink =>
@@ -55,13 +55,13 @@ export function openSeenMessages({ memo, judge }: SeenMessagesOptions): SeenMess
 }
 
 interface Shortening {
-  /** Done before `shorten`; absent: nothing has to be done. Never rejects. */
+  /** Called before `shorten`. Never rejects. */
   prepare?: ((request: ProviderRequest) => Promise<void>) | undefined;
   shorten(request: ProviderRequest): UnjudgedPart;
   note(verdicts: readonly (readonly [name: string, verdict: PartVerdict])[]): void;
 }
 
-/** The link of a filter that is asked about a part of a request, and whose answer is one about the whole. */
+/** Shows a filter only a part of the request and converts its answer to one about the whole request. */
 function shortenLink(link: FilterLink, shortening: Shortening): FilterLink {
   const { listener } = link;
   return { ...link, listener: { ...listener, port: shortenPort(listener.port, shortening) } };
@@ -69,7 +69,7 @@ function shortenLink(link: FilterLink, shortening: Shortening): FilterLink {
 
 function shortenPort(port: FilterPort, { prepare, shorten, note }: Shortening): FilterPort {
   const { codec, transport } = port;
-  // What was encoded is what the reply is about.
+  // Decoding needs the part that was encoded for the same event.
   const parts = new WeakMap<NativeEvent, UnjudgedPart>();
   const encode = (event: NativeEvent): Message => {
     if (event.phase !== 'before_call') return codec.encode(event);
@@ -95,7 +95,7 @@ function shortenPort(port: FilterPort, { prepare, shorten, note }: Shortening): 
   };
 }
 
-/** What is sent is known only after something that takes time: until then something else stands for it. */
+/** The part is known only after asynchronous preparation, so a placeholder represents the message until it is sent. */
 function encodeLate(
   transport: Transport,
   {
@@ -133,13 +133,12 @@ async function notifyOver(transport: Transport, message: Message, signal?: Abort
 }
 
 interface JoinedAnswer {
-  /** As if the hook had been asked about the whole request. */
   readonly answer: Answer;
-  /** What it made of what it was shown, to be remembered if the request is allowed. */
+  /** The hook's verdicts, stored if the request is allowed. */
   readonly verdicts: readonly (readonly [name: string, verdict: PartVerdict])[];
 }
 
-/** Joins the answer to a part with what was not asked about. Throws REPLY_MALFORMED where that cannot be done exactly. */
+/** Throws REPLY_MALFORMED if the answer about the part cannot be applied exactly to the whole request. */
 function joinAnswer(answer: Answer, part: UnjudgedPart): JoinedAnswer {
   if (answer.verdict === 'allow') return { answer, verdicts: verdictsOf(part, () => 'same') };
   if (answer.verdict === 'modify') return joinModify(answer, part);
@@ -171,7 +170,7 @@ function joinModify(answer: Modify, part: UnjudgedPart): JoinedAnswer {
   return { answer: joined, verdicts };
 }
 
-/** Each message in the place of the one that was shown; or, where only the end was shown, any list in its place. */
+/** Replaces each shown message in place. If only the end was shown, any number of messages may replace it. */
 function joinMessages(texts: readonly string[], { whole, indexes }: UnjudgedPart): Json {
   const kept = whole.messages.map((message) => stringifyJson(message));
   const first = indexes[0] ?? kept.length;
@@ -189,7 +188,6 @@ function isUnchanged(sent: ChatMessage, text: string): boolean {
   return isSameMessage(sent, withoutTextParts(parseMessage(text), sent));
 }
 
-/** A verdict for each part that the hook was shown; `at` is its place among the shown messages, -1 for the prompt. */
 function verdictsOf(
   { names, hasSystemPrompt, indexes }: UnjudgedPart,
   verdictOf: (place: number, at: number) => PartVerdict,
@@ -201,7 +199,7 @@ function verdictsOf(
   return places.map(({ place, at }) => [names[place] ?? '', verdictOf(place, at)] as const);
 }
 
-/** `message_index`, which counts the messages that the hook was shown, as it counts those of the request. */
+/** Converts `message_index` from an index of the shown messages to an index of the request's. */
 function withPlaceInWhole(metadata: Json, { indexes }: UnjudgedPart): Json {
   const { value } = metadata;
   const given = isObject(value) ? value['message_index'] : undefined;
@@ -217,30 +215,26 @@ function malformed(what: string): RuntimeError {
   });
 }
 
-/** What a hook made of a message, or of the system prompt: nothing, or something else. */
 type PartVerdict = 'same' | 'changed';
 
 interface UnjudgedPart {
-  /** The request as it comes to the hook. */
   readonly whole: ProviderRequest;
-  /** The names of its prefixes: of the system prompt, then with one message more each. */
+  /** The names of the prefixes: the system prompt, then one more message each. */
   readonly names: readonly string[];
-  /** Whether the hook is shown the system prompt. */
   readonly hasSystemPrompt: boolean;
-  /** The indexes of the messages that the hook is shown, in order; the last message is always one of them. */
+  /** The indexes of the shown messages, in order. Always includes the last message. */
   readonly indexes: readonly number[];
-  /** The request with these messages alone. */
   readonly shown: ProviderRequest;
 }
 
 /**
- * Leaves out what the hook has let pass as it was, at this place, behind these very messages. What it has changed is shown
- * to it again, so that it is changed again.
+ * Omits what the hook allowed unchanged at the same position after the same messages. Messages that the hook changed
+ * are shown again, so that it changes them again.
  */
 function findUnjudgedPart(whole: ProviderRequest, names: readonly string[], marks: Marks): UnjudgedPart {
   const verdicts = names.map((name) => marks.find(name));
   const { messages } = whole;
-  // A gap in what is remembered: what is behind it was judged behind something that is forgotten.
+  // After a missing mark nothing counts as known, because it was judged in a context that is now unknown.
   const unknown = verdicts.indexOf(undefined);
   const known = unknown === -1 ? verdicts.length : unknown;
   const isSettled = (place: number) => place < known && verdicts[place] === 'same';

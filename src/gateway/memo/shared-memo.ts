@@ -20,7 +20,6 @@ import {
 } from './memo.ts';
 import { MemoKey } from './memo-key.ts';
 
-/** The memo in a database that all replicas share. Throws STORE_FAILED. */
 export async function openSharedMemo(address: Address, limits: MarkLimits): Promise<Memo> {
   const caller = await openFunctionCaller(address);
   const call = async <Result>(
@@ -75,7 +74,7 @@ function readKey(answer: unknown): MemoKey {
   return new MemoKey(secret);
 }
 
-/** Those that were used lately are at hand; what is at hand for an hour is asked for again, so that its use is known. */
+/** Caches recently used marks for an hour, then reads them again, which also records their use. */
 function createSharedMarks(call: Call, { idleMs, maxRows }: MarkLimits): Marks {
   const recent = new LRUCache<string, string>({ max: RECENT, ttl: TOUCH_AFTER_MS });
   let untilSweep = SWEEP_AFTER;
@@ -93,7 +92,7 @@ function createSharedMarks(call: Call, { idleMs, maxRows }: MarkLimits): Marks {
     load: async (names) => {
       const missing = names.filter((name) => recent.get(name) === undefined);
       if (missing.length === 0) return;
-      // Whatever does not come in time is judged again.
+      // Marks that load too late are judged again.
       await Promise.race([load(missing).catch(() => {}), sleep(LONGEST_LOAD_MS, undefined, { ref: false })]);
     },
     find: (name) => recent.get(name),
