@@ -22,7 +22,6 @@ import type { SseEvent } from '../wire/sse.ts';
 import type { StreamedCall, StreamLog, StreamSettings } from './stream-call.ts';
 import { AnswerWindows, FrameQueue } from './windows.ts';
 
-/** One streamed answer on its way through the hooks to a client. */
 export class AnswerStream implements StreamDoor<ReadEvent, string> {
   readonly #call: StreamedCall;
   readonly #log: StreamLog;
@@ -36,7 +35,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
   readonly #patience: Patience;
   readonly #held: HeldShare;
 
-  /** Throws Error when the endpoint has no streams. */
+  /** Throws Error if the endpoint has no streams. */
   constructor(call: StreamedCall, settings: StreamSettings, log: StreamLog) {
     const { codec, rules, request, signal } = call;
     if (codec.stream === undefined) throw new Error(`${codec.name} has no streams`);
@@ -60,7 +59,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     this.#patience = new Patience({ waitMs, signal, wait });
   }
 
-  /** What the client is sent. Never rejects. */
+  /** The events for the client. Never rejects. */
   async *chunks(): AsyncGenerator<string, void> {
     let isComplete = false;
     try {
@@ -148,7 +147,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     yield this.#frames.takeFree() + this.#writer.verbatim(event);
   }
 
-  /** Throws RefusedCall where the client is to be told an error, and the signal's reason once it is aborted. */
+  /** Throws RefusedCall if the client gets an error, and the signal's reason once it is aborted. */
   *#write(verdict: AnswerVerdict): Generator<string, void> {
     this.#call.signal.throwIfAborted();
     switch (verdict.kind) {
@@ -184,7 +183,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     return codec.substitute({ text: before + text, end }, model);
   }
 
-  /** Throws RefusedCall when the client has something that the answer does not begin with. */
+  /** Throws RefusedCall if the client already has text that the response does not begin with. */
   #finish(body: string, by: Decision | undefined): string {
     try {
       return this.#writer.finish(body);
@@ -228,12 +227,12 @@ class UpstreamEvents {
     this.#abandon = abandon;
   }
 
-  /** The answer is complete: what the upstream does from now on cannot break it off any more. */
+  /** Marks the response as complete. Later upstream failures no longer matter. */
   complete(): void {
     this.#isComplete = true;
   }
 
-  /** Undefined at the end. Throws RefusedCall when the upstream fails. */
+  /** Returns undefined at the end. Throws RefusedCall if the upstream fails. */
   async next(): Promise<SseEvent | undefined> {
     try {
       const { done, value } = await (this.#isComplete ? this.#nextSoon() : this.#events.next());
@@ -245,10 +244,9 @@ class UpstreamEvents {
     }
   }
 
-  /** Ends the upstream's answer. */
   end(reason: unknown): void {
     this.#abandon(reason);
-    // Not awaited: it may be waiting for an upstream that does not listen.
+    // Not awaited, because the upstream may never respond to the cancellation.
     void this.#events.return?.().then(undefined, () => {});
   }
 
@@ -267,7 +265,7 @@ class UpstreamEvents {
   }
 }
 
-/** How long what follows a complete answer, such as its usage, is waited for. */
+/** How long to wait for events after a complete response, such as the usage. */
 const afterEndMs = 2000;
 
 const brokenOff: Refusal = refusal(
@@ -278,11 +276,10 @@ const brokenOff: Refusal = refusal(
 );
 
 interface PatienceOptions {
-  /** How long a client gets nothing before it is told to wait, in milliseconds. */
+  /** The maximum silence before a keep-alive, in milliseconds. */
   readonly waitMs: number;
-  /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
-  /** What a waiting client is sent; empty for nothing. */
+  /** Returns the keep-alive text, or '' if there is none. */
   readonly wait: () => string;
 }
 
@@ -294,12 +291,11 @@ class Patience {
     this.#options = options;
   }
 
-  /** The client was sent something. */
   feed(): void {
     this.#fedAt = performance.now();
   }
 
-  /** The result of the work; yields what the client is sent meanwhile. Throws the signal's reason once it is aborted. */
+  /** Returns the result of the work and yields keep-alives meanwhile. Throws the signal's reason once it is aborted. */
   async *during<T>(work: Promise<T>): AsyncGenerator<string, T> {
     for (;;) {
       const done = await this.#within(work);
@@ -322,7 +318,7 @@ class Patience {
     if (text !== '') yield text;
   }
 
-  /** Undefined when the time to wait is over first. */
+  /** Returns undefined if the keep-alive is due first. */
   #within<T>(work: Promise<T>): Promise<{ readonly value: T } | undefined> {
     const { waitMs, signal } = this.#options;
     return new Promise((resolve, reject) => {

@@ -5,77 +5,71 @@ import type { EndpointCodec, TokenUsage, WireRequest, WireRules } from '../wire/
 import { isSaidAsAnswer, type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 import type { SseEvent } from '../wire/sse.ts';
 
-/** How streamed answers are let through. */
 export interface StreamSettings {
-  /** What filters look at together before it goes out, in UTF-16 units; undefined: the answer is held until it is complete. */
+  /** The size of the text window that filters see, in UTF-16 units; undefined buffers the whole response. */
   readonly windowChars: number | undefined;
-  /** What a denial becomes as long as the client has nothing of the answer. */
+  /** How a denial is sent while the client has received nothing. */
   readonly onDeny: 'error' | 'answer';
-  /** How long a client gets nothing before it is sent an event to wait by, in milliseconds. */
+  /** The maximum silence before a keep-alive, in milliseconds. */
   readonly waitMs: number;
   /** Shared by all streams. */
   readonly heldBytes: GatewayServices['heldBytes'];
 }
 
-/** An answer that an upstream streams. */
 export interface StreamedCall {
   readonly codec: EndpointCodec;
   readonly rules: WireRules;
   readonly request: WireRequest;
-  /** What the client calls the model. */
+  /** The model's name for the client. */
   readonly model: string;
-  /** Read only as fast as the client reads, or as the answer may be held. What it throws ends the stream. */
+  /** Read only as fast as the client reads or the buffer allows. An error ends the stream. */
   readonly events: AsyncIterable<SseEvent>;
   readonly judge: AnswerJudge;
   /**
-   * Whether somebody decides on the answer, as by default. If not, it goes out as it comes, and observers are told of it at
-   * the end.
+   * Whether a hook decides on the response; true by default. If false, events pass at once and observers get the
+   * response at the end.
    */
   readonly isJudged?: boolean | undefined;
-  /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
-  /** Ends the upstream's answer; may be called when it has ended. */
+  /** Ends the upstream's response. Safe to call after its end. */
   readonly abandon: (reason: unknown) => void;
 }
 
-/** What became of a streamed answer. */
 export interface StreamReport {
   readonly outcome: 'allowed' | 'modified' | 'denied' | 'failed' | 'aborted';
-  /** Of after_call: on the message of each choice, and on the piece that was stopped. */
+  /** The after_call decisions on each choice's message and on a stopped piece. */
   readonly decisions: readonly Decision[];
-  /** Why the client has no answer, or not all of it. */
+  /** Why the client received no response or an incomplete one. */
   readonly refusal: Refusal | undefined;
-  /** Undefined where the upstream has not told it. */
+  /** Undefined if the upstream reported no usage. */
   readonly usage: TokenUsage | undefined;
-  /** Milliseconds since the stream was opened. */
   readonly times: { readonly total: number; readonly hooks: number };
 }
 
 export type OpenedStream =
-  /** Nothing was sent, so that the client can be given a status. */
+  /** Nothing was sent, so the client can still get an error status. */
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly report: StreamReport }
   | {
       readonly kind: 'stream';
-      /** Whole events. Never rejects; ended by `return`, which ends the upstream's answer too. */
+      /** Whole events. Never rejects. `return` also ends the upstream's response. */
       readonly chunks: AsyncIterableIterator<string>;
-      /** Known when `chunks` have ended; never rejects. */
+      /** Resolves when `chunks` end. Never rejects. */
       readonly report: Promise<StreamReport>;
     };
 
-/** What a stream's report is made of, as it becomes known. */
 export class StreamLog {
   outcome: StreamReport['outcome'] = 'aborted';
   refusal: Refusal | undefined;
   usage: TokenUsage | undefined;
-  /** How many pieces filters were asked about. */
+  /** The number of pieces that filters judged. */
   windows = 0;
-  /** Whether the client was sent something. */
+  /** Whether the client received any event. */
   hasBegun = false;
   readonly #startedAt = performance.now();
   readonly #decisions: Decision[] = [];
   #hooks = 0;
 
-  /** The client went away before it had everything. */
+  /** Called if the client disconnects early. */
   breakOff(): void {
     if (this.refusal === undefined) this.outcome = 'aborted';
   }
@@ -85,7 +79,7 @@ export class StreamLog {
     this.outcome = isSaidAsAnswer(refusal) ? 'denied' : 'failed';
   }
 
-  /** The judge, whose decisions and time are noted, and which asks until the signal aborts. */
+  /** Wraps a judge to record its decisions and time, and to stop at the signal. */
   watch(judge: AnswerJudge, signal: AbortSignal): AnswerJudge {
     const { judgeCalls } = judge;
     return {
@@ -120,7 +114,7 @@ export class StreamLog {
   }
 }
 
-/** Counts the bytes of answers that wait for a decision, of one stream and of all together. */
+/** Counts the bytes of buffered responses, per stream and in total. */
 export class HeldBytes {
   readonly #perStream: number;
   readonly #inTotal: number;
@@ -131,12 +125,11 @@ export class HeldBytes {
     this.#inTotal = inTotal;
   }
 
-  /** Of all streams at this moment. */
+  /** The total of all streams. */
   get held(): number {
     return this.#held;
   }
 
-  /** The share of one stream. */
   open(): HeldShare {
     let own = 0;
     return {

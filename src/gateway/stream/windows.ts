@@ -9,10 +9,8 @@ import { TextWindow } from '../../models/guard/text-window.ts';
 import type { Channel, StreamPart, StreamWriter } from '../wire/codec.ts';
 import type { SseEvent } from '../wire/sse.ts';
 
-/** Asks the filters about a piece of one member of a choice's message. */
 export type AskAboutMember = (member: Channel['member'], piece: string) => ReturnType<AskAboutPiece>;
 
-/** The texts of an answer, each behind a window of its own. */
 export class AnswerWindows {
   readonly #windowChars: number;
   readonly #askAbout: AskAboutMember;
@@ -23,13 +21,13 @@ export class AnswerWindows {
     this.#askAbout = askAbout;
   }
 
-  /** Whether filters have changed a text of which something is released. */
+  /** Whether filters changed text that was already released. */
   get isChanged(): boolean {
     for (const { window } of this.#texts.values()) if (window.isChanged) return true;
     return false;
   }
 
-  /** Adds text, and asks about what is due; returns what stopped it. */
+  /** Adds text and runs the filters on each complete window. Returns the stop, if any. */
   async add(deltas: Extract<StreamPart, { kind: 'text' }>['deltas']): Promise<StoppedAnswer | undefined> {
     for (const { channel, text } of deltas) {
       const stopped = await this.#addOne(channel, text);
@@ -46,7 +44,6 @@ export class AnswerWindows {
     return (await this.#endOthers(grown)) ?? (await this.#ask(grown, releasePieces));
   }
 
-  /** The text that a channel belongs to. */
   textOf(channel: Channel): MemberText {
     const id = `${channel.choice} ${channel.member}`;
     const known = this.#texts.get(id);
@@ -56,7 +53,7 @@ export class AnswerWindows {
     return text;
   }
 
-  /** The messages as far as they were told. */
+  /** The messages received so far. */
   messages(): ChatMessage[] {
     const messages = new Map<number, ChatMessage>();
     for (const { choice, member, told } of this.#texts.values()) {
@@ -66,12 +63,12 @@ export class AnswerWindows {
     return [...messages.values()];
   }
 
-  /** The texts of which the client has something. */
+  /** The texts of which the client has received a part. */
   sent(): MemberText[] {
     return [...this.#texts.values()].filter(({ isSent }) => isSent);
   }
 
-  /** The other texts of the choice end where another one begins, so that this one need not wait for their last piece. */
+  /** Releases the choice's other texts when a new one begins, so that the new one does not wait for them. */
   async #endOthers(grown: MemberText): Promise<StoppedAnswer | undefined> {
     for (const other of this.#texts.values()) {
       if (other === grown || other.choice !== grown.choice || other.isClosed) continue;
@@ -103,8 +100,8 @@ interface Span {
 }
 
 /**
- * The events of an answer in the order in which they came. They leave in this order, as they came, until a filter has
- * changed something; from then on the texts alone go out before the end, as the filters left them.
+ * The events of a response in order. They pass unchanged until a filter changes text. From then on only the filtered
+ * texts are sent before the end.
  */
 export class FrameQueue {
   readonly #writer: StreamWriter;
@@ -113,20 +110,19 @@ export class FrameQueue {
   #frames: Frame[] = [];
   #hasText = false;
 
-  /** What leaves before the end: what windows have let pass, nothing, or everything. */
+  /** `passes` says what is sent before the end: text released by windows, nothing or everything. */
   constructor(writer: StreamWriter, passes: AnswerWindows | 'nothing' | 'everything') {
     this.#writer = writer;
     this.#windows = typeof passes === 'string' ? undefined : passes;
     this.#passesAll = passes === 'everything';
   }
 
-  /** Adds an event before its text is added to the windows. */
   add(event: SseEvent, part: StreamPart): void {
     const kind = part.kind === 'end' || part.kind === 'error' ? 'held' : part.kind;
     this.#frames.push({ event, kind, spans: part.kind === 'text' ? this.#spansOf(part.deltas) : [] });
   }
 
-  /** What may go out before the answer is complete; a beginning goes with the first text behind it. */
+  /** Returns what may be sent before the response is complete. Opening events wait for the first text. */
   take(): string {
     if (this.#passesAll) return this.#takeFirst(this.#frames.length);
     if (this.#windows === undefined) return '';
@@ -139,14 +135,13 @@ export class FrameQueue {
     return this.#hasText ? this.#takeFirst(count) : '';
   }
 
-  /** The events at the front that tell nothing of the answer. */
+  /** Returns the leading events without content. */
   takeFree(): string {
     if (this.#windows?.isChanged === true) return '';
     const found = this.#frames.findIndex(({ kind }) => kind !== 'free');
     return this.#takeFirst(found === -1 ? this.#frames.length : found);
   }
 
-  /** All that is left, as it came. */
   *takeAll(): Generator<string> {
     const frames = this.#frames;
     this.#frames = [];
@@ -184,7 +179,7 @@ export class FrameQueue {
     let taken = 0;
     for (const frame of this.#frames) {
       if (frame.kind === 'held') break;
-      // The beginning tells nothing of the answer, and its ids are those of the whole of it.
+      // Opening events have no content, but their IDs apply to the whole response.
       out += frame.kind === 'free' && !this.#hasText ? this.#verbatim(frame) : this.#textsOf(frame);
       this.#hasText ||= frame.spans.some(({ length }) => length > 0);
       if (!isReleased(frame)) break;
@@ -209,10 +204,10 @@ export class FrameQueue {
   }
 }
 
-/** Events that wait are sent together, about as much as a socket takes at once. */
+/** UTF-16 units. Buffered events are sent in chunks of about one socket buffer. */
 const chunkChars = 16_384;
 
-/** Whether what comes behind it may go out: nothing of it waits for a decision. */
+/** Whether no text of the event waits for a decision, so that later events may be sent. */
 function isReleased({ kind, spans }: Frame): boolean {
   return kind !== 'held' && spans.every(({ text, end }) => end <= text.passable);
 }
@@ -221,23 +216,21 @@ interface Segment {
   readonly from: number;
   readonly to: number;
   readonly text: string;
-  /** It is the told text. */
+  /** Whether the filters left the text unchanged. */
   readonly isPlain: boolean;
 }
 
-/** A text of a message behind its window: all channels of one member of one choice, one after another. */
+/** One text of a message behind a window: all channels of one member of one choice, in sequence. */
 export class MemberText {
   readonly choice: number;
   readonly member: Channel['member'];
   readonly window: TextWindow;
-  /** Nothing more of it is released before the whole answer is judged. */
+  /** Set when no more text is released before the whole response is judged. */
   isClosed = false;
   readonly #told: string[] = [];
   #toldChars = 0;
   readonly #runs: { readonly key: string; end: number }[] = [];
-  /** What is told and not yet released. */
   #open = '';
-  /** What is released and not yet sent. */
   #segments: Segment[] = [];
   #settled = 0;
   #passed = 0;
@@ -254,7 +247,6 @@ export class MemberText {
     return this.#told.join('');
   }
 
-  /** What the client has. */
   get sent(): string {
     return this.told.slice(0, this.#passed) + this.#taken;
   }
@@ -263,12 +255,11 @@ export class MemberText {
     return this.#passed > 0 || this.#taken !== '';
   }
 
-  /** How many characters were told. */
   get length(): number {
     return this.#toldChars;
   }
 
-  /** How much of the told text may go out. */
+  /** How many characters may be sent unchanged. */
   get passable(): number {
     const [blocked] = this.#segments;
     return this.#isBlocked && blocked !== undefined ? blocked.from : this.#settled;
@@ -278,7 +269,7 @@ export class MemberText {
     this.#told.push(text);
     this.#toldChars += text.length;
     const last = this.#runs.at(-1);
-    // What goes on where it had stopped is put together otherwise than it was told.
+    // A channel that resumes would make the order of the text differ from the order of events.
     if (last?.key !== key) this.isClosed ||= this.#runs.some((run) => run.key === key);
     if (last?.key === key) last.end = this.#toldChars;
     else this.#runs.push({ key, end: this.#toldChars });
@@ -287,7 +278,6 @@ export class MemberText {
     this.window.push(text);
   }
 
-  /** Notes what the window has released. */
   settle(released: string): void {
     const length = this.window.settled - this.#settled;
     if (length === 0) return;
@@ -296,7 +286,7 @@ export class MemberText {
     this.#settled += length;
   }
 
-  /** What of a channel may go out as the filters left it. A change over the end of a channel waits for the whole answer. */
+  /** Returns a channel's filtered text. A change across the channel's end waits for the whole response. */
   take({ key }: Channel): string {
     const end = this.#runs.find((run) => run.key === key)?.end ?? 0;
     let out = '';
@@ -313,7 +303,7 @@ export class MemberText {
     return out;
   }
 
-  /** Notes that what was told up to there goes out as it was told. */
+  /** Records that the text up to `end` was sent unchanged. */
   pass(end: number): void {
     this.#passed = end;
     for (let [next] = this.#segments; next !== undefined && next.from < end; [next] = this.#segments) {
@@ -327,7 +317,7 @@ export class MemberText {
   }
 }
 
-/** What is the same at both ends, and what was changed between. */
+/** Splits the text into an equal start, a changed middle and an equal end. */
 function segmentsOf(from: number, told: string, text: string): Segment[] {
   const to = from + told.length;
   if (told === text) return [{ from, to, text, isPlain: true }];
