@@ -15,7 +15,7 @@ import { decodeUtf8 } from '../wire/place.ts';
 import { RefusedCall, refusal } from '../wire/refusal.ts';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
 
-/** A scripted provider that answers at every endpoint, within this process, in the endpoint's own form. */
+/** Opens a scripted provider in this process. It answers at every endpoint in the endpoint's format. */
 export function openMockUpstream(provider: ProviderConfig, codecs: Codecs): Upstream {
   const script = once(async () => openScript(provider));
   return {
@@ -318,12 +318,12 @@ function toRefusal(thrown: unknown): RefusedCall {
   return new RefusedCall({ status, code: name, message, isRetryable: false }, thrown);
 }
 
-/** `POST /v1/embeddings`: for each text the vector of the script, or one that is the same for the same text. Throws PROVIDER_FAILED. */
+/** Returns the script's vectors, or a deterministic vector for each text. Throws PROVIDER_FAILED. */
 async function embed(body: string, provider: ProviderConfig, signal: AbortSignal): Promise<unknown> {
   const request = tryParse(body);
   const { input, encoding_format: format } = isObject(request) ? request : {};
   const texts = (Array.isArray(input) ? input : [input]).map(String);
-  // A mock that answers has a script for that, and none for embeddings.
+  // The script of a chat mock has no embeddings.
   const script = provider.role === 'embedding' ? provider : { ...provider, additionalConfig: {} };
   const { vectors, tokens } = await openMockEmbeddings(script)(texts, signal);
   const data = vectors.map((vector, index) => {
@@ -407,32 +407,28 @@ function usageOf({ usage: { input, output } }: ScriptedReply) {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
-/** What a script says to one call, in no endpoint's form. */
 interface ScriptedReply {
   /** Unique within the process. */
   readonly id: string;
   readonly model: string;
-  /** The text in the pieces in which it is streamed. */
+  /** The text, split as it is streamed. */
   readonly pieces: readonly string[];
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: string }[];
   readonly finish: NonNullable<MockResponse['finishReason']>;
   readonly usage: TokenUsage;
-  /** How many answers the request asks for; all say the same. */
+  /** The requested number of choices. All have the same text. */
   readonly choices: number;
-  /** Of a chat: whether a stream ends with its usage. */
+  /** Whether a streamed chat ends with its usage. */
   readonly tellsUsage: boolean;
 }
 
-/** An event of a stream, and whether the script pauses before it. */
 interface ScriptedEvent {
   readonly text: string;
   readonly isPiece: boolean;
 }
 
 interface Rendering {
-  /** The unstreamed body. */
   whole(reply: ScriptedReply): unknown;
-  /** The events of a stream. */
   stream(reply: ScriptedReply): Iterable<ScriptedEvent>;
 }
 

@@ -38,21 +38,20 @@ interface OfferContext {
   readonly config: GatewayConfig;
   readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
   readonly addSecrets: (secrets: readonly string[]) => void;
-  /** What keeps calls to the limit of a provider, if it has one. */
+  /** Returns the rate limit queue of a provider, if it has one. */
   readonly rateOf: (provider: ProviderConfig) => RateQueue | undefined;
   readonly streamsOf: (provider: ProviderConfig) => StreamLimits | undefined;
 }
 
-/** What a gateway offers, and what it cannot. */
 export interface Offer {
   readonly models: readonly OfferedModel[];
-  /** Providers whose type no endpoint speaks, or which the config does not let be used. */
+  /** Providers without a usable endpoint, or excluded by the config. */
   readonly left: readonly { readonly provider: string; readonly why: string }[];
-  /** Ends all connections. Never rejects. */
+  /** Closes all connections. Never rejects. */
   close(): Promise<void>;
 }
 
-/** The models of the config under the names that clients ask for. Nothing is read or sent before the first call. */
+/** Returns the config's models by the names that clients use. Reads and sends nothing before the first call. */
 export function offerModels(providers: readonly ProviderConfig[], context: OfferContext): Offer {
   const { config, env } = context;
   const upstreams = new Map<string, Upstream>();
@@ -117,7 +116,7 @@ function whyLeft(provider: ProviderConfig): string | undefined {
   return `its type ${provider.type} speaks none of the endpoints`;
 }
 
-/** A gateway forwards bytes: who stands in for another has to speak some endpoint of it. */
+/** The gateway does not translate between APIs, so a fallback must support one of the same endpoints. */
 function speaksLike({ endpoints }: OfferedModel): (other: OfferedModel) => boolean {
   return (other) => !endpoints.isDisjointFrom(other.endpoints);
 }
@@ -150,13 +149,12 @@ const noEndpoints: ReadonlySet<EndpointName> = new Set();
 interface UpstreamLimit {
   readonly provider: string;
   readonly rate: RateQueue;
-  /** How long a call waits for its turn at most. */
+  /** The maximum time that a call waits for the rate limit. */
   readonly waitMs: number;
-  /** Of an answer, where the request does not say how long it may be. */
+  /** The output limit for requests without one. */
   readonly maxTokens: number | undefined;
 }
 
-/** The upstream, whose calls begin one after another as the limit of its provider has room. */
 function limitUpstream(upstream: Upstream, limit: UpstreamLimit): Upstream {
   return {
     ...upstream,
@@ -169,7 +167,7 @@ function limitUpstream(upstream: Upstream, limit: UpstreamLimit): Upstream {
   };
 }
 
-/** The upstream, of whose streams no more are open at once than its provider allows. */
+/** Limits the number of concurrent streams to the provider's maximum. */
 function limitStreams(
   upstream: Upstream,
   {
@@ -185,7 +183,7 @@ function limitStreams(
       if (endpoint === 'embeddings' || endpoint === 'count_tokens' || !asksForStream.test(textOf(body)))
         return await upstream.send(request);
       const leave = await waitFor(provider, waitMs, signal, streams.take);
-      // A client that stops reading aborts the call and closes nothing.
+      // A client that stops reading aborts the call without closing the body.
       const forget = whenAborted(signal, leave);
       const end = () => {
         forget();
@@ -206,7 +204,7 @@ function limitStreams(
   };
 }
 
-/** A member of that name anywhere else costs a place for a moment, and no more. */
+/** A match elsewhere in the body only occupies a stream slot briefly. */
 const asksForStream = /"stream"\s*:\s*true/;
 
 function endingWith(body: AsyncIterable<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
@@ -264,7 +262,7 @@ async function waitFor<Place>(
   }
 }
 
-/** Four bytes a token, as they mostly are, and the longest answer that is asked for; the answer's usage is not read here. */
+/** Estimates four bytes per token plus the maximum output, because the actual usage is not read here. */
 function estimate({ endpoint, body }: UpstreamRequest, { maxTokens }: UpstreamLimit): number {
   if (endpoint === 'count_tokens') return 0;
   const input = Math.ceil(Buffer.byteLength(body) / BYTES_PER_TOKEN);
@@ -288,12 +286,11 @@ function noteRefusal(turn: Turn, { headers }: UpstreamAnswer): void {
 
 interface HttpUpstreamContext {
   readonly env: HostEnv;
-  /** The config file's folder. */
   readonly folder: string;
   readonly limits: Pick<GatewayLimits, 'upstreamMs' | 'idleMs' | 'answerMs'>;
-  /** Whether clients bring their own credentials, so that the provider needs none. */
+  /** Whether clients send their own credentials, so that the provider needs none. */
   readonly passesThrough: boolean;
-  /** Told of the API's key, which no log may show. */
+  /** Registers the API key as a secret for redaction in logs. */
   readonly addSecrets: (secrets: readonly string[]) => void;
 }
 
@@ -313,9 +310,8 @@ function openHttpUpstream(config: ProviderConfig, context: HttpUpstreamContext):
 interface Target {
   readonly pool: Pool;
   readonly basePath: string;
-  /** Of the provider: its credential, and what its entry adds. */
   readonly headers: HeaderMap;
-  /** For the rest of an answer. */
+  /** The time limit for the rest of a response. */
   readonly answerMs: number;
 }
 
@@ -345,7 +341,7 @@ async function openOrRefuse(open: () => Promise<Target>, id: string): Promise<Ta
   }
 }
 
-/** Anthropic's SDK reads an address without the version's path, ours with it; both are meant by either. */
+/** Anthropic's SDK takes a base URL without the version, this config takes one with it. Both forms work. */
 function baseUrlOf({ type }: ProviderConfig, { baseUrl }: HttpAccess): string {
   if (!isAnthropic(type) || /\/v\d+$/.test(baseUrl)) return baseUrl;
   return `${baseUrl}/v1`;
@@ -387,7 +383,7 @@ async function send(id: string, target: Target, request: UpstreamRequest): Promi
   }
 }
 
-/** A stream that never ends, however often it says something, must not hold its client for ever. */
+/** Limits the total duration, because a stream that keeps sending never hits an idle timeout. */
 function endInTime(stream: Readable, timeoutMs: number): void {
   const timer = startTimer({ timeoutMs }, () => {
     const error = new Error(`the answer was not whole within ${timeoutMs} ms`);
@@ -398,11 +394,11 @@ function endInTime(stream: Readable, timeoutMs: number): void {
 
 const fixedHeaders: HeaderMap = {
   'content-type': 'application/json',
-  // Bodies are read as they come.
+  // Bodies are read without decompression.
   'accept-encoding': 'identity',
 };
 
-/** A credential that the client passes through takes the place of the provider's, whichever header either is in. */
+/** A passed-through credential replaces the provider's, even if it is in a different header. */
 function withoutReplaced(client: HeaderMap, own: HeaderMap): HeaderMap {
   if (client['authorization'] === undefined && client['x-api-key'] === undefined)
     return { ...client, ...own };

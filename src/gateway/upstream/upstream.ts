@@ -3,61 +3,60 @@ import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
 import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 
-/** Headers by their lower-case names. */
+/** Headers by lower-case name. */
 export type HeaderMap = Readonly<Record<string, string>>;
 
 export interface UpstreamRequest {
   readonly endpoint: EndpointName;
-  /** What the client asked with behind the path, such as `?beta=true`; empty where nothing. */
+  /** The client's query string, such as `?beta=true`; may be empty. */
   readonly query: string;
-  /** Of the client, as far as they may go on. */
+  /** The client's headers that may be forwarded. */
   readonly headers: HeaderMap;
   readonly body: string | Uint8Array;
   readonly signal: AbortSignal;
 }
 
-/** An answer whose body has not been read. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly headers: HeaderMap;
-  /** Its bytes, once; to leave the loop ends the call. Throws RefusedCall (502, 504) when the upstream breaks off. */
+  /** The bytes, readable once. Leaving the loop ends the call. Throws RefusedCall (502, 504) if the upstream fails. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Ends the call where the body is not read. */
+  /** Ends the call without reading the body. */
   discard(): void;
 }
 
-/** Where a model's calls are answered. */
 export interface Upstream {
-  /** Throws RefusedCall (502, 503, 504), or the signal's reason. */
+  /** Throws RefusedCall (502, 503, 504) or the signal's reason. */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
-  /** Why no call can be made, such as a key that is not set; undefined where one can. Asks no API. Never rejects. */
+  /**
+   * Returns why calls are impossible, such as an unset key; undefined if they are possible. Contacts no API. Never
+   * rejects.
+   */
   findFault(): Promise<string | undefined>;
-  /** Ends its connections. Never rejects. */
+  /** Closes its connections. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A model that the gateway offers. */
 export interface OfferedModel {
-  /** As clients call it. */
+  /** The name that clients use. */
   readonly name: string;
-  /** As its upstream calls it. */
+  /** The name that the upstream uses. */
   readonly upstreamName: string;
   readonly provider: ProviderConfig;
   readonly endpoints: ReadonlySet<EndpointName>;
   readonly upstream: Upstream;
-  /** Who is asked one after another where its own upstream is at fault; each with its own model, upstream and credential. */
+  /** The models to try in order if the upstream fails, each with its own name, upstream and credential. */
   readonly fallbacks: readonly OfferedModel[];
 }
 
-/** What keeps the models of a gateway from being served. */
 export interface Readiness {
-  /** Whether some model has a provider that can be called, or there is none. */
+  /** Whether some model has a usable provider, or no models are offered. */
   readonly isServing: boolean;
-  /** Why providers cannot be called, by their ids. */
+  /** Why providers are unusable, by provider ID. */
   readonly faults: ReadonlyMap<string, string>;
 }
 
-/** Looks at the providers of the models and at those that stand in for them. Never rejects. */
+/** Checks the providers of all models and fallbacks. Never rejects. */
 export async function findReadiness(models: readonly OfferedModel[]): Promise<Readiness> {
   const all = models.flatMap((model) => [model, ...model.fallbacks]);
   const upstreams = new Map(all.map(({ provider, upstream }) => [provider.id, upstream]));
@@ -68,13 +67,13 @@ export async function findReadiness(models: readonly OfferedModel[]): Promise<Re
   return { faults, isServing: all.length === 0 || all.some(({ provider }) => !faults.has(provider.id)) };
 }
 
-/** Who may be asked for a model at an endpoint, in turn. */
+/** Returns a model and its fallbacks that support an endpoint, in order. */
 export function candidatesOf(model: OfferedModel, endpoint: EndpointName): readonly OfferedModel[] {
   if (model.fallbacks.length === 0) return [model];
   return [model, ...model.fallbacks.filter(({ endpoints }) => endpoints.has(endpoint))];
 }
 
-/** Where each endpoint is below the address of an API, which ends with its version. */
+/** Paths below an API's base URL, which ends with the version. */
 export const endpointPaths: Readonly<Record<EndpointName, string>> = {
   chat: '/chat/completions',
   responses: '/responses',
@@ -85,12 +84,12 @@ export const endpointPaths: Readonly<Record<EndpointName, string>> = {
 
 export const endpointNames = ['chat', 'responses', 'embeddings', 'messages', 'count_tokens'] as const;
 
-/** Whether an endpoint is one of Anthropic's API; the others are OpenAI's. */
+/** Whether the endpoint is one of Anthropic's API rather than OpenAI's. */
 export function isAnthropicEndpoint(endpoint: EndpointName): boolean {
   return endpoint === 'messages' || endpoint === 'count_tokens';
 }
 
-/** Finds the model of a name at an endpoint. What it returns throws RefusedCall (404). */
+/** The returned function finds a model by endpoint and name. It throws RefusedCall (404). */
 export function createModelFinder(models: readonly OfferedModel[]) {
   return (endpoint: EndpointName, name: string): OfferedModel => {
     const named = models.filter((each) => each.name === name);
@@ -106,8 +105,8 @@ export function createModelFinder(models: readonly OfferedModel[]) {
 }
 
 /**
- * What of a client's headers goes upstream: the SDKs' own, the trace context, those that the config names, and credentials only
- * where they are to be passed through. Values of other than visible ASCII are left out.
+ * Returns the headers to forward: the SDKs' own, the trace context and those in the config. Credentials are included
+ * only if passed through. Drops values with anything but visible ASCII.
  */
 export function forwardedHeaders(
   headers: ClientHeaders,
@@ -132,8 +131,8 @@ const prefixes = ['anthropic-', 'openai-', 'x-stainless-'];
 const visible = /^[\x20-\x7e]{0,4096}$/;
 
 /**
- * What of an upstream's headers a client gets: request ids, rate limits, figures. A header could carry what no hook has
- * seen, so values must look like an id, a number or a time.
+ * Returns the upstream's headers for the client: request IDs, rate limits and figures. Hooks do not see headers, so
+ * values must look like an ID, a number or a time.
  */
 export function returnedHeaders(headers: ClientHeaders): Record<string, string> {
   const returned: Record<string, string> = {};
@@ -155,7 +154,7 @@ const returnedNames: ReadonlySet<string> = new Set([
 const returnedPrefixes = ['openai-', 'anthropic-', 'x-ratelimit-'];
 const plain = /^[A-Za-z0-9_.:|/+=,; -]{1,256}$/;
 
-/** The media type of a body; undefined when it is none that a client may be told. */
+/** Returns undefined for a media type that must not reach the client. */
 export function mediaTypeOf(headers: ClientHeaders): string | undefined {
   const value = headers['content-type'];
   return typeof value === 'string' ? mediaType.exec(value)?.[1]?.toLowerCase() : undefined;
@@ -163,18 +162,17 @@ export function mediaTypeOf(headers: ClientHeaders): string | undefined {
 
 const mediaType = /^\s*([A-Za-z0-9.+-]{1,64}\/[A-Za-z0-9.+-]{1,64})\s*(?:;|$)/;
 
-/** The headers of a `Headers` object. */
 export function toHeaderMap(headers: Headers): HeaderMap {
   return Object.fromEntries(headers);
 }
 
-/** What a client is told of an upstream that could not be called, or broke off; never its own words. */
+/** Describes an upstream failure without quoting the upstream. */
 export function toUpstreamRefusal(thrown: unknown, provider: string): RefusedCall {
   if (thrown instanceof RefusedCall) return thrown;
   return new RefusedCall(isTimeout(thrown) ? timeout(provider) : unreachable(provider, thrown), thrown);
 }
 
-/** Whether a call failed before the upstream could have heard of it, so that it costs nothing. */
+/** Whether a call failed before the upstream received it, so that it costs nothing. */
 export function wasNotSent(thrown: unknown): boolean {
   if (thrown instanceof RefusedCall && unsentCodes.has(thrown.refusal.code)) return true;
   const code = systemCodeOf(thrown instanceof RefusedCall ? thrown.cause : thrown);
@@ -183,7 +181,7 @@ export function wasNotSent(thrown: unknown): boolean {
 
 const unsentCodes: ReadonlySet<string> = new Set(['provider_unusable', 'provider_rate_limited']);
 
-/** Whether a call failed because its upstream was not there, not in time or without room, as another need not be. */
+/** Whether a call failed because the upstream was unreachable, too slow or overloaded, which a fallback may not be. */
 export function isFaultOfUpstream(thrown: unknown): thrown is RefusedCall {
   return thrown instanceof RefusedCall && faultCodes.has(thrown.refusal.code);
 }
@@ -203,7 +201,6 @@ const unsent: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** An upstream that is silent for too long. */
 export function upstreamTimeout(provider: string): RefusedCall {
   return new RefusedCall(timeout(provider));
 }
@@ -241,7 +238,7 @@ function systemCodeOf(thrown: unknown): string | undefined {
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : undefined;
 }
 
-/** The bytes of an upstream's answer. Throws RefusedCall where they end early, and what aborts the call. */
+/** Throws RefusedCall if the response ends early, and the reason if the call is aborted. */
 export async function* readStream(
   stream: AsyncIterable<Uint8Array> | readonly never[],
   upstream: string,
@@ -255,7 +252,7 @@ export async function* readStream(
   }
 }
 
-/** All bytes of a body. Throws what `tooLarge` gives as soon as there are more than `maxBytes`. */
+/** Throws the error from `tooLarge` as soon as the body exceeds `maxBytes`. */
 export async function readAll(
   body: AsyncIterable<Uint8Array> | readonly never[],
   maxBytes: number,
