@@ -11,7 +11,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// The name of a file says its tier; docs/development.md says what belongs into which.
+// The name of a file says its tier; docs/internals/development.md says what belongs into which.
 const isProcess = 'test/**/*.process.test.ts';
 const isSlow = 'test/**/*.slow.test.ts';
 

@@ -14,7 +14,7 @@ import { makeFolder } from './workspace.ts';
 
 /**
  * Prints what the statements of a store cost a Postgres on this machine, many clients at once, and how large rows and
- * connections are: the figures behind docs/scale.md. Needs `pgbench`, which comes with Debian's postgresql.
+ * connections are: the figures behind docs/operate/scale.md. Needs `pgbench`, which comes with Debian's postgresql.
  */
 const SECONDS = 5;
 const CLIENTS = [1, 4, 16];

@@ -195,8 +195,8 @@ test.each(rules)('a breach is caught: $title', ({ rule, broken, says }) => {
   expect(rule(Object.entries(broken).map(([file, text]) => parseModule(file, text)))).toEqual(says);
 });
 
-test('the folders and files that docs/development.md names are there', () => {
-  const page = readFileSync(new URL('../docs/development.md', import.meta.url), 'utf8');
+test('the folders and files that docs/internals/development.md names are there', () => {
+  const page = readFileSync(new URL('../docs/internals/development.md', import.meta.url), 'utf8');
   const tops = house.folders.join('|');
   const named = [...page.matchAll(new RegExp(`\`((?:${tops})/[\\w./-]+)\``, 'g'))].map(
     ([, path = '']) => path,

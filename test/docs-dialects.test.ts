@@ -14,7 +14,7 @@ import { newProject, openProject, runtimeYaml } from './dialects/project.ts';
 import { readModules } from './source.ts';
 import { dialects, everyMoment, hostPoints, moments, renderMoments } from './tools/moments.ts';
 
-const page = readFileSync(new URL('../docs/dialects.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../docs/guides/run-hooks-of-other-systems.md', import.meta.url), 'utf8');
 
 /** The first two cells of each row of the page that names something in code. */
 function rowsBelow(heading: string): string[][] {
@@ -25,14 +25,14 @@ function rowsBelow(heading: string): string[][] {
   ]);
 }
 
-test('docs/dialects.md has the moments of a turn and the points that each reaches', () => {
+test('docs/guides/run-hooks-of-other-systems.md has the moments of a turn and the points that each reaches', () => {
   expect(page).toContain(`\n\n${renderMoments()}\n\n`);
   const shown = moments.flatMap(({ events }) => events.map(({ phase }) => phase));
   expect([...new Set(shown)]).toEqual(everyMoment);
 });
 
 test.each(dialects)(
-  'docs/dialects.md has every point of $name, and whether it is asked',
+  'docs/guides/run-hooks-of-other-systems.md has every point of $name, and whether it is asked',
   ({ name, points }) => {
     const wanted = Object.entries(points).map(([point, { isFilter }]) => [
       point,
@@ -43,9 +43,9 @@ test.each(dialects)(
 );
 
 const protocol = (name: string) =>
-  readFileSync(new URL(`../docs/protocols/${name}.md`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../docs/reference/protocols/${name}.md`, import.meta.url), 'utf8');
 
-test.each(dialects)('docs/protocols/$name.md has every point', ({ name, points }) => {
+test.each(dialects)('docs/reference/protocols/$name.md has every point', ({ name, points }) => {
   const text = protocol(name);
   expect(Object.keys(points).filter((point) => !new RegExp(`\\b${point}\\b`).test(text))).toEqual([]);
 });
@@ -56,7 +56,7 @@ function membersIn(cell: string): string[] {
   return names.flatMap((name) => (name === 'fuel?' ? ['fuel_remaining', 'fuel_total'] : [name])).toSorted();
 }
 
-test('docs/protocols/claude.md has the matcher and the members of every event', () => {
+test('docs/reference/protocols/claude.md has the matcher and the members of every event', () => {
   const rows = [...protocol('claude').matchAll(/^\| (\w+) \| (?:p|h|p, h) \| (\w*) ?\| ([^|]*)\|/gm)];
   const wanted = Object.entries(eventRules).map(([name, { matcher = '' }]) => {
     const members = Object.entries(fields[name] ?? {});
@@ -65,7 +65,7 @@ test('docs/protocols/claude.md has the matcher and the members of every event', 
   expect(rows.map(([, name, matcher, cell = '']) => [name, matcher, membersIn(cell)])).toEqual(wanted);
 });
 
-test('docs/protocols/chibi.md has the members of every point', () => {
+test('docs/reference/protocols/chibi.md has the members of every point', () => {
   const rows = [...protocol('chibi').matchAll(/^\| \d+ \| (\w+) \| [ph] \| ([^|]*)\|/gm)];
   const wanted = Object.entries(chibiPoints).map(([name, point]) => [
     name,
@@ -74,7 +74,7 @@ test('docs/protocols/chibi.md has the members of every point', () => {
   expect(rows.map(([, name, cell = '']) => [name, membersIn(cell)])).toEqual(wanted);
 });
 
-test('docs/protocols/picoclaw.md has every kind of event with its number', () => {
+test('docs/reference/protocols/picoclaw.md has every kind of event with its number', () => {
   const rows = [...protocol('picoclaw').matchAll(/^\| (\d+) \| (\w+) \| ([\w.]+) \|/gm)];
   const wanted = picoclawKinds
     .filter(({ number }) => number !== undefined)
@@ -92,7 +92,7 @@ const picoclawCauses: Readonly<Record<FailureCause, true>> = {
   no_action: true,
 };
 
-test('docs/dialects.md names every rule by which a failure passes', () => {
+test('docs/guides/run-hooks-of-other-systems.md names every rule by which a failure passes', () => {
   const written = readModules(new URL('../src/dialects', import.meta.url).pathname)
     // A key of a hook's config has the same form.
     .filter(({ file }) => !file.includes('/config/'))
@@ -103,7 +103,7 @@ test('docs/dialects.md names every rule by which a failure passes', () => {
   expect(named.toSorted()).toEqual([...new Set(known)].toSorted());
 });
 
-test('docs/dialects.md has every member that plugin_hook_fired may have', () => {
+test('docs/guides/run-hooks-of-other-systems.md has every member that plugin_hook_fired may have', () => {
   const section = page.split(/^## /m).find((each) => each.startsWith('plugin_hook_fired\n')) ?? '';
   const shown = [...section.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(
     ([, cell = '']) => cell.match(/\w+/g) ?? [],

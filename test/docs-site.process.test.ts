@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { globSync } from 'tinyglobby';
 import { beforeAll, expect, test } from 'vitest';
@@ -48,20 +48,18 @@ test('has each page of docs/, and no link of it is dead', () => {
 });
 
 test('names every page of docs/ but decisions in the contents, and says which is shown', () => {
-  const html = readFileSync(join(site, 'protocols/claude.html'), 'utf8');
-  const pages = allIn(site, '{*,start/*}.html').filter(
-    (page) => page !== 'index.html' && !(page in redirects),
+  const html = readFileSync(join(site, 'reference/protocols/claude.html'), 'utf8');
+  const pages = allIn(site, '**/*.html').filter(
+    (page) => page !== 'index.html' && !(page in redirects) && !page.includes('decisions/'),
   );
   const [, contents = ''] = /<nav[^>]*>([\s\S]*?)<\/nav>/.exec(html) ?? [];
-  const named = attributes(contents, 'href').map((target) =>
-    relative('..', target.replace(/^\.\.\//, '../')),
-  );
+  const named = attributes(contents, 'href').map((target) => join('reference/protocols', target));
   expect(pages.filter((page) => !named.includes(page))).toEqual([]);
-  expect(contents).toMatch(/href="\.\.\/protocols\/claude\.html" aria-current="page"/);
+  expect(contents).toMatch(/href="\.\.\/\.\.\/reference\/protocols\/claude\.html" aria-current="page"/);
 });
 
 test('leaves braces of other languages as they are', () => {
-  expect(readFileSync(join(site, 'coming-from-promptfoo.html'), 'utf8')).toContain('{{name.member}}');
+  expect(readFileSync(join(site, 'guides/move-from-promptfoo.html'), 'utf8')).toContain('{{name.member}}');
 });
 
 test.skipIf(noBrowser !== undefined)(
@@ -71,13 +69,13 @@ test.skipIf(noBrowser !== undefined)(
     const page = await browser.newPage();
     const errors: unknown[] = [];
     page.on('pageerror', (error) => errors.push(error));
-    await page.goto(pathToFileURL(join(site, 'protocols/claude.html')).href);
+    await page.goto(pathToFileURL(join(site, 'reference/protocols/claude.html')).href);
     await page.keyboard.press('/');
     await page.keyboard.type('promptfooconfig');
     await page.waitForSelector('#found a');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/coming-from-promptfoo\.html/);
+    await page.waitForURL(/move-from-promptfoo\.html/);
     expect(await page.locator('h1').textContent()).toBe('Coming from promptfoo');
     expect(errors).toEqual([]);
     await browser.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
-const page = readFileSync(join(root, 'docs/guarantees.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/operate/guarantees.md'), 'utf8');
 
 /** The cells of every row of the page but the heads of its tables. */
 const rows = page

@@ -86,7 +86,9 @@ describe('what other programs read has the form that they ask for', () => {
 
 test('the index of docs names every page of docs', () => {
   const named = new Set(linksOf(read('docs/README.md')).map(({ file }) => file));
-  const pages = find(['docs/*.md']).map((page) => page.slice('docs/'.length));
+  const pages = find(['docs/**/*.md', '!docs/**/decisions/*', '!docs/**/protocols/*']).map((page) =>
+    page.slice('docs/'.length),
+  );
   expect(pages.filter((page) => page !== 'README.md' && !named.has(page))).toEqual([]);
 });
 
@@ -175,16 +177,18 @@ function anchorsOf(text: string): Set<string> {
 }
 
 test('every decision is in the index, with its four parts', () => {
-  const pages = find(['docs/decisions/*.md']).filter((file) => !file.endsWith('/README.md'));
-  const index = read('docs/decisions/README.md');
-  expect(linksOf(index).map(({ file }) => `docs/decisions/${file}`)).toEqual(expect.arrayContaining(pages));
+  const pages = find(['docs/internals/decisions/*.md']).filter((file) => !file.endsWith('/README.md'));
+  const index = read('docs/internals/decisions/README.md');
+  expect(linksOf(index).map(({ file }) => `docs/internals/decisions/${file}`)).toEqual(
+    expect.arrayContaining(pages),
+  );
   const parts = ['Context', 'Decision', 'Consequences', 'Measured and weighed'];
   for (const page of pages) expect(read(page).match(/(?<=^## ).*/gm)).toEqual(parts);
 });
 
-test('docs/dependencies.md has every dependency', () => {
+test('docs/internals/dependencies.md has every dependency', () => {
   const { dependencies, devDependencies, optionalDependencies } = manifest;
-  const page = read('docs/dependencies.md');
+  const page = read('docs/internals/dependencies.md');
   const missing = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
     (dependency) => !new RegExp(`[\\s\`]${dependency}[\\s\`,]`).test(page),
   );

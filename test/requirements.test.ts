@@ -76,7 +76,7 @@ test('a malformed id and one that stands twice are found', () => {
 });
 
 test('a source that is no page, or no section of one, is found', () => {
-  const texts = { 'a.md': '', 'protocols/b.md': '# b\n\n## 1. One\n\n### 1.2 Two\n\n## Three\n' };
+  const texts = { 'a.md': '', 'reference/protocols/b.md': '# b\n\n## 1. One\n\n### 1.2 Two\n\n## Three\n' };
   const sources = ['a.md', 'b.md §1', 'b.md §1.2', 'b.md', 'a.md §1', 'b.md §2', 'c.md §1'];
   const rows = sources.flatMap((source) => section(source, [['PK-1-01', 'none', '']]));
   expect(badSources(rows, texts)).toEqual(['b.md', 'a.md §1', 'b.md §2', 'c.md §1']);

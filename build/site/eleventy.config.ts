@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { useOwnLinks } from './markdown.ts';
 import { contentsOf, pagesIn, sectionsOf } from './pages.ts';
 import redirects from './redirects.json' with { type: 'json' };
@@ -46,8 +46,11 @@ export default function site(config: SiteConfig) {
       join(directories.output, 'sections.js'),
       `globalThis.sections = ${JSON.stringify(sections)};\n`,
     );
-    for (const [from, to] of Object.entries(redirects))
-      writeFileSync(join(directories.output, from), redirectTo(to));
+    for (const [from, to] of Object.entries(redirects)) {
+      const file = join(directories.output, from);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, redirectTo(relative(dirname(from), to)));
+    }
   });
   return {
     dir: { input: 'docs', output: 'site', includes: '../build/site' },

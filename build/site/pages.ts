@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { globSync } from 'tinyglobby';
 import { Anchors } from './anchors.ts';
 
-/** A part of the contents: a heading of docs/README.md, and the pages that its table names. */
+/** A part of the contents: a heading of docs/README.md, and the pages that its questions link to. */
 interface Part {
   readonly title: string;
   readonly pages: readonly { readonly title: string; readonly url: string; readonly about: string }[];
@@ -23,24 +23,19 @@ export function pagesIn(docs: string): string[] {
   return globSync('**/*.md', { cwd: docs }).toSorted();
 }
 
-/** What docs/README.md lists, in its order. A page's title is its own; what is beyond docs/ is left out. */
+/** What docs/README.md lists, in its order: `about` is the question that the page answers. */
 export function contentsOf(docs: string): Part[] {
   return readPage(docs, 'README.md')
     .split(/^## /m)
     .slice(1)
-    .map((part) => {
-      const [title = '', ...lines] = part.split('\n');
-      return { title, pages: lines.flatMap((line) => rowOf(docs, line)) };
-    });
-}
-
-function rowOf(docs: string, line: string): Part['pages'][number][] {
-  const [, names = '', about = ''] = /^\| (.*) \| (.*) \|$/.exec(line) ?? [];
-  return [...names.matchAll(/\]\(((?!\.\.)[^)#]+\.md)\)/g)].map(([, file = '']) => ({
-    title: titleOf(readPage(docs, file)),
-    url: urlOf(file),
-    about,
-  }));
+    .map((part) => ({
+      title: part.split('\n', 1)[0] ?? '',
+      pages: [...part.matchAll(/^- \[(.*)\]\((.*\.md)\)$/gm)].map(([, about = '', file = '']) => ({
+        title: titleOf(readPage(docs, file)),
+        url: urlOf(file),
+        about,
+      })),
+    }));
 }
 
 /** The sections of a page, with their text as it is written. */

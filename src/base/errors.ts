@@ -1,4 +1,4 @@
-/** The error codes: the sentence that docs/errors.md shows for each, and its hint. */
+/** The error codes: the sentence that docs/reference/errors.md shows for each, and its hint. */
 export const catalogue = {
   USAGE: {
     summary: 'The command line or the library call was used in a way that has no meaning.',
@@ -30,7 +30,7 @@ export const catalogue = {
   },
   EVENT_INVALID: {
     summary: 'The event handed to the hooks does not have the shape of its hook and phase.',
-    hint: 'docs/hooks.md shows the payload of every phase.',
+    hint: 'docs/guides/write-hooks.md shows the payload of every phase.',
   },
   ARGS_INVALID: {
     summary: 'The arguments of a tool call are not one JSON object that fits its input_schema.',
@@ -59,7 +59,7 @@ export const catalogue = {
   SANDBOX_FAILED: {
     summary:
       'The sandbox that an entry names cannot be had, could not be set up, or does not show the command: nothing was run.',
-    hint: 'The message says what is missing; docs/sandboxes.md tells what a sandbox shows.',
+    hint: 'The message says what is missing; docs/guides/sandbox-programs.md tells what a sandbox shows.',
   },
   PROCESS_EXIT: {
     summary: 'The process ended with an exit code other than 0.',
@@ -111,7 +111,7 @@ export const catalogue = {
   },
   PROVIDER_UNUSABLE: {
     summary: 'The provider is declared in a way that cannot be used, or its API key is missing.',
-    hint: 'Correct its entry in spec.providers; docs/providers.md has one for every type.',
+    hint: 'Correct its entry in spec.providers; docs/reference/providers.md has one for every type.',
   },
   PROVIDER_FAILED: {
     summary: 'The model’s API answered with an error, broke off, or could not be reached.',

@@ -288,7 +288,7 @@ export const evalSchema = {
       ...count,
       maximum: largestBatch,
       description:
-        'Cases that a suite sends in one request at most; the program answers {"results": […]}, see docs/protocols/promptkit.md. Default: 1, each in a request of its own form.',
+        'Cases that a suite sends in one request at most; the program answers {"results": […]}, see docs/reference/protocols/promptkit.md. Default: 1, each in a request of its own form.',
     },
   },
   allOf: [...runtimeRules, scriptRule],

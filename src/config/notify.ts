@@ -48,7 +48,7 @@ const ownKeys = {
 export const notifySchema = {
   type: ['array', 'null'],
   description:
-    'Who is told that a call waits or is decided, or that a run has ended, after it is kept; docs/notify.md has the document.',
+    'Who is told that a call waits or is decided, or that a run has ended, after it is kept; docs/guides/notify-people.md has the document.',
   items: {
     type: 'object',
     additionalProperties: false,

@@ -10,7 +10,8 @@ import { scanPlaces } from '../builtins/pii/settings.ts';
 /** Settings of every signalbox-pii that the file starts. */
 export const piiSchema = {
   type: ['object', 'null'],
-  description: 'Settings of every `signalbox-pii` that this file starts; docs/pii.md tells of both.',
+  description:
+    'Settings of every `signalbox-pii` that this file starts; docs/guides/redact-personal-data.md tells of both.',
   additionalProperties: false,
   properties: {
     patterns: {

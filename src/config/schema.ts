@@ -179,7 +179,7 @@ const specSchema = {
     sandboxes: {
       type: ['object', 'null'],
       additionalProperties: sandboxSchema,
-      description: 'Sandboxes, by name; docs/sandboxes.md tells what each keeps away.',
+      description: 'Sandboxes, by name; docs/guides/sandbox-programs.md tells what each keeps away.',
     },
     approvals: approvalsSchema,
     agents: agentsSchema,

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { catalogue, RuntimeError, toFault, toRuntimeError } from '../../src/base/errors.ts';
 
-test('docs/errors.md has one row for every code, in the order of the catalogue, and no other', () => {
-  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+test('docs/reference/errors.md has one row for every code, in the order of the catalogue, and no other', () => {
+  const page = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const wanted = Object.entries(catalogue).map(
     ([code, { summary, hint }]) => `| \`${code}\` | ${summary} | ${hint} |`,
   );
-  expect(rows, 'docs/errors.md must have the rows that stand under "Expected" (-)').toEqual(wanted);
+  expect(rows, 'docs/reference/errors.md must have the rows that stand under "Expected" (-)').toEqual(wanted);
 });
 
 test('every code is used somewhere in src', () => {

@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** The command line. */
-export const commandLine = section('command-line.md', [
+export const commandLine = section('reference/command-line.md', [
   ['DS-CLI-01', 'none', 'Without --config the file is runtime.yaml in the current folder.'],
   [
     'DS-CLI-02',
@@ -25,7 +25,7 @@ export const commandLine = section('command-line.md', [
 ]);
 
 /** The exit codes. */
-export const exitCodes = section('command-line.md', [
+export const exitCodes = section('reference/command-line.md', [
   ['DS-EXIT-01', 'none', 'A tool exits 0 for ok, 1 for failed and denied, 3 for pending.'],
   ['DS-EXIT-02', 'none', 'An eval exits 0 when it passed, 1 when it missed its threshold or is unscored.'],
   ['DS-EXIT-03', 'none', 'A hook exits 0 for allow and modify, 1 for deny.'],
@@ -45,7 +45,7 @@ export const exitCodes = section('command-line.md', [
 ]);
 
 /** The documents that --json prints. */
-export const documents = section('command-line.md', [
+export const documents = section('reference/command-line.md', [
   ['DS-JSON-01', 'none', 'tool call: {status: ok, result}.'],
   ['DS-JSON-02', 'none', 'tool call: {status: failed, error: {code, message, hint}}.'],
   ['DS-JSON-03', 'none', 'tool call: {status: denied, hook, reason, metadata}.'],

@@ -94,7 +94,7 @@ export const keys = section('promptkit.md §9', [
 ]);
 
 /** The native keys beside PromptKit’s. */
-export const nativeKeys = section('config.md', [
+export const nativeKeys = section('reference/config.md', [
   ['DS-KEYS-01', 'both', '`cwd` on an entry is its folder, relative to the config file’s.'],
   ['DS-KEYS-02', 'oneshot', '`grace_ms` is the time between SIGTERM and SIGKILL.'],
   ['DS-KEYS-04', 'server', '`instances` is the number of processes of one server entry.'],
@@ -103,7 +103,7 @@ export const nativeKeys = section('config.md', [
 ]);
 
 /** What a RuntimeConfig has of the environment. */
-export const environment = section('environment.md', [
+export const environment = section('guides/configure-environments.md', [
   [
     'DS-ENV-01',
     'none',

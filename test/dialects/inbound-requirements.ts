@@ -2,7 +2,7 @@ import { rowsOf, section } from '../requirements/requirement.ts';
 
 /** Signalbox as a hook of an agent. */
 export const inbound = section(
-  'agents.md',
+  'guides/guard-claude-code.md',
   rowsOf`
     DS-INBOUND-01 | none | What hooks allow is left to the agent’s own rules, and approved by nobody
     DS-INBOUND-02 | none | A denial, and whatever fails, denies where the event can be denied

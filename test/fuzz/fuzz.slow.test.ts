@@ -47,7 +47,7 @@ test('the record has more than ten million inputs, and the page says so', () => 
   expect(Object.keys(record).filter((name) => targets[name] === undefined)).toEqual([]);
   const counts = Object.values(record).map(({ inputs }) => inputs);
   expect(counts.reduce((sum, inputs) => sum + inputs, 0)).toBeGreaterThan(10_000_000);
-  const page = readFileSync(join(import.meta.dirname, '../../docs/fuzzing.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../docs/internals/fuzzing.md'), 'utf8');
   expect(withTable(page, record)).toBe(page);
 });
 

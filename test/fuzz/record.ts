@@ -11,13 +11,13 @@ export interface TargetRecord {
 }
 
 const recordFile = fileURLToPath(new URL('record.json', import.meta.url));
-const page = fileURLToPath(new URL('../../docs/fuzzing.md', import.meta.url));
+const page = fileURLToPath(new URL('../../docs/internals/fuzzing.md', import.meta.url));
 
 export function readRecord(): Readonly<Record<string, TargetRecord>> {
   return JSON.parse(readFileSync(recordFile, 'utf8'));
 }
 
-/** Adds a run to record.json, and writes the table of docs/fuzzing.md anew. */
+/** Adds a run to record.json, and writes the table of docs/internals/fuzzing.md anew. */
 export function addToRecord(name: string, { inputs, cpuSeconds, findings }: TargetRun): void {
   const before = readRecord();
   const known = before[name] ?? { inputs: 0, cpuSeconds: 0, findings: 0 };

@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** Gateways on several machines that share a database. */
-export const replicas = section('gateway-replicas.md', [
+export const replicas = section('operate/gateway-replicas.md', [
   ['DS-REPLICAS-01', 'none', 'Places and budgets of a key are exact over all replicas'],
   [
     'DS-REPLICAS-02',
@@ -51,7 +51,7 @@ export const replicas = section('gateway-replicas.md', [
 ]);
 
 /** Another upstream is asked where one fails. */
-export const fallbacks = section('gateway.md', [
+export const fallbacks = section('guides/guard-any-client.md', [
   [
     'DS-UPSTREAM-01',
     'none',

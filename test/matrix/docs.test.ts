@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { allFaults } from './faults/index.ts';
 import { listTargets } from './targets.ts';
 
-const page = readFileSync(new URL('../../docs/faults.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operate/faults.md', import.meta.url), 'utf8');
 
-test('docs/faults.md has the number of faults in each area that it names', () => {
+test('docs/operate/faults.md has the number of faults in each area that it names', () => {
   const rows = [...page.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, area, count]) => [
     area,
     Number(count),

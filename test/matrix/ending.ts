@@ -44,7 +44,7 @@ function meaningOf(ending: Ending, target: Target): Meaning {
   return isText ? well : ofProcess(ending);
 }
 
-/** A process that ends with its reply. Source: docs/protocols/promptkit.md, sections 2 and 3. */
+/** A process that ends with its reply. Source: docs/reference/protocols/promptkit.md, sections 2 and 3. */
 function ofProcess({ by, printed }: Ending): Meaning {
   if (by === 'quiet') return printed === 'reply' ? well : failure('REPLY_MALFORMED');
   return failure(codesOfProcess[by]);
@@ -62,7 +62,7 @@ const codesOfProcess: Readonly<Record<Exclude<Ending['by'], 'quiet'>, ErrorCode>
   noise: 'OUTPUT_LIMIT',
 };
 
-/** A process that stays: a whole reply counts, whatever becomes of it then. Source: docs/servers.md. */
+/** A process that stays: a whole reply counts, whatever becomes of it then. Source: docs/guides/keep-a-process-alive.md. */
 function ofServer({ by, printed }: Ending): Meaning {
   if (printed === 'reply') return well;
   return failure(codesOfServer[by]);
@@ -81,7 +81,7 @@ const codesOfServer: Readonly<Record<Ending['by'], ErrorCode>> = {
   noise: 'PROCESS_TIMEOUT',
 };
 
-/** The rules of docs/dialects.md, "What fails open", and of docs/protocols. */
+/** The rules of docs/guides/run-hooks-of-other-systems.md, "What fails open", and of docs/reference/protocols. */
 const foreignMeanings = { picoclaw, chibi, claude, agentao } satisfies Record<
   string,
   (ending: Ending, target: Hooked) => Meaning

@@ -6,7 +6,7 @@ import { mockSchema } from '../../src/config/mock-responses.ts';
 import { providerKinds } from '../../src/models/open/provider-kinds.ts';
 import { ask, declare, openModel, textOf } from './bench.ts';
 
-const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/providers.md', import.meta.url), 'utf8');
 
 /** The cells of the table whose first column has this title. */
 function rowsOf(title: string): string[][] {

@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** Another provider answers where one fails. */
-export const fallbacks = section('providers.md', [
+export const fallbacks = section('reference/providers.md', [
   ['DS-FALLBACK-01', 'none', 'Another provider is asked where one is not there, not in time or overloaded'],
   ['DS-FALLBACK-02', 'none', 'Nobody else is asked after a denial, or where the request is at fault'],
   ['DS-FALLBACK-03', 'none', 'Hooks judge the call to each provider that is asked, and what is given out'],
@@ -9,7 +9,7 @@ export const fallbacks = section('providers.md', [
 ]);
 
 /** Calls of models keep to limits. */
-export const rates = section('providers.md', [
+export const rates = section('reference/providers.md', [
   ['DS-RATE-01', 'none', 'Calls begin at once up to ten seconds of a limit, and then at its rate'],
   ['DS-RATE-02', 'none', 'A call that is given up while it waits takes nothing, and names the limit'],
   ['DS-RATE-03', 'none', 'Tokens are settled by what a call has used'],

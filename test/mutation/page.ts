@@ -1,6 +1,6 @@
 import type { FileRecord, MutationRecord } from './record.ts';
 
-/** docs/mutation.md: what the record says, and each survivor with its reason. */
+/** docs/internals/mutation.md: what the record says, and each survivor with its reason. */
 export function toPage(record: MutationRecord): string {
   const tried = Object.entries(record).flatMap(([file, each]) => (each === null ? [] : [{ file, ...each }]));
   const untried = Object.entries(record).flatMap(([file, each]) => (each === null ? [file] : []));

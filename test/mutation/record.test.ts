@@ -25,8 +25,8 @@ test('more than nine of ten mutants are found, and each of the others has its re
   expect(survivors.filter(({ why }) => why === '')).toEqual([]);
 });
 
-test('docs/mutation.md says what the record says', () => {
-  expect(readFileSync(join(root, 'docs/mutation.md'), 'utf8')).toBe(toPage(record));
+test('docs/internals/mutation.md says what the record says', () => {
+  expect(readFileSync(join(root, 'docs/internals/mutation.md'), 'utf8')).toBe(toPage(record));
 });
 
 const literal = { type: 'StringLiteral', value: 'no' };

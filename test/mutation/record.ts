@@ -7,7 +7,7 @@ import { areas } from './areas.ts';
 import { toPage } from './page.ts';
 import { isFound, isSurvivor, type Mutant, type MutationReport } from './report.ts';
 
-// node test/mutation/record.ts: puts what `npm run mutate` found into record.json and docs/mutation.md. What was said of a
+// node test/mutation/record.ts: puts what `npm run mutate` found into record.json and docs/internals/mutation.md. What was said of a
 // survivor stays said.
 
 export interface Survivor {
@@ -89,5 +89,5 @@ function merge(folder: string): MutationRecord {
 if (import.meta.main) {
   const record = merge(process.env['MUTATION_OUT'] ?? join(tmpdir(), 'mutation'));
   writeFileSync(recordFile, `${JSON.stringify(record, null, 2)}\n`);
-  writeFileSync(join(root, 'docs/mutation.md'), toPage(record));
+  writeFileSync(join(root, 'docs/internals/mutation.md'), toPage(record));
 }

@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** Runs that stop before their end, and go on by themselves. */
-export const going = section('work.md', [
+export const going = section('operate/work.md', [
   [
     'DS-SUSPEND-01',
     'none',
@@ -39,7 +39,7 @@ export const going = section('work.md', [
 ]);
 
 /** Runs of pipelines. */
-export const runs = section('pipelines.md', [
+export const runs = section('guides/write-pipelines.md', [
   [
     'DS-RUN-01',
     'none',

@@ -87,7 +87,7 @@ export const processes = section('promptkit.md §2', [
 ]);
 
 /** What processes may rely on beyond the protocol. */
-export const processDesign = section('processes.md', [
+export const processDesign = section('reference/processes.md', [
   ['DS-PROC-01', 'both', 'Every process leads a process group of its own.'],
   ['DS-PROC-02', 'both', 'A child may open /dev/stdin by name, late as well, and reads its request there.'],
   ['DS-PROC-03', 'both', 'A child may open /dev/stdout by name, twice too, and no text is lost.'],
@@ -110,7 +110,7 @@ export const processDesign = section('processes.md', [
 
 /** What travels to a server, and which process it is. */
 /** `warm: N` of a one-shot entry. */
-export const warmProcesses = section('processes.md', [
+export const warmProcesses = section('reference/processes.md', [
   [
     'DS-WARM-01',
     'oneshot',
@@ -136,7 +136,7 @@ export const warmProcesses = section('processes.md', [
 ]);
 
 /** What the system allows a process and all that it starts. */
-export const processLimits = section('processes.md', [
+export const processLimits = section('reference/processes.md', [
   [
     'DS-LIM-01',
     'none',
@@ -165,7 +165,7 @@ export const processLimits = section('processes.md', [
 ]);
 
 /** `runtime: fork`. */
-export const forkedProcesses = section('processes.md', [
+export const forkedProcesses = section('reference/processes.md', [
   [
     'DS-FORK-01',
     'oneshot',
@@ -182,7 +182,7 @@ export const forkedProcesses = section('processes.md', [
 ]);
 
 /** What a Signalbox that was killed leaves to the next one. */
-export const orphans = section('processes.md', [
+export const orphans = section('reference/processes.md', [
   [
     'DS-ORPHAN-01',
     'oneshot',
@@ -292,7 +292,7 @@ export const serverLife = section('promptkit.md §5', [
 ]);
 
 /** What a sandbox keeps a process away from, and how it ends. */
-export const sandboxes = section('sandboxes.md', [
+export const sandboxes = section('guides/sandbox-programs.md', [
   [
     'DS-BOX-01',
     'both',

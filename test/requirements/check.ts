@@ -30,7 +30,7 @@ export function badIds(requirements: readonly Requirement[]): string[] {
     );
 }
 
-/** Sources that are no page of docs/, or no numbered section of a page of docs/protocols/; `pages` are texts by their path below docs/. */
+/** Sources that are no page of docs/, or no numbered section of a page of docs/reference/protocols/; `pages` are texts by their path below docs/. */
 export function badSources(
   requirements: readonly Requirement[],
   pages: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ export function badSources(
   return [...sources].filter((source) => {
     const [page = '', section] = source.split(' §');
     if (section === undefined) return pages[page] === undefined;
-    return !sectionsOf(pages[`protocols/${page}`] ?? '').includes(section);
+    return !sectionsOf(pages[`reference/protocols/${page}`] ?? '').includes(section);
   });
 }
 

@@ -7,11 +7,11 @@ type Cells = 'oneshot' | 'server' | 'both' | 'http' | 'oneshot+http' | 'none';
 /** One required behaviour, and where tests must show it. */
 export interface Requirement {
   /**
-   * `PK-<section>-<row>` for promptkit.md of docs/protocols/, PC for picoclaw.md, CH for chibi.md, CC for claude.md, AO for
+   * `PK-<section>-<row>` for promptkit.md of docs/reference/protocols/, PC for picoclaw.md, CH for chibi.md, CC for claude.md, AO for
    * agentao.md, `DS-<chapter>-<row>` for the other pages of docs/; never reused.
    */
   readonly id: string;
-  /** `claude.md §2` is that section of docs/protocols/claude.md, `hooks.md` the page docs/hooks.md. */
+  /** `claude.md §2` is that section of docs/reference/protocols/claude.md, `guides/write-hooks.md` the page docs/guides/write-hooks.md. */
   readonly source: string;
   readonly sentence: string;
   readonly cells: Cells;

@@ -1,13 +1,13 @@
 import { section } from '../requirements/requirement.ts';
 
 /** What a call throws. */
-export const outcomes = section('library.md', [
+export const outcomes = section('reference/library.md', [
   ['DS-OUT-03', 'none', 'A name that is not declared throws NAME_UNKNOWN.'],
   ['DS-OUT-04', 'none', 'An event of the wrong shape throws EVENT_INVALID.'],
 ]);
 
 /** The library. */
-export const library = section('library.md', [
+export const library = section('reference/library.md', [
   [
     'DS-LIB-01',
     'none',
@@ -20,7 +20,7 @@ export const library = section('library.md', [
 ]);
 
 /** Starts of runs, and what is told of them. */
-export const starts = section('library.md', [
+export const starts = section('reference/library.md', [
   ['DS-RUNS-01', 'none', 'Of several starts with one id exactly one runs; the others tell of it.'],
   ['DS-RUNS-02', 'none', 'Another pipeline or input under an id is RUN_ID_TAKEN.'],
   ['DS-RUNS-03', 'none', 'Labels are bounded, kept, and what runs are listed by, page by page.'],
@@ -29,7 +29,7 @@ export const starts = section('library.md', [
 ]);
 
 /** Who is told what happens to runs. */
-export const notices = section('notify.md', [
+export const notices = section('guides/notify-people.md', [
   [
     'DS-NOTIFY-01',
     'none',

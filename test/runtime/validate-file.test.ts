@@ -86,7 +86,7 @@ describe('what is written as if it were filled in', () => {
     ].join('\n');
     expect(await problemsOf(`${head('Pipeline')}${steps}`)).toEqual([
       '5:39 warning: steps[0].args.q: `{{ input.q }}` is taken as it stands | Write `${input.q}`.',
-      '6:21 steps[1].eval: no eval named ${input.type} is declared | declared evals: polite; docs/checks.md lists those that are built in',
+      '6:21 steps[1].eval: no eval named ${input.type} is declared | declared evals: polite; docs/reference/checks.md lists those that are built in',
       `6:21 steps[1].eval: ${literal}`,
       '6:47 warning: steps[1].content: `{{}}` is taken as it stands | Expressions are `${…}`.',
       '7:46 warning: steps[2].chat.system: `{{name}}` is taken as it stands | Write `${input.name}`.',

@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** A state store that many machines share. */
-export const postgres = section('state-postgres.md', [
+export const postgres = section('operate/state-postgres.md', [
   [
     'DS-POSTGRES-01',
     'none',

@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** What a suite does with scores. */
-export const scores = section('evals.md', [
+export const scores = section('guides/write-evals.md', [
   ['DS-SCORE-01', 'none', 'An assertion whose score is outside its bounds fails the case.'],
   ['DS-SCORE-02', 'none', 'A guardrail below 1.0 fails where it has no bounds of its own.'],
   ['DS-SCORE-03', 'none', 'A metric is recorded and fails nothing.'],
@@ -9,7 +9,7 @@ export const scores = section('evals.md', [
 ]);
 
 /** Suites: cases, gates and the document they end in. */
-export const suites = section('evals.md', [
+export const suites = section('guides/write-evals.md', [
   [
     'DS-SUITE-01',
     'none',
@@ -36,7 +36,7 @@ export const suites = section('evals.md', [
 ]);
 
 /** Several suites of one call. */
-export const severalSuites = section('several-suites.md', [
+export const severalSuites = section('guides/run-several-suites.md', [
   [
     'DS-SEVERAL-01',
     'none',
@@ -55,7 +55,7 @@ export const severalSuites = section('several-suites.md', [
 ]);
 
 /** Several subjects of one suite. */
-export const matrix = section('matrix.md', [
+export const matrix = section('guides/compare-models.md', [
   ['DS-MATRIX-01', 'none', 'Every row is a case of each variant, row by row, in the order of the suite.'],
   ['DS-MATRIX-02', 'none', 'Each variant has statistics, tokens, cost and time of its own.'],
   ['DS-MATRIX-03', 'none', 'What goes wrong in one variant counts for no other.'],
@@ -73,7 +73,7 @@ export const matrix = section('matrix.md', [
 ]);
 
 /** What a suite may cost. */
-export const suiteCosts = section('suite-costs.md', [
+export const suiteCosts = section('guides/limit-costs.md', [
   [
     'DS-COST-01',
     'none',
@@ -105,7 +105,7 @@ export const suiteCosts = section('suite-costs.md', [
 ]);
 
 /** How far evals agree with people. */
-export const agreement = section('agreement.md', [
+export const agreement = section('guides/check-a-judge.md', [
   ['DS-AGREE-01', 'none', 'Cohen’s kappa, its standard error and its interval are those that are published.'],
   [
     'DS-AGREE-02',
@@ -120,7 +120,7 @@ export const agreement = section('agreement.md', [
 ]);
 
 /** Texts are compared by what they mean. */
-export const embeddings = section('embeddings.md', [
+export const embeddings = section('guides/compare-meanings.md', [
   ['DS-EMBED-01', 'none', 'An API is asked for the vectors of all texts, with its key, in its own form.'],
   ['DS-EMBED-02', 'none', 'Each vector is that of its text, in whatever order they come.'],
   ['DS-EMBED-03', 'none', 'An answer that is not a vector for each text has failed.'],
@@ -146,7 +146,7 @@ export const embeddings = section('embeddings.md', [
 ]);
 
 /** Runs as pages that are served. */
-export const view = section('view.md', [
+export const view = section('guides/view-runs.md', [
   ['DS-VIEW-01', 'none', 'Only who has the token of this start is shown anything.'],
   ['DS-VIEW-02', 'none', 'It listens on this machine alone, and answers under its names alone.'],
   ['DS-VIEW-03', 'none', 'No page of another server can rate, read or frame.'],

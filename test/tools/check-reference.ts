@@ -2,7 +2,7 @@ import { isObject } from '../../src/base/json/json.ts';
 import type { Check, CheckExample, ParamSpec } from '../../src/builtins/checks/check.ts';
 import { checks } from '../../src/builtins/checks/registry.ts';
 
-/** docs/checks.md, from the definitions: every built-in check with its params and an example. */
+/** docs/reference/checks.md, from the definitions: every built-in check with its params and an example. */
 export function renderCheckReference(): string {
   const sections = families.map(({ family, title, text }) => {
     const members = checks.filter((check) => check.family === family);
@@ -53,7 +53,7 @@ our own, and without a claim the check is unscored. \`factuality\` has the five 
 [openai/evals](https://github.com/openai/evals/blob/main/evals/registry/modelgraded/fact.yaml), which counts them without scores. Figures of other programs with the same judge will differ.
 Of more than a million characters these three are unscored, and no model is asked.`;
 
-const embeddingText = `Texts are compared by vectors that a provider with \`role: embedding\` gives them: an API, or a program of one’s own ([embeddings.md](embeddings.md)). All texts of a check get theirs from
+const embeddingText = `Texts are compared by vectors that a provider with \`role: embedding\` gives them: an API, or a program of one’s own ([Compare texts by their meaning](../guides/compare-meanings.md)). All texts of a check get theirs from
 one model; which, stands in its data, and scores of different models are not comparable. A provider that fails, a denial, vectors of
 different lengths and one of zeroes leave a check unscored, never 0. Of more than a million characters nothing is embedded.
 

@@ -3,12 +3,12 @@ import { runtimeSchema } from '../../src/config/schema.ts';
 import { pipelineSchema } from '../../src/pipelines/file/schema.ts';
 import { suiteSchema } from '../../src/suites/file/schema.ts';
 
-/** docs/config.md, from the schemas: every key with its type and what it is for. */
+/** docs/reference/config.md, from the schemas: every key with its type and what it is for. */
 export function renderReference(): string {
   return `# Every key
 
 Written from the schemas by \`npm run schemas\`. \`<name>\` stands for a name of your own, \`[]\` for each element of a list.
-[runtime.yaml.example](../runtime.yaml.example) shows the keys of a RuntimeConfig in use. Keys that PromptKit has and Signalbox does not use
+[runtime.yaml.example](../../runtime.yaml.example) shows the keys of a RuntimeConfig in use. Keys that PromptKit has and Signalbox does not use
 are accepted with a warning.
 
 ## RuntimeConfig

@@ -6,12 +6,12 @@ import { suiteSchema } from '../../src/suites/file/schema.ts';
 import { renderCheckReference } from './check-reference.ts';
 import { renderReference } from './reference.ts';
 
-/** Writes what is made from the code: schema/*.json, docs/config.md and docs/checks.md. Tests fail when they differ. */
+/** Writes what is made from the code: schema/*.json, docs/reference/config.md and docs/reference/checks.md. Tests fail when they differ. */
 const folder = join(import.meta.dirname, '../../schema');
 mkdirSync(folder, { recursive: true });
 const published = { ...schemas, 'suite.schema.json': suiteSchema, 'pipeline.schema.json': pipelineSchema };
 for (const [name, schema] of Object.entries(published)) {
   writeFileSync(join(folder, name), `${JSON.stringify(schema, null, 2)}\n`);
 }
-writeFileSync(join(folder, '../docs/config.md'), renderReference());
-writeFileSync(join(folder, '../docs/checks.md'), renderCheckReference());
+writeFileSync(join(folder, '../docs/reference/config.md'), renderReference());
+writeFileSync(join(folder, '../docs/reference/checks.md'), renderCheckReference());

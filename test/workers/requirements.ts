@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** Processes that go on with runs of many machines. */
-export const workers = section('workers.md', [
+export const workers = section('operate/workers.md', [
   [
     'DS-WORKERS-01',
     'none',
@@ -30,7 +30,7 @@ export const workers = section('workers.md', [
 ]);
 
 /** Suites that workers share. */
-export const suites = section('suite-workers.md', [
+export const suites = section('operate/suite-workers.md', [
   [
     'DS-SUITES-01',
     'none',

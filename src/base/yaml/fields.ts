@@ -5,7 +5,7 @@ import { choiceAt, entriesAt, integerAt, itemsAt, nonEmptyTextAt, numberAt, valu
 
 /*
  * A field is a JSON Schema. It determines how a checked document's value is read, and the type of that value. Symbols
- * hold the rest; JSON, validators and docs/config.md ignore them.
+ * hold the rest; JSON, validators and docs/reference/config.md ignore them.
  */
 
 /** The member name of a key's value. Default: the key in camel case. */

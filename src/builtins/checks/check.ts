@@ -15,7 +15,7 @@ export interface Check {
     | 'budget'
     | 'judge'
     | 'embedding';
-  /** One sentence for docs/checks.md: what is scored. */
+  /** One sentence for docs/reference/checks.md: what is scored. */
   readonly summary: string;
   /** The scores that it gives. */
   readonly range: '0 or 1' | 'ratio' | '0..1';
@@ -43,7 +43,7 @@ export interface ParamSpec {
   readonly default?: unknown;
   /** The value is the id of a provider, which is asked in that role; without a value one is chosen. */
   readonly asks?: ProviderRole;
-  /** One phrase for docs/checks.md. */
+  /** One phrase for docs/reference/checks.md. */
   readonly description: string;
 }
 

@@ -41,7 +41,7 @@ function badParams(type: string, problems: readonly ParamFinding[]): RuntimeErro
     'USAGE',
     `the params of ${type} cannot be used: ${problems.map(formatFinding).join('; ')}`,
     {
-      hint: hint ?? 'docs/checks.md lists the params of every check.',
+      hint: hint ?? 'docs/reference/checks.md lists the params of every check.',
     },
   );
 }

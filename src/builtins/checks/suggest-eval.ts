@@ -8,7 +8,7 @@ export function suggestEval(type: string, declared: readonly string[]): string {
   const nearest = findNearest(type, [...declared, ...checkTypes()]);
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`;
   const known = declared.length === 0 ? '' : `declared evals: ${declared.join(', ')}; `;
-  return `${known}docs/checks.md lists those that are built in`;
+  return `${known}docs/reference/checks.md lists those that are built in`;
 }
 
 /** Names that other systems have for checks, in lower case with hyphens, and ours. */

@@ -91,7 +91,8 @@ function refuseRoute(path: string, { codecs }: GatewayServices): Response {
     allowed === undefined
       ? {
           ...unknownRoute,
-          message: 'There is no such endpoint here; docs/gateway.md lists those that there are.',
+          message:
+            'There is no such endpoint here; docs/guides/guard-any-client.md lists those that there are.',
         }
       : { ...wrongMethod, message: `This endpoint takes ${allowed} only.` };
   const reply = toRefusalReply(codecs[familyOf(path)], refusal);

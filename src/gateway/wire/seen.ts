@@ -125,7 +125,7 @@ export class Seen {
   }
 }
 
-/** The message that hooks read (docs/guard.md, "What hooks read"), without costs. */
+/** The message that hooks read (docs/guides/guard-the-ai-sdk.md, "What hooks read"), without costs. */
 export function describe(seen: Seen, role: ChatMessage['role']): ChatMessage {
   const { calls, results, citations, other } = seen;
   const reasoning = joinTexts(seen.reasoning);

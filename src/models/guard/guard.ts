@@ -69,7 +69,7 @@ export interface GuardOptions {
 
 /**
  * A middleware for the AI SDK through which every call of a model passes the provider hooks. A denial is
- * thrown as DENIED, in a stream it is an error part; docs/guard.md says what else changes. Throws USAGE when
+ * thrown as DENIED, in a stream it is an error part; docs/guides/guard-the-ai-sdk.md says what else changes. Throws USAGE when
  * the window is not a whole number from 1 on, and for a model that is none of the AI SDK's specification v4.
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {

@@ -109,7 +109,7 @@ export async function queueRun(
 /** USAGE: the store belongs to a single machine. */
 export function noWorkersError(config: string): RuntimeError {
   return new RuntimeError('USAGE', `the state store of ${config} knows no workers`, {
-    hint: 'Set spec.state_store to {type: postgres, url_env: DATABASE_URL}: docs/workers.md.',
+    hint: 'Set spec.state_store to {type: postgres, url_env: DATABASE_URL}: docs/operate/workers.md.',
   });
 }
 

@@ -89,7 +89,7 @@ const checkMembers = {
   type: {
     type: 'string',
     minLength: 1,
-    description: 'An eval of the runtime, or a built-in check (docs/checks.md).',
+    description: 'An eval of the runtime, or a built-in check (docs/reference/checks.md).',
   },
   params: expressionOr('object', {}, 'Parameters of the eval; expressions see the row as `case`.'),
   content: { type: 'string', description: 'Judged in place of the content of the case.' },

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { checks } from '../../../src/builtins/checks/registry.ts';
 import { anchorOf, renderCheckReference } from '../../tools/check-reference.ts';
 
-const reference = readFileSync(join(import.meta.dirname, '../../../docs/checks.md'), 'utf8');
+const reference = readFileSync(join(import.meta.dirname, '../../../docs/reference/checks.md'), 'utf8');
 
-test('docs/checks.md says what the checks say of themselves; `npm run schemas` writes it', () => {
+test('docs/reference/checks.md says what the checks say of themselves; `npm run schemas` writes it', () => {
   expect(reference).toBe(renderCheckReference());
 });
 

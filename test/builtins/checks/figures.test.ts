@@ -6,7 +6,7 @@ import { type Asking, ask, scoreOf } from './asking.ts';
 import { ifevalCases } from './ifeval-cases.ts';
 import { referenceCases } from './reference-cases.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/check-figures.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../docs/internals/check-figures.md'), 'utf8');
 
 test('the table of checks against reference values is what they give', async () => {
   const rules = Object.entries(ifevalCases).map(([type, rows]) => ({

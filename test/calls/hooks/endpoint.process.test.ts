@@ -288,8 +288,8 @@ test('a question that is given up is withdrawn, and no connection stays', async 
   });
 });
 
-test('the endpoint of docs/hooks.md is one [DS-HOOK-17]', () => {
-  const page = readFileSync(new URL('../../../docs/hooks.md', import.meta.url), 'utf8');
+test('the endpoint of docs/guides/write-hooks.md is one [DS-HOOK-17]', () => {
+  const page = readFileSync(new URL('../../../docs/guides/write-hooks.md', import.meta.url), 'utf8');
   const [, snippet = ''] = /```yaml\n(spec:\n {2}hooks:\n {4}policy:\n {6}url:[^`]*)```/.exec(page) ?? [];
   const env = { POLICY_TOKEN: 'token-12345678' };
   const { config, problems } = told(`apiVersion: ${native}\nkind: RuntimeConfig\n${snippet}`, { env });

@@ -41,7 +41,7 @@ export const hookOrder = section('promptkit.md §6.4', [
 ]);
 
 /** What hooks may rely on beyond the protocol. */
-export const hookDesign = section('hooks.md', [
+export const hookDesign = section('guides/write-hooks.md', [
   ['DS-HOOK-01', 'both', 'A shadow is asked, its verdict is recorded, and nobody waits for it or obeys it.'],
   ['DS-HOOK-02', 'oneshot', 'What one filter replaced is what the next filter sees.'],
   [

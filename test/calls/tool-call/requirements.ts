@@ -46,7 +46,7 @@ export const waiting = section('promptkit.md §8', [
 ]);
 
 /** Who is asked before a tool runs. */
-export const consent = section('people.md', [
+export const consent = section('guides/ask-a-person.md', [
   [
     'DS-ASK-01',
     'both',
@@ -74,7 +74,7 @@ export const consent = section('people.md', [
 ]);
 
 /** Who decides about calls that wait. */
-export const approvers = section('people.md', [
+export const approvers = section('guides/ask-a-person.md', [
   [
     'DS-APPROVER-01',
     'none',

@@ -177,7 +177,9 @@ test.each(wrong)(
     const complete = () => picoclaw.complete(point, payload, scene);
     expect(complete).toThrow(RuntimeError);
     expect(complete).toThrow(names);
-    expect(complete).toThrow(expect.objectContaining({ hint: expect.stringContaining('docs/dialects.md') }));
+    expect(complete).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('docs/guides/run-hooks-of-other-systems.md') }),
+    );
   },
 );
 

@@ -77,7 +77,7 @@ const common = [
 const guards = ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'PreCompact'];
 const claudePoints = [...guards, ...claudeEvents.filter((event) => !guards.includes(event))];
 
-/** What a handler of Claude Code prints. Sources of the rules: docs/protocols/claude-code-hooks.md. */
+/** What a handler of Claude Code prints. Sources of the rules: docs/reference/protocols/claude-code-hooks.md. */
 export const claude: Target = {
   seeds: seedsAt(guards, [
     ...['approve', 'Allow', 'yes'].map((behavior) =>

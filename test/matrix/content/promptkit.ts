@@ -40,7 +40,7 @@ const places: readonly Place[] = [
   },
 ];
 
-/** The members of `replace`, by phase. Source: docs/protocols/promptkit.md, section 6.3. */
+/** The members of `replace`, by phase. Source: docs/reference/protocols/promptkit.md, section 6.3. */
 const replaced: Readonly<Record<string, readonly string[]>> = {
   before_call: ['messages', 'system_prompt'],
   after_call: ['message'],

@@ -137,7 +137,7 @@ function judge(plan: Plan, moment: Moment, cell: Cell): GroupResult {
   return { row: rowOf(plan, moment), word: `${status}`, problem: problem && `${problem} | ${shown}` };
 }
 
-/** docs/gateway-audit.md, "When the gateway writes rows, and when it cannot". */
+/** docs/operate/gateway-audit.md, "When the gateway writes rows, and when it cannot". */
 function problemOf({ fault, isRequired }: Plan, moment: Moment, cell: Cell): string | undefined {
   const { call, status, text = '', isAsked } = cell;
   const isWhole = status === 200 && text.includes(endOf(call));

@@ -57,7 +57,7 @@ interface Called {
   readonly code: number;
 }
 
-/** docs/command-line.md: eval commands end with 2 where stdout cannot be written, others with 1 at least; the rest is as ever. */
+/** docs/reference/command-line.md: eval commands end with 2 where stdout cannot be written, others with 1 at least; the rest is as ever. */
 function problemOf({ code }: Ended, { stream, args, code: usual }: Called): string | undefined {
   const onStderr =
     !args.includes('--json') &&

@@ -1,7 +1,7 @@
 import { section } from '../../requirements/requirement.ts';
 
 /** What becomes of a config of promptfoo’s. */
-export const promptfoo = section('coming-from-promptfoo.md', [
+export const promptfoo = section('guides/move-from-promptfoo.md', [
   [
     'DS-PROMPTFOO-01',
     'none',
@@ -26,7 +26,7 @@ export const promptfoo = section('coming-from-promptfoo.md', [
 ]);
 
 /** What becomes of files of other systems. */
-export const imports = section('coming-from.md', [
+export const imports = section('guides/move-from-other-programs.md', [
   [
     'DS-IMPORT-01',
     'none',

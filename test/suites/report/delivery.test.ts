@@ -291,7 +291,7 @@ test.each(reporterNames)('the reporter %s can be opened and writes a whole run',
 });
 
 test('the documentation names every reporter, with what it is for', () => {
-  const text = readFileSync(new URL('../../../docs/reporters.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../../docs/guides/report-results.md', import.meta.url), 'utf8');
   const missing = reporterNames.filter(
     (name) => !text.includes(`| \`${name}\` | ${reporters[name].summary} |`),
   );

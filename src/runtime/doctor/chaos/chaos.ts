@@ -311,7 +311,7 @@ interface Replacement {
   readonly greetingMs: number;
 }
 
-/** What every consenting native filter answers. Source: docs/hooks.md, "What a filter answers". */
+/** What every consenting native filter answers. Source: docs/guides/write-hooks.md, "What a filter answers". */
 const nativeConsent = '{"allow": true}';
 
 /** How many filters before the subject, and behind it, are asked with it. */

@@ -87,7 +87,7 @@ function countsText(
   return rarest < FEW ? `${counts} (few: not to be relied on)` : counts;
 }
 
-/** Source: docs/agreement.md. */
+/** Source: docs/guides/check-a-judge.md. */
 const FEW = 20;
 
 function verdict(passed: boolean): string {
