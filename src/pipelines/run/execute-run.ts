@@ -47,7 +47,7 @@ export function isRunEnd(came: RunEnd | RunPause): came is RunEnd {
   return 'output' in came;
 }
 
-/** Skips journaled steps. Can be resumed after ABORTED and STORE_FAILED. Throws RUN_ENDED. */
+/** Skips journaled steps. Throws ABORTED and STORE_FAILED, after which the run can be resumed, and RUN_ENDED. */
 export async function runPipeline(
   run: RunContext,
   pipeline: Pipeline,
@@ -80,7 +80,7 @@ async function runFenced(
 interface PipelineInput {
   readonly input: Json;
   readonly isResumed: boolean;
-  /** Signal, clocks and fault handlers of the parent step; they do not apply to `finally`. Absent: those of the run. */
+  /** The parent step's signal, which does not end `finally`, its clocks and fault handlers. Absent: the run's. */
   readonly within?: Pick<Scope, 'signal' | 'clocks' | 'handles'>;
 }
 

@@ -229,7 +229,10 @@ function toAnswer(name: string, record: DecidedRecord): AnswerRecord {
   }
 }
 
-/** Stores the nested run's id first, so that a restart continues it. Throws INPUT_INVALID, EXPRESSION_FAILED. */
+/**
+ * Stores the nested run's id first, so that a restart continues it. Throws INPUT_INVALID, EXPRESSION_FAILED and the
+ * errors that suspend a run.
+ */
 export async function runPipelineStep(
   run: RunContext,
   placed: StepContext<PipelineStep>,

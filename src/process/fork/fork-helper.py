@@ -1,11 +1,11 @@
-"""Imports what a script imports, once, and then forks: each child runs the script as `python script` would.
+"""Loads the imports of a script once and forks: each child runs the script as `python script` would.
 
     python [options] fork-helper.py SCRIPT [ARGUMENT...]
 
-Its stdin takes a line for each child, `ID OWNER STDIN STDOUT STDERR JOINS LIMITS`: the child gets these descriptors of the process
-OWNER, joins the control groups of JOINS (paths in hexadecimal, with commas between them) and has the LIMITS (`LETTER:SOFT:HARD,…`).
-Its stdout gives lines: at first `ready`, or `refused REASON`; then `started ID PID`, `failed ID REASON`, `ended ID exit CODE` and
-`ended ID signal NUMBER`. The end of stdin, or SIGTERM, ends all children and then the helper.
+Each line of stdin starts a child: `ID OWNER STDIN STDOUT STDERR JOINS LIMITS`. The child gets these descriptors of the process
+OWNER. It joins the control groups JOINS (hexadecimal paths, separated by commas) and sets the LIMITS (`LETTER:SOFT:HARD,…`).
+The first line of stdout is `ready` or `refused REASON`. The others are `started ID PID`, `failed ID REASON`, `ended ID exit CODE`
+and `ended ID signal NUMBER`. The end of stdin, or SIGTERM, ends all children and then the helper.
 """
 _template = dict(globals())
 import sys
@@ -17,13 +17,13 @@ import os
 import resource
 import select
 
-# What a script would import for itself must not be there before it does: its folder may have a module of the same name.
+# The script must import these modules itself: its folder may have a module of the same name.
 for _name in set(sys.modules) - _known:
     del sys.modules[_name]
 
 ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
 GRACE_SECONDS = 1.0
-# Letters of a shell's ulimit, and what its units are in the system's.
+# The letters of a shell's ulimit, with the system's limit and the size of the shell's unit.
 LIMITS = {
     "f": (resource.RLIMIT_FSIZE, 512),
     "d": (resource.RLIMIT_DATA, 1024),
@@ -34,11 +34,11 @@ IGNORED_BY_US = (_signal.SIGTERM, _signal.SIGCHLD, _signal.SIGINT)
 
 
 class Refused(Exception):
-    """The script cannot be forked; the message says why."""
+    """The message says why the script cannot be forked."""
 
 
 def main_dict(file):
-    """What stands in `__main__` before a script runs."""
+    """The names in `__main__` before a script runs."""
     names = dict(_template, __file__=file, __doc__=None)
     names["__builtins__"] = sys.modules["builtins"]
     names["__loader__"] = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", file)
@@ -56,7 +56,7 @@ def new_main(file):
 
 
 def set_up(script, arguments):
-    """Makes `sys` what it is for `python script arguments`; gives `__file__`."""
+    """Sets up `sys` as for `python script arguments`; returns `__file__`."""
     own_folder = os.path.dirname(os.path.realpath(__file__))
     if sys.path and os.path.realpath(sys.path[0] or ".") == own_folder:
         sys.path[0] = os.path.dirname(os.path.realpath(script))
@@ -69,7 +69,7 @@ def set_up(script, arguments):
 
 
 def imports_of(tree):
-    """The imports that run before anything else of the script can, and those of the standard library."""
+    """The imports before any other code of the script, and all of the standard library."""
     standard = getattr(sys, "stdlib_module_names", ())
     is_first = True
     for node in tree.body:
@@ -94,7 +94,7 @@ def imports_in(node):
 
 
 def is_inert(node):
-    """Whether it cannot change what an import after it finds: definitions, docstrings, constants, imports."""
+    """Whether the node cannot affect later imports: definitions, docstrings, constants, imports."""
     if kind_of(node) in ("Import", "ImportFrom", "Pass"):
         return True
     if kind_of(node) in ("FunctionDef", "AsyncFunctionDef"):
@@ -118,7 +118,7 @@ def import_once(tree):
         try:
             __import__(name, {"__name__": "__main__", "__package__": None}, None, parts, 0)
         except BaseException:
-            return  # The script meets it itself, in each child.
+            return  # The script raises the error itself, in each child.
 
 
 def descriptors():
@@ -136,11 +136,11 @@ def count_threads():
 
 
 def check_forkable(before, printed, unread):
-    """Raises Refused when the imports did what every process has to do for itself."""
+    """Raises Refused if the imports had effects that every process needs for itself."""
     if "threading" in sys.modules and sys.modules["threading"].active_count() > 1:
         raise Refused("its imports start threads, which no fork inherits")
     if count_threads() > 1:
-        # Some libraries end their own threads before a fork, and start them anew after it.
+        # Some libraries end their threads before a fork and restart them afterwards.
         pid = os.fork()
         if pid == 0:
             os._exit(0)
@@ -163,7 +163,7 @@ def check_forkable(before, printed, unread):
 
 
 def prepare(script, arguments):
-    """Imports and compiles; gives the code, `__file__`, and the signal handlers that the imports have set."""
+    """Imports and compiles; returns the code, `__file__`, and the signal handlers that the imports have set."""
     if sys.version_info < (3, 8):
         raise Refused("Python %d.%d is too old: 3.8 is needed" % sys.version_info[:2])
     file = set_up(script, arguments)
@@ -193,7 +193,7 @@ def prepare(script, arguments):
 
 
 def restrain(joins, limits):
-    """Joins control groups and sets limits, for good; a limit that is stricter already stays."""
+    """Joins control groups and sets hard limits. A stricter existing limit stays."""
     try:
         for path in [] if joins == "-" else joins.split(","):
             fd = os.open(bytes.fromhex(path), os.O_WRONLY)
@@ -278,7 +278,7 @@ class Helper:
         return any(self.start(*line.decode().split(" ")) for line in lines)
 
     def start(self, number, owner, *standard):
-        """Forks a child; True in it."""
+        """Forks a child; returns True in the child."""
         *standard, joins, limits = standard
         opened = []
         try:
@@ -300,10 +300,10 @@ class Helper:
         try:
             os.setpgid(pid, pid)
         except OSError:
-            pass  # The child has done so.
+            pass  # The child has already done it.
         self.children[pid] = number
         self.report("started", number, pid)
-        # Only now, when others know of it, may it run.
+        # The child may run only after its start was reported.
         os.write(opened[4], b"g")
         for fd in opened:
             os.close(fd)
@@ -318,7 +318,7 @@ class Helper:
         go, going = opened[3:]
         os.close(going)
         if not os.read(go, 1):
-            os._exit(1)  # The helper is gone, and nobody knows of this child.
+            os._exit(1)  # The helper has ended without reporting this child.
         for fd in (self.requests, self.reports, self.wakes, self.waker, go):
             os.close(fd)
         for target, fd in enumerate(opened[:3]):
@@ -351,7 +351,7 @@ class Helper:
 
 
 def ends_in_c(names):
-    """Whether these modules have code in C, beyond the standard library's, which may have something to do at exit."""
+    """Whether the modules have C code outside the standard library, which may act at exit."""
     if "ctypes" in names or "_ctypes" in names:
         return True
     paths = [getattr(sys.modules.get(name), "__file__", None) or "" for name in names]
@@ -359,20 +359,20 @@ def ends_in_c(names):
 
 
 def ends_quickly():
-    """Whether nothing but Python code has anything to do at exit."""
-    # To look at a module copies the page that it is on, so what was there before the fork is not looked at again.
+    """Whether only Python code may act at exit."""
+    # Reading a module copies its memory page, so modules from before the fork are not checked again.
     return not imported_ends_in_c and (
         len(sys.modules) == len(imported) or not ends_in_c(set(sys.modules) - imported)
     )
 
 
 def take_apart():
-    """Does what Python does before it ends, but takes only apart what this child has made: the rest goes with the process."""
+    """Shuts down as Python does, but only tears down what this child has created."""
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()
     if "atexit" in sys.modules:
         sys.modules["atexit"]._run_exitfuncs()
-    # Before what refers to them in circles, and might lose what they hold.
+    # Before the garbage collection, which might lose buffered data in reference cycles.
     flush_files()
     sys.modules.pop("__main__", None)
     gc.collect()
@@ -382,7 +382,7 @@ def take_apart():
 
 
 def flush_files():
-    """Writes what open files hold that were opened since the fork: a text first, then the bytes under it."""
+    """Flushes files that were opened since the fork: text layers first, then their byte buffers."""
     made = gc.get_objects()
     for kinds in (("TextIOWrapper",), ("BufferedWriter", "BufferedRandom")):
         for file in made:
@@ -391,7 +391,7 @@ def flush_files():
 
 
 def run(code, names):
-    """Runs the script, and returns the status to exit with; what it raises is raised without this frame."""
+    """Runs the script and returns its exit status. Tracebacks do not contain this frame."""
     try:
         exec(code, names)
     except SystemExit as end:
@@ -414,7 +414,7 @@ def run(code, names):
 
 
 def begin():
-    """Serves until a child has to run; gives its code and its names."""
+    """Serves until a child has to run; returns its code and names."""
     requests, reports = os.dup(0), os.dup(1)
     os.set_inheritable(requests, False)
     os.set_inheritable(reports, False)
@@ -440,5 +440,5 @@ if ends_quickly():
         take_apart()
         os._exit(_status)
     except BaseException:
-        pass  # The interpreter tries again, and says what it says of it.
+        pass  # The interpreter shuts down again and reports the error.
 sys.exit(_status)

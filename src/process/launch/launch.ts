@@ -18,7 +18,7 @@ export interface LaunchRequest {
 
 export interface Restraint {
   readonly joins: readonly string[];
-  /** Limits by the letters and in the units of the shell's `ulimit`. */
+  /** The letters and units are those of the shell's `ulimit`. */
   readonly limits: readonly ShellLimit[];
   /** The niceness to add, 0 to 19. */
   readonly nice: number;

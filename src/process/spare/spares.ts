@@ -154,7 +154,7 @@ function inBackground(work: () => Promise<void>) {
   };
 }
 
-/** Whether a tenth of the available memory, or 512 MiB if that is less, is free. */
+/** Whether a tenth of the usable memory, or 512 MiB if that is less, is free. */
 function hasMemoryToSpare(): boolean {
   const allowed = process.constrainedMemory();
   const total = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
