@@ -32,9 +32,7 @@ import { digestOfCase } from './run/fingerprint.ts';
 import type { EpochJournal, EpochKey } from './suite-run.ts';
 import { numberAmong, placeOf, variantAmong } from './variants.ts';
 
-/**
- * The journal of a run in the result store; `find` looks up earlier epochs only when the run is resumed.
- */
+/** Opens the journal of a run in the result store. `find` looks up earlier epochs only if the run is resumed. */
 export function openJournal(store: ResultStore, runId: string, isResumed: boolean): EpochJournal {
   const putBatched = batchPuts(store);
   return {
@@ -51,7 +49,6 @@ export function openJournal(store: ResultStore, runId: string, isResumed: boolea
   };
 }
 
-/** An epoch as it is stored. */
 export function toResult(runId: string, place: EpochKey, record: EpochRecord): NewResult {
   const { row, kept, identity, epoch } = place;
   const { file, line } = row;
@@ -61,7 +58,10 @@ export function toResult(runId: string, place: EpochKey, record: EpochRecord): N
   return { runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text };
 }
 
-/** Stores in one transaction, which is faster, all records of one turn of the event loop, and of the time in which those before are being stored. */
+/**
+ * Stores all records of one event loop turn in a single, faster transaction. Records that arrive during a transaction
+ * form the next one.
+ */
 function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
   let gathered: { readonly records: NewResult[]; readonly kept: Promise<void> } | undefined;
   let last = Promise.resolve();
@@ -69,7 +69,6 @@ function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
     const records: NewResult[] = [];
     const keepAll = async (before: Promise<void>) => {
       await setImmediate();
-      // Whoever waits for those is told if they fail.
       await before.catch(() => {});
       gathered = undefined;
       await store.putAll(records);
@@ -84,7 +83,6 @@ function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
   };
 }
 
-/** A run that the store holds, to be shown, compared or rendered. */
 export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
   const header = readHeader(run);
   const report = run.report === null ? undefined : readText(run.report, suiteReport);
@@ -97,7 +95,7 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
     reopenings: async () => (await store.reopenings(run.id)).map(toReopening),
     replaced: (caseId) => replacedCases(store, run.id, { header, caseId }),
     cases: async function* (caseId) {
-      // A run that --bail ended may have stored more cases than it reports, so they are counted.
+      // A run that --bail ended may have stored more cases than it reports, so cases are counted.
       const most = report?.cases ?? Number.POSITIVE_INFINITY;
       const filter = report?.bailed === true ? {} : { caseId };
       let given = 0;
@@ -133,7 +131,6 @@ function isOfOneReplacement(before: ReplacedResult, next: ReplacedResult): boole
   return before.reopening === next.reopening && before.number === next.number && before.epoch !== next.epoch;
 }
 
-/** The numbers of the records of a run whose cases are to be judged again. */
 export async function numbersToJudge(
   store: ResultStore,
   run: ResultRun,
@@ -154,12 +151,11 @@ const isToJudge: Readonly<Record<AgainScope, (record: CaseRecord) => boolean>> =
   all: () => true,
 };
 
-/** The header of a kept run. Throws STORE_FAILED when it cannot be read. */
+/** Throws STORE_FAILED if the header cannot be read. */
 export function readHeader(run: ResultRun): RunHeader {
   return readText(run.header, runHeader);
 }
 
-/** Whether a run did not come to its end. */
 export function isCutOff(status: RunEnd): status is 'running' | 'interrupted' {
   return status === 'running' || status === 'interrupted';
 }
@@ -218,7 +214,6 @@ function readEpoch({ text }: StoredResult): StoredEpoch {
   return readText(text, storedEpoch);
 }
 
-/** Reads a record that Signalbox wrote. Throws STORE_FAILED with the path of what does not fit. */
 function readText<T>(text: string, shape: Shape<T>): T {
   return readShape(shape, parse(text), (path) => {
     const where = path === '' ? '' : ` (at ${path})`;

@@ -16,16 +16,15 @@ import { readSubjects } from './subject/read-variants.ts';
 import type { SuiteRuntime } from './suite-runtime.ts';
 import { validateSuite } from './validate/validate.ts';
 
-/** The suite, undefined when one of the problems is an error; with every problem of its file. */
+/** `suite` is undefined if one of the problems is an error. `problems` are in file order. */
 export interface LoadedSuite {
   readonly suite: Suite | undefined;
-  /** In the order of the file. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads and checks an EvalSuite. `config` is its runtime's; undefined leaves unchecked what that declares.
- * Throws FILE_UNREADABLE.
+ * Reads and checks an EvalSuite. Without the runtime's `config`, references to it are not checked. Throws
+ * FILE_UNREADABLE.
  */
 export function loadSuite(file: string, config: SuiteRuntime | undefined): LoadedSuite {
   const document = readDocument(file);
@@ -36,7 +35,7 @@ export function loadSuite(file: string, config: SuiteRuntime | undefined): Loade
   return { suite: hasErrors ? undefined : toSuite(document), problems };
 }
 
-/** The suite that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
+/** Throws FILE_UNREADABLE, and CONFIG_INVALID with `details.problems`. */
 export function requireSuite(file: string, config: SuiteRuntime | undefined): Suite {
   const { suite, problems } = loadSuite(file, config);
   return requireLoaded(file, suite, problems);
@@ -74,7 +73,6 @@ function toDataset(document: YamlDocument): Dataset {
   return { kind: 'inline', file: document.file, rows };
 }
 
-/** Without a mapping a row has the members of a case itself. */
 function toMapping(document: YamlDocument): CaseMapping {
   const tree = exactValueAt(document, ['spec', 'case']);
   if (!isObject(tree)) {

@@ -26,10 +26,7 @@ import { describeConfig, digestFiles } from './subject/identity.ts';
 import { openToolSubject } from './subject/tool.ts';
 import { runUnattended } from './subject/unattended-run.ts';
 
-/**
- * Opens the subject of a suite, with its retries and cache. Throws CONFIG_INVALID, FILE_UNREADABLE,
- * NAME_UNKNOWN.
- */
+/** Opens the subject of a suite with retries and cache. Throws CONFIG_INVALID, FILE_UNREADABLE, NAME_UNKNOWN. */
 export function openSubject(subject: Subject, context: SubjectContext): SubjectRunner {
   const adapter = openAdapter(subject, context);
   const cache = context.cache && openCache(context.cache, adapter, context.replay);
@@ -88,7 +85,6 @@ async function sendWithRetries(
   return answer;
 }
 
-/** Opens a pipeline as a subject; its runs are not stored. Throws CONFIG_INVALID, FILE_UNREADABLE. */
 function openPipelineSubject(
   { file, input }: Extract<Subject, { kind: 'pipeline' }>,
   context: SubjectContext,
@@ -107,28 +103,22 @@ function openPipelineSubject(
 }
 
 interface AnswerCache {
-  /** The entry of the answer to this request in this epoch. */
   entryFor(
     question: SubjectRequest,
     epoch: number,
   ): {
-    /** Rejects with STORE_FAILED. */
     find(): Promise<SubjectOutput | undefined>;
-    /** Rejects with STORE_FAILED. */
     keep(answer: SubjectOutput): Promise<void>;
   };
 }
 
-/**
- * Opens the cache of a subject. Its config and files are digested once, here; later changes count from the
- * next run.
- */
+/** Digests the config and files once. Later changes affect only the next run. */
 export function openCache(
   store: Pick<ResultStore, 'findAnswer' | 'keepAnswer'>,
   adapter: SubjectAdapter,
   replay: string | undefined,
 ): AnswerCache {
-  // With --replay the answers depend on the recording, too.
+  // With --replay, answers also depend on the recording.
   const recordingDigests = replay === undefined ? [] : digestFiles([resolve(replay)], '');
   const identity = digest([FORMAT_VERSION, adapter.identify(), recordingDigests]);
   return {
@@ -146,20 +136,20 @@ export function openCache(
   };
 }
 
-/** The version of stored answers and of their keys. */
+/** The version of stored answers and their keys. */
 const FORMAT_VERSION = 1;
 
 function digest(parts: unknown): string {
   return createHash('sha256').update(stringifyJson(parts)).digest('hex');
 }
 
-/** Reads a stored answer; undefined for text that is none, so that the answer is made anew. */
+/** Returns undefined for an invalid record, so that the answer is requested again. */
 function readAnswer(text: string): SubjectOutput | undefined {
   const value = tryParseLossless(text);
   return fits(storedAnswer, value) ? value : undefined;
 }
 
-/** A failure is never kept. */
+/** Failures are not cached. */
 const storedAnswer = members<Omit<SubjectOutput, 'error'>>({
   text: anyText,
   result: anything,

@@ -6,39 +6,31 @@ import { gatesOfVariants } from './matrix/gates.ts';
 import type { RowProblem } from './record.ts';
 import { compileSelection, type Selection } from './select/select.ts';
 
-/** What a run of a suite would judge. */
 export interface SuitePlan {
   readonly suite: string;
-  /** As they will be judged: of a matrix once for each variant that they hold for. */
   readonly gates: readonly PlannedGate[];
-  /** The variants of a matrix, in the order of the suite. */
   readonly variants?: readonly string[] | undefined;
-  /** In the order in which they would run. */
   readonly rows: readonly PlannedRow[];
-  /** There are more rows than `maxRows`; `rows` has the first ones. */
   readonly hasMore: boolean;
 }
 
 type PlannedGate = Gate & { readonly variant?: string };
 
 export interface PlannedRow {
-  /** From 1. */
   readonly number: number;
   readonly file: string;
   readonly line: number;
-  /** The id of the case, or why the row cannot be used. */
   readonly content: { readonly id: string } | { readonly problem: RowProblem };
 }
 
 export interface PlanOptions {
   readonly select?: Selection | undefined;
-  /** Rows to read at most. */
   readonly maxRows: number;
 }
 
 /**
- * Reads which cases a suite has, and runs none. Throws FILE_UNREADABLE, USAGE for a dataset on stdin, which cannot be
- * read again by a run, and DATASET_INVALID.
+ * Reads the cases of a suite without running them. Throws FILE_UNREADABLE and DATASET_INVALID. Throws USAGE for stdin,
+ * which a run could not read again.
  */
 export async function planSuite(suite: Suite, { select = {}, maxRows }: PlanOptions): Promise<SuitePlan> {
   const { dataset, name } = suite;

@@ -1,14 +1,14 @@
 import type { Agreement } from './run/stats-record.ts';
 
-/** How far the evals of a run agree with the people who have rated its cases, and those with one another. */
+/** The agreement of a run's evals with its raters, and of the raters with one another. */
 export interface RatingAgreement extends RatedCases {
   readonly run_id: string;
   readonly suite: string;
-  /** The least score of a person that counts as passed. */
+  /** The minimum rating score that counts as passed. */
   readonly min_score: number;
   /**
-   * Only of a matrix: each variant that was rated, in the order of the suite. What stands beside them is over all variants, whose cases
-   * are not independent: without standard errors and intervals, and without the cases, which stand with their variants.
+   * Only in a matrix: each rated variant, in the order of the suite. The figures beside them cover all variants, whose
+   * cases are not independent. These have no standard errors, intervals or disagreements, which only the variants list.
    */
   readonly variants?: readonly VariantAgreement[];
 }
@@ -17,15 +17,13 @@ interface VariantAgreement extends RatedCases {
   readonly name: string;
 }
 
-/** What was rated, by evals and as wholes. */
 export interface RatedCases {
-  /** By eval, of ratings that name one. */
+  /** By eval id; only evals that a rating names. */
   readonly evals: Readonly<Record<string, RatedVerdicts>>;
-  /** Of ratings of cases as wholes, against whether the case passed; null where there is none. */
+  /** Ratings of whole cases, compared with whether the case passed; null if there are none. */
   readonly cases: RatedVerdicts | null;
 }
 
-/** What is rated, against each person, and each two people against one another. */
 export interface RatedVerdicts {
   readonly people: readonly PersonAgreement[];
   readonly between: readonly PairAgreement[];
@@ -33,23 +31,21 @@ export interface RatedVerdicts {
 
 export interface PersonAgreement {
   readonly by: string;
-  /** What the person has rated. */
   readonly ratings: number;
-  /** Ratings that are no verdict: a comment alone, or a word of the person's own without a score. */
+  /** Ratings without a verdict: a comment only, or a label of the person's own without a score. */
   readonly without_verdict: number;
-  /** Rated cases that the eval did not score, or that the run does not have. */
+  /** Rated cases that the eval did not score or that the run lacks. */
   readonly unscored: number;
-  /** Null where nothing can be compared. */
+  /** Null if there is nothing to compare. */
   readonly agreement: Agreement | null;
   /** In the order of the dataset. */
   readonly disagreements: readonly Disagreement[];
 }
 
-/** A case of which a person thinks otherwise than the eval, or than the run. */
 export interface Disagreement {
   readonly case: string;
   readonly eval_passed: boolean;
-  /** Null of a case as a whole that has none. */
+  /** Null for a whole case without a score. */
   readonly eval_score: number | null;
   readonly person_passed: boolean;
   readonly comment: string | null;
@@ -61,17 +57,14 @@ export interface PairAgreement {
     readonly only_first: number;
     readonly only_second: number;
   };
-  /** Cases of which the two think differently, in the order of the dataset. */
+  /** Cases with different verdicts, in the order of the dataset. */
   readonly disagreements: readonly string[];
 }
 
 export interface RatingAgreementOptions {
-  /** Only this variant; a run without variants is taken as it is. */
   readonly variant?: string | undefined;
-  /** One eval alone. */
   readonly eval?: string | undefined;
-  /** These people alone. */
   readonly by?: readonly string[] | undefined;
-  /** The least score of a person that counts as passed: 0.5 by default. */
+  /** The minimum rating score that counts as passed. Default: 0.5. */
   readonly minScore?: number | undefined;
 }

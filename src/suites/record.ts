@@ -44,41 +44,41 @@ export type {
   Stats,
 } from './run/stats-record.ts';
 
-// The records of a run of a suite: plain JSON values, so that files and stores can hold them as they are. Each shape is
-// what a stored one has to be when it is read back, and gives its type.
+// The records of a suite run: plain JSON values that files and stores can hold. Each shape validates stored records and
+// defines the type.
 
-/** `metric`: it counts towards no verdict. */
+/** `metric`: does not affect any verdict. */
 const role = oneOf('assertion', 'guardrail', 'metric');
 
 export interface EvalHeader extends MembersOf<typeof evalHeaderMembers> {}
 const evalHeaderMembers = {
   id: text,
-  /** The eval's type; `not`, `any_of`, `all_of` of a combination; `guard` of a guardrail that is judged. */
+  /** The eval's type; `not`, `any_of` or `all_of` for a combination; `guard` for a judged guardrail. */
   type: text,
   role,
   weight: number,
-  /** How the epochs of a case become one score: `mean`, `median`, `mode`, `max`, `pass@2`, `at_least_2`. */
+  /** How a case's epochs reduce to one score: `mean`, `median`, `mode`, `max`, `pass@2`, `at_least_2`. */
   reducer: text,
 };
 const evalHeader = members<EvalHeader>(evalHeaderMembers);
 
-/** The identity of a run and its evals: the first record of a reporter, a file or a store. */
+/** The identity of a run and its evals: the first record of a reporter, file or store. */
 export interface RunHeader extends MembersOf<typeof runHeaderMembers> {}
 const runHeaderMembers = {
   run_id: text,
-  /** No run of a suite, but what a hook in shadow mode would have decided of traffic: it has no end. */
+  /** Decisions of a hook in shadow mode on traffic, instead of a suite run. It has no end. */
   kind: optional(oneOf('shadow')),
   suite: text,
   /** The suite file, as the user gave it. */
   file: text,
   /** ISO 8601, UTC. */
   started_at: text,
-  /** How often each case is run. */
+  /** The number of runs of each case. */
   epochs: number,
   evals: listOf(evalHeader),
-  /** How many cases there will be; null where that is unknown before the end of the dataset. */
+  /** The number of cases; null if unknown before the end of the dataset. */
   total: nullOr(number),
-  /** Only of a matrix, in the order of the suite: each row is a case of every variant. */
+  /** Only in a matrix, in the order of the suite: each row is a case of every variant. */
   variants: optional(listOf(variantHeader)),
 };
 export const runHeader = members<RunHeader>(runHeaderMembers);
@@ -91,7 +91,6 @@ const message: Shape<ChatMessage> = both(
   }),
 );
 
-/** The messages and tool calls of an answer, and what else is known of it. */
 export const conversation = {
   messages: listOf(message),
   tool_calls: listOf(
@@ -126,65 +125,61 @@ const verdicts: Readonly<Record<Verdict, true>> = {
   abort: true,
 };
 
-/** What a guardrail decided of a labelled event. */
 export interface GuardRecord extends MembersOf<typeof guardRecordMembers> {}
 const guardRecordMembers = {
   hook: keyOf(eventKinds),
   phase: text,
   verdict: keyOf(verdicts),
-  /** The hook that decided; null when all merely allowed. */
+  /** The hook that decided; null if all hooks allowed the event. */
   decided_by: nullOr(text),
-  /** Whether the event should have been stopped or changed; null where it has no label. */
+  /** Whether the event should have been stopped or changed; null without a label. */
   expected: nullOr(flag),
-  /** Whether it was: any verdict but allow. */
+  /** Whether the event was stopped or changed: any verdict except allow. */
   flagged: flag,
-  /** The confidence of the guard that the event should be flagged, 0..1, from its metadata; null without one. */
+  /** The guard's confidence that the event should be flagged, 0..1, from its metadata; null if absent. */
   confidence: nullOr(number),
-  /** Each hook that was asked, with its milliseconds. */
+  /** Each hook that ran, with its duration in milliseconds. */
   hooks: listOf(members({ name: text, verdict: text, duration_ms: number })),
 };
 const guardRecord = members<GuardRecord>(guardRecordMembers);
 
-/** The result of one eval in one epoch. */
 export interface EvalResult extends MembersOf<typeof evalResultMembers> {}
 const evalResultMembers = {
   eval: text,
-  /** 0..1; null when unscored. */
+  /** 0..1; null if unscored. */
   score: nullOr(number),
   passed: flag,
-  /** The detail that the eval gave, or why there is no score. */
+  /** The eval's detail, or why there is no score. */
   detail: text,
-  /** The bounds that `passed` was decided by. */
+  /** The bounds that decided `passed`. */
   threshold,
-  /** What the eval was asked with; absent of combinations and guards. */
+  /** The eval's params; absent for combinations and guards. */
   params: optional(anyMembers),
-  /** What was judged in place of the content of the case. */
+  /** The judged text, if it differs from the content of the case. */
   content: optional(text),
   data: optional(anyMembers),
-  /** Set when a fault, rather than the answer of the eval, is the reason. */
+  /** Set if a fault, rather than the eval's answer, is the reason. */
   error: optional(faultShape),
-  /** From when it had a slot of the pool. */
+  /** Measured from when it gets a pool slot. */
   duration_ms: number,
-  /** How long it waited for that; unknown of older runs. */
+  /** The wait for the slot; absent in older runs. */
   queue_ms: optional(number),
-  /** How often the eval was asked; more than once only after faults of the infrastructure. */
+  /** The number of attempts; more than one only after infrastructure faults. */
   attempts: number,
-  /** The end of the stderr of a one-shot process; absent when it is empty. */
+  /** The last part of the stderr of a one-shot process; absent if empty. */
   stderr: optional(text),
   guard: optional(guardRecord),
-  /** Whether a person said that the case should pass; absent without a label. */
+  /** A person's verdict on whether the case should pass; absent without a label. */
   label: optional(flag),
 };
 const evalResult = members<EvalResult>(evalResultMembers);
 
-/** What model calls came to. */
 export interface Spending extends MembersOf<typeof spendingMembers> {}
 const spendingMembers = {
-  /** Calls that were answered. */
   calls: number,
-  /** Those that the cache answered, which cost nothing. */
+  /** Calls answered from the cache, which cost nothing. */
   cached: number,
-  /** US dollars; null when what one has cost is unknown. */
+  /** US dollars; null if any cost is unknown. */
   cost_usd: nullOr(number),
 };
 const spending = members<Spending>(spendingMembers);
@@ -192,42 +187,40 @@ const spending = members<Spending>(spendingMembers);
 export interface SubjectRecord extends MembersOf<typeof subjectRecordMembers> {}
 const subjectRecordMembers = {
   status: oneOf('ok', 'failed'),
-  /** From when it had a slot of the pool. */
+  /** Measured from when it gets a pool slot. */
   duration_ms: number,
-  /** How long it waited for slots meanwhile; unknown of older runs. */
+  /** The total wait for slots; absent in older runs. */
   queue_ms: optional(number),
-  /** The answer came from the cache. */
   cached: flag,
   attempts: number,
-  /** Why there is no answer; every eval of the epoch is then unscored. */
+  /** Why there is no answer. Every eval of the epoch is then unscored. */
   error: optional(faultShape),
 };
 const subjectRecord = members<SubjectRecord>(subjectRecordMembers);
 
-/** The results of one run of a case. */
 export interface EpochRecord extends MembersOf<typeof epochRecordMembers> {}
 const epochRecordMembers = {
   /** From 1. */
   epoch: number,
-  /** The text that was judged: recorded, or made by the subject. */
+  /** The judged text: recorded, or made by the subject. */
   content: text,
   ...conversation,
-  /** `context.variables` of the case; absent where it has none. */
+  /** `context.variables` of the case; absent if it has none. */
   variables: optional(anyMembers),
-  /** The bounds of the case as a whole, where it has any. */
+  /** The bounds of the whole case, if any. */
   threshold: optional(threshold),
-  /** How the subject made the text; absent where the text was recorded. */
+  /** How the subject made the text; absent for a recorded text. */
   subject: optional(subjectRecord),
-  /** What its model calls came to, those of judges included; absent where there was none. */
+  /** The model calls of the epoch, including those of judges; absent if there were none. */
   spending: optional(spending),
   results: listOf(evalResult),
 };
 const epochRecord = members<EpochRecord>(epochRecordMembers);
 
 const keptRow = {
-  /** The row of the dataset with all its own fields, without secrets; unknown of older runs. */
+  /** The dataset row with its own fields, without secrets; absent in older runs. */
   row: optional(anyMembers),
-  /** What was cut of a very large row; absent where the row is whole. */
+  /** Cuts of a very large row; absent if the row is whole. */
   row_cuts: optional(
     listOf(
       members<Cut>({
@@ -240,7 +233,6 @@ const keptRow = {
   ),
 };
 
-/** One epoch of a case as the store holds it; the first one has the row. */
 export interface StoredEpoch extends MembersOf<typeof storedEpochMembers> {}
 const storedEpochMembers = {
   file: text,
@@ -251,91 +243,87 @@ const storedEpochMembers = {
 };
 export const storedEpoch = members<StoredEpoch>(storedEpochMembers);
 
-/** The result of an eval for a case, over all its epochs. */
 export interface CaseResult extends MembersOf<typeof caseResultMembers> {}
 const caseResultMembers = {
   eval: text,
-  /** 0..1; null when unscored. */
+  /** 0..1; null if unscored. */
   score: nullOr(number),
   passed: flag,
   detail: text,
-  /** How many of the epochs passed by themselves. */
+  /** The number of epochs that passed individually. */
   passed_epochs: number,
-  /** A fault left some epoch without a score, whatever the others came to. */
+  /** Set if a fault left an epoch unscored, regardless of the other epochs. */
   fault: optional(shapeOf((value): value is true => value === true, 'true')),
 };
 const caseResult = members<CaseResult>(caseResultMembers);
 
-/** One case with everything that was judged of it, in the order of the dataset. */
 export interface CaseRecord extends MembersOf<typeof caseRecordMembers> {}
 const caseRecordMembers = {
-  /** The number of its row, from 1. */
+  /** The row number, from 1. */
   number,
   file: text,
   line: number,
   id: text,
-  /** Which variant of the subject it is of; only in a matrix. */
+  /** The variant of the case; only in a matrix. */
   variant: optional(text),
   tags: listOf(text),
   ...keptRow,
-  /** One for each time that the case was run, in order; at least one. */
+  /** One record per epoch, in order; at least one. */
   epochs: listOf(epochRecord),
-  /** The epochs reduced to one result for each eval that judged the case, in the order of the suite. */
+  /** One result for each eval that judged the case, over all epochs, in the order of the suite. */
   results: listOf(caseResult),
-  /** The weighted mean of the scores of assertions and guardrails; null when one of them is unscored, or there is none. */
+  /** The weighted mean of assertion and guardrail scores; null if one is unscored or there are none. */
   score: nullOr(number),
-  /** Whether `score` meets the threshold of the case, or, without one, every assertion and guardrail passed. */
+  /** Whether `score` meets the case's threshold or, without one, every assertion and guardrail passed. */
   passed: flag,
 };
 export const caseRecord = members<CaseRecord>(caseRecordMembers);
 
-/** A paired test of one variant against another. */
 export interface GateTest extends MembersOf<typeof gateTestMembers> {}
 const gateTestMembers = {
   name: oneOf('mcnemar', 'sign_flip', 'paired_t'),
   pairs: number,
-  /** Pairs that were compared and do not differ. */
+  /** Compared pairs without a difference. */
   ties: number,
-  /** Pairs of which one or both have no score: not passed in a test of verdicts, left out of one of scores. */
+  /** Pairs with a missing score. A test of verdicts counts them as not passed; a test of scores leaves them out. */
   unscored: number,
-  /** Cases that only one of both variants has. */
+  /** Cases that only one variant has. */
   unpaired: number,
-  /** Two-sided; null where nothing was compared. */
+  /** Two-sided; null if nothing was compared. */
   p_value: nullOr(number),
-  /** 95 % interval of the difference; null where there is none. */
+  /** 95 % interval of the difference; null if there is none. */
   ci95: nullOr(interval),
-  /** Why the test cannot decide, so that the gate is missed; null when it can. */
+  /** Why the test cannot decide, so that the gate fails; null if it can. */
   flaw: nullOr(oneOf('too_few_pairs', 'too_many_missing')),
 };
 const gateTest = members<GateTest>(gateTestMembers);
 
 export interface GateResult extends MembersOf<typeof gateResultMembers> {}
 const gateResultMembers = {
-  /** Absent of a gate over the cases as wholes. */
+  /** Absent for a gate over whole cases. */
   eval: optional(text),
   metric: text,
-  /** Only there when the gate has one. */
   tag: optional(text),
-  /** The variant that it was judged of; only in a matrix. */
+  /** The variant that was judged; only in a matrix. */
   variant: optional(text),
-  /** Of a gate between variants: the one that `variant` has to be better than. */
+  /** For a gate between variants: the variant that `variant` must beat. */
   better_than: optional(text),
-  /** Of a gate between variants, the difference of the metric, `variant` − `better_than`. */
+  /** For a gate between variants, the difference of the metric: `variant` − `better_than`. */
   value: nullOr(number),
   min: nullOr(number),
   max: nullOr(number),
   passed: flag,
-  /** Of a gate between variants: the paired test that decided. */
+  /** For a gate between variants: the paired test that decided. */
   test: optional(gateTest),
 };
 const gateResult = members<GateResult>(gateResultMembers);
 
-/** A row that could not be used; `file` and `line` are those of the row. */
+/** An unusable row; `file` and `line` locate it. */
 export interface RowProblem extends MembersOf<typeof rowProblemMembers> {}
 const rowProblemMembers = {
-  /** Of no row, but of the run as a whole, which is void. */
+  /** The problem concerns the whole run, which is void, and not a row. */
   scope: optional(oneOf('run')),
-  /** The variant whose case it is; only in a matrix, and not where no variant could use the row. */
+  /** The variant of the case; only in a matrix, and absent if no variant could use the row. */
   variant: optional(text),
   file: text,
   line: number,
@@ -345,7 +333,6 @@ const rowProblemMembers = {
 };
 export const rowProblem = members<RowProblem>(rowProblemMembers);
 
-/** An assertion or a guardrail that did not pass. */
 export interface Failure extends MembersOf<typeof failureMembers> {}
 const failureMembers = {
   case: text,
@@ -354,43 +341,43 @@ const failureMembers = {
   file: text,
   line: number,
   eval: text,
-  /** Null when unscored. */
+  /** Null if unscored. */
   score: nullOr(number),
-  /** The eval's own detail, or why there is no score. */
+  /** The eval's detail, or why there is no score. */
   detail: text,
-  /** The code of the fault that is the reason. */
+  /** The code of the fault, if one is the reason. */
   code: optional(text) as Shape<Fault['code'] | undefined>,
-  /** What to do next, where a fault is the reason. */
+  /** What to do next, if a fault is the reason. */
   hint: optional(text),
-  /** The first fields of the row by their names, each as a text of at most 200 characters; absent where the row is not known. */
+  /** The first fields of the row by name, each cut to 200 characters; absent if the row is unknown. */
   fields: optional(recordOf(text)),
 };
 export const failure = members<Failure>(failureMembers);
 
-/** The report of a run: independent of the window and of the order in which results came in. */
+/** The report of a run. It does not depend on the window or on the order of results. */
 export interface SuiteReport extends MembersOf<typeof suiteReportMembers> {}
 const suiteReportMembers = {
   run_id: text,
   suite: text,
   status: oneOf('passed', 'failed', 'error'),
-  /** Cases that ran; rows that could not be used are not among them. */
+  /** Cases that ran, without unusable rows. */
   cases: number,
   epochs: number,
-  /** The run ended early, after as many failures as were allowed. */
+  /** The run ended early because it reached the allowed number of failures. */
   bailed: flag,
-  /** In a matrix over the cases of all variants, which are not independent: without standard errors and intervals. */
+  /** In a matrix, covers the cases of all variants, which are not independent: no standard errors or intervals. */
   overall: caseStats,
   evals: recordOf(evalStats),
-  /** Only of a matrix, in the order of the suite. */
+  /** Only in a matrix, in the order of the suite. */
   variants: optional(listOf(variantReport)),
-  /** Only of a matrix: every other variant with the first, and whatever else gates compare. */
+  /** Only in a matrix: every other variant compared with the first, and the pairs that gates compare. */
   comparisons: optional(listOf(variantComparison)),
   gates: listOf(gateResult),
-  /** What the answers took; absent where none was made nor told that. */
+  /** The usage of the answers; absent if no answers were made or no recorded ones report usage. */
   totals: optional(totals),
-  /** Absent where no model was called. */
+  /** Absent if no model was called. */
   spending: optional(spending),
-  /** Cases that were not judged, since the budget was spent: the run can be resumed. Absent where there are none. */
+  /** Cases not judged because the budget was spent; absent if there are none. The run can be resumed. */
   not_judged: optional(number),
   duration_ms: number,
   /** The first 20, in the order of the dataset. */
@@ -404,9 +391,9 @@ export const suiteReport = members<SuiteReport>(suiteReportMembers);
 
 /** The report of a run that may not have ended. */
 export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> {
-  /** As in the header of the run. */
+  /** As in the run header. */
   readonly kind?: 'shadow';
-  /** Without an end a run was `interrupted`, or is `running`, as what a shadow would decide always is. */
+  /** A run without an end is `interrupted` or `running`; a shadow is always `running`. */
   readonly status: SuiteReport['status'] | UnendedStatus;
   /** Null for a run without an end. */
   readonly duration_ms: number | null;
@@ -414,20 +401,17 @@ export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> 
 
 type UnendedStatus = 'running' | 'interrupted';
 
-/** Which cases of a kept run are judged again: those that did not pass, those with a result that is unscored, or all. */
+/** The cases to judge again: those that did not pass, those with an unscored result, or all. */
 export type AgainScope = TypeOf<typeof againScope>;
 const againScope = oneOf('failed', 'unscored', 'all');
 
-/** Cases of a kept run that are judged again into it. */
 export interface JudgeAgain {
-  /** The id of the run. */
   readonly run: string;
   readonly cases: AgainScope;
 }
 
-/** How a run stood before some of its cases were judged again. */
 export interface RunReopening extends MembersOf<typeof runReopeningMembers> {
-  /** Undefined of a run that had not come to its end. */
+  /** Undefined if the run had not finished. */
   readonly report?: SuiteReport;
 }
 const runReopeningMembers = {
@@ -438,31 +422,29 @@ const runReopeningMembers = {
   at: text,
   status: oneOf('passed', 'failed', 'error', 'running', 'interrupted'),
 };
-/** Without the report, which the store keeps as a text. */
+/** Without the report, which the store keeps as text. */
 export const runReopening = members<Omit<RunReopening, 'report'>>(runReopeningMembers);
 
-/** A case as it was judged before another judgement replaced it. */
 export interface ReplacedCase {
-  /** The number of the reopening that replaced it; 0: the row had changed when the run was resumed. */
+  /** The number of the reopening that replaced it. 0: the row had changed when the run was resumed. */
   readonly reopening: number;
   readonly case: CaseRecord;
 }
 
-/** A run that is over, or was cut off, to be shown, compared or rendered again. */
+/** A finished or cut-off run to show, compare or render. */
 export interface RunSource {
   readonly header: RunHeader;
-  /** The suite file, absolute; only of a kept run. */
+  /** The absolute path of the suite file; only for a stored run. */
   readonly file?: string;
-  /** All, or those of that id, in the order of the dataset; may be read more than once. */
+  /** All cases, or those with the id, in the order of the dataset; can be read more than once. */
   cases(caseId?: string): AsyncIterable<CaseRecord>;
-  /** What people said of its cases, or of that one. */
   ratings?(caseId?: string): AsyncIterable<Rating>;
-  /** How the run stood each time that cases of it were judged again. */
+  /** The state of the run before each time that cases were judged again. */
   reopenings?(): Promise<readonly RunReopening[]>;
-  /** What was judged before of its cases, or of that one, and was replaced; the oldest first. */
+  /** Replaced records of the run's cases, or of one case, oldest first. */
   replaced?(caseId?: string): AsyncIterable<ReplacedCase>;
-  /** Undefined of a run that did not come to its end. */
+  /** Undefined if the run did not finish. */
   readonly report: SuiteReport | undefined;
-  /** Of a run without a report, where that is known. */
+  /** The status of a run without a report, if known. */
   readonly status?: UnendedStatus;
 }

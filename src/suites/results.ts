@@ -1,4 +1,4 @@
-// What `loadResults()` gives: reporters, comparisons and run files. Loaded only when it is asked for.
+// Loaded lazily by `loadResults()`: reporters, comparisons and run files.
 
 export { escapeInvisibleLine as oneLine } from '../base/text/escape-invisible.ts';
 export { cut } from '../base/text/width.ts';

@@ -33,33 +33,27 @@ import { type MatrixReport, newVariantTallies } from './variant-tallies.ts';
 import { numberAmong, placeOf, type VariantPlace } from './variants.ts';
 
 /**
- * Adds up the cases of a run while it goes on, in bounded memory, and makes its report: the same one of the same rows
- * in any order, and of tallies of any parts of them.
+ * Adds up the cases of a run in bounded memory and makes its report. The report depends neither on the order of cases
+ * nor on how they are split into tallies.
  */
 export interface RunAccumulator {
   /**
-   * Counts a row that cannot be used, or not by this variant. Undefined when the same line of the suite was reported
-   * before.
+   * Counts an unusable row, for one variant if given. Returns undefined if the same suite line was already reported.
    */
   addProblem(row: Row, problem: RowFault, variant?: VariantPlace): RowProblem | undefined;
-  /** Counts a case; false when the run has as many failures as `bail` allows. */
   addCase(record: CaseRecord): boolean;
-  /** `fraction`: how much of the dataset has been read. */
   progress(fraction: number | null): SuiteProgress;
   report(end: RunTotals): SuiteReport;
-  /** What has been added so far, as plain JSON. */
   state(): RunTally;
-  /** Adds a `state()`, as it is read from JSON. Throws STORE_FAILED for one of another version, suite or shape. */
+  /** Merges a `state()` parsed from JSON. Throws STORE_FAILED for another version, suite or shape. */
   merge(state: unknown): void;
 }
 
 interface RunTotals {
-  /** Cases that the budget left no money for. */
   readonly notJudged?: number | undefined;
   readonly durationMs: number;
-  /** Rows that the dataset had, whether or not they were selected. */
   readonly rows: number;
-  /** Set when the whole run is void, whatever its cases came to. */
+  /** Set if the whole run is void, whatever its results. */
   readonly fault?: RowFault | undefined;
 }
 
@@ -111,11 +105,10 @@ export function newRunAccumulator(
           exactly: (gate) => ({ ...statsAccumulator.exactly(gate), ...totals.exactly() }),
         });
       const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
-      // A variant of which no case was judged has not passed.
       const hasVoidVariant = matrix?.variants.some((variant) => variant.cases === 0) ?? false;
       const isVoid =
         cases === 0 || fault !== undefined || unpaid !== undefined || (hasVoidVariant && !isBailed());
-      // A variant without a case counts above; one with unusable rows makes the run unusable too.
+      // A variant without cases counts above. One with unusable rows makes the run unusable too.
       const isFaulty =
         matrix?.variants.some((variant) => variant.status === 'error' && variant.cases > 0) ??
         hasUntoleratedFaults(stats, gates);
@@ -152,8 +145,8 @@ export function newRunAccumulator(
 }
 
 /**
- * The report of a run. For a run without one it is computed from the cases so far, without gates, with the
- * status `interrupted` or `running`; a shadow is always `running`.
+ * The report of a run. Without a stored report, computes one from the cases without gates, with status `interrupted` or
+ * `running`. A shadow is always `running`.
  */
 export async function summarize(source: RunSource): Promise<RunSummary> {
   if (source.report !== undefined) return source.report;
@@ -177,7 +170,6 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
   };
 }
 
-/** What the cases of a run come to; its own state is that of the counts. */
 function newCaseTallies(header: RunHeader, gates: Suite['gates']) {
   const { counts, state, merge } = newCounters(['cases', 'evals', 'unscored', 'passed']);
   const [stats, totals] = [newStatsAccumulator(header.evals, header.epochs), newTotalsTally()];
@@ -195,7 +187,7 @@ function newCaseTallies(header: RunHeader, gates: Suite['gates']) {
       for (const tally of [stats, totals]) tally.add(record);
       variants?.addCase(record);
       for (const [index, failure] of failuresOf(record, roleOf).entries()) {
-        // Failures stand behind those of the rows before, whatever was judged first.
+        // Failures are listed by row, then by variant, regardless of the judging order.
         const row = numberAmong(record.number, placeOf(header.variants, record.variant));
         failures.add(row * (header.evals.length + 1) + index, failure);
       }
@@ -204,8 +196,8 @@ function newCaseTallies(header: RunHeader, gates: Suite['gates']) {
 }
 
 /**
- * The statistics of a report. The cases of one row are asked the same in every variant, so that they are not independent: over
- * all variants together there is no standard error and no interval.
+ * The cases of a row are not independent across variants. Totals over all variants therefore have no standard error and
+ * no interval.
  */
 function figuresOf(
   overall: CaseStats,
@@ -236,14 +228,13 @@ function mapValues<Value, Other>(
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
-/** How many problems and failures the report lists. */
 const maxListed = 20;
 const tooManyTags: RowFault = {
   message: `tags: there are more than ${maxTags} different tags`,
   hint: 'A tag names a group of cases; what is different in every case belongs into `id`.',
 };
 
-/** What is not judged is told, and no gate over the rest is a verdict. */
+/** Unjudged cases are reported, and gates over the rest give no verdict. */
 function budgetSpent(notJudged: number, spending: Spending | undefined): RowFault {
   const spent = spending?.cost_usd;
   const amount = typeof spent === 'number' ? ` (${formatUsd(spent)} in all)` : '';
@@ -253,7 +244,6 @@ function budgetSpent(notJudged: number, spending: Spending | undefined): RowFaul
   };
 }
 
-/** The problem of a run that judged no case, which must not pass. */
 function nothingToJudge({ dataset, file }: Suite, rows: number): RowProblem {
   const path = dataset.kind === 'inline' ? file : dataset.path;
   const location = { scope: 'run', file: path === '-' ? '<stdin>' : path, line: 1, column: 1 } as const;
@@ -263,20 +253,14 @@ function nothingToJudge({ dataset, file }: Suite, rows: number): RowProblem {
   return { ...location, message, hint: 'Rows are selected by tags, a filter, a shard and their numbers.' };
 }
 
-/** The rows of a run that could not be used, in bounded memory. */
 interface RowProblems extends Mergeable<Pick<RunTally, 'problems' | 'suite_problems'>> {
-  /** Counts a row, of that variant. Undefined when the same line of the suite was reported before. */
   add(row: Row, fault: RowFault, variant?: VariantPlace): RowProblem | undefined;
-  /** The first ones, by the numbers of the rows; of a line of the suite where the first row came upon it. */
   items(): readonly RowProblem[];
-  /** All rows. */
   count(): number;
 }
 
-/** Lists `limit` of them. */
 function newRowProblems(limit: number): RowProblems {
   const ofRows = newBoundedList<RowProblem>(limit);
-  /** By the line of the suite. */
   const ofSuite = new Map<string, SuiteProblem>();
   const addToSuite = (added: SuiteProblem): boolean => {
     const key = `${added.problem.file}:${added.problem.line}`;
@@ -293,7 +277,6 @@ function newRowProblems(limit: number): RowProblems {
           : { ...fault, variant: variant.name, message: `variant ${variant.name}: ${fault.message}` };
       const problem = { ...(location ?? { file, line }), column: 1, ...words };
       if (location !== undefined) return addToSuite({ row: number, count: 1, problem }) ? problem : undefined;
-      // Those of the variants of one row stand behind one another, before the next row.
       ofRows.add(variant === undefined ? number : number + variant.index / variant.of, problem);
       return problem;
     },

@@ -20,66 +20,58 @@ type RowValue = Readonly<Record<string, unknown>>;
 
 export interface SuiteOptions extends EpochTools {
   readonly header: RunHeader;
-  /** What makes the answers of each variant, by its name; of a matrix in the place of `subject`. */
   readonly variants?: ReadonlyMap<string, SubjectRunner> | undefined;
-  /** Cases in flight at most. */
   readonly window: number;
-  /**
-   * Epochs at once where `timeout_ms` is set, so that none waits while its time runs. Default: no limit.
-   */
+  /** Limits concurrent epochs with `timeout_ms`, so that none waits while its time runs. Default: no limit. */
   readonly epochConcurrency?: number | undefined;
   readonly signal: AbortSignal;
-  /** Picks the cases that run; their order stays. */
   readonly select?: ((candidates: AsyncIterable<Candidate>) => AsyncIterable<Candidate>) | undefined;
-  /** Ends the run at that many failed cases. */
   readonly bail?: number | undefined;
-  /** Rows that cannot be used do not fail the run. */
+  /** Unusable rows do not fail the run. */
   readonly keepGoing?: boolean | undefined;
-  /** Called at the end: why the whole run is void; undefined when it is not. */
+  /** Called at the end; returns why the whole run is void, or undefined. */
   readonly findFault?: (() => Promise<RowFault | undefined>) | undefined;
-  /** Removes secrets from a record before it is stored or reported. */
   readonly scrub?: ((record: EpochRecord) => EpochRecord) | undefined;
-  /** Removes secrets from a row before it is stored or reported. */
   readonly scrubRow?: ((row: RowValue) => RowValue) | undefined;
-  /** Finds epochs that an earlier process judged, and stores those that are judged now. */
+  /** Finds epochs judged by an earlier process, and stores new ones. */
   readonly journal?: EpochJournal | undefined;
-  /** Runs what judges an epoch, with what its model calls keep to. Throws BUDGET_EXCEEDED when the case is not to be judged. */
+  /**
+   * Wraps the judging of an epoch with the limits of its model calls. Throws BUDGET_EXCEEDED if the case must not be
+   * judged.
+   */
   readonly aroundEpoch?:
     | ((epoch: number, work: () => Promise<EpochRecord>) => Promise<EpochRecord>)
     | undefined;
-  /** Called with an epoch that an earlier process judged. */
   readonly onFound?: ((record: EpochRecord) => void) | undefined;
   readonly reporter?: Reporter | undefined;
-  /** Called after each case and each row that cannot be used; must not throw. */
+  /** Called after each case and each unusable row; must not throw. */
   readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
 }
 
 /** Stores the epochs of a run. All methods reject with STORE_FAILED. */
 export interface EpochJournal {
-  /** The record of an epoch that was judged before with the same row; undefined when there is none. Left out where there are none at all. */
+  /** Returns the record of an earlier epoch with the same row, or undefined. Omitted if there are no earlier epochs. */
   readonly find?: ((at: EpochKey) => Promise<EpochRecord | undefined>) | undefined;
-  /** Resolves once the record is stored; reporters get it after that. */
+  /** Resolves when the record is stored. Reporters get it only after that. */
   keep(at: EpochKey, record: EpochRecord): Promise<void>;
-  /** Stores the report of the run; reporters get it after that. */
+  /** Resolves when the report is stored. Reporters get it only after that. */
   end(report: SuiteReport): Promise<void>;
-  /** Leaves the run to be resumed. */
+  /** Leaves the run resumable. */
   interrupt?(): Promise<void>;
 }
 
 export interface EpochKey {
   readonly row: Row;
   readonly value: RowValue;
-  /** The row as it is reported and kept. */
   readonly kept: KeptRow;
   readonly identity: CaseIdentity;
-  /** The variant of a matrix that the case is of. */
   readonly variant?: VariantPlace | undefined;
   readonly epoch: number;
 }
 
 /**
- * Runs the cases of a suite, in memory that does not grow with their number, and reports them in the order of the
- * dataset. Throws ABORTED once what was in flight has ended; FILE_UNREADABLE; and what its tools throw.
+ * Runs the cases of a suite in constant memory and reports them in dataset order. Throws FILE_UNREADABLE, and ABORTED
+ * after all work in flight has ended. Rethrows errors of its tools.
  */
 export async function runSuite(suite: Suite, options: SuiteOptions): Promise<SuiteReport> {
   const { reporter, header } = options;
@@ -104,16 +96,13 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
   return report;
 }
 
-/** What the rows of a suite, or some of them, came to. */
 export interface JudgedRows {
   readonly accumulator: RunAccumulator;
-  /** How many there were, selected or not. */
   readonly rows: number;
-  /** Cases that the budget left no money for. */
   readonly notJudged: number;
 }
 
-/** Judges rows and reports each, but not their end. Throws as `runSuite` does. */
+/** Judges and reports rows without the final report. Throws as `runSuite` does. */
 export async function judgeRows(
   suite: Suite,
   options: SuiteOptions,
@@ -155,14 +144,12 @@ export async function judgeRows(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    // Stops reading the dataset, whatever ended the run early.
     reading.abort();
   }
   if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was given up`);
   return { accumulator, rows, notJudged };
 }
 
-/** Undefined where the number of epochs at once is not limited. */
 function newEpochQueue({ timeoutMs }: Suite, { epochConcurrency }: SuiteOptions): PQueue | undefined {
   return timeoutMs === undefined || epochConcurrency === undefined
     ? undefined
@@ -181,12 +168,10 @@ const selectAll = (candidates: AsyncIterable<Candidate>): AsyncIterable<Candidat
 type CaseOutcome =
   | { readonly row: Row; readonly record: CaseRecord }
   | { readonly row: Row; readonly problem: RowFault; readonly variant?: VariantPlace | undefined }
-  /** The budget of the run left no money for it. */
   | { readonly row: Row; readonly unpaid: true };
 
 interface CaseRun {
   readonly options: SuiteOptions;
-  /** Limits how many epochs run at once. */
   readonly epochQueue: PQueue | undefined;
   readonly signal: AbortSignal;
 }
@@ -234,14 +219,13 @@ async function findOrRunEpoch(
   const work = async () => (aroundEpoch === undefined ? await judge() : await aroundEpoch(key.epoch, judge));
   const judged = epochQueue === undefined ? await work() : await epochQueue.add(work, { signal });
   const record = options.scrub?.(judged) ?? judged;
-  // A record that an abort cut off is not stored, so that the epoch is judged again when the run is
-  // resumed.
+  // A record cut off by an abort is not stored, so that a resumed run judges the epoch again.
   signal.throwIfAborted();
   await journal?.keep(key, record);
   return record;
 }
 
-/** With the subject of the variant: without one its cases would be judged as recorded. */
+/** A missing subject would judge cases as recorded, so each variant must have one. */
 function toolsOf(options: SuiteOptions, variant: VariantPlace | undefined): EpochTools {
   if (variant === undefined) return options;
   const subject = options.variants?.get(variant.name);
@@ -255,7 +239,6 @@ interface OutcomeContext {
   readonly fraction: () => number | null;
 }
 
-/** Reports a case or a problem; false when the run has as many failures as `bail` allows. */
 async function reportOutcome(
   outcome: Exclude<CaseOutcome, { unpaid: true }>,
   outcomeContext: OutcomeContext,

@@ -10,13 +10,12 @@ import { newTotalsTally, totalsState } from './run/totals.ts';
 import { combine, type Mergeable } from './stats/mergeable.ts';
 import { newStatsAccumulator, statsState } from './stats/stats-accumulator.ts';
 
-/** Adds up the cases of each variant of a matrix, apart from those of the others, in bounded memory. */
+/** Adds up the cases of each variant separately, in bounded memory. */
 interface VariantTallies extends Mergeable<VariantsState> {
-  /** Cases of one row come one after another, and all of them before a state is taken. */
+  /** The cases of a row must be consecutive. Add all of them before taking a state. */
   addCase(record: CaseRecord): void;
-  /** Counts a row that the variant could not use. */
   addProblem(variant: string): void;
-  /** `gates` are none of a run that did not come to its end; `keepGoing`: unusable rows do not fail a variant. */
+  /** Pass no gates for an unfinished run. With `keepGoing`, unusable rows do not fail a variant. */
   report(options: { readonly gates: readonly Gate[]; readonly keepGoing: boolean }): MatrixReport;
 }
 
@@ -36,7 +35,6 @@ export const variantsState = members({
   comparisons: listOf(comparisonState),
 });
 
-/** Undefined where the run is no matrix. */
 export function newVariantTallies(
   header: Pick<RunHeader, 'evals' | 'epochs' | 'variants'>,
   gates: readonly Gate[],
@@ -111,8 +109,8 @@ function newVariantTally(variant: VariantHeader, { evals, epochs }: Pick<RunHead
 }
 
 /**
- * Compares variants case by case while a run goes on, holding no more than the cases of one row: every other variant with
- * the first, and besides, what the gates compare.
+ * Compares every other variant with the first, and the pairs that gates compare. Holds only the cases of one row in
+ * memory.
  */
 function newComparisonTally(
   { evals, variants = [] }: Pick<RunHeader, 'evals' | 'variants'>,
@@ -133,7 +131,6 @@ function newComparisonTally(
     waiting.clear();
   };
   return {
-    /** Cases of one row come one after another, and all of them before a state is taken. */
     add(record: CaseRecord): void {
       if (record.variant === undefined) return;
       if (record.number !== row) compareRow();

@@ -4,24 +4,19 @@ import type { Gate, Suite, Variant } from './file/model.ts';
 import { mostVariants } from './file/schema.ts';
 import { nameOfPair } from './subject/read-variants.ts';
 
-/** Cases of a matrix, over all its variants: each asks its subject anew, so that more are rather a mistake. */
+/** The maximum over all variants. More is probably a mistake, because each case calls its subject. */
 export const mostMatrixCases = 1_000_000;
 
-/** Which variant a case is of. */
 export interface VariantPlace {
   readonly name: string;
-  /** From 0, in the order of the suite. */
   readonly index: number;
-  /** How many there are. */
   readonly of: number;
 }
 
-/** The places of the variants of a suite; undefined where it is no matrix. */
 export function placesOf({ variants }: Pick<Suite, 'variants'>): readonly VariantPlace[] | undefined {
   return variants?.map(({ name }, index) => ({ name, index, of: variants.length }));
 }
 
-/** The place of the variant of that name; undefined where there is none, as in a run that is no matrix. */
 export function placeOf(
   variants: readonly { readonly name: string }[] = [],
   name: string | undefined,
@@ -30,19 +25,18 @@ export function placeOf(
   return name === undefined || index === -1 ? undefined : { name, index, of: variants.length };
 }
 
-/** The number that an item has where those of all variants stand in one row: by row, then by variant. */
+/** Numbers items by row, then by variant. */
 export function numberAmong(row: number, place: VariantPlace | undefined): number {
   return place === undefined ? row : (row - 1) * place.of + place.index + 1;
 }
 
-/** The index of the variant that such a number is of. */
 export function variantAmong(number: number, of: number): number {
   return (number - 1) % of;
 }
 
 /**
- * The suite with its chat asked of these providers, several of which are variants; undefined: as it is. Throws USAGE, also for a gate
- * that names a variant which there is not.
+ * Replaces the providers of the suite's chat; several become variants. Undefined `providers` returns the suite
+ * unchanged. Throws USAGE, also for a gate with an unknown variant.
  */
 export function withProviders(suite: Suite, providers: readonly string[] | undefined): Suite {
   if (providers === undefined) return suite;
@@ -73,7 +67,7 @@ function requireProviders(providers: readonly string[]): void {
   throw new RuntimeError('USAGE', '--provider names no provider', { hint: 'Write it like --provider a,b.' });
 }
 
-/** A variant for each prompt of the suite. Throws USAGE where a subject is no chat of the suite’s own. */
+/** Throws USAGE unless each subject is a chat defined in the suite. */
 function promptsOf({ file, subject, variants = [] }: Suite): readonly Pick<Variant, 'prompt' | 'subject'>[] {
   if (subject?.kind === 'chat') return [{ subject }];
   const [first] = variants;

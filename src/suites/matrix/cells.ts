@@ -2,12 +2,10 @@ import { RuntimeError } from '../../base/errors.ts';
 import type { Candidate } from '../select/select.ts';
 import { mostMatrixCases, type VariantPlace } from '../variants.ts';
 
-/** A row that is a case, of one variant where there are any. */
 export type Cell = Candidate & { readonly variant?: VariantPlace };
 
 /**
- * Every row once for each variant, one right after the other; a row that cannot be used comes once. Throws USAGE when there
- * are more cases than a matrix may have.
+ * Yields every row once per variant, in succession; an unusable row once. Throws USAGE if a matrix has too many cases.
  */
 export async function* toCells(
   candidates: AsyncIterable<Candidate>,
@@ -25,7 +23,6 @@ export async function* toCells(
   }
 }
 
-/** Throws USAGE when these are more cases than a matrix may have. */
 export function requireFewCases(cases: number, variants: number): void {
   if (cases <= mostMatrixCases) return;
   const most = Math.floor(mostMatrixCases / variants);

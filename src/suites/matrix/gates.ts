@@ -9,7 +9,6 @@ interface VariantGate {
   readonly variant: string;
 }
 
-/** Every gate once for each variant that it holds for, in the order of both. */
 export function gatesOfVariants(gates: readonly Gate[], names: readonly string[]): VariantGate[] {
   return gates.flatMap((gate) => {
     const held = gate.variants ?? names.filter((name) => name !== gate.betterThan);
@@ -22,7 +21,6 @@ interface MatrixResults {
   readonly comparisons: readonly VariantComparison[];
 }
 
-/** Judges every gate of each of its variants by what that variant alone came to, or by how it compares with another. */
 export function judgeMatrixGates(
   gates: readonly Gate[],
   { variants, comparisons }: MatrixResults,
@@ -46,13 +44,13 @@ function missing({ metric, min, max }: Gate): GateResult {
   return { metric, value: null, min: min ?? null, max: max ?? null, passed: false };
 }
 
-/** The highest p-value of a difference that counts. */
+/** The largest p-value that counts as significant. */
 export const significance = 0.05;
 
-/** With fewer pairs not even the most lopsided outcome is significant: 2 · ½ⁿ is 0.0625 of five. */
+/** With fewer pairs, even the most extreme outcome is not significant: 2 · ½ⁿ is 0.0625 for five. */
 export const fewestPairs = 6;
 
-/** Of more than this share of the cases without a result of both, nobody knows how they would have compared. */
+/** If more than this share of cases lacks a result on either side, the comparison is not reliable. */
 export const mostMissing = 0.05;
 
 function judgeDifference(
@@ -94,7 +92,7 @@ function testOf(metric: string, difference: PairedDifference): Tested {
   return metric === 'mean' ? testScores(difference) : testVerdicts(difference);
 }
 
-/** What has no score counts as not passed. */
+/** Unscored cases count as not passed. */
 function testVerdicts(difference: PairedDifference): Tested {
   const { pairs, table, pass_rate: rate, p_value } = difference;
   const unpaired = unpairedOf(difference);
@@ -110,7 +108,7 @@ function testVerdicts(difference: PairedDifference): Tested {
   };
 }
 
-/** What has no score is left out. */
+/** Unscored cases are left out. */
 function testScores(difference: PairedDifference): Tested {
   const { score } = difference;
   const [unscored, unpaired] = [unscoredOf(difference), unpairedOf(difference)];
@@ -136,9 +134,9 @@ function unpairedOf({ only_in_a: a, only_in_b: b }: PairedDifference): number {
 }
 
 /**
- * The 95 % interval of the difference of two pass rates over the same cases, B − A: Wald's with half a pair more in each
- * cell, which keeps its level with few pairs (Agresti and Min, "Simple improved confidence intervals for comparing matched
- * proportions", 2005). Null without pairs.
+ * The 95 % interval of the difference of two paired pass rates, B − A; null without pairs. Adds half a pair to each
+ * cell of Wald's interval, which holds its level with few pairs. Source: Agresti and Min, "Simple improved confidence
+ * intervals for comparing matched proportions", 2005.
  */
 function differenceInterval(table: PairedDifference['table']): Interval | null {
   const { both_passed: both, only_a_passed: onlyA, only_b_passed: onlyB, neither_passed: neither } = table;

@@ -18,9 +18,9 @@ import { onlyVariant } from './rated-variant.ts';
 import type { Rating } from './rating.ts';
 
 /**
- * Compares the verdicts of a run with those of the people who have rated it; of a matrix for each variant and over all. A label that is
- * a verdict, such as pass or bad, counts before a score. Throws USAGE for a least score beyond 0..1, and NAME_UNKNOWN for an eval or a
- * variant that the run does not have or a person who has rated nothing.
+ * Compares the verdicts of a run with those of its raters; in a matrix, per variant and overall. A label that is a
+ * verdict, such as pass or bad, takes precedence over a score. Throws USAGE for a minimum score outside 0..1. Throws
+ * NAME_UNKNOWN for an unknown eval or variant, or a person without ratings.
  */
 export async function measureRatings(
   run: RunSource,
@@ -52,7 +52,7 @@ export async function measureRatings(
   };
 }
 
-/** What tells a case from others of the run: those of the variants of a row have one id. */
+/** The variants of a row share one case id. */
 function keyOf(caseId: string, variant: string | undefined): string {
   return variant === undefined ? caseId : JSON.stringify([variant, caseId]);
 }
@@ -63,9 +63,8 @@ interface GatherOptions {
 }
 
 interface Gathered {
-  /** By `keyOf`. */
   readonly all: GivenRatings;
-  /** Those of a variant, by the ids of its cases. */
+  /** The ratings of a variant, by case id. */
   of(variant: string): GivenRatings;
 }
 
@@ -100,8 +99,8 @@ function personVerdict({ label, score }: Rating, minScore: number): boolean | un
 }
 
 /**
- * The figures over all variants: the cases of one row are not independent, so that there are no errors and intervals, and ids alone do
- * not name cases, so that those which people disagree on stand with their variants.
+ * The figures over all variants. The cases of a row are not independent, so there are no errors and intervals. Case ids
+ * are ambiguous here, so the disagreements are listed per variant only.
  */
 function overVariants({ evals, cases }: RatedCases): RatedCases {
   return {
@@ -127,10 +126,8 @@ function figuresOf({ people, between }: RatedVerdicts): RatedVerdicts {
 
 const noError = { stderr: null, ci95: null } as const;
 
-/** What people have said of cases, by what is rated: an eval, or null for cases as wholes. */
 type GivenRatings = Map<string | null, GivenVerdicts>;
 
-/** Adds what a person has said of a case to what others have. */
 function addGiven(
   given: GivenRatings,
   place: { readonly eval: string | null; readonly key: string; readonly by: string },
@@ -143,7 +140,6 @@ function addGiven(
   said.set(place.by, verdict);
 }
 
-/** Sets what people have said beside the cases of the run; of these evals, and of cases as wholes where null is among them. */
 function pairRatings(given: GivenRatings, wanted: readonly (string | null)[]) {
   const pairs = new Map(
     wanted.flatMap((id) => {
@@ -153,7 +149,6 @@ function pairRatings(given: GivenRatings, wanted: readonly (string | null)[]) {
   );
   return {
     isEmpty: pairs.size === 0,
-    /** `key` is what the case was rated under. */
     add: (key: string, record: CaseRecord): void => {
       for (const [id, each] of pairs) each.add(key, verdictOf(record, id));
     },
@@ -174,7 +169,6 @@ function verdictOf({ results, passed, score }: CaseRecord, id: string | null): R
     : { passed: result.passed, score: result.score };
 }
 
-/** What somebody has said of a case; undefined verdict: neither that it passes nor that it fails. */
 interface GivenVerdict {
   readonly passed: boolean | undefined;
   readonly comment: string | null;
@@ -185,12 +179,9 @@ interface RunVerdict {
   readonly score: number | null;
 }
 
-/** Verdicts of people on one eval, or on cases as wholes: by case, then by person. */
 type GivenVerdicts = Map<string, Map<string, GivenVerdict>>;
 
-/** Sets the verdicts of people beside those of the run, case by case. */
 interface VerdictPairs {
-  /** `verdict` is undefined where the eval has not scored the case. Each case counts once. */
   add(caseId: string, verdict: RunVerdict | undefined): void;
   measure(): RatedVerdicts;
 }
@@ -287,7 +278,7 @@ function toPair({
   return [{ by, agreement: { ...rest, only_first: only_eval, only_second: only_person }, disagreements }];
 }
 
-/** The same everywhere, unlike an order by a locale. */
+/** Independent of the locale. */
 function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }

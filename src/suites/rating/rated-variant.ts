@@ -5,7 +5,7 @@ import type { RunHeader, RunSource } from '../record.ts';
 import type { VariantHeader } from '../run/stats-record.ts';
 import { variantAmong } from '../variants.ts';
 
-/** A case of a matrix is one of every variant. Throws USAGE where none is named, or one of a run that has none, NAME_UNKNOWN for another. */
+/** Throws USAGE if a matrix run needs a variant or another run has none. Throws NAME_UNKNOWN for an unknown variant. */
 export function requireVariant(
   { run_id: id, variants }: Pick<RunHeader, 'run_id' | 'variants'>,
   wanted: string | undefined,
@@ -23,7 +23,6 @@ export function requireVariant(
   requireKnownVariant(variants, wanted);
 }
 
-/** Whether a record is of that variant; undefined: of the only subject that there is. */
 export function isOfVariant(
   { number }: Pick<StoredResult, 'number'>,
   { variants }: Pick<RunHeader, 'variants'>,
@@ -32,7 +31,6 @@ export function isOfVariant(
   return variants?.[variantAmong(number, variants.length)]?.name === wanted;
 }
 
-/** Throws NAME_UNKNOWN, with the name that was probably meant, for a variant that a run does not have. */
 function requireKnownVariant(variants: readonly Pick<VariantHeader, 'name'>[], wanted: string): void {
   const known = variants.map(({ name }) => name);
   if (known.includes(wanted)) return;
@@ -44,8 +42,8 @@ function requireKnownVariant(variants: readonly Pick<VariantHeader, 'name'>[], w
 }
 
 /**
- * The run with the cases of that variant alone, and what people said of them, as a run without variants; one that has none is itself.
- * Throws NAME_UNKNOWN for a variant that the run does not have.
+ * Returns a run with only the cases and ratings of a variant, as a run without variants. Returns a run without variants
+ * unchanged. Throws NAME_UNKNOWN for an unknown variant.
  */
 export function onlyVariant(source: RunSource, name: string): RunSource {
   const { variants, ...header } = source.header;

@@ -1,26 +1,24 @@
 import { RuntimeError } from '../../base/errors.ts';
 
-/** What a person thinks of a case, or of what one eval said of it. */
 export interface Rating {
   readonly case: string;
-  /** Of which variant the case is; only in a matrix. */
   readonly variant?: string;
-  /** The eval that is rated; null for the case as a whole. */
+  /** The rated eval; null for the whole case. */
   readonly eval: string | null;
   readonly by: string;
   /** ISO 8601, UTC. */
   readonly at: string;
   /** 0..1. */
   readonly score: number | null;
-  /** A word of the person's own, such as `good` or `refusal`. */
+  /** Free text, such as `good` or `refusal`. */
   readonly label: string | null;
   readonly comment: string | null;
 }
 
-/** A rating to keep: at least one of score, label and comment. It takes the place of the one that the same person gave before. */
+/** A rating with at least one of score, label and comment. It replaces the person's earlier rating. */
 export interface RatingInput {
   readonly case: string;
-  /** Of which variant the case is: in a matrix it has to be named. */
+  /** The variant of the case; required in a matrix. */
   readonly variant?: string | undefined;
   readonly eval?: string | undefined;
   readonly by: string;
@@ -30,10 +28,10 @@ export interface RatingInput {
   readonly comment?: string | undefined;
 }
 
-/** Which rating: a person has one of each case, and one of each of its evals. */
+/** Identifies a rating. A person has one for each case, and one for each of its evals. */
 export type RatingPlace = Pick<RatingInput, 'case' | 'variant' | 'eval' | 'by'>;
 
-/** Throws USAGE for a rating that says nothing, a score beyond 0..1, and texts that are too long or empty. */
+/** Throws USAGE for an empty rating, a score outside 0..1, and texts that are empty or too long. */
 export function checkRating({ by, score, label, comment }: RatingInput): void {
   if (score === undefined && label === undefined && comment === undefined) {
     throw new RuntimeError('USAGE', 'the rating says nothing', {
@@ -48,7 +46,6 @@ export function checkRating({ by, score, label, comment }: RatingInput): void {
   requireText('the comment of a rating', comment, MOST_COMMENT);
 }
 
-/** Characters of a name or a label. */
 const MOST_WORD = 200;
 const MOST_COMMENT = 10_000;
 

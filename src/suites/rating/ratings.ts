@@ -8,13 +8,15 @@ import type { RunHeader } from '../record.ts';
 import { isOfVariant, requireVariant } from './rated-variant.ts';
 import { checkRating, type Rating, type RatingInput, type RatingPlace } from './rating.ts';
 
-/** A store of results and one of its runs. */
 export interface RatedRun {
   readonly store: ResultStore;
   readonly header: Pick<RunHeader, 'run_id' | 'evals' | 'variants'>;
 }
 
-/** Keeps a rating, and resolves once it is kept. Throws USAGE, NAME_UNKNOWN for a case, a variant or an eval that the run does not have, STORE_FAILED. */
+/**
+ * Resolves when the rating is stored. Throws USAGE, STORE_FAILED, and NAME_UNKNOWN for an unknown case, variant or
+ * eval.
+ */
 export async function keepRating(
   { store, header }: RatedRun,
   input: RatingInput,
@@ -39,7 +41,7 @@ export async function keepRating(
   return toRating(kept);
 }
 
-/** Takes a rating back. Throws NAME_UNKNOWN where there is none, and what `keepRating` does of a variant. */
+/** Throws NAME_UNKNOWN if there is no such rating, and the variant errors of `keepRating`. */
 export async function removeRating({ store, header }: RatedRun, input: RatingPlace): Promise<void> {
   requireVariant(header, input.variant);
   if (await store.removeRating(header.run_id, placeOf(input))) return;
@@ -50,7 +52,6 @@ export async function removeRating({ store, header }: RatedRun, input: RatingPla
   });
 }
 
-/** The ratings of a run, or of one of its cases. Throws STORE_FAILED. */
 export async function* listRatings(
   store: ResultStore,
   runId: string,
@@ -114,7 +115,6 @@ const saidShape = members<Said>({
   comment: nullOr(text),
 });
 
-/** A rating as a file of JSON lines has it. */
 export const ratingShape = members<Rating>({
   case: text,
   variant: optional(text),

@@ -3,10 +3,7 @@ import { isObject, stringifyJson } from '../../base/json/json.ts';
 import { tryParse } from '../../base/json/parse.ts';
 import type { EpochKey } from '../suite-run.ts';
 
-/**
- * The fingerprint of what must not change before a run is resumed: a digest of each value by its name, as
- * JSON text.
- */
+/** Digests each value that must not change before a run is resumed. Returns JSON with the digests by name. */
 export function fingerprintOf(parts: Readonly<Record<string, unknown>>): string {
   const digests = Object.entries(parts).map(([name, part]) => [name, digestOf(part)]);
   return JSON.stringify(Object.fromEntries(digests));
@@ -18,7 +15,7 @@ function digestOf(part: unknown): string {
     .digest('hex');
 }
 
-/** The names of the parts that differ. An option that one side does not have is one that is not given. */
+/** The names of the parts that differ. A missing option counts as not set. */
 export function findChanges(before: string, now: string): readonly string[] {
   const [old, current] = [toDigests(before), toDigests(now)];
   const nothing = digestOf(null);
@@ -31,13 +28,12 @@ export function isUnchanged(before: string, now: string): boolean {
   return before === now || findChanges(before, now).length === 0;
 }
 
-/** Without parts where the fingerprint is damaged. */
 function toDigests(fingerprint: string): Readonly<Record<string, unknown>> {
   const digests = tryParse(fingerprint);
   return isObject(digests) ? digests : {};
 }
 
-/** A digest of the row and identity of a case; a stored epoch is used only when it is the same. */
+/** A digest of the row and identity of a case. A stored epoch is reused only if it is equal. */
 export function digestOfCase({ value, identity }: EpochKey): string {
   return hash('sha1', stringifyJson([identity, value]), 'base64');
 }

@@ -4,16 +4,14 @@ import type { CaseStats, Classification, EvalStats, GateResult, Stats } from '..
 import type { ExactMetrics } from '../stats/tally.ts';
 import type { Totals } from './stats-record.ts';
 
-/** What the cases of a run, or of a variant, have come to. */
 export interface Judged {
   readonly overall: CaseStats;
   readonly evals: Readonly<Record<string, EvalStats>>;
   readonly totals?: Totals | undefined;
-  /** The metrics of a gate's group before they were rounded to doubles. */
   readonly exactly?: ((gate: Gate) => ExactMetrics | undefined) | undefined;
 }
 
-/** Compares the metric of each gate with its bounds; a gate without a value fails. */
+/** A gate whose metric has no value fails. */
 export function judgeGates(gates: readonly Gate[], judged: Judged): GateResult[] {
   return gates.map((gate) => {
     const { eval: id, metric, tag, min, max } = gate;
@@ -35,8 +33,8 @@ export function judgeGates(gates: readonly Gate[], judged: Judged): GateResult[]
 }
 
 /**
- * Whether faults left results of a run, or of one variant, without a score that no gate over `faults` or `unscored` tolerates:
- * what such a run came to cannot be judged.
+ * Whether faults left results unscored that no passed gate over `faults` or `unscored` tolerates. The run or variant
+ * then has no valid verdict.
  */
 export function hasUntoleratedFaults(
   evals: Readonly<Record<string, EvalStats>>,
@@ -52,19 +50,18 @@ export function hasUntoleratedFaults(
   );
 }
 
-/** What is known of a metric that a gate may name. */
 export interface MetricInfo {
-  /** A share or a score lies in 0..1, as do its bounds; amounts, such as milliseconds, have no upper limit. */
+  /** A share or score and its bounds lie in 0..1; amounts such as milliseconds have no upper limit. */
   readonly unit: 'share' | 'amount';
-  /** `cases`: whole cases and evals have it; `evals`: only evals; `guards`: only evals that are guards; `run`: only the run. */
+  /**
+   * What has the metric. `cases`: whole cases and evals; `evals`: only evals; `guards`: only guard evals; `run`: only
+   * the run.
+   */
   readonly scope: 'cases' | 'evals' | 'guards' | 'run';
-  /** Whether a gate over it may name a tag. */
   readonly hasTags: boolean;
-  /** Epochs that it needs at least. */
   readonly epochs: number;
 }
 
-/** Undefined of a text that names no metric. */
 export function findGateMetric(text: string): MetricInfo | undefined {
   const passK = parsePassK(text);
   if (passK !== undefined)
@@ -119,7 +116,7 @@ const latencyMetrics: Readonly<Record<string, MetricReader>> = {
   queue_p99_ms: ({ queue_ms }) => queue_ms?.p99,
 };
 
-/** Of the whole run. What some answers do not tell is no sum: who holds it against a bound would let an overrun pass. */
+/** Metrics of the whole run. An incomplete sum is null, because comparing it with a bound could hide an overrun. */
 const totalMetrics: Readonly<Record<string, (totals: Totals | undefined) => number | null>> = {
   cost_usd: (totals) => (totals === undefined || totals.unknown.cost_usd > 0 ? null : totals.cost_usd),
   input_tokens: (totals) => (totals === undefined || totals.unknown.tokens > 0 ? null : totals.input_tokens),
@@ -131,12 +128,10 @@ const totalMetrics: Readonly<Record<string, (totals: Totals | undefined) => numb
   answer_queue_p95_ms: (totals) => totals?.queue_ms?.p95 ?? null,
 };
 
-/** Whether a metric is a sum that is unknown where some answers do not tell theirs. */
 export function isSumOfAnswers(metric: string): boolean {
   return ['cost_usd', 'input_tokens', 'output_tokens'].includes(metric);
 }
 
-/** As documentation and hints list them; K stands for a number from 1. */
 export const gateMetricNames: readonly string[] = [
   ...Object.keys(commonMetrics),
   'pass@K',
@@ -165,7 +160,7 @@ function parsePassK(
   return sign === undefined ? undefined : { chances: sign === '@' ? 'pass_at' : 'pass_hat', k: Number(k) };
 }
 
-/** An own property only: a tag may be called `constructor`. */
+/** Own properties only: a tag may be named `constructor`. */
 function ownMember<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

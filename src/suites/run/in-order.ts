@@ -1,27 +1,22 @@
 import { yieldAfterLongWork } from '../../base/time/time-limit.ts';
 
-/** Opens a source of items that ends early when its signal is aborted. */
 type Source<Item> = (signal: AbortSignal) => AsyncIterable<Item>;
 
 export interface InOrderOptions<Item, Result> {
   readonly source: Source<Item>;
-  /** Called in the order of the source, for up to `window` items at once. */
   work(item: Item, signal: AbortSignal): Promise<Result>;
-  /**
-   * Gets each result in the order of the source, one at a time; false ends the run and aborts what is in
-   * flight.
-   */
+  /** Receives each result in source order, one at a time. Returning false ends the run and aborts items in flight. */
   deliver(result: Result): Promise<boolean>;
   readonly window: number;
   readonly signal: AbortSignal;
 }
 
-/** How many results may wait for an earlier one before no new item is started. */
+/** No new item starts while this many results wait for an earlier one. */
 const MAX_RESULTS_AHEAD = 256;
 
 /**
- * Works through a source of any length in constant memory, and hands on what comes of it in the order of the source.
- * The first failure of the source, of `work` or of `take` stops it all and is thrown once nothing is in flight.
+ * Processes a source of any length in constant memory and delivers results in source order. The first error of the
+ * source, `work` or `deliver` stops everything and is thrown after all items in flight have ended.
  */
 export async function workInOrder<Item, Result>(options: InOrderOptions<Item, Result>): Promise<void> {
   const { source, work, window, signal } = options;
@@ -48,14 +43,13 @@ export async function workInOrder<Item, Result>(options: InOrderOptions<Item, Re
   };
   stopped.addEventListener('abort', abortAll);
   const begin = async (item: Item, position: number): Promise<void> => {
-    // One signal for all items would keep every removed listener reachable from the next one, so that
-    // everything stayed in memory until a full collection.
+    // With one shared signal, removed listeners would stay reachable from later ones and memory would grow until a full
+    // garbage collection.
     const own = new AbortController();
     running.add(own);
     try {
       results.put(position, { result: await work(item, own.signal) });
     } catch (error) {
-      // An item that ends because it was aborted is no failure.
       if (!stopped.aborted) fail(error);
       results.put(position, undefined);
     } finally {
@@ -86,13 +80,10 @@ export async function workInOrder<Item, Result>(options: InOrderOptions<Item, Re
 }
 
 interface ResultQueue<Result> {
-  /** Undefined stands for an item without a result. Never throws. */
   put(place: number, outcome: { readonly result: Result } | undefined): void;
-  /** Resolves when every result that is ready has been delivered. */
   end(): Promise<void>;
 }
 
-/** Delivers results by position, from 0 without a gap, one after another; `take` must not reject. */
 function newResultQueue<Result>(
   take: (result: Result) => Promise<void>,
   onDelivered: () => void,

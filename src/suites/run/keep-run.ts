@@ -12,25 +12,20 @@ import type { EpochJournal } from '../suite-run.ts';
 import { findChanges, fingerprintOf, isUnchanged } from './fingerprint.ts';
 
 interface KeepOptions {
-  /** Cases that there will be, as far as is known. */
   readonly total: number | null;
   readonly suite: Suite;
   readonly config: RuntimeConfig;
-  /** The digests of the programs that its entries start, by their names. */
   readonly programs: Readonly<Record<string, string>>;
-  /** Options that override the suite, as JSON values by the names of the options. */
   readonly wanted: Readonly<Record<string, unknown>>;
-  /**
-   * Resumes the run of that id, or (true) the last unfinished run of the suite with the same fingerprint.
-   */
+  /** The id of the run to resume; true resumes the last unfinished run of the suite with the same fingerprint. */
   readonly resume: true | string | undefined;
-  /** Judges cases of a kept run again, in the place of `resume`. */
+  /** Judges cases of a stored run again, instead of `resume`. */
   readonly again?: JudgeAgain | undefined;
 }
 
 /**
- * Claims a new run, or one to resume or to judge again, in the store, and calls `work` for it. Throws RUN_BUSY,
- * RUN_UNKNOWN, RUN_ENDED, USAGE when the suite has changed since, STORE_FAILED, and what `work` throws.
+ * Claims a new, resumed or reopened run in the store and calls `work`. Throws RUN_BUSY, RUN_UNKNOWN, RUN_ENDED,
+ * STORE_FAILED, and USAGE if the suite has changed. Rethrows errors of `work`.
  */
 export async function keepRun(
   store: ResultStore,
@@ -44,7 +39,6 @@ export async function keepRun(
   const claim = await store.claimRun(id);
   if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
   try {
-    // Another process may have finished or reopened the run before it was claimed.
     if (!kept) await store.createRun(newRun(options.suite, header, fingerprint));
     else if (options.again) await reopen(store, await requireRun(store, id), options.again);
     else requireCutOff(await requireRun(store, id));
@@ -58,8 +52,8 @@ export async function keepRun(
 }
 
 /**
- * Sets aside the records that are to be judged again, so that the run lacks them as one that was cut off does. When this
- * was cut off before its end, the records that it has judged since stay, and the rest is still lacking.
+ * Sets aside the records to judge again, so that they are missing as in a cut-off run. If the reopening was itself cut
+ * off, keeps the records judged since.
  */
 async function reopen(store: ResultStore, run: ResultRun, { cases }: JudgeAgain): Promise<void> {
   const last = (await store.reopenings(run.id)).at(-1);
@@ -93,16 +87,13 @@ function newRun(suite: Suite, header: RunHeader, fingerprint: string) {
   };
 }
 
-/** Marks a run as interrupted; a store that fails here is ignored, since `work` has thrown already. */
+/** Ignores store errors, because `work` has already thrown. */
 async function endEarly(store: ResultStore, id: string): Promise<void> {
   try {
     await store.setRunEnd(id, { status: 'interrupted', report: null });
-  } catch {
-    // The run counts as cut off anyway.
-  }
+  } catch {}
 }
 
-/** The fingerprint of a run: its suite file, config, programs, pipeline and options. */
 function fingerprintOfRun({ suite, config, programs, wanted }: KeepOptions): string {
   const { epochs, evals, retries, timeoutMs } = suite;
   const pipelines = subjectsOf(suite).flatMap((each) => (each.kind === 'pipeline' ? [each.file] : []));
@@ -124,10 +115,8 @@ function textsOf(files: readonly string[]): string {
 }
 
 const suiteFile = 'the suite file';
-/** Options whose defaults stand in the suite file, so a changed file explains them. */
 const alsoInSuite = ['--repeat', '--retries', '--timeout', '--reducer'];
 
-/** The message that names what has changed since the run began. */
 function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
   const changes = findChanges(fingerprint, now);
   const reported = changes.includes(suiteFile)
@@ -137,7 +126,6 @@ function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
   return `run ${id} was begun otherwise: ${words.join(', ')}`;
 }
 
-/** The run to continue, which must have the same digest; undefined for a new one. */
 async function findKept(
   store: ResultStore,
   options: KeepOptions,
@@ -183,12 +171,10 @@ async function findToResume(
   return found;
 }
 
-/** Throws RUN_ENDED. */
 function requireCutOff({ id, status }: ResultRun): void {
   if (!isCutOff(status)) throw new RuntimeError('RUN_ENDED', `run ${id} has come to its end: ${status}`);
 }
 
-/** A run by its id. Throws RUN_UNKNOWN. */
 export async function requireRun(store: ResultStore, id: string): Promise<ResultRun> {
   const run = await store.findRun(id);
   if (run !== undefined) return run;
@@ -196,10 +182,7 @@ export async function requireRun(store: ResultStore, id: string): Promise<Result
   throw new RuntimeError('RUN_UNKNOWN', `${store.location} keeps no suite run ${id}`, { hint });
 }
 
-/**
- * Calls `open`; a STORE_FAILED gets the hint that --no-store runs without a store. Throws what `open`
- * throws.
- */
+/** Adds the hint about --no-store to a STORE_FAILED error. Rethrows all errors of `open`. */
 export async function openRequiredStore(open: () => Promise<ResultStore>): Promise<ResultStore> {
   try {
     return await open();
@@ -211,7 +194,6 @@ export async function openRequiredStore(open: () => Promise<ResultStore>): Promi
   }
 }
 
-/** Builds the header of a run; `rows` is how many rows will be judged, null where that is unknown. */
 export function toHeader(suite: Suite, runId: string, startedAt: Date, rows: number | null): RunHeader {
   const { variants } = suite;
   return {

@@ -17,48 +17,37 @@ import { statsState } from '../stats/stats-accumulator.ts';
 import { variantsState } from '../variant-tallies.ts';
 import { totalsState } from './totals.ts';
 
-/** Another version cannot be merged: what it counts may mean something else. */
+/** Tallies of another version cannot be merged, because their counts may have another meaning. */
 export const tallyVersion = 1;
 
-/** A line of the suite that is wrong, rather than the rows that came upon it. */
 export interface SuiteProblem extends MembersOf<typeof suiteProblemMembers> {}
 const suiteProblemMembers = {
-  /** The number of the first of these rows. */
   row: number,
-  /** How many rows came upon it. */
   count: number,
   problem: rowProblem,
 };
 const suiteProblem = members<SuiteProblem>(suiteProblemMembers);
 
 /**
- * What some cases of a run have come to, as plain JSON of bounded size: whoever merges those of all cases has the
- * report and needs no case again.
+ * The counts of some cases of a run, as plain JSON of bounded size. Merging the tallies of all cases gives the report.
  */
 export interface RunTally extends MembersOf<typeof runTallyMembers> {}
 const runTallyMembers = {
   version: oneOf(tallyVersion),
   cases: number,
-  /** Results of evals. */
   evals: number,
-  /** Cases of which some result has no score. */
   unscored: number,
   passed: number,
   stats: statsState,
   totals: totalsState,
-  /** Of model calls. */
   spending: spendingState,
-  /** Of a matrix, by variant. */
   variants: optional(variantsState),
-  /** Of rows, by their numbers. */
   problems: boundedListState(rowProblem),
-  /** Of lines of the suite that rows came upon. */
   suite_problems: listOf(suiteProblem),
   failures: boundedListState(failure),
 };
 const runTally = members<RunTally>(runTallyMembers);
 
-/** Reads a tally of a run with these evals and variants. Throws STORE_FAILED for one of another version, others or a wrong shape. */
 export function readRunTally(
   value: unknown,
   { evals, variants }: Pick<RunHeader, 'evals' | 'variants'>,
@@ -80,7 +69,7 @@ export function readRunTally(
 const idOf = ({ id }: { readonly id: string }): string => id;
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
-/** Undefined where there are none, which is another thing than a list of none. */
+/** Undefined and an empty list are different. */
 function requireSame(
   what: string,
   found: readonly string[] | undefined,
@@ -96,16 +85,15 @@ function notMergeable(why: string): RuntimeError {
   });
 }
 
-/** Keeps the items with the lowest positions, up to a limit, and counts all that were added. */
+/** Keeps the items with the lowest positions up to a limit, and counts all items. */
 export interface BoundedList<Item> extends Mergeable<BoundedListState<Item>> {
-  /** Items are sorted by `place`, whatever order they are added in; no two items share one. */
+  /** Sorts by `place`, regardless of the order of calls. Each `place` must be unique. */
   add(place: number, item: Item): void;
   items(): readonly Item[];
   count(): number;
 }
 
 interface BoundedListState<Item> {
-  /** Those that are kept, by rising place. */
   readonly kept: readonly { readonly place: number; readonly item: Item }[];
   readonly count: number;
 }

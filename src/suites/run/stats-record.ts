@@ -11,7 +11,7 @@ import {
   text,
 } from '../../base/json/shape.ts';
 
-// The statistics of a run, as plain JSON values: each shape is what a stored one has to be, and gives its type.
+// The statistics of a run as plain JSON. Each shape validates stored statistics and defines the type.
 
 export type Interval = readonly [low: number, high: number];
 
@@ -26,29 +26,29 @@ const statsMembers = {
   count: number,
   scored: number,
   unscored: number,
-  /** unscored / count; null when there was no result. */
+  /** unscored / count; null without results. */
   unscored_share: nullOr(number),
-  /** Results of which a fault left an epoch without a score; absent in older runs. */
+  /** Results with an epoch left unscored by a fault; absent in older runs. */
   faults: optional(number),
   passed: number,
-  /** Of all results, unscored ones included; null when there was none. */
+  /** The share of all results, including unscored ones; null without results. */
   pass_rate: nullOr(number),
   /** 95 % interval of the pass rate (Wilson). */
   pass_rate_ci95: nullOr(interval),
-  /** Of the scored ones, as all that follows; null when nothing was scored. */
+  /** Over scored results only, like the members below; null if nothing was scored. */
   mean: nullOr(number),
-  /** Standard error of the mean, with the epochs of a case as one cluster; null with fewer than two cases. */
+  /** Standard error of the mean, with the epochs of a case as one cluster; null for fewer than two cases. */
   stderr: nullOr(number),
   /** 95 % interval of the mean. */
   ci95: nullOr(interval),
   median: nullOr(number),
   /** The score that a tenth of the cases do not exceed. */
   p10: nullOr(number),
-  /** Cases of which some epochs passed and others did not. */
+  /** Cases with passed and failed epochs. */
   flaky: number,
-  /** The chance that of k epochs one passes, by k from 1; only with several epochs. */
+  /** The probability that at least one of k epochs passes, by k from 1; only with several epochs. */
   pass_at: optional(recordOf(number)),
-  /** The chance that of k epochs all pass, by k from 1; only with several epochs. */
+  /** The probability that all k epochs pass, by k from 1; only with several epochs. */
   pass_hat: optional(recordOf(number)),
 };
 const stats = members<Stats>(statsMembers);
@@ -57,7 +57,6 @@ export interface Latency extends MembersOf<typeof latencyMembers> {}
 const latencyMembers = { p50: number, p99: number };
 const latency = members<Latency>(latencyMembers);
 
-/** How well a guardrail flags what it should. Ratios are null where their denominator is 0. */
 export interface Classification extends MembersOf<typeof classificationMembers> {}
 const classificationMembers = {
   true_positives: number,
@@ -67,19 +66,18 @@ const classificationMembers = {
   precision: nullOr(number),
   recall: nullOr(number),
   f1: nullOr(number),
-  /** Recall counts twice as much as precision. */
+  /** Weights recall twice as much as precision. */
   f2: nullOr(number),
   accuracy: nullOr(number),
-  /** Area under the ROC curve; null unless every decision came with a confidence. */
+  /** Area under the ROC curve; null unless every decision has a confidence. */
   auc: nullOr(number),
-  /** Points of the ROC curve, by falling confidence, at most 101; absent without confidences. */
+  /** At most 101 points of the ROC curve, by falling confidence; absent without confidences. */
   roc: optional(listOf(members({ threshold: number, tpr: number, fpr: number }))),
   /** Milliseconds by hook. */
   latency_ms: recordOf(latency),
 };
 const classification = members<Classification>(classificationMembers);
 
-/** How far the verdicts of an eval are those of people, over the cases that have both. */
 export interface Agreement extends MembersOf<typeof agreementMembers> {}
 const agreementMembers = {
   /** Cases with a score and a label. */
@@ -88,13 +86,12 @@ const agreementMembers = {
   only_eval: number,
   only_person: number,
   both_failed: number,
-  /** The share of cases with the same verdict. */
+  /** The share of cases with equal verdicts. */
   observed: number,
-  /** Cohen's kappa, -1..1; null where both always gave the same verdict. */
+  /** Cohen's kappa, -1..1; null if both always gave the same verdict. */
   kappa: nullOr(number),
-  /** Standard error of kappa, for large samples. */
+  /** Standard error of kappa for large samples. */
   stderr: nullOr(number),
-  /** 95 % interval of kappa. */
   ci95: nullOr(interval),
 };
 const agreement = members<Agreement>(agreementMembers);
@@ -105,50 +102,49 @@ const tagStatsMembers = { ...statsMembers, classification: optional(classificati
 export interface EvalStats extends MembersOf<typeof evalStatsMembers> {}
 const evalStatsMembers = {
   ...statsMembers,
-  /** How the scores are spread: cases by tenth, [0, 0.1) first, 1 in the last. */
+  /** Cases by tenth of the score: [0, 0.1) first, 1 in the last. */
   histogram: listOf(number),
-  /** Milliseconds of one ask, from when it had a slot of the pool. */
+  /** Milliseconds of one eval call, measured from when it gets a pool slot. */
   latency_ms: nullOr(latency),
-  /** Milliseconds that one ask waited for its slot; unknown of older runs. */
+  /** Milliseconds that one eval call waited for its slot; absent in older runs. */
   queue_ms: optional(nullOr(latency)),
-  /** Only of guards. */
+  /** Only for guards. */
   classification: optional(classification),
-  /** How far its verdicts are those of people; absent where no case has a label. */
+  /** The agreement of its verdicts with people; absent if no case has a label. */
   agreement: optional(agreement),
   /** In alphabetical order. */
   tags: recordOf(members<TagStats>(tagStatsMembers)),
 };
 export const evalStats = members<EvalStats>(evalStatsMembers);
 
-/** The statistics of whole cases: `mean`, `median` and so on are of their weighted scores. */
 export interface CaseStats extends MembersOf<typeof caseStatsMembers> {}
 const caseStatsMembers = { ...statsMembers, tags: recordOf(stats) };
 export const caseStats = members<CaseStats>(caseStatsMembers);
 
-/** Milliseconds; the percentiles are within 1 %. */
+/** Milliseconds; percentiles are accurate to 1 %. */
 export interface Times extends MembersOf<typeof timesMembers> {}
 const timesMembers = { p50: number, p95: number, p99: number, sum: number };
 const times = members<Times>(timesMembers);
 
-/** What the answers of a run took, whether its subject made them or they were recorded with these figures. */
+/** The usage of a run's answers, whether made by the subject or recorded with these figures. */
 export interface Totals extends MembersOf<typeof totalsMembers> {}
 const totalsMembers = {
-  /** One for each run of a case. */
+  /** One per run of a case. */
   answers: number,
-  /** Those from the cache; their tokens and cost are those of the first time. */
+  /** Answers from the cache, with the tokens and cost of the original call. */
   cached: number,
-  /** Those of which there is none, only a fault. */
+  /** Answers missing because of a fault. */
   failed: number,
-  /** Null where no answer tells, as the two below. */
+  /** Null if no answer reports it, as for the two below. */
   input_tokens: nullOr(number),
   output_tokens: nullOr(number),
   /** US dollars. */
   cost_usd: nullOr(number),
-  /** How many answers do not tell theirs: the sums are at least what they say. */
+  /** The number of answers that do not report the value. The sums are then lower bounds. */
   unknown: members({ tokens: number, cost_usd: number }),
-  /** Of answers that were made, without the time in queues. */
+  /** Durations of answers from the subject, without queues. */
   answer_ms: nullOr(times),
-  /** How long these waited for slots; null where that is unknown. */
+  /** Time that these answers waited for slots; null if unknown. */
   queue_ms: nullOr(times),
 };
 export const totals = members<Totals>(totalsMembers);
@@ -156,62 +152,58 @@ export const totals = members<Totals>(totalsMembers);
 export interface ScoreDifference extends MembersOf<typeof scoreDifferenceMembers> {}
 const scoreDifferenceMembers = {
   pairs: number,
-  /** Pairs with the same score on both sides. */
+  /** Pairs with equal scores. */
   ties: number,
   mean_a: number,
   mean_b: number,
   /** Mean of B − A over the pairs. */
   difference: number,
-  /** Null with a single pair, as the interval. */
+  /** Null for a single pair, as is the interval. */
   stderr: nullOr(number),
   ci95: nullOr(interval),
-  /** Chance of a difference as large if the sides could be swapped in every pair; null with a single pair. */
+  /** The probability of such a difference if the sides were swapped at random in every pair; null for a single pair. */
   p_value: nullOr(number),
   test: oneOf('sign_flip', 'paired_t'),
 };
 const scoreDifference = members<ScoreDifference>(scoreDifferenceMembers);
 
-/** The difference between two sides over all pairs of their cases; scores are 0..1. */
 export interface PairedDifference extends MembersOf<typeof pairedDifferenceMembers> {}
 const pairedDifferenceMembers = {
   pairs: number,
   only_in_a: number,
   only_in_b: number,
-  /** Pairs by their verdicts. */
   table: members({
     both_passed: number,
     only_a_passed: number,
     only_b_passed: number,
     neither_passed: number,
   }),
-  /** Of A passed, of B not, and neither is flaky. */
+  /** A passed, B did not, and neither is flaky. */
   regressions: number,
-  /** The other way round. */
+  /** B passed, A did not, and neither is flaky. */
   improvements: number,
-  /** Pairs of which, on either side, some epochs passed and others did not. */
+  /** Pairs with passed and failed epochs on either side. */
   flaky: number,
   pass_rate: members({ a: nullOr(number), b: nullOr(number) }),
-  /** Chance of verdicts as different as `table` if nothing had changed (exact McNemar test); null without pairs. */
+  /** The probability of such different verdicts if nothing had changed (exact McNemar test); null without pairs. */
   p_value: nullOr(number),
   unscored: members({ only_in_a: number, only_in_b: number, both: number }),
-  /** Of the pairs with two scores; null when there is none. */
+  /** Over pairs with two scores; null if there are none. */
   score: nullOr(scoreDifference),
 };
 const pairedDifference = members<PairedDifference>(pairedDifferenceMembers);
 
-/** A variant of the subject. */
 export interface VariantHeader extends MembersOf<typeof variantMembers> {}
 const variantMembers = {
   /** Unique in the suite. */
   name: text,
-  /** The provider that answers; absent where the variant is no chat. */
+  /** The provider of a chat; absent for other variants. */
   provider: optional(text),
-  /** The prompt, where the suite has several. */
+  /** The prompt name, if the suite has several. */
   prompt: optional(text),
 };
 export const variantHeader = members<VariantHeader>(variantMembers);
 
-/** What the cases of one variant came to; nothing of another variant counts in it. */
 export interface VariantReport extends MembersOf<typeof variantReportMembers> {}
 const variantReportMembers = {
   ...variantMembers,
@@ -221,18 +213,16 @@ const variantReportMembers = {
   problem_count: number,
   overall: caseStats,
   evals: recordOf(evalStats),
-  /** What its answers took; absent where none was made. */
+  /** Absent if no answers were made. */
   totals: optional(totals),
 };
 export const variantReport = members<VariantReport>(variantReportMembers);
 
-/** One variant compared with another, case by case; differences are B − A. */
+/** Two variants compared case by case; differences are B − A. */
 export interface VariantComparison extends MembersOf<typeof variantComparisonMembers> {}
 const variantComparisonMembers = {
-  /** The names of the variants. */
   a: text,
   b: text,
-  /** The cases as wholes. */
   cases: pairedDifference,
   evals: recordOf(pairedDifference),
 };

@@ -6,12 +6,11 @@ import { counts, decimalSumState, type Mergeable } from '../stats/mergeable.ts';
 import type { ExactMetrics } from '../stats/tally.ts';
 import type { Times, Totals } from './stats-record.ts';
 
-/** Adds up what the answers of cases took, in bounded memory and in any order. */
 export interface TotalsTally extends Mergeable<TotalsState> {
   add(record: Pick<CaseRecord, 'epochs'>): void;
-  /** Undefined where no answer was made, nor told anything. */
+  /** Undefined if no answers were made and no recorded ones report usage. */
   totals(): Totals | undefined;
-  /** Metrics of `totals` before they are rounded to doubles. */
+  /** The metrics of `totals` before rounding to doubles. */
   exactly(): ExactMetrics;
 }
 
@@ -49,7 +48,7 @@ export function newTotalsTally(): TotalsTally {
     output.add(output_tokens);
     cost.add(cost_usd);
     if (!isAmount(input_tokens) || !isAmount(output_tokens)) unknownTokens += 1;
-    // Neither says how long an answer takes.
+    // These answers have no meaningful duration.
     if (subject?.cached === true || subject?.status === 'failed') return;
     times.add(subject?.duration_ms ?? latency_ms);
     waits.add(subject?.queue_ms);
@@ -87,12 +86,10 @@ export function newTotalsTally(): TotalsTally {
   };
 }
 
-/** Figures of a dataset may be anything. */
 function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-/** A sum of what is an amount; null where nothing was. */
 function newKnownSum() {
   const sum = newDecimalSum();
   let known = 0;

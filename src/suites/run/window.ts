@@ -2,22 +2,19 @@ import { findCheck } from '../../builtins/checks/registry.ts';
 import { checksOf, type Suite, subjectsOf } from '../file/model.ts';
 
 export interface WindowOptions {
-  /** Processes at once. */
   readonly concurrency: number;
-  /** How many cases an eval takes in one request at most. */
   readonly batchSizeOf: (type: string) => number;
 }
 
-/** How many cases of a run are in flight. */
 export interface Window {
   readonly cases: number;
-  /** Epochs at once where `timeout_ms` is set, so that none waits while its time runs. */
+  /** With `timeout_ms`, limits concurrent epochs so that none waits while its time runs. */
   readonly epochs: number;
 }
 
 /**
- * Enough cases to keep every process busy, to keep many results in one transaction, and where evals take batches, to fill
- * these. A suite that calls models keeps to the first: they are called as the cases come, and no slot holds them back.
+ * Enough cases to keep every process busy, fill transactions, and fill the batches of evals. Suites that call models
+ * need only the first, because no slot limits model calls.
  */
 export function windowOf(suite: Suite, { concurrency, batchSizeOf }: WindowOptions): Window {
   const types = checksOf(suite).map(({ type }) => type);
@@ -26,7 +23,10 @@ export function windowOf(suite: Suite, { concurrency, batchSizeOf }: WindowOptio
   return { cases: Math.max(32, 4 * concurrency, Math.min(4 * epochs, mostCases)), epochs };
 }
 
-/** How many rows a worker judges at a time, of each of which every variant is a case: what it takes is long against what it costs to hand them out, and lost when a worker is. */
+/**
+ * Rows per worker; every variant of a row is a case. A chunk must cost more to judge than to hand out, yet little when
+ * a worker is lost.
+ */
 export function chunkSizeOf(suite: Suite, { concurrency }: Pick<WindowOptions, 'concurrency'>): number {
   const cases = callsModels(suite) ? Math.max(16, 4 * concurrency) : 2_000;
   return Math.ceil(cases / (suite.variants?.length ?? 1));
@@ -38,5 +38,4 @@ function callsModels(suite: Suite): boolean {
   );
 }
 
-/** Holds the memory of a run down where batches are large. */
 const mostCases = 10_000;

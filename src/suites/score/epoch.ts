@@ -10,20 +10,19 @@ import { type Answer, emptyOutput, type SubjectRunner } from '../subject/adapter
 import { type EvalHost, scoreEval } from './score.ts';
 
 export interface EpochTools extends EvalHost {
-  /** Makes the answers; undefined where the dataset has them already. */
+  /** Undefined if the dataset contains the answers. */
   readonly subject: SubjectRunner | undefined;
 }
 
 export interface EpochTask {
   readonly row: Readonly<Record<string, unknown>>;
-  /** From 1. */
   readonly epoch: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs one epoch of a case: asks the subject for an answer, if there is one, then scores it with every
- * eval. Throws DATASET_INVALID or EXPRESSION_FAILED when the row does not fit, and what `tools` throw.
+ * Runs one epoch of a case: requests an answer from the subject, if any, then scores it with every eval. Throws
+ * DATASET_INVALID or EXPRESSION_FAILED if the row does not fit. Rethrows errors of `tools`.
  */
 export async function runEpoch(suite: Suite, task: EpochTask, tools: EpochTools): Promise<EpochRecord> {
   const deadline = startDeadline(suite.timeoutMs, task.signal);
@@ -109,7 +108,6 @@ function toSubjectRecord({ duration_ms, queue_ms, cached, attempts, error }: Ans
   return { status, duration_ms, queue_ms, cached, attempts, ...(error && { error }) };
 }
 
-/** The record of an epoch without an answer: every eval is unscored, none is called. */
 function failedEpoch(suite: Suite, { row, epoch }: EpochTask, answer: Answer): EpochRecord {
   const { error, messages, tool_calls, metadata, text } = answer;
   const detail = `the subject gave no answer: ${error?.message ?? ''}`;
@@ -133,12 +131,9 @@ function unscoredResult(id: string, threshold: Threshold, detail: string): EvalR
   };
 }
 
-/** The time limit of one epoch; without `timeout_ms` it never ends. */
 interface Deadline {
   readonly signal: AbortSignal;
-  /** STEP_TIMEOUT when `thrown` is the abort by this deadline; throws anything else again. */
   timeoutFaultOf(thrown: unknown): Fault;
-  /** Replaces the ABORTED error of a result that this deadline cut off by STEP_TIMEOUT. */
   markTimeout(result: EvalResult): EvalResult;
   clear(): void;
 }
@@ -170,8 +165,8 @@ function startDeadline(timeoutMs: number | undefined, signal: AbortSignal): Dead
 }
 
 /**
- * The record without secrets, for reports and stores: known values are hidden in every text, and messages,
- * hints and details of faults are scrubbed of credentials, too.
+ * Removes secrets for reports and stores: known values everywhere, and credentials in fault messages, hints and
+ * details.
  */
 export function scrubEpoch(record: EpochRecord, scrubber: Scrubber): EpochRecord {
   const hidden = scrubMembers(record, (text) => scrubber.values(text));

@@ -2,14 +2,13 @@ import pRetry from 'p-retry';
 import { type ErrorCode, type Fault, RuntimeError } from '../../base/errors.ts';
 import type { EvalOutcome } from '../../contract/eval.ts';
 
-/** A result that may carry a fault: an answer of a subject, or the outcome of an eval. */
 export type MaybeFaulty = { readonly error?: Fault } | { readonly outcome: EvalOutcome };
 
 /**
- * Repeats the work, up to `retries` times, while its result is a fault of the infrastructure; never for a
- * score or an answer, however bad; a judge whose answer cannot be read is asked again. The work gets the number of its attempt, from 1. The pause starts with
- * `firstPauseMs`, doubles each time, and has a random factor of 1 to 2. Returns the last result, also when `signal` ends a pause. Throws ABORTED when it
- * is aborted already, and what the work throws.
+ * Repeats `work` up to `retries` times while its result is an infrastructure fault, or a judge's answer that cannot be
+ * parsed. Scores and answers are never retried. The pause starts at `firstPauseMs`, doubles, and has a random factor of
+ * 1 to 2. Returns the last result, even if `signal` ends a pause. Throws ABORTED if the signal is already aborted.
+ * Rethrows errors of `work`.
  */
 export async function retryFaults<Result extends MaybeFaulty>(
   retries: number,
@@ -20,7 +19,7 @@ export async function retryFaults<Result extends MaybeFaulty>(
   if (signal.aborted) throw new RuntimeError('ABORTED', 'it was given up before it was asked');
   let last = await work(1);
   let attempts = 1;
-  // The usual case, without the cost of setting p-retry up.
+  // The usual case; avoids the setup cost of p-retry.
   if (retries === 0 || !isRetryable(last)) return { ...last, attempts };
   let isFirst = true;
   const attempt = async () => {
@@ -58,7 +57,7 @@ function isRetryable(result: MaybeFaulty): boolean {
   return fault !== undefined && (retryableCodes.has(fault.code) || isUnreadableJudge(fault));
 }
 
-/** A model may answer better the next time, where a program says the same again. */
+/** A model may answer better next time, while a program repeats its answer. */
 function isUnreadableJudge({ code, details }: Fault): boolean {
   return code === 'REPLY_MALFORMED' && details?.['by'] === 'judge';
 }
@@ -68,19 +67,21 @@ function faultOf(outcome: EvalOutcome): Fault | undefined {
 }
 
 /**
- * Codes of faults that may be gone on the next attempt and say nothing about what is judged. Not among
- * them: answers (TOOL_ERROR, DENIED, REJECTED), faults that repeat (ARGS_INVALID, RESULT_INVALID,
- * REPLY_MALFORMED, OUTPUT_LIMIT, LIMIT_EXCEEDED, EXPRESSION_FAILED, REPLAY_MISS), what ends the run anyway (STORE_FAILED,
- * ABORTED, RUNTIME_CLOSED), and limits that the suite or a pipeline sets (STEP_TIMEOUT, ROUNDS_EXHAUSTED).
+ * Faults that may be temporary and say nothing about the judged text. Excluded are:
+ * - answers: TOOL_ERROR, DENIED, REJECTED
+ * - faults that repeat: ARGS_INVALID, RESULT_INVALID, REPLY_MALFORMED, OUTPUT_LIMIT, LIMIT_EXCEEDED, EXPRESSION_FAILED,
+ *   REPLAY_MISS
+ * - faults that end the run: STORE_FAILED, ABORTED, RUNTIME_CLOSED
+ * - limits of the suite or pipeline: STEP_TIMEOUT, ROUNDS_EXHAUSTED
  */
 export const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'PROCESS_START', // The machine may have been out of processes, memory or descriptors.
-  'PROCESS_EXIT', // How most scripts end when a service that they call is away; a mistake of their own comes again.
-  'PROCESS_SIGNAL', // Killed from outside, for want of memory as a rule.
-  'PROCESS_TIMEOUT', // The machine was too busy.
-  'SERVER_EXIT', // It is started again for the next request.
-  'SERVER_BUSY', // It catches up.
-  'SERVER_CIRCUIT_OPEN', // It closes after its pause.
-  'PROVIDER_FAILED', // Overload and networks pass.
+  'PROCESS_START', // The machine may be out of processes, memory or descriptors.
+  'PROCESS_EXIT', // Most scripts exit when a service they need is unavailable; their own bugs repeat.
+  'PROCESS_SIGNAL', // Usually killed for lack of memory.
+  'PROCESS_TIMEOUT',
+  'SERVER_EXIT', // Restarted for the next request.
+  'SERVER_BUSY',
+  'SERVER_CIRCUIT_OPEN', // The circuit closes after its pause.
+  'PROVIDER_FAILED', // Overload and network faults pass.
   'PROVIDER_TIMEOUT',
 ]);

@@ -8,14 +8,12 @@ import type { PreparedEval, PreparedGuard, PreparedTree } from '../case/prepared
 import type { EvalHostReply, EvalHostRequest } from '../file/model.ts';
 import type { EvalResult, GuardRecord } from '../record.ts';
 
-/** What scores requests and fires events for the evals of a run. */
 export interface EvalHost {
-  /** Calls an eval, again after faults of the infrastructure. */
   score(
     evaluation: EvalHostRequest,
     signal: AbortSignal,
   ): Promise<EvalHostReply & { readonly attempts: number }>;
-  /** Fires an event through all filters, or through the hook `only`. Throws EVENT_INVALID, NAME_UNKNOWN. */
+  /** Sends an event through all filters, or through the hook `only`. Throws EVENT_INVALID, NAME_UNKNOWN. */
   fire(
     event: Readonly<Record<string, unknown>>,
     only: string | undefined,
@@ -23,13 +21,12 @@ export interface EvalHost {
   ): Promise<GuardDecision>;
 }
 
-/** What the hooks decided of an event; `error` is set when a hook failed, which denies. */
 export type GuardDecision = Omit<GuardRecord, 'expected'> & {
   readonly reason: string;
   readonly error?: Fault;
 };
 
-/** Scores one eval of a case: checks are combined, a guard is fired. Throws what `host` throws. */
+/** Combines checks or sends the event of a guard. Rethrows errors of `host`. */
 export async function scoreEval(
   preparedEval: PreparedEval,
   host: EvalHost,
@@ -85,12 +82,12 @@ interface GuardReply {
 }
 
 /**
- * Scores 1 when the hooks flagged the event as expected, else 0; unscored when a hook failed, since its
- * denial says nothing about the event.
+ * Scores 1 if the hooks flagged the event as expected, else 0. Unscored if a hook failed, because its denial says
+ * nothing about the event.
  */
 function toGuardResult(preparedEval: PreparedEval, reply: GuardReply): EvalResult {
   const { decision, reason, error, check, timing } = reply;
-  // The time of the hooks alone, without the wait in the queue; hooks that are asked at once take as long as the slowest.
+  // Hook time without queue time. Parallel hooks take as long as the slowest.
   const hooksMs = decision.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0);
   const { durationMs, queueMs } = wholeMs({ ...timing, durationMs: Math.min(hooksMs, timing.durationMs) });
   const times = { duration_ms: durationMs, queue_ms: queueMs, attempts: 1 };
@@ -117,7 +114,6 @@ interface CheckReply extends Timing {
 interface CheckContext {
   readonly host: EvalHost;
   readonly id: string;
-  /** The bounds that eval hooks see in their event. */
   readonly threshold: Threshold;
   readonly signal: AbortSignal;
 }
@@ -146,7 +142,6 @@ async function scoreTree(tree: PreparedTree, context: CheckContext): Promise<Che
           tree.kind,
           parts.map(({ outcome }) => outcome),
         ),
-        // The parts run at the same time.
         durationMs: Math.max(...parts.map(({ durationMs }) => durationMs)),
         queueMs: Math.max(...parts.map(({ queueMs }) => queueMs)),
         attempts: Math.max(...parts.map(({ attempts }) => attempts)),
@@ -156,22 +151,20 @@ async function scoreTree(tree: PreparedTree, context: CheckContext): Promise<Che
   }
 }
 
-/** 1 minus the score; an unscored outcome stays as it is. */
 export function invert(outcome: EvalOutcome): EvalOutcome {
   return outcome.status === 'unscored'
     ? outcome
     : scored(sumOf([1, -outcome.score]), `not: ${describeOutcome(outcome)}`);
 }
 
-/** Scores 1 when the outcome is within the bounds, else 0; unscored stays unscored. */
 export function applyBounds(outcome: EvalOutcome, threshold: Threshold): EvalOutcome {
   if (outcome.status === 'unscored') return outcome;
   return scored(meetsThreshold(outcome, threshold) ? 1 : 0, outcome.detail);
 }
 
 /**
- * The highest score for `any_of`, the lowest for `all_of`. With an unscored part the result is unscored,
- * unless another part scored 1 (`any_of`) or 0 (`all_of`), which no missing score could change.
+ * The highest score for `any_of`, the lowest for `all_of`. With an unscored part the result is unscored, unless another
+ * part scored 1 (`any_of`) or 0 (`all_of`), which no missing score could change.
  */
 export function combine(kind: 'any_of' | 'all_of', outcomes: readonly EvalOutcome[]): EvalOutcome {
   const scores = outcomes.flatMap((outcome) => (outcome.status === 'scored' ? [outcome.score] : []));

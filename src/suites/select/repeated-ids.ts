@@ -1,9 +1,8 @@
 import type { CaseCandidate, SelectionStage } from './select.ts';
 
 /**
- * Takes every candidate, and reports the first case whose id and tags an earlier one has too; cases of different
- * tags may be two sides of a comparison. Looks at the first `most` cases only, so that memory stays
- * bounded: 8 MiB.
+ * Passes every candidate on, and reports the first case that repeats the id and tags of an earlier one. Equal ids with
+ * different tags may be two sides of a comparison. Checks only the first `most` cases, which limits memory to 8 MiB.
  */
 export function watchRepeatedIds(
   onRepeat: (candidate: CaseCandidate) => void,
@@ -22,22 +21,20 @@ export function watchRepeatedIds(
   };
 }
 
-/** Lengths stand before the texts, so that no two lists of texts have the same key. */
+/** Length prefixes make the key unambiguous. */
 function keyOf({ id, tags }: CaseCandidate): string {
   let key = `${id.length} ${id}`;
   for (const tag of tags) key += ` ${tag.length} ${tag}`;
   return key;
 }
 
-/** Which keys were added before, eight to sixteen bytes for each of up to `most` of them. */
 interface SeenKeys {
-  /** False when the key was added before, or, less than once in 10,000 full sets, another one of the same hash. */
+  /** Returns false for a known key. A false positive by hash collision occurs less than once in 10,000 full sets. */
   add(key: string): boolean;
-  /** How many different keys were added. */
   size(): number;
 }
 
-/** Keeps a hash of 53 bits for each key, in a table that doubles when it is half full. */
+/** Stores a 53-bit hash per key in a table that doubles when half full. */
 export function newSeenKeys(): SeenKeys {
   let table = new Float64Array(1024);
   let size = 0;
@@ -60,7 +57,6 @@ export function newSeenKeys(): SeenKeys {
   };
 }
 
-/** No hash is 0. */
 const EMPTY = 0;
 
 function placeOf(table: Float64Array, hash: number): number {
@@ -69,7 +65,7 @@ function placeOf(table: Float64Array, hash: number): number {
   return place;
 }
 
-/** From 1 to 2^53 - 1. Two lanes of 32 bits, multiplied by odd numbers and mixed at the end (as in MurmurHash3). */
+/** From 1 to 2^53 - 1. Two 32-bit lanes with multiplication by odd numbers and final mixing, as in MurmurHash3. */
 function hash53(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at++) {

@@ -7,9 +7,8 @@ import { describeRowValue, type Row } from '../dataset/row.ts';
 import type { TagWatch } from './tag-watch.ts';
 
 /**
- * Composes the stages of a selection: filter, tags, shard, sample, maximum of cases, row numbers. Rows that
- * cannot be used pass all stages but shard and row numbers, and are not counted. Throws USAGE for an
- * invalid selection.
+ * Composes the stages of a selection: filter, tags, shard, sample, maximum of cases, row numbers. Unusable rows pass
+ * all stages except shard and row numbers, and are not counted. Throws USAGE for an invalid selection.
  */
 export function compileSelection(selection: Selection, watch?: TagWatch): SelectionStage {
   const { filter, tags, shard, sample, maxCases, rows } = selection;
@@ -46,10 +45,7 @@ function requireCount(count: number, subject: string): number {
   throw new RuntimeError('USAGE', `${subject} must be a whole number from 1, not ${count}`);
 }
 
-/**
- * Takes one shard. The shard of a case depends on its id alone; that of a row that cannot be used, on its
- * number.
- */
+/** The shard of a case depends only on its id, and that of an unusable row on its number. */
 function takeShard({ index, count }: NonNullable<Selection['shard']>): SelectionStage {
   return async function* (candidates) {
     for await (const candidate of candidates) {
@@ -63,9 +59,9 @@ function shardKeyOf(candidate: Candidate): string {
 }
 
 /**
- * Takes a sample: the cases whose ids, hashed with the seed, rank lowest, in the order of the dataset. A
- * case that is added to the dataset changes the sample by one case at most. The sample comes when the
- * source has ended; rows that cannot be used pass at once. Holds at most twice its size.
+ * Selects the cases with the lowest hashes of id and seed, in dataset order. Adding a case to the dataset changes at
+ * most one case of the sample. Yields when the source ends, but passes unusable rows at once. Holds at most twice its
+ * size.
  */
 function takeSample({ size, seed }: NonNullable<Selection['sample']>): SelectionStage {
   return async function* (candidates) {
@@ -95,7 +91,6 @@ function lowest(ranked: readonly RankedCase[], size: number): RankedCase[] {
   return ranked.toSorted(byRank).slice(0, size);
 }
 
-/** Hashes a text to a whole number below 2^48: the same on every machine, evenly distributed. */
 function hashText(text: string): number {
   return hash('sha256', text, 'buffer').readUIntBE(0, 6);
 }
@@ -111,7 +106,6 @@ function takeTagged(wanted: ReadonlySet<string>, watch?: TagWatch): SelectionSta
   };
 }
 
-/** Takes that many cases, at least one, and closes the source with the last of them. */
 function takeFirst(most: number): SelectionStage {
   return async function* (candidates) {
     let taken = 0;
@@ -123,7 +117,6 @@ function takeFirst(most: number): SelectionStage {
   };
 }
 
-/** Takes the rows of these numbers, cases or not, and closes the source with the last of them. */
 function takeRows(numbers: ReadonlySet<number>): SelectionStage {
   return async function* (candidates) {
     let taken = 0;
@@ -137,8 +130,8 @@ function takeRows(numbers: ReadonlySet<number>): SelectionStage {
 }
 
 /**
- * Takes the cases for which a CEL expression over `case` is true; a case on which it fails becomes a
- * problem. Throws USAGE for text that cannot be compiled or never gives true or false.
+ * Takes the cases for which a CEL expression over `case` is true. An evaluation error becomes a problem of the row.
+ * Throws USAGE if the text cannot be compiled or never gives a boolean.
  */
 function compileFilter(filter: string): SelectionStage {
   const code = compile(filter);
@@ -171,7 +164,6 @@ function badFilter(filter: string, why: string, cause?: Error): RuntimeError {
   });
 }
 
-/** Undefined for a case that the filter drops. */
 function judge(candidate: CaseCandidate, code: CompiledCode, filter: string): Candidate | undefined {
   const { row, value } = candidate;
   try {
@@ -187,29 +179,24 @@ function judge(candidate: CaseCandidate, code: CompiledCode, filter: string): Ca
   }
 }
 
-/** Which cases of a dataset run; without any member, all of them. */
 export interface Selection {
-  /** CEL over `case`, the row; gives true or false. */
   readonly filter?: string;
-  /** Cases that have any of them. */
   readonly tags?: readonly string[];
-  /** That many cases by chance, the same ones for the same seed. */
+  /** A random sample, equal for equal seeds. */
   readonly sample?: { readonly size: number; readonly seed: number };
-  /** One of `count` parts, by the ids of the cases; `index` is from 1. */
+  /** One of `count` parts by case id; `index` starts at 1. */
   readonly shard?: { readonly index: number; readonly count: number };
   readonly maxCases?: number;
-  /** The rows of these numbers alone, from 1, of what the other parts pick. */
+  /** Row numbers from 1, applied after the other members. */
   readonly rows?: readonly number[];
 }
 
-/** A row as a case that may run, or why it cannot be used. */
 export type Candidate = CaseCandidate | ProblemCandidate;
 
 export interface CaseCandidate {
   readonly row: Row;
   readonly id: string;
   readonly tags: readonly string[];
-  /** The row's object. */
   readonly value: Readonly<Record<string, unknown>>;
 }
 
@@ -218,5 +205,5 @@ interface ProblemCandidate {
   readonly problem: { readonly message: string; readonly hint?: string };
 }
 
-/** Takes some candidates of many, in their order; closes the source when it needs no more. */
+/** Keeps the order, and closes the source when it needs no more candidates. */
 export type SelectionStage = (candidates: AsyncIterable<Candidate>) => AsyncIterable<Candidate>;

@@ -2,16 +2,14 @@ import { formatCount } from '../../base/text/phrases.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import type { RowFault } from '../dataset/row.ts';
 
-/** Collects the tags of the cases of a run, to report a selected tag that no case has. */
+/** Collects the tags of a run's cases, to report a selected tag that no case has. */
 export interface TagWatch {
   see(tags: readonly string[], isTaken: boolean): void;
-  /** The last case has been seen. */
   end(): void;
-  /** The problem that no case had any of these tags; undefined before the end, or when one had. */
+  /** Returns the fault that no case had any of these tags. Undefined before `end` or if one had. */
   findFault(wanted: readonly string[]): RowFault | undefined;
 }
 
-/** Watches the cases of one run. */
 export function watchTags(): TagWatch {
   const known = new Set<string>();
   const seen = { cases: 0, isDone: false, hasTaken: false };
@@ -33,7 +31,6 @@ export function watchTags(): TagWatch {
   };
 }
 
-/** A hint with the known tag nearest to `tag`, or with the first known tags. */
 export function hintOfTags(tag: string, known: ReadonlySet<string>): { readonly hint: string } {
   if (known.size === 0) return { hint: 'No case has a tag.' };
   const named = [...known].slice(0, maxListed).join(', ');
@@ -41,6 +38,5 @@ export function hintOfTags(tag: string, known: ReadonlySet<string>): { readonly 
   return { hint };
 }
 
-/** How many tags are collected, and how many of these a hint lists. */
 const maxTags = 10_000;
 const maxListed = 20;

@@ -15,13 +15,11 @@ import { isRemote } from '../dataset/remote/address.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
 import { type RunHeader, runHeader } from '../record.ts';
 
-/** What all chunks of a run are judged with, beside the files of the build. */
 export interface ChunkWork {
-  /** Of the suite file, from the folder of the config; `/` between names. */
   readonly suite: string;
   readonly header: RunHeader;
   readonly dataset?: string | undefined;
-  /** Whom the chat of the suite is asked of, in the place of its own. */
+  /** Replaces the providers of the suite's chat. */
   readonly providers?: readonly string[] | undefined;
   readonly epochs: number;
   readonly reducer?: string | undefined;
@@ -31,7 +29,6 @@ export interface ChunkWork {
   readonly cache?: boolean | undefined;
 }
 
-/** Reads what `JSON.stringify` made of one. Throws STORE_FAILED. */
 export function readChunkWork(json: string): ChunkWork {
   return readShape(chunkWork, tryParseLossless(json), (path) => {
     return new RuntimeError(
@@ -57,23 +54,21 @@ const chunkWork: Shape<ChunkWork> = members<ChunkWork>({
   cache: optional(flag),
 });
 
-/** The path of a file as it is told to other machines: from a folder, with `/` between names. An address is the same everywhere. */
+/** The path of a file relative to a folder, with `/` as separator, for other machines. Addresses stay unchanged. */
 export function toShared(folder: string, file: string): string {
   if (isRemote(file)) return file;
   return relative(resolve(folder), resolve(file)).replaceAll('\\', '/');
 }
 
-/** Where that file is here. */
 export function fromShared(folder: string, shared: string): string {
   return isRemote(shared) ? shared : resolve(folder, shared);
 }
 
-/** What a run of the suite does that a change of text would change: the text of its file, and of its pipeline. */
+/** Files whose changes affect a run: the suite and its pipelines. */
 export function filesOf(suite: Suite): string[] {
   return [suite.file, ...subjectsOf(suite).flatMap((each) => (each.kind === 'pipeline' ? [each.file] : []))];
 }
 
-/** The folder from which a suite's paths are told. */
 export function folderOf({ file }: Pick<Suite, 'file'>): string {
   return dirname(resolve(file));
 }

@@ -11,7 +11,7 @@ import { toResult } from '../journal.ts';
 import { type EpochJournal, judgeRows, type SuiteOptions } from '../suite-run.ts';
 import { fromShared } from './chunk-work.ts';
 
-/** A chunk as it is kept: its file from the folder of the suite, and as reports name it. */
+/** A chunk as stored: its file relative to the suite's folder, and its name in reports. */
 export interface ChunkPlace {
   readonly chunk: DatasetChunk;
   readonly shownFile: string;
@@ -19,21 +19,18 @@ export interface ChunkPlace {
 
 interface JudgedChunk {
   readonly records: readonly NewResult[];
-  /** JSON. */
   readonly tally: string;
 }
 
 interface ChunkOptions extends Omit<SuiteOptions, 'journal' | 'reporter' | 'onProgress' | 'select'> {
-  /** Finds epochs that were judged before; undefined where there are none. */
   readonly find: EpochJournal['find'];
   readonly runId: string;
-  /** Of the suite on this machine. */
   readonly folder: string;
 }
 
 /**
- * Judges the rows of a chunk, and keeps in memory what is to be stored of them. Throws DATASET_INVALID when the file is another
- * than the one that was planned with, FILE_UNREADABLE, ABORTED, and what tools throw.
+ * Judges the rows of a chunk and holds the results in memory. Throws DATASET_INVALID if the file has changed since
+ * planning, FILE_UNREADABLE and ABORTED. Rethrows errors of the tools.
  */
 export async function judgeChunk(
   suite: Suite,
@@ -61,7 +58,6 @@ async function* shownAs(rows: AsyncIterable<Row>, file: string): AsyncGenerator<
   for await (const row of rows) yield { ...row, file };
 }
 
-/** A place as it was kept. Throws STORE_FAILED. */
 export function readPlace(text: string): ChunkPlace {
   return readShape(chunkPlace, tryParseLossless(text), (path) => {
     return new RuntimeError('STORE_FAILED', `the place of a part of a dataset is damaged (at ${path})`);
@@ -71,9 +67,7 @@ export function readPlace(text: string): ChunkPlace {
 const chunkPlace = members<ChunkPlace>({ chunk: datasetChunk, shownFile: anyText });
 
 interface SharedTally {
-  /** How many there were. */
   readonly rows: number;
-  /** A state of the accumulator. */
   readonly tally: unknown;
 }
 
@@ -81,7 +75,6 @@ function writeSharedTally(tally: SharedTally): string {
   return stringifyJson(tally);
 }
 
-/** Throws STORE_FAILED. */
 export function readSharedTally(text: string): SharedTally {
   return readShape(
     members<SharedTally>({ rows: number, tally: anything }),

@@ -16,8 +16,8 @@ export interface PlanChunksOptions {
 }
 
 /**
- * Reads the dataset once and gives its parts to workers, while it reads. Throws FILE_UNREADABLE, DATASET_INVALID, USAGE for a dataset that cannot
- * be read twice or has more cases than a matrix may, STORE_FAILED, ABORTED.
+ * Reads the dataset once and hands chunks to workers while reading. Throws FILE_UNREADABLE, DATASET_INVALID,
+ * STORE_FAILED and ABORTED. Throws USAGE if the dataset cannot be read twice or a matrix has too many cases.
  */
 export async function planChunks(
   chunks: SuiteChunks,
@@ -44,18 +44,19 @@ export async function planChunks(
   return { chunks: number, rows };
 }
 
-/** Chunks of one statement. */
 const TOGETHER = 100;
 
 export interface AwaitOptions {
   readonly runId: string;
-  /** How many there are; a promise while they are being counted. */
   readonly total: Promise<number>;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ChunkProgress) => void;
 }
 
-/** Waits until all chunks are done, and sees to it that none is forgotten. Throws WORKER_FAILED, ABORTED, STORE_FAILED, and what `total` rejects with. */
+/**
+ * Waits until all chunks are done and periodically announces idle chunks again. Throws WORKER_FAILED, ABORTED,
+ * STORE_FAILED. Rethrows the rejection of `total`.
+ */
 export async function awaitChunks(
   chunks: SuiteChunks,
   { runId, total, signal, onProgress }: AwaitOptions,
@@ -84,7 +85,7 @@ export async function awaitChunks(
 
 const LOOK_MS = 250;
 const TELL_EVERY = 4;
-/** Of one chunk, whoever tried. */
+/** For one chunk, over all workers. */
 const MOST_FAILURES = 5;
 
 function requireHope({ worst }: ChunkProgress): void {

@@ -2,18 +2,16 @@ import type { Agreement } from '../record.ts';
 import { groupsOf, newCells } from './mergeable.ts';
 import { z95 } from './tally.ts';
 
-/** Both passed, the eval alone, both failed, the person alone. */
+/** Both passed, only the eval passed, both failed, only the person passed. */
 export const agreementCounts = groupsOf(4);
 
 export type AgreementTally = ReturnType<typeof newAgreementTally>;
 
-/** Counts how often an eval and a person came to the same verdict. */
 export function newAgreementTally() {
   const cells = newCells(4);
   return {
     add: (evalPassed: boolean, personPassed: boolean) =>
       cells.add((evalPassed ? 0 : 2) + (evalPassed === personPassed ? 0 : 1)),
-    /** Undefined when there was no label. */
     agreement: () => measureAgreement(cells.state()),
     state: cells.state,
     merge: cells.merge,
@@ -21,9 +19,10 @@ export function newAgreementTally() {
 }
 
 /**
- * Cohen's kappa: how much more often two agree than they would by chance, with the verdicts that each gives (Cohen 1960,
- * https://doi.org/10.1177/001316446002000104). Its standard error is the one for large samples of Fleiss, Cohen and Everitt (1969,
- * https://doi.org/10.1037/h0028106). Null where both always gave the same verdict: then chance alone explains everything.
+ * Cohen's kappa: agreement beyond chance, given the rates of both (Cohen 1960,
+ * https://doi.org/10.1177/001316446002000104). Its standard error is the large-sample formula of Fleiss, Cohen and
+ * Everitt (1969, https://doi.org/10.1037/h0028106). Null if both always gave the same verdict, which chance alone
+ * explains.
  */
 export function measureAgreement(counts: readonly number[]): Agreement | undefined {
   const [bothPassed = 0, evalAlone = 0, bothFailed = 0, personAlone = 0] = counts;
@@ -45,7 +44,7 @@ export function measureAgreement(counts: readonly number[]): Agreement | undefin
   const agreed =
     (bothPassed / n) * (1 - (evalPasses + personPasses) * (1 - kappa)) ** 2 +
     (bothFailed / n) * (1 - (2 - evalPasses - personPasses) * (1 - kappa)) ** 2;
-  // Of a cell off the diagonal: the share of the row's verdict with the one, and of the column's with the other.
+  // For an off-diagonal cell: how often the person gives the eval's verdict plus how often the eval gives the person's.
   const disagreed =
     (1 - kappa) ** 2 *
     ((evalAlone / n) * (personPasses + 1 - evalPasses) ** 2 +

@@ -3,13 +3,8 @@ import type { Classification, GuardRecord } from '../record.ts';
 import { type LatencySketch, newLatencySketch } from './distribution.ts';
 import { combine, counts, groupsOf, type Mergeable, newCells } from './mergeable.ts';
 
-/**
- * Counts the decisions of a guard, in bounded memory and with the same result in any order. Of events
- * without a label only the durations count.
- */
 interface ClassificationTally extends Mergeable<ClassificationState> {
   add(guard: GuardSample): void;
-  /** Undefined when there was no decision. */
   classification(): Classification | undefined;
 }
 
@@ -19,13 +14,10 @@ export const classificationState = members({
   decisions: number,
   /** True positives, false positives, true negatives, false negatives. */
   quadrants: groupsOf(4),
-  /** The bin of each confidence with its positives and negatives; null once a decision came without one. */
   curve: nullOr(groupsOf(3)),
-  /** The latencies of each hook. */
   hooks: listOf(members({ name: text, latencies: counts })),
 });
 
-/** What the tally needs of a decision. */
 export type GuardSample = Pick<GuardRecord, 'expected' | 'flagged' | 'confidence'> & {
   readonly hooks: readonly { readonly name: string; readonly duration_ms: number }[];
 };
@@ -100,14 +92,12 @@ function newHookLatencies() {
   };
 }
 
-/** Decisions at one level of confidence: how many should have been flagged, and how many should not. */
 interface ConfidenceLevel {
   readonly confidence: number;
   readonly positives: number;
   readonly negatives: number;
 }
 
-/** Collects the confidences of decisions, rounded to four decimals. */
 function newRocCurve() {
   const bins = new Map<number, { positives: number; negatives: number }>();
   let isComplete = true;
@@ -127,7 +117,6 @@ function newRocCurve() {
       const level = levelOf(Math.round(confidence * levelsPerUnit));
       level[expected ? 'positives' : 'negatives'] += 1;
     },
-    /** By falling confidence; undefined unless every decision came with one. */
     levels(): readonly ConfidenceLevel[] | undefined {
       if (!isComplete) return undefined;
       const sorted = [...bins].sort(([a], [b]) => b - a);
@@ -147,12 +136,11 @@ function newRocCurve() {
   };
 }
 
-/** The resolution of confidences. */
 const levelsPerUnit = 10_000;
 
 /**
- * The chance that what should be flagged has the higher confidence of two that are drawn, a tie counting half
- * (Mann-Whitney); null unless there are some of both.
+ * The probability that a random positive has a higher confidence than a random negative, with ties counting half
+ * (Mann-Whitney). Null unless there are both.
  */
 function areaUnder(levels: readonly ConfidenceLevel[]): number | null {
   const [positives, negatives] = totals(levels);
@@ -166,7 +154,6 @@ function areaUnder(levels: readonly ConfidenceLevel[]): number | null {
   return halfWins / (2 * positives * negatives);
 }
 
-/** The curve from its first step to (1, 1), thinned evenly where it has too many; undefined unless there are some of both. */
 function curvePoints(levels: readonly ConfidenceLevel[]): Classification['roc'] {
   const [positives, negatives] = totals(levels);
   if (positives === 0 || negatives === 0) return undefined;

@@ -3,12 +3,9 @@ import { flag, members, type TypeOf } from '../../base/json/shape.ts';
 import type { Latency } from '../record.ts';
 import { addCounts, type Counts, counts, type Mergeable, sumCounts } from './mergeable.ts';
 
-/** The distribution of scores of 0..1, in bounded memory and with the same result in any order. */
 export interface Distribution extends Mergeable<DistributionState> {
   add(score: number): void;
-  /** Null when there is no score, as for p10. */
   median(): Exact | null;
-  /** The smallest score that at least a tenth do not exceed. */
   p10(): number | null;
 }
 
@@ -16,21 +13,20 @@ type DistributionState = TypeOf<typeof distributionState>;
 
 export const distributionState = members({
   is_exact: flag,
-  /** Of scores where it is exact, else of the numbers of bins. */
+  /** Scores while exact, afterwards bin numbers. */
   levels: counts,
 });
 
-/** How exact a distribution is. */
 export interface Precision {
-  /** Up to so many different scores, it is exact. */
+  /** Exact up to this many different scores. */
   readonly maxDistinct: number;
-  /** Beyond, scores are rounded to multiples of 1 / binsPerUnit. */
+  /** Beyond that, scores are rounded to multiples of 1 / binsPerUnit. */
   readonly binsPerUnit: number;
 }
 
-/** Half a megabyte at most. */
+/** At most half a megabyte. */
 export const fine: Precision = { maxDistinct: 10_000, binsPerUnit: 2 ** 16 };
-/** 40 KB at most, since a run may have thousands of tags. */
+/** At most 40 KB, because a run may have thousands of tags. */
 export const coarse: Precision = { maxDistinct: 1000, binsPerUnit: 2 ** 12 };
 
 export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine): Distribution {
@@ -90,12 +86,10 @@ function* binLevels(bins: Float64Array, binsPerUnit: number): Generator<readonly
   }
 }
 
-/** Half-way between two numbers. */
 export function midpoint(one: number, other: number): Exact {
   return divide(add(exact(one), exact(other)), exact(2));
 }
 
-/** The values at these rising ranks, from 1, of values with their counts in rising order. */
 function atRanks(
   levels: Iterable<readonly [value: number, times: number]>,
   ranks: readonly number[],
@@ -112,17 +106,14 @@ function atRanks(
   return found;
 }
 
-/** Quantiles of durations in bounded memory, within 1 % and the same in whatever order they come. */
+/** Quantiles of durations in milliseconds, in bounded memory and within 1 %. The order does not matter. */
 export interface LatencySketch extends Mergeable<Counts> {
-  /** In milliseconds. */
   add(durationMs: number): void;
-  /** Null when there is no duration. */
   latency(): Latency | null;
-  /** The durations that so many of a hundred do not exceed; none when there is no duration. */
   percentiles(percents: readonly number[]): number[];
 }
 
-/** Counts durations in bins whose edges grow by a constant factor (Masson et al., "DDSketch", 2019). */
+/** Counts durations in bins with exponentially growing edges (Masson et al., "DDSketch", 2019). */
 export function newLatencySketch(): LatencySketch {
   const bins = new Map<number, number>();
   let count = 0;
@@ -151,10 +142,10 @@ export function newLatencySketch(): LatencySketch {
   };
 }
 
-/** Neighbouring edges differ by 1 %, so that the middle of a bin is within half a percent of all in it. */
+/** Adjacent edges differ by 1 %, so the middle of a bin is within half a percent of its values. */
 const growth = 1.01;
 const logOfGrowth = Math.log(growth);
-/** A microsecond; shorter durations count as 0. The longest is three years. */
+/** One microsecond; shorter durations count as 0. The longest is three years. */
 const shortestMs = 0.001;
 const longestMs = 1e11;
 const zeroBin = -1;
@@ -164,7 +155,6 @@ function binOf(ms: number): number {
   return Math.ceil(Math.log(Math.min(ms, longestMs) / shortestMs) / logOfGrowth);
 }
 
-/** The middle of a bin, to the three digits that its width allows. */
 function millisecondsOf(bin: number): number {
   if (bin === zeroBin) return 0;
   const middle = (2 * shortestMs * growth ** bin) / (1 + growth);

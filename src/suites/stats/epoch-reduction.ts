@@ -13,10 +13,8 @@ import { nameReduction, type Reduction } from '../file/model.ts';
 import type { CaseResult, EpochRecord, EvalHeader, EvalResult } from '../record.ts';
 import { midpoint } from './distribution.ts';
 
-/** The result of one eval over the epochs of a case, without the id of the eval. */
 export type Reduced = Omit<CaseResult, 'eval'>;
 
-/** One result for each eval that judged the case in some epoch, in the order of the suite. */
 export function reduceCase(
   evals: readonly { readonly id: string; readonly reducer: Reduction }[],
   epochs: readonly EpochRecord[],
@@ -28,9 +26,8 @@ export function reduceCase(
 }
 
 /**
- * Reduces the results of one eval of one case, at least one, to one. A single epoch stands for itself. Of
- * several, one unscored epoch makes `mean`, `median` and `mode` unscored; `max` ignores it; `pass_at` and
- * `at_least` count it as not passed.
+ * Reduces at least one result of an eval for a case. A single epoch is unchanged. An unscored epoch makes `mean`,
+ * `median` and `mode` unscored. `max` ignores it; `pass_at` and `at_least` count it as not passed.
  */
 export function reduceEpochs(reduction: Reduction, results: readonly EvalResult[]): Reduced {
   const passedEpochs = results.filter(({ passed }) => passed).length;
@@ -39,7 +36,7 @@ export function reduceEpochs(reduction: Reduction, results: readonly EvalResult[
   const { score, passed, detail } = isSingle ? only : reduceSeveral(reduction, results, passedEpochs);
   return {
     ...{ score, passed, detail, passed_epochs: passedEpochs },
-    // Also where the reducer passes over the epoch: what the others would have come to with it is unknown.
+    // Also set if the reducer ignores the epoch, because the result without the fault is unknown.
     ...(results.some(isFault) && { fault: true as const }),
   };
 }
@@ -53,18 +50,15 @@ function reduceSeveral(reduction: Reduction, results: readonly EvalResult[], pas
   };
 }
 
-/** Whether a fault is why the epoch has no score: not an abstention, and not what the subject itself decided. */
 function isFault({ score, error }: EvalResult): boolean {
   return score === null && error !== undefined && !answerCodes.has(error.code);
 }
 
-/** Codes of what a subject did, rather than of what went wrong around it. */
 const answerCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(['DENIED', 'REJECTED', 'TOOL_ERROR', 'RESULT_INVALID', 'OUTPUT_INVALID'] as const),
   ...(['THRESHOLD_MISSED', 'LOOP_EXHAUSTED', 'ROUNDS_EXHAUSTED', 'BUDGET_EXCEEDED'] as const),
 ]);
 
-/** Why this reduction needs more epochs than there are; undefined when it does not. */
 export function findReductionProblem(reduction: Reduction, epochs: number): string | undefined {
   if (!('k' in reduction) || reduction.k <= epochs) return undefined;
   const run = epochs === 1 ? 'runs each case once' : `runs each case ${epochs} times`;
@@ -90,14 +84,12 @@ function reduceScore(reduction: Reduction, results: readonly EvalResult[], c: nu
   }
 }
 
-/** The mean of at least one number: the same in any order. */
 export function meanOf(numbers: readonly number[]): Exact {
   const sum = newDecimalSum();
   for (const number of numbers) sum.add(number);
   return divide(sum.exact(), exact(numbers.length));
 }
 
-/** The median of at least one number: of an even count the mean of the two in the middle. */
 export function medianOf(numbers: readonly number[]): Exact {
   const sorted = numbers.toSorted((a, b) => a - b);
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
@@ -105,7 +97,6 @@ export function medianOf(numbers: readonly number[]): Exact {
   return midpoint(lower, upper);
 }
 
-/** The commonest of at least one number; of several the lowest. */
 function modeOf(numbers: readonly number[]): number {
   const counts = new Map<number, number>();
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
@@ -113,7 +104,7 @@ function modeOf(numbers: readonly number[]): number {
   return Math.min(...[...counts].flatMap(([number, count]) => (count === most ? [number] : [])));
 }
 
-/** The chance that of k epochs, drawn from the n that were run, one is among the c that passed; k is at most n. */
+/** The probability that at least one of k epochs, drawn from n with c passed, passes; k is at most n. */
 export function passAt(n: number, c: number, k: number): Exact {
   let [ways, all] = [1n, 1n];
   for (let i = 0; i < k; i++) {
@@ -124,8 +115,8 @@ export function passAt(n: number, c: number, k: number): Exact {
 }
 
 /**
- * Whether the reduced result passes. The bounds of the eval do not apply to `pass_at`, which passes when
- * some epoch passed, nor to `at_least`, which passes when its score is 1.
+ * The eval's bounds do not apply to `pass_at`, which passes if some epoch passed, or to `at_least`, which passes with
+ * score 1.
  */
 function passes(reduction: Reduction, score: number | Exact, results: readonly EvalResult[]): boolean {
   if (reduction.kind === 'pass_at') return results.some(({ passed }) => passed);
@@ -133,14 +124,12 @@ function passes(reduction: Reduction, score: number | Exact, results: readonly E
   return results.every(({ threshold }) => isScoreWithin(score, threshold));
 }
 
-/** The count of passed epochs, with the detail of the first one that did not pass, or else of the first. */
 function describe(results: readonly EvalResult[], passedEpochs: number): string {
   const shown = results.find(({ passed }) => !passed) ?? results[0];
   const count = `${passedEpochs} of ${results.length} epochs passed`;
   return shown === undefined || shown.detail === '' ? count : `${count}: ${shown.detail}`;
 }
 
-/** The results of one eval in the epochs of a case. */
 export function resultsOf(
   { epochs }: { readonly epochs: readonly EpochRecord[] },
   evalId: string,
@@ -148,14 +137,13 @@ export function resultsOf(
   return epochs.flatMap(({ results }) => results.filter((result) => result.eval === evalId));
 }
 
-/** Whether some epochs of a case passed and others did not. */
 export function isFlaky(epochs: number, passed: number): boolean {
   return passed > 0 && passed < epochs;
 }
 
 /**
- * Whether one epoch of a case passed, by the rule for cases: with a threshold of the case its weighted
- * score decides, without one every assertion and guardrail must pass.
+ * By the rule for cases: with a threshold, the weighted score decides; otherwise every assertion and guardrail must
+ * pass.
  */
 export function isEpochPassed(
   { results, threshold }: Pick<EpochRecord, 'results' | 'threshold'>,
@@ -170,7 +158,7 @@ export function isEpochPassed(
   return score !== null && isScoreWithin(score, threshold);
 }
 
-/** The weighted mean of the scores; null when one is null, or there is none. */
+/** Null if one score is null or there are none. */
 export function weightedMean(
   results: readonly (Pick<EvalResult, 'score'> & { readonly weight: number })[],
 ): Exact | null {

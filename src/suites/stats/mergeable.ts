@@ -1,17 +1,14 @@
 import { members, number, type Shape, shapeOf } from '../../base/json/shape.ts';
 
 /**
- * What adds up cases, and can be carried from one process to another: whatever parts the cases were added in, and in
- * whatever order these are merged, it comes to the same.
+ * Adds up cases and can be transferred between processes. The result depends neither on the split nor on the merge
+ * order.
  */
 export interface Mergeable<State> {
-  /** What has been added so far, as plain JSON of bounded size. */
   state(): State;
-  /** Adds what another of its kind had added when its state was taken. */
   merge(other: State): void;
 }
 
-/** Several as one, whose state has a member for each. */
 export function combine<States extends object>(
   parts: {
     readonly [Name in keyof States]: Mergeable<States[Name]>;
@@ -31,7 +28,6 @@ export function combine<States extends object>(
 
 type Counters<Name extends string> = Record<Name, number>;
 
-/** Numbers that are added up under these names. */
 export function newCounters<Name extends string>(
   names: readonly Name[],
 ): Mergeable<Readonly<Counters<Name>>> & { readonly counts: Counters<Name> } {
@@ -50,7 +46,6 @@ export function countersShape<Name extends string>(names: readonly Name[]): Shap
   return members(shapes) as Shape<Counters<Name>>;
 }
 
-/** How many fell into each of so many cells. */
 export function newCells(size: number): Mergeable<readonly number[]> & { add(cell: number): void } {
   const cells = Array<number>(size).fill(0);
   const addTo = (cell: number, by: number) => {
@@ -65,12 +60,11 @@ export function newCells(size: number): Mergeable<readonly number[]> & { add(cel
   };
 }
 
-/** How often each of some numbers came, as one list: a number, its count, the next number, its count. */
+/** Occurrences of numbers as a flat list: number, count, number, count. */
 export type Counts = readonly number[];
 
 export const counts: Shape<Counts> = groupsOf(2);
 
-/** The state of a `DecimalSum`. */
 export type DecimalSumState = string;
 
 export const decimalSumState: Shape<DecimalSumState> = shapeOf(
@@ -78,7 +72,6 @@ export const decimalSumState: Shape<DecimalSumState> = shapeOf(
   'a decimal',
 );
 
-/** A list of numbers whose length is a multiple of `size`. */
 export function groupsOf(size: number): Shape<readonly number[]> {
   return shapeOf(
     (value): value is readonly number[] =>
@@ -96,7 +89,6 @@ export function addCounts(map: Map<number, number>, added: Counts): void {
   }
 }
 
-/** How many there are in all. */
 export function sumCounts(all: Counts): number {
   let sum = 0;
   for (let at = 1; at < all.length; at += 2) sum += all[at] ?? 0;

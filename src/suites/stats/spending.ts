@@ -2,10 +2,8 @@ import { members, nullOr, number, type TypeOf } from '../../base/json/shape.ts';
 import type { CaseRecord, Spending } from '../record.ts';
 import type { Mergeable } from './mergeable.ts';
 
-/** Adds up what the model calls of cases came to. */
 export interface SpendingTally extends Mergeable<SpendingState> {
   add(record: Pick<CaseRecord, 'epochs'>): void;
-  /** Undefined where no model was called. */
   value(): Spending | undefined;
 }
 
@@ -14,7 +12,7 @@ type SpendingState = TypeOf<typeof spendingState>;
 export const spendingState = members({
   calls: number,
   cached: number,
-  /** Billionths of a US dollar, so that no order of cases changes a digit; null when one is unknown. */
+  /** Billionths of a US dollar, so that the order of cases does not change digits; null if one is unknown. */
   nano_usd: nullOr(number),
 });
 

@@ -8,23 +8,19 @@ import { isEpochPassed, resultsOf } from './epoch-reduction.ts';
 import { combine, counts, groupsOf, type Mergeable, newCells } from './mergeable.ts';
 import { type ExactMetrics, newTally, type Tally, tallyState } from './tally.ts';
 
-/** Computes the statistics of a run by eval and by tag, in bounded memory and in any order of cases. */
 interface StatsAccumulator extends Mergeable<StatsState> {
   add(record: CaseRecord): void;
-  /** There were more than `maxTags` different tags: no statistics by tag are kept. */
   hasTooManyTags(): boolean;
-  /** The statistics of whole cases, rather than of one eval. */
   overall(): CaseStats;
-  /** By the id of the eval, in the order of the suite; tags in alphabetical order. */
+  /** By eval id in the order of the suite; tags in alphabetical order. */
   stats(): Record<string, EvalStats>;
-  /** The metrics of what a gate names, before they are rounded; undefined where there are none of it. */
   exactly(gate: {
     readonly eval?: string | undefined;
     readonly tag?: string | undefined;
   }): ExactMetrics | undefined;
 }
 
-/** A tag names a group of cases; one per case would make memory grow with the dataset. */
+/** A tag names a group of cases. One tag per case would make memory grow with the dataset. */
 export const maxTags = 10_000;
 
 const evalTallyState = members({
@@ -70,7 +66,6 @@ export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number
         for (const { parts } of groups.get(result.eval)?.of(tags) ?? []) {
           parts.results.add({ ...result, epochs: asked.length, passedEpochs: result.passed_epochs });
           if (result.score !== null) parts.histogram.add(Math.min(9, Math.floor(result.score * 10)));
-          // What a person said of a case is the same in each of its epochs.
           const label = asked[0]?.label;
           if (label !== undefined && result.score !== null) parts.labels.add(result.passed, label);
           for (const { duration_ms, queue_ms, guard } of asked) {
@@ -119,7 +114,6 @@ export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number
   };
 }
 
-/** What is counted of one eval, over all cases or those of a tag. */
 function newEvalTally(epochs: number, precision: Precision) {
   const parts = {
     results: newTally(epochs, precision),
@@ -138,7 +132,7 @@ function newEvalTally(epochs: number, precision: Precision) {
 
 export interface TaggedState<State> {
   readonly all: State;
-  /** A list: a tag may be called as what every object has. */
+  /** A list, because a tag may equal the name of an `Object.prototype` member. */
   readonly tags: readonly { readonly tag: string; readonly tally: State }[];
 }
 
@@ -149,7 +143,6 @@ function taggedState<State>(tally: Shape<State>): Shape<TaggedState<State>> {
   });
 }
 
-/** One tally of all cases, and one of those of each tag. */
 function newTaggedTallies<State, Tally extends Mergeable<State>>(
   open: (precision: Precision) => Tally & Mergeable<State>,
 ) {
@@ -163,17 +156,14 @@ function newTaggedTallies<State, Tally extends Mergeable<State>>(
   };
   return {
     all,
-    /** In alphabetical order. */
     byTag<Out>(map: (tally: Tally) => Out): Record<string, Out> {
       const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
       return Object.fromEntries(sorted.map(([tag, tally]) => [tag, map(tally)]));
     },
     tagCount: () => tallies.size,
-    /** The tally of all, and those of the tags. */
     of: (tags: readonly string[]) => (hasTags ? [all, ...tags.map(tallyOf)] : [all]),
-    /** Undefined of a tag that no case has. */
     ofTag: (tag: string) => tallies.get(tag),
-    /** Forgets the tags, those that are still to come included. */
+    /** Also ignores tags that are added later. */
     dropTags() {
       hasTags = false;
       tallies.clear();

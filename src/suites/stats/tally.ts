@@ -16,26 +16,22 @@ import { distributionState, fine, newDistribution, type Precision } from './dist
 import { isFlaky } from './epoch-reduction.ts';
 import { combine, decimalSumState, groupsOf, type Mergeable, newCounters } from './mergeable.ts';
 
-/** What a tally needs to know of a case. */
 export interface TallyInput {
-  /** Null when unscored. */
   readonly score: number | null;
   readonly passed: boolean;
   readonly fault?: boolean | undefined;
-  /** How many epochs were judged, and how many of them passed. */
   readonly epochs: number;
   readonly passedEpochs: number;
 }
 
-/** Statistics of cases in bounded memory: the same to the last digit in any order. */
+/** Case statistics in bounded memory. The order of cases does not change a digit. */
 export interface Tally extends Mergeable<TallyState> {
   add(result: TallyInput): void;
   stats(): Stats;
-  /** Metrics before they are rounded to doubles, which is how gates compare them; the others of `Stats` are doubles. */
+  /** Gates compare unrounded metrics; the other members of `Stats` are doubles. */
   exactly(): ExactMetrics;
 }
 
-/** By the names of gates. */
 export type ExactMetrics = Readonly<Record<string, Exact | Root | null>>;
 
 type TallyState = TypeOf<typeof tallyState>;
@@ -48,11 +44,11 @@ export const tallyState = members({
   sum: decimalSumState,
   squares: decimalSumState,
   scores: distributionState,
-  /** For each number of epochs and of passed ones that there is: both, and how many cases have them. */
+  /** Flat triples: epochs, passed epochs, number of such cases. */
   epochs: groupsOf(3),
 });
 
-/** `epochs` is how often each case is run; pass@k and pass^k are statistics of several epochs only. */
+/** `epochs` is the number of runs per case. pass@k and pass^k need several. */
 export function newTally(epochs: number, precision: Precision = fine): Tally {
   const counters = newCounters(['count', 'scored', 'passed', 'faults']);
   const { counts } = counters;
@@ -128,9 +124,9 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
 }
 
 /**
- * Of the mean of the scores of cases. The epochs of a case are not independent, so they are one cluster: they have
- * been reduced to one score, whose spread between cases holds that within them. With as many epochs for each case
- * and the mean as their reducer, this is the usual cluster-robust error, C/(C−1) included.
+ * The standard error of the mean of case scores. The epochs of a case are not independent, so they form one cluster.
+ * They are already reduced to one score, whose spread between cases includes the spread within. With equal epochs per
+ * case and the `mean` reducer, this is the usual cluster-robust error, including C/(C−1).
  */
 function standardError(count: number, sum: Exact, squares: Exact): Root | null {
   if (count < 2) return null;
@@ -149,10 +145,10 @@ function mapEntries<Value, Other>(
   return Object.fromEntries(Object.entries(record).map(([key, value]) => change(key, value)));
 }
 
-/** Standard deviations on either side that hold 95 % of a normal distribution. */
+/** 95 % of a normal distribution lies within this many standard deviations. */
 export const z95 = 1.959963984540054;
 
-/** The 95 % interval of a share (Wilson, 1927): of use for few cases and for shares near 0 and 1, too. */
+/** The 95 % interval of a share (Wilson, 1927), which also works for few cases and shares near 0 and 1. */
 export function wilsonInterval(passed: number, count: number): Interval | null {
   if (count === 0) return null;
   const share = passed / count;
@@ -163,29 +159,22 @@ export function wilsonInterval(passed: number, count: number): Interval | null {
   return [passed === 0 ? 0 : centre - half, passed === count ? 1 : centre + half];
 }
 
-/** The 95 % interval of a mean of scores, which lie in 0..1. */
 export function meanInterval(mean: number | null, stderr: number | null): Interval | null {
   if (mean === null || stderr === null) return null;
   return [Math.max(0, mean - z95 * stderr), Math.min(1, mean + z95 * stderr)];
 }
 
-/** Counts cases by their epochs and passed epochs, which is all that pass@k and pass^k depend on. */
 interface EpochTable extends Mergeable<readonly number[]> {
   add(epochs: number, passed: number): void;
-  /** Cases of which some epochs passed and others did not. */
   flaky(): number;
-  /**
-   * pass@k, the mean chance that one of k epochs passes, by k from 1; a k that no case has epochs for is
-   * left out.
-   */
+  /** pass@k: the mean probability that one of k epochs passes, by k from 1. Omits a k that no case has epochs for. */
   passAt(maxK: number): Record<string, Exact>;
-  /** pass^k, the mean chance that all k epochs pass, likewise. */
   passHat(maxK: number): Record<string, Exact>;
 }
 
 export function newEpochTable(): EpochTable {
   const cells = new Map<string, { readonly n: number; readonly c: number; cases: number }>();
-  /** Of the chance that all of k drawn epochs are good ones, the mean over the cases, by k. */
+  /** The mean over cases of the probability that all k drawn epochs are good, by k. */
   const chances = (maxK: number, goodOf: (n: number, c: number) => number): [k: string, mean: Exact][] => {
     const draws = [...cells.values()].map(({ n, c, cases }) => ({
       ...{ n, good: goodOf(n, c), cases, ways: 1n, all: 1n },
@@ -216,7 +205,7 @@ export function newEpochTable(): EpochTable {
       const mixed = [...cells.values()].filter(({ n, c }) => isFlaky(n, c));
       return mixed.reduce((sum, { cases }) => sum + cases, 0);
     },
-    // One of k passes unless all of them are among those that did not.
+    // One of k passes unless all k are among the failed ones.
     passAt: (maxK) =>
       Object.fromEntries(chances(maxK, (n, c) => n - c).map(([k, none]) => [k, subtract(exact(1), none)])),
     passHat: (maxK) => Object.fromEntries(chances(maxK, (_n, c) => c)),

@@ -7,7 +7,7 @@ import type { SubjectAdapter, SubjectContext } from './adapter.ts';
 import { describeEvals, describeHooks, describeProviders, describeTools } from './identity.ts';
 import { runUnattended } from './unattended-run.ts';
 
-/** Opens a chat as a subject: it runs as a pipeline of this one step, and nothing is stored. */
+/** A chat runs as a pipeline with one step. Nothing is stored. */
 export function openChatSubject(
   { chat }: Extract<Subject, { kind: 'chat' }>,
   context: SubjectContext,
@@ -40,7 +40,7 @@ export function openChatSubject(
     identify: () => ({
       settings,
       guards,
-      // A guardrail may ask a model of any provider for its judgement.
+      // A guardrail may use a model of any provider.
       providers: describeProviders(
         context,
         guards.length > 0

@@ -7,27 +7,22 @@ import type { HookKind } from '../../contract/hook.ts';
 import { replaceMock } from '../../models/open/mock-replacement.ts';
 import type { SubjectContext } from './adapter.ts';
 
-// Everything that determines answers, as JSON values for the key of the cache: entries of the config
-// without their positions, and digests of the files that they name. No secrets: only names of forwarded
-// variables, no credentials.
+// Everything that determines answers, as JSON values for cache keys: config entries without positions, and digests of
+// the files they name. Contains no secrets, only names of forwarded variables.
 
-/** These tools, with their programs. */
 export function describeTools(config: RuntimeConfig, names: readonly string[]): unknown {
   return config.tools
     .filter(({ name }) => names.includes(name))
     .map(({ position: _position, exec, ...tool }) => ({ ...tool, exec: exec && describeExec(config, exec) }));
 }
 
-/** These evals, with their programs. */
 export function describeEvals(config: RuntimeConfig, names: readonly string[]): unknown {
   return config.evals
     .filter(({ name }) => names.includes(name))
     .map(({ exec, ...entry }) => ({ ...entry, exec: describeExec(config, exec) }));
 }
 
-/**
- * The filters that may change an answer, with their programs: those of `kind`, and all of foreign dialects.
- */
+/** The filters of `kind`, and all hooks of foreign dialects, with their programs. */
 export function describeHooks(config: RuntimeConfig, kind?: HookKind): unknown {
   const natives = config.hooks
     .filter(({ hook, mode }) => mode === 'filter' && (kind === undefined || hook === kind))
@@ -39,7 +34,7 @@ export function describeHooks(config: RuntimeConfig, kind?: HookKind): unknown {
     place: hook.fileIndex,
     said: describeForeign(config, hook),
   }));
-  // Their order counts, not their position in the file.
+  // Their relative order matters, not their position in the file.
   return [...natives, ...foreignHooks]
     .toSorted((one, other) => one.place - other.place)
     .map(({ said: description }) => description);
@@ -48,7 +43,7 @@ export function describeHooks(config: RuntimeConfig, kind?: HookKind): unknown {
 function describeForeign(config: RuntimeConfig, hook: ForeignHookConfig): unknown {
   const { source: _source, fileIndex: _place, exec, ...entry } = hook;
   if (exec === undefined) return entry;
-  // Words of a shell line may be names of files.
+  // Words of a shell line may be file names.
   const words = exec.command.split(/[\s"';|&()<>]+/);
   const files = digestFiles(words, resolve(config.folder, exec.cwd ?? '.'));
   return { ...entry, exec: describeExec(config, exec), files };
@@ -56,14 +51,12 @@ function describeForeign(config: RuntimeConfig, hook: ForeignHookConfig): unknow
 
 type ProviderContext = Pick<SubjectContext, 'config' | 'env'>;
 
-/** These providers, or the mocks that stand in for them. */
 export function describeProviders({ config, env }: ProviderContext, ids: readonly string[]): unknown {
   return config.providers
     .filter(({ id }) => ids.includes(id))
     .map((provider) => describeProvider(config, withStandIn(provider, env)));
 }
 
-/** Everything that the config declares. */
 export function describeConfig(context: ProviderContext): unknown {
   const { config } = context;
   const { file, tools, evals, hooks, foreign, providers } = config;
@@ -87,9 +80,9 @@ function describeExec(
   const words = [...args, ...env].flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
   return {
     ...exec,
-    // Its headers may hold a secret.
+    // Headers may contain a secret.
     ...(endpoint && { url: endpoint.url }),
-    // A bare name is an interpreter from PATH, which does not count as part of the subject.
+    // A bare name is an interpreter from PATH, which is not part of the subject.
     program: command.includes('/') ? digestFiles([command], folder) : [],
     files: digestFiles(words, resolve(folder, cwd ?? '.')),
   };
@@ -99,7 +92,6 @@ function withStandIn(provider: ProviderConfig, env: SubjectContext['env']): Prov
   try {
     return replaceMock(provider, env);
   } catch {
-    // The stand-in is invalid, which the call itself will report.
     return provider;
   }
 }
@@ -115,7 +107,6 @@ function textsIn(value: unknown): string[] {
   return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The names among these words that are files, as seen from `folder`, each with a digest of its bytes. */
 export function digestFiles(words: readonly string[], folder: string): [name: string, digest: string][] {
   const names = [...new Set(words)].filter((word) => word !== '' && isFile(resolve(folder, word)));
   return names.map((name) => [name, digestFile(resolve(folder, name))]);
@@ -125,12 +116,10 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   } catch {
-    // The word is not a possible path, or a folder on it cannot be read.
     return false;
   }
 }
 
-/** The digest of a file; `unreadable` when it cannot be read, which its use will report. */
 function digestFile(path: string): string {
   const hash = createHash('sha256');
   try {

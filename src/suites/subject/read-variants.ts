@@ -7,7 +7,6 @@ import { readChat } from '../../pipelines/file/schema.ts';
 import type { Subject, Suite, Variant } from '../file/model.ts';
 import { besideFile } from '../file/read-eval.ts';
 
-/** What a checked document declares at `path`: a subject, variants of one, or nothing. Call it only without errors. */
 export function readSubjects(document: YamlDocument, path: Path): Pick<Suite, 'subject' | 'variants'> {
   if (!isObject(valueAt(document, path))) return {};
   const list = itemsAt(document, [...path, 'variants']);
@@ -25,7 +24,6 @@ function readListed(document: YamlDocument, path: Path, item: Path): Variant {
   };
 }
 
-/** Whether the chat at `path` has several providers or prompts, or could have. */
 function isGrid(document: YamlDocument, path: Path): boolean {
   const chat = [...path, 'chat'];
   return [
@@ -56,7 +54,6 @@ function readGrid(document: YamlDocument, path: Path): Variant[] {
   );
 }
 
-/** The providers of the chat at `path`: one, or a list. */
 export function providersAt(document: YamlDocument, chat: Path): string[] {
   const place = [...chat, 'provider'];
   const one = textAt(document, place);
@@ -64,7 +61,7 @@ export function providersAt(document: YamlDocument, chat: Path): string[] {
   return itemsAt(document, place).flatMap((item) => textAt(document, item) ?? []);
 }
 
-/** `small`, `terse`, or `small/terse` where there are several of both. */
+/** `small`, `terse`, or `small/terse` if there are several of both. */
 export function nameOfPair(
   { provider, prompt }: { readonly provider: string; readonly prompt: string | undefined },
   providers: number,
@@ -73,10 +70,8 @@ export function nameOfPair(
   return providers > 1 ? `${provider}/${prompt}` : prompt;
 }
 
-/** The variables of the expressions of a subject. */
 export const subjectVariables: readonly string[] = ['case', 'epoch'];
 
-/** The subject that a checked document declares at `path`. Call it only without errors. */
 export function readSubject(document: YamlDocument, path: Path): Subject {
   const at = (key: string): Path => [...path, key];
   const mapping = (key: string) => mappingAt(document, at(key), subjectVariables);

@@ -8,7 +8,7 @@ import type { Subject } from '../file/model.ts';
 import { emptyOutput, type SubjectAdapter, type SubjectContext, type SubjectOutput } from './adapter.ts';
 import { describeHooks, describeTools } from './identity.ts';
 
-/** Opens a tool as a subject: called with all its hooks, not stored. Throws NAME_UNKNOWN. */
+/** Calls the tool with all its hooks and stores nothing. Throws NAME_UNKNOWN. */
 export function openToolSubject(
   { tool: name, args }: Extract<Subject, { kind: 'tool' }>,
   { config, services }: SubjectContext,
@@ -37,19 +37,17 @@ function toOutput(tool: string, { outcome, metadata }: CallResult): SubjectOutpu
   }
 }
 
-/** Reads a result: a string is the text as it is, any other value its JSON. */
 export function readResult(result: Json): Pick<SubjectOutput, 'text' | 'result' | 'error'> {
   try {
     const value = parseLossless(result.text);
     return { text: typeof value === 'string' ? value : result.text, result: value };
   } catch (error) {
-    // Such as one that is nested too deeply for a reader.
     const message = `the result cannot be read: ${toFault(error).message}`;
     return { text: '', result: null, error: toFault(new RuntimeError('RESULT_INVALID', message)) };
   }
 }
 
-/** The fault of a call that would wait for a person, which a suite run does not have. */
+/** A suite run has no person to decide a pending call. */
 export function pendingFault(tool: string, { reason, message }: PendingReason): Fault {
   const what = `tool "${tool}" waits for a person, and in a suite nobody is asked: ${message} (${reason})`;
   const hint = 'Judge a case that needs no approval, or name a runtime whose config asks for none.';

@@ -19,7 +19,7 @@ import type { RunRecord, StepRecord, Store } from '../../store/store.ts';
 import { emptyOutput, type SubjectContext, type SubjectOutput } from './adapter.ts';
 import { pendingFault, readResult } from './tool.ts';
 
-/** Runs a pipeline in memory, without a person: a pending call is an error. Rejects with ABORTED only. */
+/** Runs a pipeline in memory. A pending call is an error. Rejects only with ABORTED. */
 export async function runUnattended(
   pipeline: Pipeline,
   input: Json,
@@ -27,7 +27,7 @@ export async function runUnattended(
 ): Promise<SubjectOutput> {
   const store = idleStores.pop() ?? (await openSqliteStore(memoryFile));
   const emit: typeof services.emit = (event) => {
-    // The call is in no lasting store, so nobody could decide about it.
+    // The store is temporary, so the call cannot be decided later.
     if (event.type !== 'pending.opened') services.emit(event);
   };
   const runs: RunsContext = {
@@ -48,7 +48,7 @@ export async function runUnattended(
     if (typeof id === 'string') await cancel(runs, id);
     throw new RuntimeError('ABORTED', 'the subject was given up before it had answered', { cause: thrown });
   } finally {
-    // Nobody else uses it: what is left of the run is what has not ended.
+    // The store holds only this run. If the run has ended, pruning leaves the store empty for reuse.
     if ((await store.prune(Number.MAX_SAFE_INTEGER)) === 1) idleStores.push(store);
     else await store.close();
   }
@@ -69,10 +69,10 @@ async function readRuns(
   return runs;
 }
 
-/** Empty stores, at most one for each run at a time: to open one takes longer than to empty it. */
+/** Empty stores for reuse. Opening one takes longer than emptying it. */
 const idleStores: Store[] = [];
 
-/** Cancels the run, so that session hooks that heard of its start hear of its end. */
+/** Cancels the run, so that session hooks receive its end after its start. */
 async function cancel(runs: RunsContext, id: string): Promise<void> {
   await cancelRun(runs, id, { by: 'signalbox', reason: 'nobody is asked in a suite' });
 }
@@ -98,7 +98,6 @@ interface TranscribedRun {
   readonly pipeline: Pipeline;
 }
 
-/** The messages, tool calls and usage of the chats of a run and those below it, in the order in which the chats ended. */
 function toTranscript(
   runs: readonly TranscribedRun[],
   { providers }: Pick<RuntimeConfig, 'providers'>,
@@ -139,7 +138,6 @@ function chatsIn(steps: readonly Step[]): { readonly id: string; readonly chat: 
   });
 }
 
-/** Empty for a step that is not a chat, or that ended without a message. */
 function readChatTranscript(
   run: Pick<RunRecord, 'id' | 'status'>,
   record: StepRecord,
@@ -152,12 +150,10 @@ function readChatTranscript(
   return isChatView(view) ? [{ provider: known.get(id)?.provider ?? '', view }] : [];
 }
 
-/** Whether a view is complete; one of a chat that failed at once is empty. */
 function isChatView(view: unknown): view is ChatView {
   return isObject(view) && Array.isArray(view['messages']) && isObject(view['usage']);
 }
 
-/** For each tool call, in their order, the position of the message that asked for it. */
 function messageIndexesOfCalls(messages: readonly ChatMessage[]): number[] {
   return messages.flatMap((message, index) =>
     message.role === 'assistant' ? toolCallsOf(message).map(() => index) : [],

@@ -16,7 +16,6 @@ import { mostVariants } from '../file/schema.ts';
 import type { SuiteRuntime } from '../suite-runtime.ts';
 import { nameOfPair, providersAt, subjectVariables } from './read-variants.ts';
 
-/** What is wrong with the subject at `path`, or with its variants, beyond their shape. */
 export function findSubjectsProblems(
   document: YamlDocument,
   path: Path,
@@ -33,7 +32,6 @@ export function findSubjectsProblems(
   ];
 }
 
-/** Every tree of the subject at `path`, and of its variants, whose strings are expressions. */
 export function fieldsOfSubjects(document: YamlDocument, path: Path): ExpressionField[] {
   const list = itemsAt(document, [...path, 'variants']);
   return [
@@ -42,7 +40,6 @@ export function fieldsOfSubjects(document: YamlDocument, path: Path): Expression
   ];
 }
 
-/** The names of the variants of the subject at `path`; none where it has no variants. */
 export function variantNamesAt(document: YamlDocument, path: Path): string[] {
   const list = itemsAt(document, [...path, 'variants']);
   if (list.length > 0) return list.flatMap((item) => textAt(document, [...item, 'name']) ?? []);
@@ -74,7 +71,6 @@ function findBadPrompts(document: YamlDocument, path: Path): Finding[] {
   ]);
 }
 
-/** Those that belong to each variant stand in it. */
 function findStrayArguments(document: YamlDocument, path: Path): Finding[] {
   if (valueAt(document, [...path, 'variants']) === undefined) return [];
   return ['args', 'input'].flatMap((key) =>
@@ -117,7 +113,7 @@ function findBadNames(document: YamlDocument, path: Path): Finding[] {
     return [{ path: [...path, 'chat'], message, hint: 'Compare fewer providers or prompts in one suite.' }];
   }
   const same = findRepeated(document, places);
-  // Different pairs may still have one name, as `a/b` with `c` and `a` with `b/c`.
+  // Different pairs may have the same name, such as `a/b` with `c` and `a` with `b/c`.
   if (same.length > 0 || list.length > 0 || new Set(names).size === names.length) return same;
   const message = 'two pairs of a provider and a prompt have the same name: give a prompt another one';
   return [{ path: [...path, 'chat'], message }];
@@ -132,7 +128,6 @@ function findRepeated(document: YamlDocument, places: readonly Path[]): Finding[
   });
 }
 
-/** What is wrong with the subject at `path` beyond its shape; `config` is that of its runtime, if it is known. */
 export function findSubjectProblems(
   document: YamlDocument,
   path: Path,
@@ -156,7 +151,7 @@ export function findSubjectProblems(
   ];
 }
 
-/** A subject has the keys of a pipeline step, so it is checked as one. */
+/** A subject is checked as a pipeline step, because it has the same keys. */
 function toStep(path: Path, value: StepNode['value']): StepNode {
   const [kind, ...others] = kindsOf(value);
   const place = {
@@ -170,7 +165,6 @@ function toStep(path: Path, value: StepNode['value']): StepNode {
   return { ...place, path, value, kind: others.length > 0 || kind === 'pipeline' ? undefined : kind };
 }
 
-/** The kinds that the subject has keys of: exactly one in a valid file. */
 function kindsOf(value: StepNode['value']) {
   return (['tool', 'chat', 'pipeline'] as const).filter((key) => Object.hasOwn(value, key));
 }
@@ -200,7 +194,7 @@ function subjectFieldsOf(document: YamlDocument, path: Path): ExpressionField[] 
   ];
 }
 
-/** The errors of the pipeline file of the subject, each with its own position in the message. */
+/** Each message contains the error's own position in the pipeline file. */
 function findBadPipeline(document: YamlDocument, path: Path, config: SuiteRuntime | undefined): Finding[] {
   const named = nonEmptyTextAt(document, path);
   if (named === undefined) return [];

@@ -5,8 +5,8 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import { datasetError } from '../dataset/row.ts';
 
 /**
- * The tool calls of messages, in OpenAI's shape or PromptKit's, with what the messages of role `tool` answered; `place`
- * is where the messages stand. Throws DATASET_INVALID.
+ * Reads tool calls in OpenAI's or PromptKit's format, with the replies of `tool` messages. `place` is the path of the
+ * messages. Throws DATASET_INVALID.
  */
 export function readToolCalls(messages: readonly ChatMessage[], place: string): readonly EvalToolCall[] {
   const calls = messages.map((message, index) => readCalls(message, index, `${place}[${index}]`));
@@ -42,7 +42,7 @@ function readCalls(message: ChatMessage, index: number, place: string): readonly
   });
 }
 
-/** An empty id counts as none, since some providers have no ids. */
+/** Some providers send empty ids. */
 function readId(value: unknown, place: string): string | undefined {
   return readText(value, place) || undefined;
 }
@@ -89,8 +89,8 @@ function readReply(message: ChatMessage, index: number, place: string): ToolRepl
 }
 
 /**
- * Pairs replies with calls: a reply belongs to the last unanswered call of its id before it. Where call or
- * reply has no id, the call gets the next reply before the next round of calls.
+ * A reply belongs to the last unanswered call with its id. Without an id, a call gets the next reply before the next
+ * round of calls.
  */
 function matchReplies(
   callsByMessage: readonly (readonly RequestedCall[])[],
@@ -126,8 +126,8 @@ function matchReplies(
   return replyOf;
 }
 
-// Readers of values of a mapped row; `place` is their path in it, for messages. `read…` takes absent or
-// null as empty, `require…` does not. All throw DATASET_INVALID.
+// Readers of mapped row values; `place` is the path for messages. `read…` accepts absent and null as empty, `require…`
+// does not. All throw DATASET_INVALID.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

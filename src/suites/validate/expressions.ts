@@ -9,7 +9,6 @@ import { itemsAt, valueAt } from '../../base/yaml/read.ts';
 import { rowVariables, variablesOf } from '../file/read-eval.ts';
 import { suiteSchema } from '../file/schema.ts';
 
-/** Every tree of the file whose strings are expressions, but those of its subject. */
 export function expressionFields(document: YamlDocument): ExpressionField[] {
   const afterSubject = variablesOf(document);
   const ofChecks = checksIn(document).flatMap((path) => [
@@ -37,11 +36,10 @@ export function expressionFields(document: YamlDocument): ExpressionField[] {
   ];
 }
 
-/** Expressions that cannot be compiled where they stand. */
 export function findBadExpressions(document: YamlDocument): Finding[] {
   return expressionFields(document).flatMap(({ path, variables, wanted }) => {
     const value = valueAt(document, path);
-    // Everywhere but at `if`, the schema reports a text that does not begin with `${`.
+    // Except at `if`, the schema reports a text that does not begin with `${`.
     const isInSchema = typeof value === 'string' && !value.startsWith('${') && path.at(-1) !== 'if';
     const field = { path, variables, wanted: isInSchema ? undefined : wanted };
     return findBadExpressionsAt(document, field, ({ message, hint }) =>
@@ -50,14 +48,13 @@ export function findBadExpressions(document: YamlDocument): Finding[] {
   });
 }
 
-/** A column that every case reads. */
 interface ColumnUse {
   readonly column: string;
   readonly code: string;
   readonly path: Path;
 }
 
-/** The columns without which no row is a case: those of plain expressions that are evaluated for each of them. */
+/** Columns that every case needs: those in plain expressions that run for every row. */
 export function findColumnUses(document: YamlDocument): readonly ColumnUse[] {
   const isConditional = ([section, list, index]: Path): boolean =>
     list === 'evals' && valueAt(document, [section ?? '', list, index ?? '', 'if']) !== undefined;
@@ -78,7 +75,6 @@ export function findColumnUses(document: YamlDocument): readonly ColumnUse[] {
   );
 }
 
-/** What is wrong with uses of columns that no row has; `known` are those that the rows have. */
 export function describeMissing(
   document: YamlDocument,
   uses: readonly ColumnUse[],
@@ -102,7 +98,7 @@ const maxListed = 12;
 function hintOf(message: string, variables: readonly string[]): string {
   const [, name = ''] = /Unknown variable: (\w+)/.exec(message) ?? [];
   const seen = 'Expressions see the row as `case`';
-  // `row` is another word for the whole.
+  // `row` is a common mistake for the whole row.
   const write = name === 'row' ? '.' : `: write \`case.${name}\`.`;
   return variables.length > 1
     ? `${seen}, and what the subject made as \`subject\`${write}`
@@ -114,7 +110,6 @@ export const gatesPath: Path = ['spec', 'gates'];
 export const casePath: Path = ['spec', 'case'];
 export const subjectPath: Path = ['spec', 'subject'];
 
-/** The ids of the suite's evals, and where they stand. */
 export function evalIds(document: YamlDocument): { path: Path; id: string }[] {
   return itemsAt(document, evalsPath).flatMap((item) => {
     const id = valueAt(document, [...item, 'id']);
@@ -122,7 +117,6 @@ export function evalIds(document: YamlDocument): { path: Path; id: string }[] {
   });
 }
 
-/** Every check of the suite: evals, and the parts of those that are combinations. */
 export function checksIn(document: YamlDocument): Path[] {
   return itemsAt(document, evalsPath).flatMap((item) => checksBelow(document, item));
 }
@@ -138,7 +132,6 @@ function checksBelow(document: YamlDocument, path: Path): Path[] {
   return [...('type' in node ? [path] : []), ...parts.flatMap((part) => checksBelow(document, part))];
 }
 
-/** The paths of all thresholds. */
 export function thresholdsIn(document: YamlDocument): Path[] {
   const below = (path: Path): Path[] => {
     const node = valueAt(document, path);

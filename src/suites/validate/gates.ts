@@ -93,7 +93,6 @@ function findBeyondOne(document: YamlDocument, gate: Path): Finding[] {
   });
 }
 
-/** Variants that a gate names and the suite does not have, and what does not go with a gate between variants. */
 function findBadVariants(document: YamlDocument, gate: Path): Finding[] {
   const items = itemsAt(document, [...gate, 'variants']);
   const base = [...gate, 'better_than'];
@@ -119,7 +118,6 @@ function findUnknownVariant(document: YamlDocument, path: Path, known: readonly 
 }
 
 interface GateVariants {
-  /** Those that it names. */
   readonly items: readonly Path[];
   readonly known: readonly string[];
 }
@@ -154,5 +152,4 @@ function findMisfits(document: YamlDocument, gate: Path, { items, known }: GateV
   ];
 }
 
-/** The metrics that one variant can have a better one of than another. */
 const comparedMetrics = ['mean', 'pass_rate'] as const;

@@ -38,7 +38,6 @@ import {
 } from './expressions.ts';
 import { findBadGates } from './gates.ts';
 
-/** What is wrong with a suite beyond its shape. `config` is that of its runtime, if it is known. */
 export function validateSuite(document: YamlDocument, config: SuiteRuntime | undefined): Problem[] {
   const findings = [
     ...findRepeatedIds(document),
@@ -56,7 +55,7 @@ export function validateSuite(document: YamlDocument, config: SuiteRuntime | und
   return locateFindings(document, findings, suiteSchema);
 }
 
-/** Expressions where none is evaluated. Only `validate` reports them: the suite can run all the same. */
+/** Finds expressions in fields that are not evaluated. Only `validate` reports them, because the suite still runs. */
 export function findUnevaluatedInSuite(document: YamlDocument): Problem[] {
   const fields = [...expressionFields(document), ...fieldsOfSubjects(document, subjectPath)];
   const evaluated = fields.map(({ path }) => path);
@@ -82,7 +81,7 @@ function findNumbersThatJsonLacks(document: YamlDocument): Finding[] {
   return places.flatMap((path) => findInfiniteNumbers(document, path));
 }
 
-/** Warnings only: the file may be made before the suite runs, or another runtime be given. */
+/** Only warnings: the file may be created before the run, or another runtime may be used. */
 function findMissingFiles(document: YamlDocument): Finding[] {
   const paths: Path[] = [
     ['spec', 'runtime'],
@@ -111,7 +110,6 @@ function findMissingFiles(document: YamlDocument): Finding[] {
   });
 }
 
-/** A file of that name in the folder itself. */
 function sameNameHint(named: string, folder: string): string | undefined {
   const name = basename(named);
   return existsSync(join(folder, name))
@@ -119,7 +117,7 @@ function sameNameHint(named: string, folder: string): string | undefined {
     : undefined;
 }
 
-/** Nothing is asked for over the network. */
+/** Makes no network request. */
 function findUnusable(path: Path, address: string): Finding[] {
   const isDataset = path.at(-1) === 'path';
   const reason = isDataset ? whyUnusable(address) : 'is an address; a runtime is a file';
@@ -137,12 +135,8 @@ function findRepeatedIds(document: YamlDocument): Finding[] {
     }));
 }
 
-/**
- * Finds types that neither the config declares nor are built in, and params that a built-in check does not
- * have.
- */
 function findBadChecks(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
-  // Without the config it is unknown whether an entry replaces the built-in.
+  // Without the config, an entry might replace the built-in.
   if (config === undefined) return [];
   const declared = config.evals.map(({ name }) => name);
   return checksIn(document).flatMap((path) => {
@@ -158,7 +152,6 @@ function findBadChecks(document: YamlDocument, config: SuiteRuntime | undefined)
 
 function findBadParams(document: YamlDocument, path: Path, type: string): Finding[] {
   const params = exactValueAt(document, [...path, 'params']) ?? {};
-  // The schema says what is wrong with anything else.
   if (!isObject(params)) return [];
   return findParamProblems(type, params).map(({ path: inParams, message, hint }) => ({
     path: [...path, 'params', ...inParams],
@@ -167,7 +160,7 @@ function findBadParams(document: YamlDocument, path: Path, type: string): Findin
   }));
 }
 
-/** Finds a mapping without `content` where some check needs it: an empty text would pass many checks. */
+/** Finds a mapping without `content` that a check needs. An empty text would pass many checks. */
 function findMissingContent(document: YamlDocument): Finding[] {
   const mapping = valueAt(document, casePath);
   if (!isObject(mapping) || 'content' in mapping) return [];
@@ -181,14 +174,11 @@ function findMissingContent(document: YamlDocument): Finding[] {
   return [{ path: [...casePath, 'content'], message }];
 }
 
-/**
- * Whether a context has messages, whose last answer is the default content; an expression may have some.
- */
+/** The last answer of the messages is the default content. An expression may yield messages. */
 function hasMessages(context: unknown): boolean {
   return typeof context === 'string' || (isObject(context) && 'messages' in context);
 }
 
-/** Finds unknown reducers, and those that need more epochs than are run. */
 function findBadReducers(document: YamlDocument): Finding[] {
   const epochs = valueAt(document, ['spec', 'repeat', 'epochs']) ?? 1;
   const places = [suiteReducerPath, ...itemsAt(document, evalsPath).map((item) => [...item, 'reducer'])];
@@ -205,7 +195,6 @@ function findBadReducers(document: YamlDocument): Finding[] {
   });
 }
 
-/** Finds guards whose event no hook hears, and members that are missing or do not belong to a guard. */
 function findBadGuards(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
   return itemsAt(document, evalsPath).flatMap((path): Finding[] => {
     const item = valueAt(document, path);
@@ -221,14 +210,12 @@ function findBadGuards(document: YamlDocument, config: SuiteRuntime | undefined)
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** `expected` belongs to a guard, and only to one. */
 function findStrayLabel(path: Path, item: Members): Finding[] {
   if (!('expected' in item)) return [];
   const hint = 'What a check compares with is one of its params.';
   return [{ path: [...path, 'expected'], message: 'says what a guard should do, and there is none', hint }];
 }
 
-/** A guard needs `expected`; the schema checks its type. */
 function findMissingLabel(path: Path, item: Members): Finding[] {
   if ('expected' in item) return [];
   const hint = 'Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.';
@@ -244,7 +231,6 @@ function findMisplacedMembers(path: Path, item: Members): Finding[] {
 function findBadEvent(path: Path, guard: unknown, config: SuiteRuntime | undefined): Finding[] {
   if (!isObject(guard)) return [];
   const { hook, only } = guard;
-  // The schema says what is wrong with anything else.
   if (hook !== 'provider' && hook !== 'tool') return [];
   const phases: readonly string[] = phasesOf[hook];
   const { phase = phases[0] } = guard;
@@ -273,7 +259,7 @@ interface GuardTarget {
   readonly only: unknown;
 }
 
-/** Finds a guard that no hook, or not the one that `only` names, decides: it would let everything pass. */
+/** Finds a guard that no hook, or not the hook in `only`, decides. Everything would pass it. */
 function findUnheardEvent(path: Path, { hook, phase, only }: GuardTarget, config: SuiteRuntime): Finding[] {
   const { hooks, foreign } = config;
   const deciding = hooks.filter(({ mode }) => mode !== 'observe');
@@ -301,7 +287,6 @@ function findUnheardEvent(path: Path, { hook, phase, only }: GuardTarget, config
   return [{ path: [...path, 'hook'], message: `no filter is asked at ${hook} ${phase}`, hint }];
 }
 
-/** Whether a hook of a foreign dialect, declared or imported, may decide an event of that phase. */
 function isHeardByForeignHooks(
   phase: string,
   { foreign, imports }: Pick<SuiteRuntime, 'foreign' | 'imports'>,
@@ -318,7 +303,6 @@ function isHeardByForeignHooks(
   );
 }
 
-/** Sample events of a phase; a failed tool and a successful one may be different points. */
 function eventsOf(phase: string): readonly NativeEvent[] {
   const request = { name: 'tool' };
   switch (phase) {

@@ -12,7 +12,9 @@ import { besideFile } from '../file/read-eval.ts';
 import { loadSuite } from '../load.ts';
 import { findUnevaluatedInSuite } from './validate.ts';
 
-/** Every problem of an EvalSuite. `fallback` is its RuntimeConfig if it names none. Throws FILE_UNREADABLE. */
+/**
+ * All problems of an EvalSuite. `fallback` is the RuntimeConfig to use if the suite names none. Throws FILE_UNREADABLE.
+ */
 export function validateSuite(
   document: YamlDocument,
   fallback: string,
@@ -26,7 +28,6 @@ export function validateSuite(
   });
 }
 
-/** Every problem of a Pipeline; likewise. */
 export function validatePipeline(
   document: YamlDocument,
   fallback: string,
@@ -47,10 +48,8 @@ type Config = LoadedConfig['config'];
 
 interface CheckedWithRuntime {
   readonly read: ReadOptions;
-  /** Finds expressions in fields that are never evaluated. */
   readonly findUnevaluated: (document: YamlDocument) => readonly Problem[];
   readonly check: (file: string, config: Config) => readonly Problem[];
-  /** What stays unchecked when the runtime has errors, for the message. */
   readonly unchecked: string;
 }
 
@@ -64,12 +63,12 @@ function checkWithRuntime(
   const runtimeName = valueAt(document, path);
   const isNamed = typeof runtimeName === 'string' && runtimeName !== '';
   const runtime = isNamed ? besideFile(file, runtimeName) : fallback;
-  // What cannot be used does not keep the rest from opening, so that names are checked all the same.
+  // Unusable entries do not prevent opening, so that names are still checked.
   const opened = { ...read, ...(isNamed && { overlays: [] }), refusesUnusable: false };
   const loaded = loadIfReadable(runtime, opened);
   const config = loaded instanceof RuntimeError ? undefined : loaded.config;
   const position = document.positionOf(path);
-  // A missing runtime is a warning of the file itself; here it is reported as an error instead.
+  // The file reports a missing runtime as a warning; here it is an error.
   const isOfRuntime = ({ line, column, severity }: Problem) =>
     severity === 'warning' && line === position.line && column === position.column;
   const problems = check(file, config).filter((problem) => !isNamed || !isOfRuntime(problem));
@@ -90,7 +89,6 @@ function checkWithRuntime(
 
 const missingHint = 'Check the path; it starts at the folder of this file.';
 
-/** The error when the file cannot be read. */
 function loadIfReadable(file: string, read: ReadOptions): LoadedConfig | RuntimeError {
   try {
     return readConfig(file, read);
@@ -101,7 +99,6 @@ function loadIfReadable(file: string, read: ReadOptions): LoadedConfig | Runtime
   }
 }
 
-/** A warning, since the file may be run on another runtime. */
 function warnOfRuntime(file: string, loaded: LoadedConfig, unchecked: string) {
   const errors = loaded.problems.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) return undefined;
