@@ -15,34 +15,27 @@ import { createModel } from './wrapped-model.ts';
 
 interface Embedded {
   readonly vectors: number[][];
-  /** How many the API counts; undefined where it does not tell. */
   readonly tokens: number | undefined;
   readonly warnings?: SharedV4Warning[];
 }
 
 export type EmbedTexts = (texts: readonly string[], signal: AbortSignal | undefined) => Promise<Embedded>;
 
-/** Where vectors stand in the metadata of an answer, and what tells a call for them from others. */
 const KEY = 'embedding';
 
-/**
- * A call for embeddings in the form of a model call, so that hooks, limits, budgets, recordings and caches hold for it as for
- * any: each text is a message of the user, as in the gateway.
- */
+/** A model call whose user messages are the texts, so that hooks, limits, budgets, recordings and caches apply. */
 export function toEmbeddingCall(
   texts: readonly string[],
   signal: AbortSignal | undefined,
 ): LanguageModelV4CallOptions {
   return {
     prompt: texts.map((text) => ({ role: 'user', content: [{ type: 'text', text }] })),
-    // There is no answer in words.
     maxOutputTokens: 0,
     providerOptions: { [KEY]: {} },
     ...(signal && { abortSignal: signal }),
   };
 }
 
-/** The texts of such a call. Throws REPLY_MALFORMED for what hooks have made into another one. */
 function textsOf({ prompt }: LanguageModelV4CallOptions): string[] {
   return prompt.map(({ role, content }) => {
     const [part, other] = role === 'user' ? content : [];
@@ -51,7 +44,6 @@ function textsOf({ prompt }: LanguageModelV4CallOptions): string[] {
   });
 }
 
-/** A model that gives vectors to such calls; those that are none fail. Throws PROVIDER_FAILED. */
 export function createEmbeddingModel(
   about: { readonly id: string; readonly provider: string; readonly modelId: string },
   embed: EmbedTexts,
@@ -90,10 +82,7 @@ function toResult(
   };
 }
 
-/**
- * What the answer to such a call holds. Throws DENIED where a hook has answered in the model's place, and PROVIDER_FAILED for
- * what is no vector, as in a recording that somebody has edited.
- */
+/** Throws DENIED if a hook has answered instead of the model, and PROVIDER_FAILED if there are no vectors. */
 export function readEmbedded(
   { content, providerMetadata, usage, warnings }: LanguageModelV4GenerateResult,
   asked: { readonly count: number; readonly provider: string },
@@ -107,7 +96,6 @@ export function readEmbedded(
   return { vectors: requireVectors(vectors, asked), tokens: usage.inputTokens.total, warnings };
 }
 
-/** The value as that many vectors of one length, each of finite numbers. Throws PROVIDER_FAILED. */
 export function requireVectors(
   value: unknown,
   { count, provider }: { readonly count: number; readonly provider: string },
@@ -144,8 +132,8 @@ interface Waiting {
 }
 
 /**
- * An embedding model whose calls for one text each go to the API together, as many as begin at once. A call that the API refuses for
- * what stands in it is made again text by text, so that one text does not fail the others.
+ * Batches calls for one text that begin at the same time. If the API rejects a batch for its content, each text is sent
+ * again alone, so that one text does not fail the others.
  */
 export function batchTexts(model: LanguageModelV4, provider: string, most: number): LanguageModelV4 {
   let waiting: Waiting[] = [];
@@ -168,7 +156,7 @@ export function batchTexts(model: LanguageModelV4, provider: string, most: numbe
   });
 }
 
-/** What an API takes in one request at most is rarely less; OpenAI allows 300,000 tokens. */
+/** APIs rarely accept fewer texts in one request. OpenAI allows 300,000 tokens. */
 const MAX_TEXTS = 64;
 const MAX_CHARACTERS = 200_000;
 
@@ -213,7 +201,6 @@ async function askTogether(
   }
 }
 
-/** A signal that is aborted once every caller has given up, each of whom is told at once. */
 function endWithAll(
   batch: readonly Waiting[],
   provider: string,
@@ -252,13 +239,11 @@ function shareOut(tokens: number | undefined, texts: readonly string[]): (number
   });
 }
 
-/** Whether the API has judged what stands in the request, rather than who asks or when. */
 function isRefused(thrown: unknown): boolean {
   const status = thrown instanceof RuntimeError ? thrown.details['status'] : undefined;
   return status === 400 || status === 413 || status === 422;
 }
 
-/** The vectors that the models of a runtime have given, by model and text. */
 type TextMemory = ReturnType<typeof createTextMemory>;
 
 export function createTextMemory() {
@@ -271,13 +256,10 @@ export function createTextMemory() {
   };
 }
 
-/** Some five thousand vectors of the usual 1,536 numbers. */
+/** About five thousand vectors of the usual 1,536 numbers. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-/**
- * An embedding model that is asked for each text by itself, and for none that it has given a vector before: what stands together
- * in a call differs from run to run, and would be found in no recording and no cache.
- */
+/** Sends new texts only, one by one: batches differ from run to run, so recordings and caches could not match. */
 export function rememberTexts(
   model: LanguageModelV4,
   provider: string,
@@ -296,7 +278,7 @@ export function rememberTexts(
     const other = asked.get(key);
     if (other !== undefined) {
       const shared = await other.catch(() => undefined);
-      // Whoever asked may have been given up, or had no budget left.
+      // The other caller may have aborted, or had no budget left.
       return shared === undefined ? await ask(text, options) : { ...shared, tokens: 0 };
     }
     const asking = ask(text, options);
@@ -319,7 +301,6 @@ export function rememberTexts(
   });
 }
 
-/** Throws what the first that failed has thrown. */
 function joinAll(settled: readonly PromiseSettledResult<Embedded>[]): Embedded {
   const all = settled.map((each) => {
     if (each.status === 'rejected') throw each.reason;
@@ -333,7 +314,7 @@ function joinAll(settled: readonly PromiseSettledResult<Embedded>[]): Embedded {
   };
 }
 
-/** A text has one vector: none is drawn anew for each epoch, nor for being asked for again. */
+/** A text has one vector, so neither epochs nor repeated calls take new samples. */
 function asNoDraw(
   work: () => PromiseLike<LanguageModelV4GenerateResult>,
 ): PromiseLike<LanguageModelV4GenerateResult> {
@@ -342,8 +323,8 @@ function asNoDraw(
 }
 
 /**
- * An embedding model that is only asked for these texts. Throws DENIED where hooks have changed one: the vector would be that of
- * another text, and two texts that are both replaced by the same words would count as the same.
+ * Throws DENIED if hooks have changed one of the texts: its vector would be that of another text, and two texts with
+ * the same replacement would count as equal.
  */
 export function requireTexts(model: LanguageModelV4, texts: readonly string[]): LanguageModelV4 {
   return createModel(model, {
@@ -360,10 +341,7 @@ export function requireTexts(model: LanguageModelV4, texts: readonly string[]): 
   });
 }
 
-/**
- * Calls a tool with `{"texts": […]}` and reads its `{"embeddings": [[…], …]}`. Throws PROVIDER_FAILED for a tool that fails, and
- * DENIED where hooks stop the call.
- */
+/** Calls a tool with `{"texts": […]}`. Throws PROVIDER_FAILED if the tool fails, and DENIED if hooks stop it. */
 export type EmbedByTool = (asked: {
   readonly provider: string;
   readonly tool: string;

@@ -8,7 +8,6 @@ import { createModel } from './wrapped-model.ts';
 
 interface Candidate {
   readonly id: string;
-  /** Its guarded model. Throws PROVIDER_UNUSABLE. */
   open(): Promise<LanguageModelV4>;
 }
 
@@ -19,8 +18,8 @@ export interface FallbackOptions {
 }
 
 /**
- * A model that asks one provider after another, until one does not fail by a fault that another need not have. Hooks are asked
- * about each call, since every candidate has a guard of its own. A stream that has given out anything stays with its provider.
+ * Tries one provider after another until one does not fail by its own fault. Each candidate has its own guard, so hooks
+ * see each call. A stream that has delivered anything stays with its provider.
  */
 export function createFallbackModel(
   first: LanguageModelV4,
@@ -62,10 +61,7 @@ async function tryEach<Result>(
   throw new RuntimeError('INTERNAL', 'a chain of providers is empty');
 }
 
-/**
- * Whether another provider may answer where this one failed: it was not there, not in time, or said that a later request
- * may succeed. A denial, and what the request itself causes, would be the same everywhere.
- */
+/** Timeouts, unreachable APIs and temporary errors. A denial or a faulty request would recur at any provider. */
 function isFaultOfProvider(thrown: unknown): thrown is RuntimeError {
   if (!(thrown instanceof RuntimeError)) return false;
   const { code, details } = thrown;
@@ -73,7 +69,6 @@ function isFaultOfProvider(thrown: unknown): thrown is RuntimeError {
   return code === 'PROVIDER_FAILED' && (details['retryable'] === true || details['connection'] !== undefined);
 }
 
-/** The stream once it has begun to give out an answer. Throws the error that stands in place of one. */
 async function startStream(result: LanguageModelV4StreamResult): Promise<LanguageModelV4StreamResult> {
   const reader = result.stream.getReader();
   const held: LanguageModelV4StreamPart[] = [];
@@ -105,17 +100,14 @@ function isPreamble({ type }: LanguageModelV4StreamPart): boolean {
   return type === 'stream-start' || type === 'response-metadata' || type === 'ping';
 }
 
-/** Which providers are left out for a while, because they fail time after time. */
 export interface Breaker {
   isOpen(id: string): boolean;
-  /** Counts a failure in a row; true when the provider is left out from now on. */
+  /** Counts a failure in a row. Returns true when it excludes the provider. */
   fail(id: string): boolean;
   succeed(id: string): void;
 }
 
-/** Failures in a row after which a provider is left out. */
 export const BREAKER_FAILURES = 3;
-/** For how long, until a call tries it again. */
 export const BREAKER_PAUSE_MS = 30_000;
 
 export function createBreaker(now: () => number = () => performance.now()): Breaker {
@@ -132,5 +124,5 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
   };
 }
 
-/** Leaves nobody out: where calls are recorded or replayed, the clock must not choose who is called. */
+/** Never excludes a provider. In recordings and replays, the clock must not choose the provider. */
 export const noBreaker: Breaker = { isOpen: () => false, fail: () => false, succeed: () => {} };

@@ -5,25 +5,23 @@ import { shorten } from '../base/text/phrases.ts';
 
 interface ApiFailure {
   readonly message: string;
-  /** The HTTP status; absent when no answer came. */
   readonly status?: number | undefined;
-  /** Whether the same request may succeed a moment later; absent: as the status has it. */
+  /** The same request may succeed a moment later. Absent: depends on the status. */
   readonly retryable?: boolean | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** The system's code, where the connection failed by what a retry does not mend, such as a name that is not known. */
+  /** The system's code for a connection failure that a retry does not fix, such as an unknown host. */
   readonly connection?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** The called provider, and the secrets that no error may show. */
 export interface Peer {
   readonly id: string;
   readonly secrets: readonly string[];
-  /** Takes out the runtime's other secrets, before anything is truncated. */
+  /** Removes the runtime's other secrets, before anything is truncated. */
   readonly scrub?: ((text: string) => string) | undefined;
 }
 
-/** PROVIDER_FAILED with `status`, `retryable`, `connection` and, where the API says so, `retry_after_ms` in its details. */
+/** Its details have `status`, `retryable`, `connection` and, if the API gives it, `retry_after_ms`. */
 export function createProviderError(id: string, failure: ApiFailure): RuntimeError {
   const { message, status, retryAfterMs, connection, cause } = failure;
   const retryable = failure.retryable ?? (status !== undefined && isTransientStatus(status));
@@ -44,8 +42,8 @@ export function createProviderError(id: string, failure: ApiFailure): RuntimeErr
 }
 
 /**
- * Anything that a model call threw as PROVIDER_FAILED, or PROVIDER_TIMEOUT where the network's own limits ended
- * it. Of a package's error only message and status are kept, since it carries the whole request.
+ * Any thrown value becomes PROVIDER_FAILED, or PROVIDER_TIMEOUT if the network's own limits ended the call. Only
+ * message and status of a package's error are kept, since it carries the whole request.
  */
 export function toProviderError(thrown: unknown, peer: Peer): RuntimeError {
   const { id, secrets, scrub = (text: string) => text } = peer;
@@ -69,7 +67,7 @@ export function toProviderError(thrown: unknown, peer: Peer): RuntimeError {
   });
 }
 
-/** Statuses after which the same request may succeed. 529 is Anthropic's word for an overloaded API. */
+/** The same request may succeed after these statuses. Anthropic uses 529 for an overloaded API. */
 export function isTransientStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
@@ -86,10 +84,9 @@ const transientCodes: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Node ends a request of its own accord after five minutes without a byte. */
+/** Node ends a request by itself after five minutes without a byte. */
 const timeoutCodes: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** The innermost error of the system or the network, in the chain of causes. */
 function findSystemError(thrown: unknown, depth = 0): { code: string; message: string } | undefined {
   if (!(thrown instanceof Error) || depth > 5) return undefined;
   const inner = findSystemError(thrown.cause, depth + 1);
@@ -97,7 +94,7 @@ function findSystemError(thrown: unknown, depth = 0): { code: string; message: s
   return { code: thrown.code, message: thrown.message };
 }
 
-/** The message of a connection error; its code where it has no text, as after attempts at two addresses. */
+/** An error after attempts at two addresses has no message, only a code. */
 function describeSystemError({ code, message }: { code: string; message: string }): string {
   const words = message === '' || message.includes(code) ? message : `${message} (${code})`;
   return `the connection failed: ${words === '' ? code : words}`;
@@ -107,7 +104,6 @@ function messageOf(thrown: unknown): string {
   if (!isObject(thrown)) return String(thrown);
   const { message, data, responseBody } = thrown;
   const own = typeof message === 'string' ? message : '';
-  // Where the package could not read the API's error, its words are all there is.
   const body = data === undefined && typeof responseBody === 'string' ? responseBody.trim() : '';
   const words = [own, body].filter((text) => text !== '').join(': ');
   return words === '' ? (findText(thrown, 'type') ?? 'no reason was given') : words;
@@ -128,7 +124,7 @@ function retryAfterOf(thrown: unknown): number | undefined {
   return isObject(headers) ? readRetryAfter(headers) : undefined;
 }
 
-/** The text without these secrets, in any encoding: an API may repeat the key that it refuses. */
+/** Removes the secrets in any encoding. An API may repeat the key that it rejects. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   const hider = hiders.get(secrets) ?? createSecretHider(secrets);
   hiders.set(secrets, hider);
@@ -137,7 +133,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 
 const hiders = new WeakMap<readonly string[], SecretHider>();
 
-/** How long an API asks to wait, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3). */
+/** Milliseconds, from `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3). */
 export function readRetryAfter(headers: Readonly<Record<string, unknown>>): number | undefined {
   const exact = Number.parseFloat(String(headers['retry-after-ms']));
   if (exact >= 0) return Math.round(exact);

@@ -5,7 +5,6 @@ import type {
 } from '@ai-sdk/provider';
 import { RuntimeError } from '../base/errors.ts';
 
-/** A model of these two ways of being called, under the name of `about`. */
 export function createModel(
   { provider, modelId, supportedUrls }: Pick<LanguageModelV4, 'provider' | 'modelId' | 'supportedUrls'>,
   { doGenerate, doStream }: Pick<LanguageModelV4, 'doGenerate' | 'doStream'>,
@@ -13,7 +12,7 @@ export function createModel(
   return { specificationVersion: 'v4', provider, modelId, supportedUrls, doGenerate, doStream };
 }
 
-/** The model with the middleware around it, as `wrapLanguageModel` of the AI SDK puts it there. */
+/** Wraps the model like `wrapLanguageModel` of the AI SDK. */
 export function wrapModel(
   model: LanguageModelV4,
   { transformParams, wrapGenerate, wrapStream }: Omit<LanguageModelV4Middleware, 'specificationVersion'>,
@@ -35,7 +34,7 @@ export function wrapModel(
   });
 }
 
-/** Throws USAGE unless the model is of specification v4: others have shapes that the guard does not read. */
+/** Throws USAGE unless the model has specification v4. The guard cannot read the shapes of others. */
 export function requireModelV4(model: { readonly specificationVersion: string; readonly modelId: string }) {
   const { specificationVersion: version, modelId } = model;
   if (version === 'v4') return;
@@ -45,7 +44,7 @@ export function requireModelV4(model: { readonly specificationVersion: string; r
   });
 }
 
-/** Throws as `requireModelV4`. Every `wrapLanguageModel`, also an older one, calls this before any call. */
+/** Throws like `requireModelV4`. Every version of `wrapLanguageModel` calls this before any model call. */
 export const requireSupportedVersion: NonNullable<LanguageModelV4Middleware['overrideSupportedUrls']> = ({
   model,
 }) => {
@@ -53,13 +52,13 @@ export const requireSupportedVersion: NonNullable<LanguageModelV4Middleware['ove
   return model.supportedUrls;
 };
 
-/** A declared provider. Its package is imported, and its credential read, when its model is first asked for. */
+/** A declared provider. Its package and credential are loaded on the first use of its model. */
 export interface Provider {
   readonly id: string;
   readonly modelName: string;
   /**
-   * The model, with the provider's defaults, request timeout and retries around it; the same one each time.
-   * Throws PROVIDER_UNUSABLE; its calls throw PROVIDER_FAILED, PROVIDER_TIMEOUT, REPLAY_MISS, ABORTED.
+   * Always returns the same model, with the provider's defaults, request timeout and retries. Throws PROVIDER_UNUSABLE;
+   * its calls throw PROVIDER_FAILED, PROVIDER_TIMEOUT, REPLAY_MISS, ABORTED.
    */
   model(): Promise<LanguageModelV4>;
 }

@@ -7,17 +7,16 @@ import {
 import type { Decision } from '../../contract/hook.ts';
 import { keepTextlessMetadata } from '../messages/rebuilt.ts';
 
-/** The decisions of one model call; `after` is absent when after_call did not run. */
+/** The decisions of one model call. `after` is absent if after_call did not run. */
 export interface Decisions {
   readonly before: Decision;
   readonly after?: Decision;
-  /** How many windows of the answer filters were called for. */
   readonly windows?: number;
 }
 
 /**
- * `providerMetadata.signalbox`: the decision that counts in its first members (a denial, else what modified,
- * else the last), the metadata of all hooks, and each phase's own decision.
+ * `providerMetadata.signalbox`: first the decisive decision (a denial, else the change, else the last), then the
+ * metadata of all hooks and the decision of each phase.
  */
 export function reportDecisions({ before, after, windows }: Decisions): { readonly signalbox: JSONObject } {
   const { phase, decision } = mainDecision(before, after);
@@ -47,7 +46,6 @@ export function withReport(
   return { ...metadata, ...reportDecisions(decisions) };
 }
 
-/** The report with the provider metadata that holds no text, for an answer that was changed. */
 export function withTextlessReport(
   metadata: SharedV4ProviderMetadata | undefined,
   decisions: Decisions,
@@ -55,7 +53,7 @@ export function withTextlessReport(
   return withReport(keepTextlessMetadata('answer', metadata).providerMetadata, decisions);
 }
 
-/** The token counts of a usage without the provider's raw data, which may quote the answer. */
+/** Removes the provider's raw data, which may quote the answer. */
 export function tokenCounts({ inputTokens, outputTokens }: LanguageModelV4Usage): LanguageModelV4Usage {
   return { inputTokens, outputTokens };
 }
@@ -65,7 +63,6 @@ export const zeroUsage: LanguageModelV4Usage = {
   outputTokens: { total: 0, text: 0, reasoning: 0 },
 };
 
-/** The usage of a call that was broken off. */
 export const unknownUsage: LanguageModelV4Usage = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },

@@ -11,7 +11,6 @@ export interface FireOptions {
   readonly filtersOnly?: boolean | undefined;
 }
 
-/** The decision of a chain of hooks, and the event with its filters' changes. */
 export interface FireResult {
   readonly decision: Decision;
   readonly event: HookEvent;
@@ -25,7 +24,6 @@ export type AfterCall = Extract<HookEvent, { readonly phase: 'after_call' }>;
 type ProviderEvent = BeforeCall | AfterCall;
 type ProviderPhase = ProviderEvent['phase'];
 
-/** What the guard does with an event: pass it on, answer in the model's place, or refuse. */
 export type GuardOutcome<Event extends ProviderEvent> =
   | { readonly kind: 'pass'; readonly event: Event; readonly decision: Decision }
   | { readonly kind: 'answer'; readonly answer: SubstituteAnswer; readonly decision: Decision }
@@ -37,13 +35,12 @@ export interface Refusal {
   readonly decision: Decision;
 }
 
-/** A text that a hook gives instead of the model's. */
 export interface SubstituteAnswer {
   readonly text: string;
   readonly finishReason: LanguageModelV4FinishReason;
 }
 
-/** Asks the hooks of a phase. Passes on two affirmatives only, allow and modify; never rejects. */
+/** Passes only on allow and modify. Never rejects. */
 export async function askHooks<Event extends ProviderEvent>(
   fire: Fire,
   event: Event,
@@ -62,7 +59,7 @@ function toGuardOutcome<Event extends ProviderEvent>(
   decision: Decision,
   filtered: HookEvent,
 ): GuardOutcome<Event> {
-  // As text: a verdict that is not known here must not pass.
+  // As text: an unknown verdict must not pass.
   const verdict: string = decision.verdict;
   const hookName = decision.hook ?? 'a hook';
   if (verdict === 'allow' || verdict === 'modify') {
@@ -95,7 +92,6 @@ export function denialFinishReason({ hook }: Decision): LanguageModelV4FinishRea
   return { unified: 'content-filter', raw: `signalbox: denied by ${hook ?? 'a hook'}` };
 }
 
-/** The denial of a decision, as an error that quotes nothing but the hook's own words. */
 function createRefusal(phase: ProviderPhase, given: Decision): Refusal {
   const decision = withoutFaultText(given);
   const { hook, metadata, error, abort } = decision;
@@ -117,10 +113,7 @@ function createRefusal(phase: ProviderPhase, given: Decision): Refusal {
   };
 }
 
-/**
- * A refusal without a hook's denial: the hooks could not be called, or their replacement cannot be used. Only
- * messages of our own mapping are repeated; other errors may quote the data they are about.
- */
+/** Repeats only messages of Signalbox's own errors, since others may quote the data. */
 export function createFaultRefusal(phase: ProviderPhase, thrown: unknown, by?: Decision): Refusal {
   const { code, message } = toRuntimeError(thrown);
   const isSafeMessage =
@@ -140,7 +133,6 @@ export function createFaultRefusal(phase: ProviderPhase, thrown: unknown, by?: D
   });
 }
 
-/** The denial of an answer that does not begin with what the reader has of it already. */
 export function createContradictionRefusal(decision: Decision): Refusal {
   const reason = 'what the hooks made of the whole answer does not begin with what had already gone out';
   return createRefusal('after_call', { ...decision, verdict: 'deny', reason, replace: null });
@@ -165,36 +157,27 @@ export function createAfterCallEvent({ request, message, latencyMs }: AnswerEven
   return { hook: 'provider', phase: 'after_call', request, response };
 }
 
-/** The after_call event of a piece of an answer; `signalbox_window` counts the pieces, from 1. */
+/** `signalbox_window` counts the pieces, from 1. */
 export function createPieceEvent(input: AnswerEventInput, window: number): AfterCall {
   const metadata = { ...input.request.metadata, signalbox_window: window };
   return createAfterCallEvent({ ...input, request: { ...input.request, metadata } });
 }
 
-/**
- * A way on which streamed answers go out, in the form of its events: parts of the AI SDK, or server-sent events. What is
- * yielded goes out.
- */
+/** The output of a streamed answer: parts of the AI SDK, or server-sent events. Yielded chunks are sent. */
 export interface StreamDoor<Event, Chunk> {
-  /** The next event of the answer; undefined when it is complete. Throws when the upstream fails. */
   next(): AsyncGenerator<Chunk, Event | undefined>;
-  /** Takes an event in, and asks filters about text that is due; returns what stopped it. */
+  /** Adds an event and calls filters for text that is due. Returns what stopped the answer. */
   take(event: Event): AsyncGenerator<Chunk, StoppedAnswer | undefined>;
-  /** What filters have let pass by now. */
   release(): Iterable<Chunk>;
-  /** Asks about the whole answer, and sends what is left of it or what comes in its place. */
+  /** Calls hooks for the whole answer, and sends the rest of it or its substitute. */
   conclude(): AsyncGenerator<Chunk, void>;
   abandon(reason: unknown): void;
-  /** Tells observers of the answer as far as it came; what comes in the place of all that is held. */
+  /** Reports the partial answer to observers, and sends the substitute for the held text. */
   breakOff(stopped: StoppedAnswer): AsyncGenerator<Chunk, void>;
-  /** The end of a stream that failed: nothing of what is held. */
   fail(error: unknown): AsyncGenerator<Chunk, void>;
 }
 
-/**
- * Takes a streamed answer through the hooks: held until it is complete, or with its text behind a window, as the door
- * releases it. Rejects only with what `fail` throws.
- */
+/** Holds a streamed answer until it is complete, or releases it behind a window. Rejects only as `fail` does. */
 export async function* passAnswer<Event, Chunk>(door: StreamDoor<Event, Chunk>): AsyncGenerator<Chunk, void> {
   try {
     for (;;) {
@@ -211,10 +194,8 @@ export async function* passAnswer<Event, Chunk>(door: StreamDoor<Event, Chunk>):
   }
 }
 
-/** What stops an answer: a refusal, or a text that a hook gives in its place. */
 export type StoppedAnswer = Exclude<GuardOutcome<AfterCall>, { readonly kind: 'pass' }>;
 
-/** A piece of a text as the filters left it, or what stopped it. */
 export type PieceVerdict = { readonly kind: 'pass'; readonly text: string } | StoppedAnswer;
 
 export type AskAboutPiece = (piece: string) => Promise<PieceVerdict>;
@@ -224,7 +205,6 @@ interface ReleasedText {
   readonly stopped: StoppedAnswer | undefined;
 }
 
-/** Asks about all pieces of a text that are due, and releases what passes, until one is stopped. */
 export async function releasePieces(window: TextWindow, ask: AskAboutPiece): Promise<ReleasedText> {
   let text = '';
   for (let piece = window.nextPiece(); piece !== undefined; piece = window.nextPiece()) {
@@ -235,7 +215,6 @@ export async function releasePieces(window: TextWindow, ask: AskAboutPiece): Pro
   return { text, stopped: undefined };
 }
 
-/** Asks about all that a text still holds, to which nothing will be added, and releases what passes. */
 export async function releaseRest(window: TextWindow, ask: AskAboutPiece): Promise<ReleasedText> {
   const piece = window.lastPiece();
   if (piece === '') return { text: '', stopped: undefined };

@@ -54,23 +54,23 @@ import { requireWindow, TextWindow } from './text-window.ts';
 
 export interface GuardOptions {
   readonly fire: Fire;
-  /** What hooks read as `provider_id`; the model's own by default. */
+  /** The `provider_id` for hooks. By default, the model's own. */
   readonly providerId?: string | undefined;
   /**
-   * When streamed text is released: `hold`, the default, after after_call has decided on the whole answer;
-   * `windowed` at once, except the last `windowChars` characters; filters see all text before its release.
+   * When streamed text is released. `hold`, the default: after after_call has decided on the whole answer. `windowed`:
+   * at once, except the last `windowChars` characters; filters see all text before its release.
    */
   readonly stream?: 'hold' | 'windowed' | undefined;
-  /** UTF-16 units; 200 by default. */
+  /** UTF-16 units. 200 by default. */
   readonly windowChars?: number | undefined;
-  /** Opens the model that a hook has named; absent: hooks cannot choose the model. */
+  /** Opens the model that a hook has named. Absent: hooks cannot choose the model. */
   readonly select?: CallSettings['select'];
 }
 
 /**
- * A middleware for the AI SDK through which every call of a model passes the provider hooks. A denial is
- * thrown as DENIED, in a stream it is an error part; docs/guides/guard-the-ai-sdk.md says what else changes. Throws USAGE when
- * the window is not a whole number from 1 on, and for a model that is none of the AI SDK's specification v4.
+ * An AI SDK middleware that passes every model call through the provider hooks. A denial is thrown as DENIED; in a
+ * stream it is an error part. docs/guides/guard-the-ai-sdk.md lists other changes. Throws USAGE if the window is not a
+ * positive whole number, or if the model does not have the AI SDK's specification v4.
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
   const { fire, providerId, stream = 'hold', windowChars = 200, select } = options;
@@ -94,11 +94,9 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
 type Part = LanguageModelV4StreamPart;
 
 interface StreamSettings extends CallSettings {
-  /** The hold-back window; undefined: the answer is held until it is complete. */
   readonly windowChars: number | undefined;
 }
 
-/** Streams the model's answer through the hooks of both phases. Rejects with what the model throws first. */
 async function streamGuarded(
   call: ModelCall,
   settings: StreamSettings,
@@ -128,8 +126,8 @@ async function streamGuarded(
 }
 
 /**
- * The result's request and response members, empty until `onSame` is called: a body or a header may quote an
- * answer that is withheld or changed. The AI SDK reads both when the stream has ended.
+ * The request and response members stay empty until `onSame` is called: a body or header may quote an answer that is
+ * withheld or changed. The AI SDK reads both when the stream has ended.
  */
 function holdMetadata({ request, response }: LanguageModelV4StreamResult) {
   const metadata = { request: {}, response: {} };
@@ -159,8 +157,8 @@ async function callModel(
 }
 
 /**
- * Streams an answer to the AI SDK. Without a window nothing goes out before the after_call hooks have seen the whole of
- * it; behind one its text does, as one part however many the model streamed.
+ * Streams an answer to the AI SDK. Without a window, nothing is sent before the after_call hooks have seen the whole
+ * answer. With a window, all text is sent as one part.
  */
 class AnswerDoor implements StreamDoor<Part, Part> {
   readonly #passage: GuardedStream;
@@ -168,7 +166,6 @@ class AnswerDoor implements StreamDoor<Part, Part> {
   readonly #collector = new StreamCollector();
   #end: StreamEnd = interruptedEnd;
   #windows = 0;
-  /** Released, and not yet sent. */
   #released = '';
   #sentChars = 0;
   #isTextOpen = false;
@@ -250,7 +247,6 @@ class AnswerDoor implements StreamDoor<Part, Part> {
     return this.#window === undefined || textOf(content).startsWith(this.#window.released);
   }
 
-  /** The text that is not out yet, and its end, with the model's citations and metadata when it is one text. */
   *#finishText(content: readonly LanguageModelV4Content[]): Generator<Part> {
     if (this.#window === undefined) return;
     yield* this.#emit(textOf(content).slice(this.#sentChars));
@@ -294,7 +290,6 @@ class AnswerDoor implements StreamDoor<Part, Part> {
   }
 }
 
-/** What the model threw, so that it is not taken for a fault of the guard. */
 class UpstreamFailure extends Error {
   constructor(cause: unknown) {
     super('the model failed', { cause });
@@ -338,7 +333,6 @@ interface ReleasedAnswer {
   readonly decisions: Decisions;
 }
 
-/** The remaining parts of a released answer, and its finish part. */
 function endReleased(
   { onSame }: GuardedStream,
   outcome: Exclude<AnswerOutcome, StoppedAnswer>,
@@ -353,7 +347,6 @@ function endReleased(
   return [...parts, finishPart({ finishReason, usage: tokenCounts(end.usage), providerMetadata })];
 }
 
-/** The end of a stream whose answer is withheld: the denial, or what stands in for the answer. */
 function endWithheld(withheld: StoppedAnswer, decisions: Decisions, usage: StreamEnd['usage']): Part[] {
   const end = { usage: tokenCounts(usage), providerMetadata: reportDecisions(decisions) };
   if (withheld.kind === 'answer') {
@@ -364,7 +357,6 @@ function endWithheld(withheld: StoppedAnswer, decisions: Decisions, usage: Strea
   return [{ type: 'error', error }, finishPart({ ...end, finishReason: denialFinishReason(decision) })];
 }
 
-/** The error and finish parts of a stream that failed; held parts are dropped. Throws when the caller aborted. */
 function endFailed({ upstream, admitted, signal }: GuardedStream, error: unknown): Part[] {
   upstream.abandon(error);
   signal.throwIfAborted();
@@ -385,19 +377,14 @@ type UpstreamEvent =
   | { readonly kind: 'finished'; readonly end: StreamEnd }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** A model's stream that can be abandoned at any moment. */
 interface Upstream {
   /** Never rejects. Skips raw chunks, which hold the answer unfiltered. */
   next(): Promise<UpstreamEvent>;
-  /** Reads the stream to its end, so that its other transforms finish. Never rejects. */
   drain(): Promise<void>;
   abandon(reason: unknown): void;
 }
 
-/**
- * Reads a stream; `stop` ends the signal that its model was called with. Tool call ids are made unique,
- * and uncounted zeros are removed from the usage.
- */
+/** `stop` aborts the model call's signal. Makes tool call ids unique, and removes uncounted zeros from the usage. */
 function openUpstream(
   stream: ReadableStream<Part>,
   stop: AbortController,
@@ -426,7 +413,7 @@ function openUpstream(
     },
     abandon: (reason) => {
       stop.abort(reason);
-      // A stream that has failed rejects its cancellation too.
+      // Cancelling a failed stream rejects too.
       reader.cancel(reason).catch(() => {});
     },
   };

@@ -33,7 +33,6 @@ import {
 } from './guard-outcome.ts';
 import { createUniqueToolCallIds } from './stream-collector.ts';
 
-/** A model call as the AI SDK hands it to a middleware. */
 export interface ModelCall {
   readonly model: LanguageModelV4;
   readonly params: LanguageModelV4CallOptions;
@@ -43,7 +42,6 @@ export interface CallSettings {
   readonly fire: Fire;
   readonly providerId: string | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Opens the model that a hook has named; absent: hooks cannot choose the model. */
   readonly select?: ((name: string) => Promise<LanguageModelV4>) | undefined;
 }
 
@@ -57,7 +55,6 @@ export interface AdmittedCall {
 
 type StoppedCall = Exclude<GuardOutcome<BeforeCall>, { readonly kind: 'pass' }>;
 
-/** Runs the before_call hooks: an admitted call, a substitute answer or a refusal. */
 export async function runBeforeCall(
   call: ModelCall,
   settings: CallSettings,
@@ -82,7 +79,6 @@ export async function runBeforeCall(
   };
 }
 
-/** The model that a hook has named; a refusal when it is not available, never another model. */
 async function selectModel(
   { model }: ModelCall,
   { sent, filtered, decision }: Replacement,
@@ -122,7 +118,6 @@ function withTools(
   return { tools, ...((isGone || isIdle) && { toolChoice: { type: 'auto' as const } }) };
 }
 
-/** The params without `providerOptions.signalbox`, which is not for the provider. */
 function withoutOwnOptions({
   providerOptions,
   ...params
@@ -133,7 +128,7 @@ function withoutOwnOptions({
   return { ...params, includeRawChunks: false, ...(!isEmpty && { providerOptions: others }) };
 }
 
-/** The request for hooks; a refusal when a file cannot be read, since hooks could not check it. */
+/** Refuses if a file cannot be read, since hooks could not check it. */
 function readRequest(call: ModelCall, providerId: string | undefined): ProviderRequest | Refusal {
   try {
     return toProviderRequest(call, providerId);
@@ -192,7 +187,6 @@ interface AfterCallOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Runs the after_call hooks over a whole answer. Never rejects: a fault is a refusal. */
 export async function runAfterCall(answer: ModelAnswer, options: AfterCallOptions): Promise<AnswerOutcome> {
   try {
     const { fire, admitted, latencyMs, signal } = options;
@@ -215,7 +209,7 @@ export async function runAfterCall(answer: ModelAnswer, options: AfterCallOption
 
 type Result = LanguageModelV4GenerateResult;
 
-/** Calls the model through the hooks of both phases. Throws DENIED, or what the model throws. */
+/** Throws DENIED, or what the model throws. */
 export async function generateGuarded(call: ModelCall, settings: CallSettings): Promise<Result> {
   const { signal } = settings;
   const admitted = await runBeforeCall(call, settings);
@@ -274,7 +268,7 @@ function textResult(text: string): Pick<Result, 'content'> {
   return { content: text === '' ? [] : [{ type: 'text', text }] };
 }
 
-/** Without a text for structured output that is no part of what the hooks have seen. */
+/** Removes a structured-output text that hooks have not seen. */
 function withSeenOutput(result: Result): Result {
   const { structuredOutputText: output, ...rest } = result;
   const isSeen = output !== undefined && textOf(result).includes(output);
@@ -285,7 +279,6 @@ function textOf({ content }: Result): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** The members of a withheld answer that cannot quote it; bodies, headers and metadata may. */
 function withoutQuotes({ usage, response, warnings }: Result): Omit<Result, 'content' | 'finishReason'> {
   const { id, timestamp, modelId } = response ?? {};
   return {
@@ -299,10 +292,7 @@ function withoutQuotes({ usage, response, warnings }: Result): Omit<Result, 'con
   };
 }
 
-/**
- * A provider's error without text of an answer that no hook has seen: errors about an answer that could not
- * be parsed quote it and become PROVIDER_FAILED. All others pass unchanged, so that callers can retry.
- */
+/** Hides parse errors, which quote an answer that no hook has seen. Other errors pass, so that callers can retry. */
 export function withoutAnswerText(thrown: unknown): unknown {
   if (!quotesAnswer(thrown)) return thrown;
   return new RuntimeError('PROVIDER_FAILED', 'the model’s answer could not be read', {
@@ -325,14 +315,14 @@ function quotesAnswer(thrown: unknown): boolean {
     if (typeof name === 'string' && quotingErrors.has(name)) return true;
     if (typeof status === 'number' && status < 300) return true;
     if (Array.isArray(errors) && errors.some(quotesAnswer)) return true;
-    // A chain of causes may be a circle.
+    // A chain of causes may be circular.
     if (depth > 16) return true;
     error = cause;
   }
   return false;
 }
 
-/** The usage with uncounted totals as undefined: where an API reports a usage without one of its totals, the packages write 0. */
+/** Some packages write 0 for a total that the API did not report. Such totals become undefined. */
 export function knownUsage({
   inputTokens,
   outputTokens,
@@ -348,7 +338,6 @@ export function knownUsage({
   };
 }
 
-/** What the APIs call their totals. */
 const inputNames = ['prompt_tokens', 'input_tokens', 'promptTokenCount', 'total_input_tokens'];
 const outputNames = [
   'completion_tokens',
@@ -358,7 +347,6 @@ const outputNames = [
   'total_output_tokens',
 ];
 
-/** Whether a total was counted: true for any but 0, and for raw usage of an unknown form. */
 function isCounted(total: number | undefined, raw: unknown, names: readonly string[]): boolean {
   if (total !== 0 || !isObject(raw)) return true;
   const isKnown = Object.keys(raw).some((name) =>

@@ -5,7 +5,7 @@ import { requireSupportedVersion } from '../wrapped-model.ts';
 import type { GuardOptions } from './guard.ts';
 import { requireWindow } from './text-window.ts';
 
-/** `createGuard` whose parts are loaded with the first call that it guards. Throws USAGE as that does. */
+/** `createGuard`, loaded with the first guarded call. Throws USAGE like `createGuard`. */
 export function lazyGuard(options: GuardOptions): LanguageModelV4Middleware {
   requireWindow(options.windowChars);
   const guard = once(async () => (await import('./guard.ts')).createGuard(options));
@@ -17,7 +17,7 @@ export function lazyGuard(options: GuardOptions): LanguageModelV4Middleware {
   };
 }
 
-/** A guard wraps both ways of calling, so nothing ever gets here. */
+/** Never called: a guard wraps both ways of calling. */
 function unguarded(): never {
   throw new RuntimeError('INTERNAL', 'the guard cannot guard this call');
 }

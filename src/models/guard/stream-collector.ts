@@ -17,15 +17,14 @@ type DeltaPart = Extract<Part, { type: `${Kind}-delta` }>;
 type EndPart = Extract<Part, { type: `${Kind}-end` }>;
 
 /**
- * Collects the parts of a streamed answer until hooks have decided on it. Texts that a model streams
- * interleaved are stored one after another, in order of arrival, so that parts and stream give the same text.
+ * Collects the parts of a streamed answer until hooks have decided on it. Interleaved texts are stored one after
+ * another, in order of arrival, so that parts and stream give the same text.
  */
 export class StreamCollector {
   readonly #parts: Part[] = [];
   readonly #open: Record<Kind, string | undefined> = { text: undefined, reasoning: undefined };
   readonly #started = new Map<string, StartPart>();
 
-  /** Adds a part of the answer; raw chunks, errors and finish parts are ignored. */
   add(part: Part): void {
     switch (part.type) {
       case 'text-start':
@@ -118,7 +117,6 @@ function isInput(part: Part): part is InputPart {
   );
 }
 
-/** The calls whose streamed input is the input of the call itself, as JSON or as the text that it encodes. */
 function callsWithSeenInput(parts: readonly Part[]): ReadonlySet<string> {
   const texts = new Map<string, string>();
   for (const part of parts) {
@@ -176,17 +174,16 @@ function toContent(parts: readonly Part[]): LanguageModelV4Content[] {
   return content;
 }
 
-/** The metadata of a part, to spread; as in the AI SDK, that of a text's last part counts. */
+/** As in the AI SDK, the metadata of a text's last part counts. */
 function metadataOf({ providerMetadata }: StartPart | DeltaPart | EndPart) {
   return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
 interface StreamControl {
-  /** Called when the consumer goes away; ends whatever the parts may be waiting for. */
+  /** Called when the consumer cancels. Must end whatever the parts are waiting for. */
   readonly cancel: (reason: unknown) => void;
 }
 
-/** A stream of these parts, each made when it is asked for. */
 export function toStream(parts: AsyncGenerator<Part>, { cancel }: StreamControl): ReadableStream<Part> {
   return new ReadableStream<Part>(
     {
@@ -197,7 +194,7 @@ export function toStream(parts: AsyncGenerator<Part>, { cancel }: StreamControl)
       },
       cancel: (reason) => {
         cancel(reason);
-        // Not awaited: the parts may be waiting for a model that does not listen.
+        // Not awaited: the parts may be waiting for a model that ignores its signal.
         void parts.return(undefined).catch(() => {});
       },
     },
@@ -205,7 +202,6 @@ export function toStream(parts: AsyncGenerator<Part>, { cancel }: StreamControl)
   );
 }
 
-/** Parts that stream a content, one delta for each text. */
 export function streamContent(content: readonly LanguageModelV4Content[]): Part[] {
   return content.flatMap((part, index): Part[] => {
     if (part.type !== 'text' && part.type !== 'reasoning') return [part];
@@ -228,7 +224,6 @@ export function streamContent(content: readonly LanguageModelV4Content[]): Part[
   });
 }
 
-/** The stream parts of a text that a hook gives in place of the model's. */
 export function streamText(text: string, id = 'signalbox'): Part[] {
   if (text === '') return [];
   return [
@@ -254,8 +249,8 @@ export interface UniqueToolCallIds {
 }
 
 /**
- * Renames tool call ids that an API gives twice, within an answer or again in a later one: the second
- * `call_1` becomes `call_1-2`. Calls that the provider runs itself keep their ids.
+ * Renames tool call ids that an API repeats within an answer or in a later one: the second `call_1` becomes `call_1-2`.
+ * Calls that the provider runs itself keep their ids.
  */
 export function createUniqueToolCallIds(prompt: LanguageModelV4Prompt): UniqueToolCallIds {
   const taken = new Set(idsOf(prompt));

@@ -37,8 +37,8 @@ interface SentAnswer extends Pick<ModelAnswer, 'content' | 'finishReason'> {
 }
 
 /**
- * A model's answer in native words: an assistant message with its whole text, its tool calls (`args` byte for
- * byte), `reasoning`, `finish_reason` and `cost_info`; `tool_results` and `sources` when there are any.
+ * An assistant message with the whole text, tool calls (`args` byte for byte), `reasoning`, `finish_reason` and
+ * `cost_info`, and any `tool_results` and `sources`.
  */
 export function fromAnswer({ content, finishReason, usage }: ModelAnswer): ChatMessage {
   return {
@@ -50,8 +50,8 @@ export function fromAnswer({ content, finishReason, usage }: ModelAnswer): ChatM
 }
 
 /**
- * A replaced message as an answer of the AI SDK. The message is complete: tool calls, results, sources, files
- * and reasoning that it does not repeat are dropped. Throws REPLY_MALFORMED when it cannot be an answer.
+ * The message is complete: tool calls, results, sources, files and reasoning that it does not repeat are dropped.
+ * Throws REPLY_MALFORMED if it cannot be an answer.
  */
 export function toAnswer(
   message: ChatMessage,
@@ -76,7 +76,6 @@ const nativeFinishWords: Readonly<Record<LanguageModelV4FinishReason['unified'],
   other: 'other',
 };
 
-/** The native word: stop, max_output_tokens, tool_use, safety, refusal, or else the provider's own. */
 export function finishWord({ unified, raw }: LanguageModelV4FinishReason): string {
   if (unified === 'content-filter' && raw === 'refusal') return 'refusal';
   if (unified === 'other' && raw !== undefined && raw !== '') return raw;
@@ -109,7 +108,6 @@ const unifiedReasons = [
   'other',
 ] as const;
 
-/** Adapts the finish reason to the content: `tool-calls` with calls that the caller must run, else `stop`. */
 function adaptFinish(
   finish: LanguageModelV4FinishReason,
   old: readonly LanguageModelV4Content[],
@@ -127,8 +125,8 @@ function asksForTools(content: readonly LanguageModelV4Content[]): boolean {
 type Content = LanguageModelV4Content;
 
 /**
- * The answer content of a replaced message, in the order of the old content. Provider-private parts are left out: no hook has
- * seen them, and they may hold what was replaced. Of metadata, textless members stay. Throws REPLY_MALFORMED.
+ * Keeps the order of the old content. Drops provider-private parts: no hook has seen them, and they may hold what was
+ * replaced. Of metadata, only members without text stay. Throws REPLY_MALFORMED.
  */
 export function rebuildAnswer(message: PlainObject, old: readonly Content[]): Content[] {
   const oldBody = old.filter((part) => part.type === 'text' || part.type === 'file');
@@ -159,7 +157,6 @@ function ofType<Type extends Content['type']>(content: readonly Content[], type:
   return content.filter((part): part is Extract<Content, { type: Type }> => part.type === type);
 }
 
-/** An answer carries files as bytes or by address. */
 function toContent(part: BodyPart): Content {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const { data, mediaType } = part;
@@ -237,7 +234,6 @@ function readEntries(message: PlainObject, member: string): readonly PlainObject
   );
 }
 
-/** Approval requests are kept for the calls that are kept. */
 function keepApprovals(
   old: readonly Content[],
   calls: readonly Replacement<LanguageModelV4ToolCall>[],
@@ -248,10 +244,7 @@ function keepApprovals(
     .map((request) => [request, [request]]);
 }
 
-/**
- * A part of a changed answer with the members that hooks have seen, and the provider metadata that holds no
- * text. `isCitedSame`: the citations are those that hooks were sent.
- */
+/** Drops what hooks have not seen. `isCitedSame`: the citations are those that hooks were sent. */
 function keepSeenMembers(part: LanguageModelV4Content, isCitedSame: boolean): LanguageModelV4Content {
   switch (part.type) {
     case 'text':
@@ -319,7 +312,6 @@ function definedFlag<Flag extends Readonly<Record<string, boolean | undefined>>>
   return Object.values(given)[0] === undefined ? {} : given;
 }
 
-/** The members of a native message for an answer's content; provider metadata is left out. */
 function describeAnswer(content: readonly LanguageModelV4Content[]): {
   readonly content: string;
   readonly [member: string]: unknown;
@@ -344,7 +336,7 @@ function describeAnswer(content: readonly LanguageModelV4Content[]): {
   };
 }
 
-/** `args` is the model's own text where that is one JSON object, else the text as a string. */
+/** `args` is the model's own text if that is one JSON object, else the text as a string. */
 function describeAnswerToolCall({ toolCallId, toolName, input }: LanguageModelV4ToolCall) {
   return { id: toolCallId, name: toolName, args: argsOf(input) };
 }

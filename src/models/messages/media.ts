@@ -6,7 +6,6 @@ import { type ReadText, writeText } from '../../base/text/encoding/codec.ts';
 import { detectText, readText } from '../../base/text/encoding/decode.ts';
 import { readTextType } from '../../base/text/encoding/media-type.ts';
 
-/** A file as the AI SDK carries it, in a prompt or in an answer. */
 export interface MediaFile {
   readonly data: SharedV4FileData;
   /** A full media type, or its first half alone. */
@@ -14,17 +13,16 @@ export interface MediaFile {
   readonly filename?: string;
 }
 
-/** A file as a hook reads it: `text` is there when the file is text, and then is the whole of it. */
+/** A file for hooks. `text` is present if the file is text, and is then complete. */
 export interface MediaPart {
   readonly type: 'image' | 'audio' | 'video' | 'document';
   readonly text?: string;
   readonly media: Readonly<Record<string, unknown>>;
 }
 
-/** Base64 characters of one file that are sent to hooks; of a longer one they get size and digest. */
+/** The limit of one file's Base64 characters. Hooks get size and digest of a longer one. */
 export const maxMediaChars = 1024 * 1024;
 
-/** The part that hooks are sent for a file. */
 export function describeFile({ data, mediaType, filename }: MediaFile): MediaPart {
   const type = typeOf(mediaType);
   const media = { mime_type: mediaType, ...(filename !== undefined && { filename }) };
@@ -46,7 +44,6 @@ export function describeFile({ data, mediaType, filename }: MediaFile): MediaPar
   }
 }
 
-/** The file with another text, in the form in which it had the old one. */
 export function withFileText<File extends MediaFile>(file: File, text: string): File {
   const { data } = file;
   const inlineText = readFileText(file);
@@ -69,7 +66,7 @@ function withBytes(data: SharedV4FileData, bytes: Buffer): SharedV4FileData {
   return { type: 'data', data: isText ? bytes.toString('base64') : new Uint8Array(bytes) };
 }
 
-/** The text of a file with inline bytes; undefined when it is no text. Throws EVENT_INVALID when its type says text. */
+/** Undefined if an inline file is not text. Throws EVENT_INVALID if its type says text. */
 function readFileText({ data, mediaType }: Pick<MediaFile, 'data' | 'mediaType'>): ReadText | undefined {
   const known = textCache.get(data);
   if (known?.mediaType === mediaType) return known.text;
@@ -78,7 +75,7 @@ function readFileText({ data, mediaType }: Pick<MediaFile, 'data' | 'mediaType'>
   return text;
 }
 
-/** Caches the text of a file, which is read when it is described and again when it comes back. */
+/** A file's text is read when it is described and again when it comes back. */
 const textCache = new WeakMap<
   SharedV4FileData,
   { readonly mediaType: string; readonly text: ReadText | undefined }
@@ -124,7 +121,7 @@ function decodeDataUrl({ protocol, href }: URL): InlineFile | undefined {
   return { bytes, type: head.replace(/;\s*base64\s*$/i, '') };
 }
 
-/** The file that a hook wrote. Throws REPLY_MALFORMED when the part has nothing that could be sent to a model. */
+/** Throws REPLY_MALFORMED if the part contains nothing for a model. */
 export function parseFilePart(part: Readonly<Record<string, unknown>>): MediaFile {
   const { media, text } = part;
   const members = isObject(media) ? media : {};
@@ -163,7 +160,6 @@ function limitBytes(bytes: Buffer): Readonly<Record<string, unknown>> {
   return isSent ? { ...size, data: bytes.toString('base64') } : { ...size, sha256: digest(bytes) };
 }
 
-/** The URL; its length and digest when it is over `maxMediaChars`, as a `data:` URL may be. */
 function limitUrl(url: string): Readonly<Record<string, unknown>> {
   if (url.length <= maxMediaChars) return { url };
   return { url_chars: url.length, sha256: digest(url) };

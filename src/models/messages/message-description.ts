@@ -13,19 +13,15 @@ import { describeFile } from './media.ts';
 
 export type BodyPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-/** A part of a tool message; an assistant message has tool results too when the provider ran the tool. */
+/** A part of a tool message. An assistant message has tool results too if the provider ran the tool. */
 export type ToolPart = LanguageModelV4ToolResultPart | LanguageModelV4ToolApprovalResponsePart;
 
-/** A message as hooks are sent it, and the tool part that it stands for if it stands for one. */
 interface DescribedMessage {
   readonly message: ChatMessage;
   readonly part: ToolPart | undefined;
 }
 
-/**
- * The native messages of one message of a prompt: one, or for a tool message one of each part. An assistant's
- * is followed by those of the tools that the provider ran.
- */
+/** A tool message becomes one message for each part. Results of provider-run tools follow the assistant's message. */
 export function describeMessage(message: LanguageModelV4Message): DescribedMessage[] {
   switch (message.role) {
     case 'system':
@@ -41,7 +37,6 @@ export function describeMessage(message: LanguageModelV4Message): DescribedMessa
   }
 }
 
-/** `content`, and beside it `parts` when there are files. */
 export function describeBody(body: readonly BodyPart[]): {
   readonly content: string;
   readonly parts?: unknown;

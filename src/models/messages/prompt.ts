@@ -34,8 +34,8 @@ interface SentPrompt {
 }
 
 /**
- * A prompt of the AI SDK in native words. The system messages at its beginning are the system prompt; each
- * part of a tool message is a message of its own. Provider options and signatures stay behind.
+ * Leading system messages become the system prompt, and each part of a tool message becomes a message. Provider options
+ * and signatures are left out.
  */
 export function fromPrompt(prompt: LanguageModelV4Prompt): {
   readonly messages: ChatMessage[];
@@ -50,8 +50,8 @@ export function fromPrompt(prompt: LanguageModelV4Prompt): {
 }
 
 /**
- * Native messages as a prompt of the AI SDK. Unchanged messages are taken from `original`, with provider
- * options, files and signatures. Throws REPLY_MALFORMED when a message cannot be sent to a model.
+ * Takes unchanged messages from `original`, with provider options, files and signatures. Throws REPLY_MALFORMED if a
+ * message cannot be sent to a model.
  */
 export function toPrompt(native: NativePrompt, original?: SentPrompt): LanguageModelV4Prompt {
   const prompt = original?.prompt ?? [];
@@ -79,25 +79,23 @@ function systemText(lead: readonly SystemMessage[]): string {
   return lead.map(({ content }) => content).join('\n\n');
 }
 
-/** A changed system prompt is one message, with the options of the last: a cache mark stands at the end. */
+/** A changed system prompt is one message with the options of the last one, because a cache mark is at the end. */
 function buildSystem(text: string, lead: readonly SystemMessage[]): readonly SystemMessage[] {
   if (text === systemText(lead)) return lead;
   return text === '' ? [] : [{ ...lead.at(-1), role: 'system', content: text }];
 }
 
-/** The number of the model call in its turn, from 1; a turn begins with the last user message. */
+/** The number of the model call in its turn, from 1. A turn begins with the last user message. */
 export function roundOf(prompt: LanguageModelV4Prompt): number {
   const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user') + 1);
   return 1 + turn.filter(({ role }) => role === 'assistant').length;
 }
 
 interface SentMessages {
-  /** Without the system messages at its beginning. */
   readonly prompt: readonly LanguageModelV4Message[];
   readonly messages: readonly ChatMessage[];
 }
 
-/** The prompt messages of native messages: the sent ones where unchanged, new ones for the others. */
 function rebuildMessages(messages: readonly ChatMessage[], sent: SentMessages): LanguageModelV4Message[] {
   const origins = listOrigins(sent);
   const isUntouched =
@@ -117,9 +115,8 @@ function rebuildMessages(messages: readonly ChatMessage[], sent: SentMessages): 
 
 interface MessageOrigin {
   readonly from: LanguageModelV4Message;
-  /** The tool part that it is, for a message of a tool. */
   readonly part: ToolPart | undefined;
-  /** For the first message of `from` how many there are, 0 for the others. */
+  /** The number of messages for the first message of `from`, 0 for the others. */
   readonly span: number;
 }
 
@@ -127,7 +124,6 @@ interface AlignedMessage {
   readonly plain: PlainObject;
   readonly role: ChatMessage['role'];
   readonly origin: MessageOrigin | undefined;
-  /** The position of its origin; -1 without one. */
   readonly index: number;
   readonly isSame: boolean;
 }
@@ -168,12 +164,10 @@ function listItems(
   });
 }
 
-/** Whether a tool result still belongs to the call of its origin. */
 function isResultOfSameCall({ tool_result: result }: PlainObject, { part }: MessageOrigin): boolean {
   return part?.type !== 'tool-result' || (isObject(result) && result['id'] === part.toolCallId);
 }
 
-/** The prompt message itself, when all native messages that it was sent as are here and the same. */
 function takeUnchanged(items: readonly AlignedMessage[], at: number): RebuiltMessage | undefined {
   const { origin, index } = items[at] ?? {};
   if (origin === undefined || index === undefined || origin.span === 0) return undefined;
@@ -213,7 +207,6 @@ function optionsOf(origin: MessageOrigin | undefined) {
   return options === undefined ? {} : { providerOptions: options };
 }
 
-/** An assistant message and the results, behind it, of tools that the provider ran. */
 function rebuildAssistantGroup(
   items: readonly AlignedMessage[],
   at: number,
@@ -234,7 +227,6 @@ function rebuildAssistantGroup(
   return { message, count: end - at };
 }
 
-/** A run of tool messages is one message of the prompt, or where it was several, as many. */
 function rebuildToolGroup(items: readonly AlignedMessage[], at: number, findFile: FindFile): RebuiltMessage {
   const content: ToolPart[] = [];
   let from: LanguageModelV4Message | undefined;
@@ -271,12 +263,10 @@ function filesOf({ content }: LanguageModelV4Message): LanguageModelV4FilePart[]
 }
 
 interface ToolOrigin {
-  /** The part that was sent in this message's place. */
   readonly part: ToolPart | undefined;
   readonly findFile: FindFile;
 }
 
-/** The part of a tool message that a replaced message stands for. Throws REPLY_MALFORMED when it is none. */
 function rebuildToolPart(message: PlainObject, { part, findFile }: ToolOrigin): ToolPart {
   if (isObject(message['tool_approval'])) return rebuildApproval(message, message['tool_approval']);
   const result = message['tool_result'];
@@ -328,14 +318,13 @@ function okOutput(text: string, old: Output | undefined): Output {
   return old?.type === 'json' ? jsonOutput(text, 'json') : { type: 'text', value: text };
 }
 
-/** A changed JSON text that is JSON no more is sent as text. */
 function jsonOutput(text: string, type: 'json' | 'error-json'): Output {
   const value = tryParseLossless(text);
   if (value !== undefined && isJSONValue(value)) return { type, value };
   return { type: type === 'json' ? 'text' : 'error-text', value: text };
 }
 
-/** The text of a failed result stands in `content` and in `error`; the copy that was changed counts. */
+/** `content` and `error` both hold the text of a failed result. The changed copy counts. */
 function changedText(
   { content, error }: PlainObject,
   old: LanguageModelV4ToolResultPart | undefined,

@@ -13,20 +13,17 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import { parseFilePart, withFileText } from './media.ts';
 import { type BodyPart, describeBody, describeBodyPart, describeCall } from './message-description.ts';
 
-/** A replaced message, or a part of one, as plain values that keep their digits. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Finds the file that was sent as this description; undefined when none was. */
 export type FindFile = (part: PlainObject) => LanguageModelV4FilePart | undefined;
 
 interface BodyOrigin {
   readonly body: readonly BodyPart[];
   readonly findFile: FindFile;
-  /** Whether a changed text keeps its provider options: a person's may, a model's can refer to the old text. */
+  /** A person's changed text keeps its provider options; a model's options can refer to the old text. */
   readonly keepsOptions: boolean;
 }
 
-/** The text and files of a replaced message; the same parts when nothing has changed. Throws REPLY_MALFORMED. */
 export function rebuildBody(message: PlainObject, origin: BodyOrigin): readonly BodyPart[] {
   const { content, parts } = message;
   const given = requireParts(parts);
@@ -44,7 +41,6 @@ export function rebuildBody(message: PlainObject, origin: BodyOrigin): readonly 
   );
 }
 
-/** Finds files by the description that hooks were sent; it is built when the first one is looked for. */
 export function createFileFinder(files: () => readonly LanguageModelV4FilePart[]): FindFile {
   let known: ReadonlyMap<string, LanguageModelV4FilePart> | undefined;
   return (part) => {
@@ -53,7 +49,7 @@ export function createFileFinder(files: () => readonly LanguageModelV4FilePart[]
   };
 }
 
-/** Text is left out: a filter may change it, and the file is still the same. */
+/** Omits the text: a filter may change it, and the file is still the same. */
 function keyOf({ text: _, ...file }: PlainObject): string {
   return canonicalJson(file);
 }
@@ -95,7 +91,6 @@ type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 export type AssistantPart = AssistantMessage['content'][number];
 
 interface AssistantOrigin {
-  /** What was sent in this message's place; empty for a new one. */
   readonly content: readonly AssistantPart[];
   readonly findFile: FindFile;
   /** The new part for each result of a tool that the provider ran. */
@@ -103,8 +98,8 @@ interface AssistantOrigin {
 }
 
 /**
- * Rebuilds a replaced assistant message. Unchanged parts stay where they were, with signatures; changed ones take the place of
- * the old, without provider metadata, which may refer to the old text. Throws REPLY_MALFORMED.
+ * Unchanged parts keep their places and signatures. Changed parts replace the old ones, without provider metadata,
+ * which may refer to the old text. Throws REPLY_MALFORMED.
  */
 export function rebuildAssistant(message: PlainObject, origin: AssistantOrigin): AssistantMessage {
   const { content, findFile, results } = origin;
@@ -129,7 +124,6 @@ export function rebuildAssistant(message: PlainObject, origin: AssistantOrigin):
   };
 }
 
-/** The parts for the `reasoning` of a replaced message: the old ones when their text is the same. */
 export function rebuildReasoning<Part extends { readonly type: string }>(
   given: unknown,
   old: readonly Part[],
@@ -161,7 +155,6 @@ export interface ToolCallMember {
   readonly args: unknown;
 }
 
-/** The `tool_calls` of a replaced message. Throws REPLY_MALFORMED unless each has an id, a name and args. */
 export function readCalls(given: unknown): ToolCallMember[] {
   if (given === undefined || given === null) return [];
   if (!Array.isArray(given)) throw malformedCalls();
@@ -180,13 +173,11 @@ function malformedCalls(): RuntimeError {
 
 export type Replacement<Part> = readonly [old: Part, parts: readonly Part[]];
 
-/** The old parts of one kind, and what becomes of them: the same parts when nothing has changed. */
 interface ChangedParts<Part> {
   readonly old: readonly Part[];
   readonly parts: readonly Part[];
 }
 
-/** The parts in the order of the old ones; reasoning and body that were not there come first, added calls last. */
 export function layOutParts<Part extends { readonly type: string }>(
   old: readonly Part[],
   {
@@ -208,7 +199,6 @@ export function layOutParts<Part extends { readonly type: string }>(
   return [...addedReasoning, ...insertBehindReasoning(arranged, addedBody), ...added];
 }
 
-/** Maps unchanged parts to themselves; changed ones all take the place of the first old part. */
 function replaceInPlace<Part>({ old, parts }: ChangedParts<Part>): Replacement<Part>[] {
   const isKept = old.length === parts.length && old.every((part, index) => part === parts[index]);
   return old.map((part, index) => [part, isKept ? [part] : index === 0 ? parts : []]);
@@ -224,14 +214,12 @@ function insertBehindReasoning<Part extends { readonly type: string }>(
 }
 
 export interface PartMatcher<Entry, Part> {
-  /** Whether the entry describes this part, changed or not. */
   matches(part: Part, entry: Entry): boolean;
   change(part: Part, entry: Entry): Part;
-  /** A part that was not there before; may throw. */
   add(entry: Entry): Part;
 }
 
-/** Matches entries of a replaced message with old parts, each used once: the kept parts and the added ones. */
+/** Matches entries of a replaced message with old parts, and uses each part once. */
 export function matchParts<Entry, Part>(
   entries: readonly Entry[],
   old: readonly Part[],
@@ -247,12 +235,11 @@ export function matchParts<Entry, Part>(
   return { kept: [...kept], added };
 }
 
-/** What the metadata belongs to: the answer itself, or a kind of its parts. */
 export type MetadataOwner = 'answer' | 'reasoning' | 'tool-call' | 'tool-result' | 'file';
 
 /**
- * What of a provider's metadata may stand beside an answer that was changed, as members to spread: those that are
- * known to hold no text, each in its own form. All else could quote what was taken out, and no hook has seen it.
+ * The provider metadata that may accompany a changed answer: known members without text, each in its own form. Anything
+ * else could quote removed text, and no hook has seen it.
  */
 export function keepTextlessMetadata(
   place: MetadataOwner,
@@ -265,11 +252,10 @@ export function keepTextlessMetadata(
   return kept.length === 0 ? {} : { providerMetadata: Object.fromEntries(kept) };
 }
 
-/** Tests whether a string is an id, a date or encrypted and so holds no text; or tests for an object's members. */
+/** Tests that a string is an id, a date or encrypted, and so contains no text; or tests an object's members. */
 type ValueTest = ((value: string) => boolean) | { readonly [member: string]: ValueTest };
 type MemberTests = { readonly [member: string]: ValueTest };
 
-/** Names and ids that APIs and callers give. */
 const isId = (value: string) => /^[\w.:-]{1,128}$/.test(value);
 const isDate = (value: string) => /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:\d\d)$/.test(value);
 
@@ -278,7 +264,7 @@ const signed: MemberTests = { thoughtSignature: isSealed };
 
 const textlessMembers: Readonly<Record<MetadataOwner, Readonly<Record<string, MemberTests>>>> = {
   answer: { anthropic: { container: { id: isId, expiresAt: isDate } } },
-  // Without its signature a thought cannot be sent back, and Anthropic refuses a round of tools without its thought.
+  // Reasoning cannot be sent back without its signature. Anthropic rejects a round of tools without its reasoning.
   reasoning: { anthropic: { signature: isSealed, redactedData: isSealed }, google: signed },
   'tool-call': {
     anthropic: { ...calledBy, type: isId, serverName: isId, toolsetName: isId },
@@ -291,7 +277,6 @@ const textlessMembers: Readonly<Record<MetadataOwner, Readonly<Record<string, Me
   file: { google: signed },
 };
 
-/** The names under which packages put their metadata, and whose members they are. */
 const metadataFamilies: Readonly<Record<string, string>> = {
   anthropic: 'anthropic',
   google: 'google',
@@ -312,16 +297,12 @@ function keepMembers(value: unknown, forms: MemberTests): Record<string, JSONVal
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** The index of the sent message that a replaced message stands for, and whether it is unchanged. */
 interface Alignment {
   readonly index: number;
   readonly isSame: boolean;
 }
 
-/**
- * Finds for each replaced message the one that was sent: first those that are the same, in order, then, where
- * as many were replaced between two of these as were sent, the one of that place and role.
- */
+/** Matches equal messages first, in order, then messages between them by position and role. */
 export function alignMessages(
   sent: readonly ChatMessage[],
   replaced: readonly ChatMessage[],
@@ -367,7 +348,6 @@ function hasSameRole(sent: ChatMessage | undefined, replaced: ChatMessage | unde
   return sent !== undefined && sent.role === replaced?.role;
 }
 
-/** A message, which a filter may have written, as plain values that keep their digits. */
 export function plainMessage(message: ChatMessage): Readonly<Record<string, unknown>> {
   const plain = toLossless(message);
   return isObject(plain) ? plain : {};

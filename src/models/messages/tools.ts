@@ -11,12 +11,11 @@ export function toFunctionTool({
     type: 'function',
     name,
     ...(description !== '' && { description }),
-    // A schema that is true or absent takes any object.
+    // A schema that is true or absent accepts any object.
     inputSchema: isObject(input_schema) ? input_schema : { type: 'object' },
   };
 }
 
-/** The function tools of a model call as hooks read them; tools that the provider runs are left out. */
 export function listTools({ tools = [] }: Pick<LanguageModelV4CallOptions, 'tools'>): ToolListing[] {
   return tools.flatMap((tool) =>
     tool.type === 'function'
@@ -25,7 +24,7 @@ export function listTools({ tools = [] }: Pick<LanguageModelV4CallOptions, 'tool
   );
 }
 
-/** The tools of a call with the hooks' changes; unchanged tools and provider tools stay as they were. */
+/** Unchanged tools and provider tools stay as they were. */
 export function replaceTools(
   { tools = [] }: Pick<LanguageModelV4CallOptions, 'tools'>,
   filtered: readonly ToolListing[],

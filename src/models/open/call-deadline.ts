@@ -5,16 +5,14 @@ import { abortedError, startTimer } from '../../base/time/deadline.ts';
 export interface CallDeadline {
   readonly signal: AbortSignal;
   remainingMs(): number;
-  /** Starts the time anew: that of the silence of a stream. */
+  /** Restarts the timer with the idle limit of a stream. */
   restart(): void;
   pause(): void;
-  /** What `work` gives, or the signal's reason if that comes first. */
   race<T>(work: PromiseLike<T>): Promise<T>;
-  /** Ends the call: stops the timer and aborts the signal. */
   end(): void;
 }
 
-/** Starts the time of a call of provider `id`: PROVIDER_TIMEOUT after `timeoutMs`, or `idleMs` once it was started anew; ABORTED with the caller's signal. */
+/** Aborts with PROVIDER_TIMEOUT after `timeoutMs`, after `idleMs` once restarted, or with the caller (ABORTED). */
 export function startCallDeadline(
   id: string,
   timeoutMs: number,
@@ -38,7 +36,6 @@ export function startCallDeadline(
     race: (work) => raceAgainst(signal, work),
     end: () => {
       clear();
-      // Closes what is still open, such as a connection.
       controller.abort(abortedError(id, undefined));
     },
   };
@@ -55,7 +52,7 @@ function raceAgainst<T>(signal: AbortSignal, work: PromiseLike<T>): Promise<T> {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
-    // A loser that rejects later is no unhandled rejection: this promise has settled already.
+    // Prevents an unhandled rejection if the loser rejects later.
     work.then(
       (value) => {
         signal.removeEventListener('abort', onAbort);

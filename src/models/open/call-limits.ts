@@ -19,28 +19,26 @@ import { wrapModel } from '../wrapped-model.ts';
 import { type CallDeadline, startCallDeadline } from './call-deadline.ts';
 
 export interface Limits {
-  /** Of a call with its retries; of a stream until its first part. */
   readonly timeoutMs: number;
-  /** Of a stream between its parts. */
   readonly idleMs: number;
   readonly retry: RetryLimits;
   readonly streamRetry: RetryLimits;
-  /** Waits for the place of a stream, and returns what gives it back; undefined: there is always one. */
+  /** Waits for a stream slot, and returns the function that frees it. Undefined: there is no limit. */
   readonly takePlace: ((signal: AbortSignal) => Promise<() => void>) | undefined;
 }
 
 interface RetryLimits {
   readonly retries: number;
-  /** The wait before the first retry, doubled before each further one, and up to doubled by chance. */
+  /** The wait before the first retry. It doubles with each further one, and is randomly up to twice as long. */
   readonly retryBaseMs: number;
-  /** The longest wait by our own count. */
+  /** The longest wait without a `retry-after`. */
   readonly maxWaitMs: number;
   readonly mayRetry?: () => boolean;
 }
 
 /**
- * Puts a deadline and retries around a model. Whatever goes wrong ends as PROVIDER_FAILED, PROVIDER_TIMEOUT or
- * ABORTED: thrown, or as the last part of a stream that had begun. A stream that has delivered is never retried.
+ * Adds a deadline and retries. Every failure becomes PROVIDER_FAILED, PROVIDER_TIMEOUT or ABORTED: thrown, or the last
+ * part of a stream that has begun. A stream that has delivered is never retried.
  */
 export function withLimits(
   model: LanguageModelV4,
@@ -87,7 +85,7 @@ async function stream(
   const deadline = startCallDeadline(call.peer.id, timeoutMs, options.abortSignal, idleMs);
   try {
     const leave = await takePlace?.(deadline.signal);
-    // Aborted by whatever ends the stream.
+    // Every end of the stream aborts the signal.
     if (leave !== undefined) whenAborted(deadline.signal, leave);
     return await retry(call, streamRetry, deadline, options, async (turn) => {
       const result = await call.model.doStream({ ...options, abortSignal: deadline.signal });
@@ -130,7 +128,6 @@ async function retry<T>(
   });
 }
 
-/** The wait for a turn is no part of the time that a call takes. */
 async function waitForTurn(
   rate: RateQueue,
   options: LanguageModelV4CallOptions,
@@ -145,14 +142,13 @@ async function waitForTurn(
   }
 }
 
-/** An API that refuses a call has read no tokens of it, and may ask everybody to wait. */
+/** An API that rejects a call with 429 has used no tokens, and may ask all callers to wait. */
 function settleFailed(turn: Turn, error: unknown): void {
   const { status, retry_after_ms: waitMs } = error instanceof RuntimeError ? error.details : {};
   turn.settle(status === 429 ? 0 : undefined);
   if (status === 429 && typeof waitMs === 'number') turn.hold(waitMs);
 }
 
-/** The stream, whose last part tells what the call has used. */
 function countTokens(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   turn: Turn,
@@ -167,7 +163,7 @@ function countTokens(
   );
 }
 
-/** With a longer `retry-after` than this, the call fails instead. */
+/** A call fails if `retry-after` is longer. */
 const MAX_WAIT_MS = 60_000;
 
 interface FailedAttempt {
@@ -176,7 +172,6 @@ interface FailedAttempt {
   readonly limits: RetryLimits;
 }
 
-/** Waits until the API's requested delay is over. False when a retry is of no use or would come too late. */
 async function waitToRetry(
   deadline: CallDeadline,
   error: Error,
@@ -198,9 +193,9 @@ interface StreamContext {
 }
 
 /**
- * Waits until a stream has begun to answer and gives it on. What is given ends with `finish`, or with one `error` part if the
- * stream breaks off, is silent for too long, or ends unfinished. Tool calls are held back, with all that follows them, until
- * `finish`, so that callers never act upon an incomplete answer. Throws what happens before the first part.
+ * Waits until a stream begins to answer. The result ends with `finish`, or with one `error` part if the stream fails,
+ * stalls or ends early. Tool calls, and everything after them, are held until `finish`, so that callers never act on an
+ * incomplete answer. Throws what happens before the first part.
  */
 async function openCheckedStream(
   source: ReadableStream<LanguageModelV4StreamPart>,
@@ -229,9 +224,7 @@ async function openCheckedStream(
 }
 
 interface StreamReader {
-  /** Reads a part within the remaining time. Throws what makes the stream fail, an early end included. */
   readPart(): Promise<LanguageModelV4StreamPart | undefined>;
-  /** The next part for the consumer; an `error` part when the stream fails. Never rejects. */
   next(): Promise<LanguageModelV4StreamPart>;
   cancel(): void;
 }
@@ -265,7 +258,6 @@ function createStreamReader(
   return { readPart: readOn, next, cancel: () => void reader.cancel().catch(() => {}) };
 }
 
-/** Throws PROVIDER_FAILED when the finish reason says that the answer failed or was interrupted. */
 function requireFinished({ unified, raw }: LanguageModelV4FinishReason, id: string): void {
   if (unified === 'interrupted') throw unfinishedError(id);
   if (unified !== 'error') return;
@@ -278,7 +270,7 @@ function unfinishedError(id: string): Error {
 }
 
 interface PartFilter {
-  /** Takes a part, or undefined for the end; returns the parts that may pass now. Throws when the stream fails. */
+  /** Undefined marks the end. Returns the parts that may pass now. Throws if the stream fails. */
   accept(part: LanguageModelV4StreamPart | undefined): readonly LanguageModelV4StreamPart[];
 }
 
@@ -310,13 +302,12 @@ function saysUnfinished(error: unknown): boolean {
   );
 }
 
-/** Throws as `requireFinished`, and when the API gave no finish reason: packages then give `other` without `raw`. */
+/** Also throws if the API gave no finish reason: packages then give `other` without `raw`. */
 function requireStreamFinished(finishReason: LanguageModelV4FinishReason, id: string): void {
   requireFinished(finishReason, id);
   if (finishReason.unified === 'other' && finishReason.raw === undefined) throw unfinishedError(id);
 }
 
-/** What comes before the answer itself: a stream that breaks off here has delivered nothing. */
 function isPreamble(part: LanguageModelV4StreamPart | undefined): boolean {
   if (part === undefined) return false;
   return preambleTypes.has(part.type) || ('delta' in part && part.delta === '');

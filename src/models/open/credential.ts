@@ -6,17 +6,15 @@ import type { HostEnv } from '../../process/env.ts';
 
 interface CredentialSources {
   readonly env: HostEnv;
-  /** Where a relative `credential_file` starts. */
   readonly folder: string;
-  /** Variables that hold the key where the entry names none; the first that is set counts. */
+  /** Variables with the key, if the entry names none. The first that is set counts. */
   readonly variables: readonly string[];
-  /** Whether the API refuses calls without a key. */
   readonly required: boolean;
 }
 
 /**
- * The API key of a provider: `api_key`, `credential_file`, `credential_env`, then the usual variables of its
- * type. Throws PROVIDER_UNUSABLE when one that is declared or required is missing.
+ * Reads `api_key`, `credential_file`, `credential_env`, then the usual variables of the type. Throws PROVIDER_UNUSABLE
+ * if a declared or required key is missing.
  */
 export async function readCredential(
   config: ProviderConfig,
@@ -28,7 +26,7 @@ export async function readCredential(
   throw unusableError(config.id, 'its API key has characters that an HTTP header cannot carry');
 }
 
-/** Whether an HTTP header can carry the text (RFC 9110, 5.5). */
+/** Source: RFC 9110, 5.5. */
 export function isHeaderText(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
@@ -78,7 +76,7 @@ function readVariable(env: HostEnv, name: string): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value;
 }
 
-/** The values of headers that hold credentials: `Bearer KEY` as a whole, and KEY by itself. */
+/** The values of headers with credentials: `Bearer KEY` as a whole, and KEY alone. */
 export function secretsOfHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? partsOf(value) : []));
 }

@@ -7,20 +7,16 @@ import type { ApiAccess, ProviderKind } from './provider-kinds.ts';
 
 interface HttpModelContext {
   readonly env: HostEnv;
-  /** Where a relative `credential_file` starts. */
   readonly folder: string;
 }
 
 export interface HttpAccess {
   readonly baseUrl: string;
-  /** Absent: no credential is sent. */
   readonly apiKey?: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What no error and no log may show. */
   readonly secrets: readonly string[];
 }
 
-/** The address, headers and credential of a provider. Throws PROVIDER_UNUSABLE. */
 export async function readAccess(
   config: ProviderConfig,
   kind: ProviderKind,
@@ -39,7 +35,7 @@ export async function readAccess(
   };
 }
 
-/** What `open` makes of the access to an HTTP API, with its key, such as a model. Throws PROVIDER_UNUSABLE. */
+/** Calls `open` with the access to an HTTP API. Throws PROVIDER_UNUSABLE. */
 export async function openHttpModel<Model>(
   config: ProviderConfig,
   kind: ProviderKind,
@@ -62,10 +58,10 @@ function requireHeaders({ id, headers }: ProviderConfig): void {
   }
 }
 
-/** Follows no redirect: the key would go along to wherever it points. */
+/** A redirect would receive the key. */
 const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
 
-/** The key and the secret headers, the longest first; under 8 characters they would hide too much of any text. */
+/** The longest first. Secrets under 8 characters are left out, since hiding them would hide too much of any text. */
 function secretsOf({ headers }: ProviderConfig, apiKey: string | undefined): string[] {
   return [...(apiKey === undefined ? [] : [apiKey]), ...secretsOfHeaders(headers)]
     .filter((value) => value.length >= 8)

@@ -14,8 +14,8 @@ import { createModel } from '../wrapped-model.ts';
 import { type MockAnswer, type MockResponse, openScript } from './mock-script.ts';
 
 /**
- * A model that answers from its script: the first response that is unused and whose `when` is true; the last one repeats. Each
- * model counts its used responses by itself. Throws PROVIDER_UNUSABLE; its calls throw PROVIDER_FAILED.
+ * Answers with the first unused response whose `when` is true; the last one repeats. Each model counts its used
+ * responses. Throws PROVIDER_UNUSABLE; its calls throw PROVIDER_FAILED.
  */
 export function openMockModel(config: ProviderConfig): LanguageModelV4 {
   const respond = createScript(config);
@@ -98,7 +98,7 @@ function toResult(
   };
 }
 
-/** Counts the answers of the whole conversation, so that no two of them have the same call ids. */
+/** Counts the whole conversation, so that no two answers have the same call ids. */
 function countAnswers(prompt: LanguageModelV4Prompt): number {
   return prompt.filter(({ role }) => role === 'assistant').length;
 }
@@ -111,7 +111,6 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 interface StreamOptions {
   readonly chunks: readonly string[];
   readonly wait: () => Promise<void>;
-  /** Ends the stream after its text. */
   readonly failure: RuntimeError | undefined;
 }
 

@@ -3,8 +3,8 @@ import type { ProviderConfig } from '../../config/config.ts';
 import type { HostEnv } from '../../process/env.ts';
 
 /**
- * The provider that answers for a mock: itself, unless the environment variable that its `replaced_by_env`
- * names holds `URL#MODEL`; then the OpenAI-compatible endpoint there. Throws PROVIDER_UNUSABLE.
+ * Returns the provider itself, unless the variable that `replaced_by_env` names holds `URL#MODEL`. Then it returns the
+ * OpenAI-compatible endpoint there. Throws PROVIDER_UNUSABLE.
  */
 export function replaceMock(config: ProviderConfig, env: HostEnv): ProviderConfig {
   const variable = config.additionalConfig['replaced_by_env'];
@@ -18,7 +18,6 @@ export function replaceMock(config: ProviderConfig, env: HostEnv): ProviderConfi
     type: 'openai-compatible',
     baseUrl,
     model,
-    // A local endpoint may need no key.
     credential: key === undefined || env[key] === undefined ? credential : { ...credential, env: key },
     additionalConfig: {},
   };

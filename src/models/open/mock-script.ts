@@ -17,9 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface MockResponse {
   readonly repeat: boolean;
   readonly delayMs: number;
-  /** Throws PROVIDER_FAILED when the condition cannot be evaluated or gives no boolean. */
   readonly matches: (scope: Scope) => boolean;
-  /** Throws PROVIDER_FAILED when an expression fails. */
   readonly render: (scope: Scope) => MockAnswer;
   readonly error?: { readonly status?: number; readonly message: string; readonly retryAfterMs?: number };
   readonly finishReason?: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other';
@@ -27,12 +25,10 @@ export interface MockResponse {
 }
 
 export interface MockAnswer {
-  /** The text in the pieces in which it is streamed; empty when there is none. */
   readonly chunks: readonly string[];
   readonly calls: readonly { readonly id?: string; readonly name: string; readonly input: string }[];
 }
 
-/** Compiles the responses of a mock that `checkMock` has found sound. */
 function readResponses({ id, additionalConfig }: ProviderConfig): readonly MockResponse[] {
   return listOf(additionalConfig['responses']).map((fields, position) =>
     readResponse(fields, (thrown, key) =>
@@ -146,16 +142,12 @@ const finishReasons: ReadonlySet<string> = new Set([
   'other',
 ]);
 
-/** A response of a script, and what it says to this call. */
 export interface ScriptedAnswer {
   readonly response: MockResponse;
   readonly answer: MockAnswer;
 }
 
-/**
- * Opens the script of a mock: each call gets the first response that is unused and whose `when` is true; the last one
- * repeats. Throws PROVIDER_UNUSABLE; what it returns throws PROVIDER_FAILED.
- */
+/** Uses the first unused response whose `when` is true. Throws PROVIDER_UNUSABLE; the result PROVIDER_FAILED. */
 export function openScript(
   config: ProviderConfig,
 ): (scope: Parameters<MockResponse['matches']>[0]) => ScriptedAnswer {
@@ -185,10 +177,7 @@ function requireValid({ id, additionalConfig }: ProviderConfig): void {
   });
 }
 
-/**
- * The vectors of a script; a text that it does not name gets one that is always the same for it, and says nothing of what it
- * means. Throws PROVIDER_UNUSABLE; what it returns throws PROVIDER_FAILED.
- */
+/** Other texts get a constant vector without meaning. Throws PROVIDER_UNUSABLE; the result PROVIDER_FAILED. */
 export function openMockEmbeddings({ id, additionalConfig }: ProviderConfig): EmbedTexts {
   const problems = checkMockEmbeddings(additionalConfig);
   if (problems.length > 0) {
@@ -213,12 +202,11 @@ export function openMockEmbeddings({ id, additionalConfig }: ProviderConfig): Em
 
 const USUAL_SIZE = 8;
 
-/** Four characters each, as they mostly are. */
+/** Estimates four characters a token. */
 function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-/** Of length 1, and the same for the same text. */
 function digestVector(text: string, size = USUAL_SIZE): number[] {
   const bytes = createHash('shake256', { outputLength: size }).update(text).digest();
   const raw = [...bytes].map((byte) => byte - 127.5);

@@ -26,14 +26,13 @@ import { openMockModel } from './mock-model.ts';
 import { openMockEmbeddings } from './mock-script.ts';
 import { type ApiAccess, type ProviderKind, providerKinds } from './provider-kinds.ts';
 
-/** Opens a declared provider; nothing is read, imported or sent before the first call of `model`. */
 export function openProvider(config: ProviderConfig, context: ProviderContext): Provider {
   let opening: Promise<LanguageModelV4> | undefined;
   const model = () => {
     if (opening !== undefined) return opening;
     const attempt = openModel(config, context);
     opening = attempt;
-    // A key that was missing may be there the next time.
+    // Allows another attempt, since a missing key may be present then.
     attempt.catch(() => {
       opening = undefined;
     });
@@ -50,7 +49,7 @@ async function openModel(config: ProviderConfig, context: ProviderContext): Prom
   return withDefaults(heard, config.defaults, context.signal);
 }
 
-/** Throws PROVIDER_UNUSABLE for a provider that the config refuses, or whose model does something else. */
+/** Throws PROVIDER_UNUSABLE for a provider that the config refuses, or whose model has another role. */
 function requireUsable(
   { id, refused, role }: ProviderConfig,
   { role: wanted }: Pick<ProviderContext, 'role'>,
@@ -115,7 +114,6 @@ async function openReplayModel({ id, model, additionalConfig }: ProviderConfig, 
   return recording.model(provider, model);
 }
 
-/** The model, with the entry's sampling settings where a call has none of its own, and with a signal for all calls. */
 function withDefaults(
   model: LanguageModelV4,
   { temperature, topP, maxTokens }: ProviderConfig['defaults'],
@@ -141,7 +139,6 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
   return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
-/** Tells of each setting of a call that the API does not take, once for all calls of the model. */
 function withWarnings(model: LanguageModelV4, warn: (message: string) => void): LanguageModelV4 {
   const told = new Set<string>();
   const tell = (warnings: readonly SharedV4Warning[]) => {
@@ -171,7 +168,6 @@ function withWarnings(model: LanguageModelV4, warn: (message: string) => void): 
   });
 }
 
-/** Undefined for what changes nothing in a call's meaning. */
 function wordWarning(warning: SharedV4Warning): string | undefined {
   if (warning.type !== 'unsupported') return undefined;
   const name = settingNames.get(warning.feature) ?? warning.feature;
@@ -179,7 +175,6 @@ function wordWarning(warning: SharedV4Warning): string | undefined {
   return `its API does not take ${name}, so the call goes without${details}`;
 }
 
-/** What the settings of the AI SDK are called in files. */
 const settingNames: ReadonlyMap<string, string> = new Map([
   ['topP', 'top_p'],
   ['stopSequences', 'stop'],
@@ -188,10 +183,7 @@ const settingNames: ReadonlyMap<string, string> = new Map([
   ['responseFormat', 'output'],
 ]);
 
-/**
- * The model; a JSON Schema that its calls ask the answer to fit goes to the API where that keeps to one, else into the
- * system prompt.
- */
+/** Sends a JSON Schema for the answer to an API that enforces it, else adds it to the system prompt. */
 function withStructuredOutput(
   model: LanguageModelV4,
   method: ProviderConfig['structuredOutput'] = 'schema',
@@ -208,7 +200,7 @@ function withStructuredOutput(
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** APIs take schemas of objects; some packages send one as a tool named `json`. */
+/** APIs accept schemas of objects. Some packages send one as a tool named `json`. */
 function takesSchema({ type }: Schema, { tools = [] }: LanguageModelV4CallOptions): boolean {
   return type === 'object' && tools.every(({ name }) => name !== 'json');
 }
@@ -228,8 +220,8 @@ function withSchema(params: LanguageModelV4CallOptions, schema: Schema): Languag
 }
 
 /**
- * Whether every object of a schema says what members it has and requires them all, without which OpenAI refuses to keep
- * strictly to it. Source: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ * OpenAI enforces a schema only if every object lists its members and requires all of them. Source:
+ * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
 function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
@@ -254,7 +246,7 @@ const looseKeywords = [
   'patternProperties',
 ];
 
-/** APIs that only know that JSON is wanted ask for the word in the prompt. */
+/** APIs with a JSON mode but no schemas require the word "JSON" in the prompt. */
 function withInstruction(
   { responseFormat: _, ...params }: LanguageModelV4CallOptions,
   schema: Schema,
@@ -274,10 +266,7 @@ function withSystemText(prompt: LanguageModelV4Prompt, text: string): LanguageMo
   return [{ ...first, content: `${first.content}\n\n${text}` }, ...rest];
 }
 
-/**
- * A model that embeds, with deadline and retries around it. Calls for one text each go to the API together; recordings and caches
- * stand above, and have them one by one. Throws PROVIDER_UNUSABLE.
- */
+/** Batches calls for one text, below recordings and caches. Throws PROVIDER_UNUSABLE. */
 async function openEmbeddings(
   config: ProviderConfig,
   context: ProviderContext,
@@ -345,7 +334,7 @@ function askEmbeddingModel(
   };
 }
 
-/** The vectors in the order of the texts, which OpenAI's form names by `index` and packages do not read. Throws PROVIDER_FAILED. */
+/** OpenAI's format gives each vector an `index`, which packages do not read. Throws PROVIDER_FAILED. */
 function inOrder(vectors: number[][], body: unknown, provider: string): number[][] {
   const data = isObject(body) && Array.isArray(body['data']) ? body['data'] : [];
   const places = data.map((item: unknown) => (isObject(item) ? item['index'] : undefined));
@@ -363,10 +352,8 @@ function inOrder(vectors: number[][], body: unknown, provider: string): number[]
   return ordered;
 }
 
-/** The request timeout where the config gives none. */
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** The deadline and retries of a provider’s calls. Throws PROVIDER_UNUSABLE. */
 function readLimits(config: ProviderConfig, retries: number, streams?: StreamLimits): Limits {
   const timeoutMs = config.requestTimeoutMs ?? DEFAULT_TIMEOUT_MS;
   const own = {
@@ -398,23 +385,18 @@ export interface ProviderContext {
   readonly env: HostEnv;
   readonly folder: string;
   readonly recorder?: CallRecorder | undefined;
-  /** The recording that answers every call: nothing is sent, and no key is needed. */
+  /** A recording that answers every call. Nothing is sent, and no key is needed. */
   readonly replay?: string | undefined;
   readonly replayContext?: RecordingContext | undefined;
-  /** Receives API keys, and takes secrets out of error messages. */
   readonly scrubber?: Scrubber | undefined;
   readonly rate?: RateQueue | undefined;
   readonly streams?: StreamLimits | undefined;
-  /** Asks a tool of the runtime for vectors; absent: none can be called. */
   readonly embedByTool?: EmbedByTool | undefined;
-  /** What the model is opened for; undefined: to answer. */
   readonly role?: ProviderConfig['role'] | undefined;
-  /** Told of each setting that the API does not take, once. */
   readonly warn?: ((message: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The kind of API of a provider. Throws PROVIDER_UNUSABLE. */
 function requireKind({ id, type }: ProviderConfig): ProviderKind {
   const kind = providerKinds.get(type);
   if (kind !== undefined) return kind;
@@ -422,7 +404,6 @@ function requireKind({ id, type }: ProviderConfig): ProviderKind {
   throw unusableError(id, `the type ${JSON.stringify(type)} is not known`, hint);
 }
 
-/** The API, whose secrets no error shows. */
 function toPeer(peer: Peer, { scrubber }: ProviderContext): Peer {
   scrubber?.add(peer.secrets);
   return { ...peer, scrub: scrubber?.text };

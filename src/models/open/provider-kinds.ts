@@ -7,13 +7,11 @@ import { wrapModel } from '../wrapped-model.ts';
 import { unusableError } from './credential.ts';
 
 export interface ProviderKind {
-  /** Environment variables that hold its key where the entry names none. */
   readonly keyVariables: readonly string[];
   readonly needsKey: boolean;
-  /** Throws PROVIDER_UNUSABLE. */
   readonly baseUrl: (config: ProviderConfig) => string;
   readonly open: (config: ProviderConfig, access: ApiAccess) => Promise<LanguageModelV4>;
-  /** Imports the package for a model that embeds; absent: the API has none. */
+  /** Imports the package for an embedding model. Absent: the API has none. */
   readonly embed?: (config: ProviderConfig, access: ApiAccess) => Promise<EmbeddingModelV4>;
 }
 
@@ -37,7 +35,7 @@ const claude: ProviderKind = {
     readEndpoint(config, {
       origin: 'https://api.anthropic.com',
       versionPath: '/v1',
-      // As Anthropic's own packages read their base URL.
+      // Anthropic's own packages read their base URL in this way.
       appliesToAnyHost: true,
     }),
   open: async (config, { baseUrl, apiKey = '', headers, fetch }) => {
@@ -67,7 +65,7 @@ const compatible: ProviderKind = {
   embed: async (config, access) => (await openCompatible(config, access)).embeddingModel(config.model),
 };
 
-/** Addresses without a path mean the server itself, as in PromptKit. */
+/** A URL without a path is the server's root, as in PromptKit. */
 const ollama: ProviderKind = {
   ...compatible,
   baseUrl: (config) =>
@@ -91,10 +89,9 @@ const byType: Readonly<Record<HttpProviderType, ProviderKind>> = {
   'openai-compatible': compatible,
 };
 
-/** Every kind of API by the names that an entry may call it. */
 export const providerKinds: ReadonlyMap<string, ProviderKind> = new Map(Object.entries(byType));
 
-/** By `additional_config.api_mode`; without it, api.openai.com gets the Responses API, others Chat Completions. */
+/** Without `additional_config.api_mode`, only api.openai.com and the model o1-pro use the Responses API. */
 function usesResponses({ id, model, additionalConfig }: ProviderConfig, baseUrl: string): boolean {
   const { api_mode: mode } = additionalConfig;
   if (mode === undefined) return model === 'o1-pro' || new URL(baseUrl).hostname === 'api.openai.com';
@@ -103,7 +100,7 @@ function usesResponses({ id, model, additionalConfig }: ProviderConfig, baseUrl:
   throw unusableError(id, `additional_config.api_mode must be one of: ${[...apiModes.keys()].join(', ')}`);
 }
 
-/** PromptKit's words, and whether they mean the Responses API. */
+/** PromptKit's words. True selects the Responses API. */
 const apiModes: ReadonlyMap<string, boolean> = new Map([
   ['responses', true],
   ['completions', false],
@@ -111,7 +108,7 @@ const apiModes: ReadonlyMap<string, boolean> = new Map([
   ['legacy', false],
 ]);
 
-/** Sets `store: false`: answers are not stored at OpenAI, so later rounds send them whole; a call may override it. */
+/** With `store: false`, OpenAI does not store answers, so later rounds send them whole. A call may override it. */
 function withoutStorage(model: LanguageModelV4): LanguageModelV4 {
   return wrapModel(model, {
     transformParams: async ({ params }) => ({
@@ -125,11 +122,9 @@ function withoutStorage(model: LanguageModelV4): LanguageModelV4 {
 }
 
 interface EndpointDefaults {
-  /** The API's own address, without a path; absent: the entry must name one. */
   readonly origin?: string;
-  /** The path of the API's version. */
   readonly versionPath?: string;
-  /** Whether the version path is added to other hosts as well when the entry gives no path. */
+  /** The version path is added to other hosts as well if the entry gives no path. */
   readonly appliesToAnyHost?: boolean;
 }
 
@@ -152,10 +147,10 @@ function readEndpoint(
   return isBare && (appliesToAnyHost || url.origin === usual) ? text + versionPath : text;
 }
 
-// Two packages parse the arguments of tool calls and write them again, which rounds long numbers. So
-// `createExactFetch` marks such a number as a string, and `withExactInput` restores it in the result.
+// Two packages parse the arguments of tool calls and write them again, which rounds long numbers. So `createExactFetch`
+// marks such a number as a string, and `withExactInput` restores it in the result.
 
-/** A fetch whose answers of JSON keep the digits of tool arguments, for `withExactInput` to find. */
+/** In JSON responses, preserves the digits of tool arguments for `withExactInput`. */
 export function createExactFetch(inner: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await inner(input, init);
@@ -163,14 +158,12 @@ export function createExactFetch(inner: typeof fetch): typeof fetch {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const body = isStream ? markEvents(response.body) : markNumbers(await response.text());
     const headers = new Headers(response.headers);
-    // Neither is true of the new body.
     headers.delete('content-encoding');
     headers.delete('content-length');
     return new Response(body, { status: response.status, statusText: response.statusText, headers });
   };
 }
 
-/** The model; the numbers that its `createExactFetch` has marked get their original spelling. */
 export function withExactInput(model: LanguageModelV4): LanguageModelV4 {
   return wrapModel(model, {
     wrapGenerate: async ({ doGenerate }) => {
@@ -191,7 +184,7 @@ const mark = `exact-${randomUUID()}:`;
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
 
 function restorePart<P extends { readonly type: string }>(part: P): P {
-  // Answers that fit a schema may come as the arguments of a call, and are given as a text.
+  // A structured answer may arrive as the arguments of a call, and is given as a text.
   if (part.type === 'text' && 'text' in part && typeof part.text === 'string') {
     return part.text.includes(mark) ? { ...part, text: part.text.replaceAll(marked, '$1') } : part;
   }
@@ -221,7 +214,6 @@ function markLine(line: string): string {
   return line.startsWith('data:') ? `data: ${markNumbers(line.slice('data:'.length).trim())}` : line;
 }
 
-/** Matches text that may hold a number which a double cannot represent. */
 const possiblyInexact = /\d[\d.]{15}|\d[eE][+-]?\d/;
 
 function markNumbers(json: string): string {
@@ -229,12 +221,11 @@ function markNumbers(json: string): string {
   try {
     return JSON.stringify(markTree(parseLossless(json), false));
   } catch {
-    // What is no JSON is for the package to refuse.
     return json;
   }
 }
 
-/** `input` is Anthropic's word for the arguments of a call, `args` Gemini's. */
+/** Anthropic calls the arguments `input`, Gemini `args`. */
 function markTree(value: unknown, isInput: boolean): unknown {
   if (Array.isArray(value)) return value.map((member) => markTree(member, isInput));
   if (!isObject(value)) return value;
@@ -248,7 +239,6 @@ function markTree(value: unknown, isInput: boolean): unknown {
 
 export interface ApiAccess {
   readonly baseUrl: string;
-  /** Absent: no credential is sent. */
   readonly apiKey?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;

@@ -4,19 +4,18 @@ import { whenAborted } from '../../base/time/async.ts';
 import { sleep } from '../../base/time/deadline.ts';
 import type { RateLimit, StreamLimitsConfig } from '../../config/config.ts';
 
-/** The calls of one provider, which begin one after another as its limit has room for them. */
+/** Starts the calls of one provider one after another, within its rate limit. */
 export interface RateQueue {
   /**
-   * Waits for the turn of a call that may use so many tokens. Rejects with the signal's reason, or PROVIDER_TIMEOUT, which names the
-   * limit, where that is its deadline's; nothing is taken then. STORE_FAILED.
+   * Waits for the turn of a call that may use `tokens`. Rejects with the signal's reason, with STORE_FAILED, or with
+   * PROVIDER_TIMEOUT, which names the limit. Takes nothing if it rejects.
    */
   take(tokens: number, signal: AbortSignal): Promise<Turn>;
-  /** Gives back what was taken ahead. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface Turn {
-  /** Tells what the call has used; undefined: nobody knows, and what was estimated counts. Only the first time counts. */
+  /** Reports the tokens used. Undefined: unknown, so the estimate counts. Only the first call counts. */
   settle(tokens: number | undefined): void;
   hold(ms: number): void;
 }
@@ -37,7 +36,7 @@ export function createRateQueue(provider: string, supply: RateSupply): RateQueue
   let drawnAt = performance.now();
   let isServing = false;
   let returning: NodeJS.Timeout | undefined;
-  /** Never rejects: what cannot be given back fills itself up again. */
+  /** Never rejects: the bucket refills by itself. */
   const giveBack = async () => {
     clearTimeout(returning);
     returning = undefined;
@@ -59,13 +58,11 @@ export function createRateQueue(provider: string, supply: RateSupply): RateQueue
         giveBackLater();
       },
       hold: (ms) => {
-        // What was taken ahead waits too.
         drawnAt = Number.NEGATIVE_INFINITY;
         void supply.hold(ms).catch(() => {});
       },
     };
   };
-  /** Whether the first one's turn has come; otherwise how long to wait. */
   const tryFirst = async (first: Waiting): Promise<Drawn | undefined> => {
     if (performance.now() - drawnAt > supply.leaseMs) await giveBack();
     const need = {
@@ -82,7 +79,7 @@ export function createRateQueue(provider: string, supply: RateSupply): RateQueue
         tokens: held.tokens + drawn.given.tokens,
       };
     }
-    // It may have been given up meanwhile, and what was taken for it is then somebody else's.
+    // The caller may have aborted in the meantime. What was taken for it then serves another call.
     if (waiting[0] !== first) return undefined;
     waiting.shift();
     held = { requests: held.requests - costOfOne, tokens: held.tokens - first.tokens };
@@ -97,7 +94,7 @@ export function createRateQueue(provider: string, supply: RateSupply): RateQueue
         const drawn = await tryFirst(first);
         if (drawn === undefined || !('waitMs' in drawn)) continue;
         first.limit = drawn.limit;
-        // Room may come sooner than at the limit's own rate: others give back what they did not use.
+        // Room may come sooner than at the limit's rate, because others return what they did not use.
         await sleep(Math.min(drawn.waitMs, ASK_AGAIN_MS), first.signal).catch(() => {});
       } catch (error) {
         if (waiting[0] === first) waiting.shift();
@@ -138,7 +135,6 @@ export function createRateQueue(provider: string, supply: RateSupply): RateQueue
 
 const ASK_AGAIN_MS = 1_000;
 
-/** A deadline that passed before the call began says what the call has waited for. */
 function withLimit(reason: unknown, provider: string, limit: keyof typeof limitNames = 'requests'): unknown {
   if (!(reason instanceof RuntimeError) || reason.code !== 'PROVIDER_TIMEOUT') return reason;
   const name = limitNames[limit];
@@ -158,32 +154,29 @@ export interface Amounts {
   readonly tokens: number;
 }
 
-/** What was asked of a supply: it was given, or is to be asked for again, for want of what `limit` names. */
 export type Drawn =
   | { readonly given: Amounts }
   | { readonly waitMs: number; readonly limit: keyof typeof limitNames };
 
-/** Each limit as config files call it. */
 const limitNames = {
   requests: 'rate_limit.requests_per_minute or rps',
   tokens: 'rate_limit.tokens_per_minute',
   hold: 'what the API asked for with Retry-After',
 } as const;
 
-/** A bucket that fills at the rate of a limit. Everything may reject with STORE_FAILED. */
+/** A bucket that fills at the rate of a limit. Every method may reject with STORE_FAILED. */
 export interface RateSupply {
-  /** Takes what is needed and up to `ahead` more, or nothing. What is more than a full bucket is owed to it. */
+  /** Takes `need` and possibly more in advance, or nothing. An amount above a full bucket becomes debt. */
   draw(need: Amounts): Promise<Drawn>;
-  /** Puts back what was not used; below zero, takes what was used beyond. */
+  /** Returns unused amounts. A negative amount takes what was used beyond the estimate. */
   giveBack(amounts: Amounts): Promise<void>;
-  /** Nothing is given for so long. */
   hold(ms: number): Promise<void>;
   readonly limit: RateLimit;
-  /** How long what was taken ahead may be used. */
+  /** The time for which amounts taken ahead are valid. */
   readonly leaseMs: number;
 }
 
-/** What a bucket holds at most: its `burst`, or ten seconds' worth, and one at least. */
+/** The capacity of a bucket: its `burst`, or ten seconds' worth, and at least one. */
 export function fullOf({ requestsPerMinute, burst, tokensPerMinute }: RateLimit): Amounts {
   const most = (perMinute: number | undefined) =>
     perMinute === undefined ? Number.POSITIVE_INFINITY : Math.max(1, perMinute / BURSTS_PER_MINUTE);
@@ -192,7 +185,7 @@ export function fullOf({ requestsPerMinute, burst, tokensPerMinute }: RateLimit)
 
 const BURSTS_PER_MINUTE = 6;
 
-/** A bucket of this process, by the clock that nobody sets. */
+/** A bucket of this process, by the monotonic clock. */
 export function createLocalSupply(limit: RateLimit): RateSupply {
   const full = fullOf(limit);
   let requests = full.requests;
@@ -239,9 +232,9 @@ function waitFor(lack: number, perMinute = 1): number {
 }
 
 export interface StreamLimits {
-  /** Waits until fewer streams are open than may be; gives the place back once. Rejects with the signal's reason. */
+  /** Waits for a stream slot. The result frees it. Rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<() => void>;
-  /** Whether the budget of retries has room for one more, which then counts. */
+  /** Returns whether the retry budget has room for one more, and counts it. */
   mayRetry(): boolean;
 }
 
@@ -250,7 +243,7 @@ export function createStreamLimits(config: StreamLimitsConfig, now = () => perfo
   const queue = new PQueue({ concurrency: maxConcurrent });
   const take = async (signal: AbortSignal) => {
     signal.throwIfAborted();
-    // The signal ends the wait only: a stream keeps its place until it is given back.
+    // The signal ends only the wait. A stream keeps its slot until it frees it.
     const waiting = new AbortController();
     const forget = whenAborted(signal, () => waiting.abort(signal.reason));
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();

@@ -20,16 +20,16 @@ import {
 
 export interface CallRecorder {
   /**
-   * The model with every answered or failed call recorded before the caller has its end, except calls that
-   * the caller aborts. Calls throw FILE_UNREADABLE when they cannot be written.
+   * Records every answered or failed call before the caller sees its end, except calls that the caller aborts. Calls
+   * throw FILE_UNREADABLE if they cannot be written.
    */
   wrap(model: LanguageModelV4, peer: Peer): LanguageModelV4;
   close(): Promise<void>;
 }
 
 /**
- * Opens a recording to add to it, or begins one that its owner alone may read: it holds the prompts and answers,
- * but no header and no key, and nothing that `redact` takes out.
+ * Appends to a recording, or creates one that only its owner can read. It contains prompts and answers, but no header,
+ * no key, and nothing that `redact` removes.
  */
 export function openCallRecorder(file: string, redact?: Redact): CallRecorder {
   const writer = openRecordingWriter(file, { isDurable: true });

@@ -19,18 +19,15 @@ import {
 } from './recorded-call.ts';
 
 interface Recording {
-  /** A model that answers from the recording what the provider of that id answered. Its calls throw REPLAY_MISS. */
   model(provider: string, modelName: string): LanguageModelV4;
 }
 
 export interface RecordingContext {
-  /** The redaction that the recorder applied to calls. */
   readonly redact?: Redact | undefined;
-  /** Called for each call that was not found. */
   readonly onMiss?: (() => void) | undefined;
 }
 
-/** Reads a recording. Lines that were cut off are left out. Throws FILE_UNREADABLE. */
+/** Leaves out truncated lines. Throws FILE_UNREADABLE. */
 export async function openRecording(
   file: string,
   { redact, onMiss }: RecordingContext = {},
@@ -51,7 +48,7 @@ export async function openRecording(
   return { model: (provider, modelName) => replayModel(provider, modelName, answer) };
 }
 
-/** Takes the call of the first digest that is recorded; without a redaction that is the original one. */
+/** Takes the call of the first recorded digest. Without a redaction, that is the original one. */
 async function takeFirst(
   calls: RecordedCalls,
   digests: readonly string[],
@@ -94,7 +91,6 @@ function replayMissError({ provider, mode }: ModelCallRequest, why: string): Run
   );
 }
 
-/** Where a call first differs from the recorded one that is nearest to it, as a sentence. */
 function describeDifference(call: ModelCallRequest, recorded: readonly ModelCallRequest[]): string {
   const own = recorded.filter(({ provider }) => provider === call.provider);
   if (own.length === 0) return 'none of its calls is recorded';
@@ -106,7 +102,6 @@ function describeDifference(call: ModelCallRequest, recorded: readonly ModelCall
   return `the nearest recorded call differs at ${path ?? 'an unknown place'}`;
 }
 
-/** The call whose request begins with the most of what this one begins with. */
 function nearest(call: ModelCallRequest, recorded: readonly ModelCallRequest[]): ModelCallRequest {
   const text = canonicalJson(call.request);
   const ranked = recorded
@@ -115,18 +110,15 @@ function nearest(call: ModelCallRequest, recorded: readonly ModelCallRequest[]):
   return ranked[0]?.candidate ?? call;
 }
 
-/** The model calls of a recording, by offset; contents stay on the disk. Methods reject with FILE_UNREADABLE. */
+/** The model calls of a recording, by offset. Contents stay on disk. Methods reject with FILE_UNREADABLE. */
 interface RecordedCalls {
-  /** The next call of that digest in the order in which they began, each of which is taken once. */
+  /** The next call of that digest, in the order of their starts. Each is taken once. */
   take(digest: string): Promise<RecordedCall | undefined>;
   has(digest: string): boolean;
   firstOf(provider: string): Promise<RecordedCall[]>;
 }
 
-/**
- * Finds the calls in a recording. Lines that were cut off, and those of processes, are left out. Throws
- * FILE_UNREADABLE, also for a call that is damaged or of another version.
- */
+/** Leaves out truncated lines and those of processes. Throws FILE_UNREADABLE, also for a damaged call. */
 export async function openRecordedCalls(file: string): Promise<RecordedCalls> {
   const source = await openSource(file);
   const queues = createReplayQueues(MAX_COMPARED);
@@ -162,7 +154,6 @@ export async function openRecordedCalls(file: string): Promise<RecordedCalls> {
   };
 }
 
-/** How many calls of a provider a call is compared with when it is not found. */
 const MAX_COMPARED = 200;
 
 function isProcessLine(line: Buffer): boolean {
@@ -174,7 +165,7 @@ interface RecordingSource {
   use<T>(work: (read: ReadAt) => Promise<T>): Promise<T>;
 }
 
-/** Opens a file anew for each read, since a model is never closed; the content of a pipe is kept in memory. */
+/** Opens a file anew for each read, since a model is never closed. Keeps the content of a pipe in memory. */
 async function openSource(file: string): Promise<RecordingSource> {
   const use: RecordingSource['use'] = (work) => withFile(file, (handle) => work(readerOf(handle)));
   const piped = await withFile(file, async (handle) =>

@@ -40,12 +40,11 @@ export function redactCall(call: ModelCallRequest, redact: Redact): ModelCallReq
   return { ...call, request: redactTree(call.request, redact) };
 }
 
-/** SHA-256 in hexadecimal of provider, model, mode and request, by which a recorded call is found. */
 export function digestCall({ provider, model, mode, request }: ModelCallRequest): string {
   return createHash('sha256').update(canonicalJson({ provider, model, mode, request })).digest('hex');
 }
 
-/** One line of JSON, without its end, without the secrets and without what `redact` takes out. */
+/** One line of JSON without a line end, without the secrets and without what `redact` removes. */
 export function encodeRecordedCall(
   exchange: RecordedCall,
   secrets: readonly string[],
@@ -58,8 +57,8 @@ export function encodeRecordedCall(
 }
 
 /**
- * Reads the line at `where`; undefined when it holds no recorded call, such as one that was cut off. Throws
- * FILE_UNREADABLE for a call of another version, or one that is damaged.
+ * Undefined for a line without a recorded call, such as a truncated one. Throws FILE_UNREADABLE for a damaged call or
+ * one of another version.
  */
 export function decodeRecordedCall(line: string, where: string): RecordedCall | undefined {
   const value = tryParseLossless(line);
@@ -85,7 +84,7 @@ function redactTree(value: unknown, redact: Redact): unknown {
   return parseLossless(redact(stringifyJson(value)));
 }
 
-/** Keys stay as they are: what a model may be made to repeat stands in strings. */
+/** Keys stay unchanged: a model can be made to repeat only strings. */
 function hideStrings(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') return hideSecrets(value, secrets);
   if (Array.isArray(value)) return value.map((member) => hideStrings(member, secrets));
@@ -95,8 +94,8 @@ function hideStrings(value: unknown, secrets: readonly string[]): unknown {
 }
 
 /**
- * A value of the AI SDK as plain JSON: a date stands as `{"$": "date", "value": …}`, and so do bytes, addresses,
- * errors and, unless they are dropped, members that are undefined.
+ * Converts a value of the AI SDK to plain JSON. A date becomes `{"$": "date", "value": …}`. Bytes, URLs, errors and,
+ * unless dropped, undefined members have the same form.
  */
 export function encodeSdkValue(value: unknown, absent: 'keep' | 'drop'): unknown {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
@@ -110,7 +109,6 @@ export function encodeSdkValue(value: unknown, absent: 'keep' | 'drop'): unknown
   return '$' in members ? { $: 'object', value: members } : members;
 }
 
-/** The value that `encodeSdkValue` was given. Throws Error for what it never writes. */
 export function decodeSdkValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(decodeSdkValue);
   if (!isObject(value) || JSON.isRawJSON(value)) return value;
@@ -146,7 +144,6 @@ function decodeMembers(object: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).map(([key, member]) => [key, decodeSdkValue(member)]));
 }
 
-/** A model call as far as its answer depends on it. */
 export interface ModelCallRequest {
   readonly provider: string;
   readonly model: string;
@@ -155,11 +152,10 @@ export interface ModelCallRequest {
   readonly request: unknown;
 }
 
-/** A model call and its outcome: one line of a recording. */
 export interface RecordedCall extends ModelCallRequest {
-  /** The digest of the call before its provider's secrets were taken out. */
+  /** The digest of the call before its provider's secrets were removed. */
   readonly digest: string;
-  /** The recorder that wrote it, and the call's number there: calls overlap, and end in another order. */
+  /** The recorder, and the call's number in it. Calls overlap, and end in another order. */
   readonly recorder: string;
   readonly number: number;
   readonly outcome: CallOutcome;
@@ -169,8 +165,6 @@ export type CallOutcome =
   | { readonly kind: 'result'; readonly result: LanguageModelV4GenerateResult }
   | { readonly kind: 'parts'; readonly parts: readonly LanguageModelV4StreamPart[] }
   | { readonly kind: 'error'; readonly error: RuntimeError };
-
-// What a recorded call has to be when it is read back: the members that whoever called the model relies on.
 
 const finishReason = members<LanguageModelV4FinishReason>({
   unified: oneOf('stop', 'length', 'content-filter', 'tool-calls', 'interrupted', 'error', 'other'),
@@ -183,7 +177,6 @@ const usage = members({
   outputTokens: members({ total: tokens, text: tokens, reasoning: tokens }),
 });
 
-/** The members of a part of an answer or a stream that are texts, by its type. */
 const partTexts: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   reasoning: ['text'],
@@ -214,7 +207,6 @@ function textsOf(keys: readonly string[]): Readonly<Record<string, Shape<string>
   return Object.fromEntries(keys.map((key) => [key, text]));
 }
 
-/** A part with what its type asks for; of a type that is unknown here nothing else is. */
 const part: Shape<{ readonly type: string }> = {
   misfit: (value) => {
     const misfit = members({ type: text }).misfit(value);

@@ -7,28 +7,25 @@ import { systemCode } from '../../base/files/file-error.ts';
 import { makeFolders } from '../../base/files/paths.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 
-/** Answers of models in files, each under the digest of its call; several processes may share the folder. */
+/** Model answers in files, named by the digest of the call. Several processes may share the folder. */
 export interface ResponseCache {
-  /** What `read` makes of the text of an entry; a broken entry is told, removed and counts as none. Never rejects. */
+  /** Returns what `read` returns. Warns about a broken entry, removes it and returns undefined. Never rejects. */
   find<Answer>(key: string, read: (text: string) => Answer | undefined): Promise<Answer | undefined>;
-  /** Keeps a text, unless there is a secret in it. What cannot be written is told once. Never rejects. */
+  /** Stores a text unless it contains a secret. Warns once about write errors. Never rejects. */
   keep(key: string, write: () => string): Promise<void>;
 }
 
 interface ResponseCacheOptions {
   readonly warn: (message: string) => void;
   readonly scrubber: Pick<Scrubber, 'values'>;
-  /** From this size of all entries on the oldest are removed. */
   readonly maxBytes?: number | undefined;
 }
 
 const MAX_BYTES = 256 * 2 ** 20;
-/** How much is left of a cache that was full. */
 const KEPT_SHARE = 0.8;
-/** A greater answer is not kept. */
 const MAX_ENTRY_BYTES = 16 * 2 ** 20;
 
-/** Opens the cache in a folder, which only its owner may look into. Throws FILE_UNREADABLE. */
+/** Only the owner can access the folder. Throws FILE_UNREADABLE. */
 export function openResponseCache(folder: string, options: ResponseCacheOptions): ResponseCache {
   const { warn, scrubber, maxBytes = MAX_BYTES } = options;
   openFolder(folder);
@@ -74,7 +71,7 @@ export function openResponseCache(folder: string, options: ResponseCacheOptions)
   };
 }
 
-/** Removes every entry; how many there were. Other files in the folder stay. Throws FILE_UNREADABLE. */
+/** Returns the number of removed entries. Other files in the folder stay. Throws FILE_UNREADABLE. */
 export async function clearResponseCache(folder: string): Promise<number> {
   try {
     const entries = await entriesOf(folder);
@@ -100,7 +97,7 @@ function unusable(folder: string, cause: unknown): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `the cache in ${folder} cannot be used: ${reason}`, { cause });
 }
 
-/** A file that is cut off or changed does not have the digest of its text in its first line. */
+/** The first line is the digest of the text, so truncated and changed files are rejected. */
 function readEntry<Answer>(text: string, read: (text: string) => Answer | undefined): Answer | undefined {
   const end = text.indexOf('\n');
   const body = text.slice(end + 1);
@@ -125,7 +122,7 @@ async function readOrNothing(file: string): Promise<string | undefined> {
   }
 }
 
-/** Whoever reads it meanwhile sees the one of before, or this one. */
+/** Readers see either the old file or the new one. */
 async function writeWhole(file: string, bytes: Buffer): Promise<void> {
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -164,7 +161,6 @@ async function entriesOf(folder: string): Promise<readonly Entry[]> {
   return entries;
 }
 
-/** Removes the oldest until what is left is no more than `wanted` bytes; how much that is. */
 async function evictOldest(folder: string, wanted: number): Promise<number> {
   const entries = [...(await entriesOf(folder))].sort((one, other) => one.writtenMs - other.writtenMs);
   let left = entries.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -2,26 +2,24 @@ import { RuntimeError } from '../../base/errors.ts';
 import { compare, exact, newDecimalSum, add as plus } from '../../base/json/decimal.ts';
 import { whenAborted } from '../../base/time/async.ts';
 
-/** An amount of money for model calls, kept with those that are under way. */
+/** An amount of money for model calls, including calls in progress. */
 export interface Budget {
   /**
-   * Waits until a call that may cost so much fits, or nothing else is under way. Throws BUDGET_EXCEEDED once the amount is spent,
-   * and the signal's reason.
+   * Waits until a call with this estimate fits, or no other call is in progress. Throws BUDGET_EXCEEDED once the amount
+   * is spent, and the signal's reason.
    */
   admit(estimateUsd: number, signal: AbortSignal | undefined): Promise<Admission>;
-  /** Counts what was spent before. */
   add(usd: number): void;
   spentUsd(): number;
-  /** Whether a call was refused, so that no other is worth beginning. */
   isExceeded(): boolean;
 }
 
 export interface Admission {
-  /** What it has cost; undefined where nobody knows: then its estimate counts. Only the first counts. */
+  /** The cost of the call. Undefined: unknown, so the estimate counts. Only the first call counts. */
   settle(usd: number | undefined): void;
 }
 
-/** `what` it is for stands in its error: `the run`, `a case`; `onSpent` gets each amount as it is spent. */
+/** `what` names the budget's purpose in its error: `the run`, `a case`. `onSpent` gets each amount. */
 export function createBudget(
   limitUsd: number,
   what: string,
@@ -65,7 +63,7 @@ export function createBudget(
           isExceeded = true;
           throw exceeded(what, limitUsd);
         }
-        // What is left may be less than any call is thought to need: then they are made one by one.
+        // If the rest is less than any estimate, calls run one by one.
         if (calls === 0 || compare(plus(committed.exact(), exact(estimateUsd)), limitUsd) <= 0)
           return admission(estimateUsd);
         await new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ export interface Price {
   readonly output: number;
 }
 
-/** US dollars that so many tokens cost; null without a price. */
+/** US dollars. Null without a price. */
 export function costOf(
   { input, output }: { readonly input: number; readonly output: number },
   price: Price | undefined,
@@ -20,19 +20,18 @@ export function costOf(
   return toDouble(multiply(add(read, written), { over: 1n, under: 1n, exponent: -3 }));
 }
 
-/** What a call may use before anybody knows: four bytes of text a token, as they mostly are, and the longest answer it allows. */
+/** Estimates one token for four bytes of text, plus the longest permitted answer. */
 export function estimateTokens(options: LanguageModelV4CallOptions): number {
   const { input, output } = estimateUsage(options);
   return input + output;
 }
 
-/** The same, of the request and of its answer. */
 export function estimateUsage({ prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions): {
   readonly input: number;
   readonly output: number;
 } {
   const text = JSON.stringify([prompt, tools ?? []], (_key, value: unknown) =>
-    // Bytes of pictures and files are fewer tokens than text is.
+    // Bytes of pictures and files are fewer tokens than text.
     value instanceof Uint8Array ? ' '.repeat(Math.ceil(value.byteLength / OPAQUE_SHARE)) : value,
   );
   return {
@@ -43,10 +42,8 @@ export function estimateUsage({ prompt, tools, maxOutputTokens }: LanguageModelV
 
 const BYTES_PER_TOKEN = 4;
 const OPAQUE_SHARE = 4;
-/** Where nobody says how long an answer may be. */
 const DEFAULT_OUTPUT_TOKENS = 4096;
 
-/** What a call has used; undefined where the API does not tell. */
 export function tokensOf({ inputTokens, outputTokens }: LanguageModelV4Usage): number | undefined {
   const { total: input } = inputTokens;
   const { total: output } = outputTokens;

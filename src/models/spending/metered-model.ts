@@ -28,8 +28,8 @@ import type { Admission } from './budget.ts';
 import { costOf, estimateUsage, type Price } from './cost.ts';
 
 /**
- * The model of a provider, whose calls are counted for the work that makes them: they keep to its budgets, and are answered from
- * its cache. Throws BUDGET_EXCEEDED for a call that is not made. `isFree`: nothing is sent, as of a recording.
+ * Counts a provider's calls for the work that makes them, applies its budgets and uses its cache. Throws
+ * BUDGET_EXCEEDED for a call over budget. `isFree`: nothing is sent, as with a recording.
  */
 export function meterModel(
   model: LanguageModelV4,
@@ -93,7 +93,7 @@ export function meterModel(
   });
 }
 
-/** US dollars for 1,000 tokens; undefined where nobody says. A script and a tool cost nothing unless they have prices. */
+/** US dollars per 1,000 tokens. Undefined if unknown. Mocks and tools cost nothing unless they have prices. */
 function pricesOf({ pricing, type }: ProviderConfig, isFree: boolean): Price | undefined {
   if (isFree || type === 'replay') return { input: 0, output: 0 };
   return pricing ?? (type === 'mock' || type === 'tool' ? { input: 0, output: 0 } : undefined);
@@ -110,9 +110,8 @@ function countCached({ tally }: CallScope): void {
 
 interface Meter {
   end(usage: LanguageModelV4Usage): void;
-  /** It was answered in part: what it has used is unknown. */
   endUnknown(): void;
-  /** It failed; only of a status is it known that it cost nothing. */
+  /** A failed call has no cost only if the API gave a status or the provider is unusable. */
   fail(thrown: unknown): void;
 }
 
@@ -142,7 +141,6 @@ async function begin(
   return {
     end: ({ inputTokens: { total: input }, outputTokens: { total: output } }) => {
       const isKnown = prices !== undefined && input !== undefined && output !== undefined;
-      // Where nothing costs anything, nobody has to know how much was used.
       const isForNothing = prices?.input === 0 && prices.output === 0;
       count(isForNothing ? 0 : isKnown ? (costOf({ input, output }, prices) ?? undefined) : undefined);
     },
@@ -157,7 +155,6 @@ async function begin(
 
 interface StreamWatch {
   onEnd(parts: readonly LanguageModelV4StreamPart[], usage: LanguageModelV4Usage): Promise<void>;
-  /** The stream broke off, or its reader gave it up. */
   onFailure(): void;
 }
 
@@ -207,13 +204,12 @@ function watchStream(
 interface CachedCall {
   findResult(): Promise<LanguageModelV4GenerateResult | undefined>;
   findParts(): Promise<readonly LanguageModelV4StreamPart[] | undefined>;
-  /** Keeps an answer that is whole, and no other. Never rejects. */
+  /** Stores only complete answers. Never rejects. */
   keep(outcome: CallOutcome): Promise<void>;
-  /** There was no answer: the call made again is this one, not a second. */
+  /** The call failed, so a retry is the same call and not a second one. */
   forget(): void;
 }
 
-/** Undefined where there is no cache. */
 function findCachedCall(
   scope: CallScope,
   provider: ProviderConfig,
@@ -250,10 +246,7 @@ function findCachedCall(
   };
 }
 
-/**
- * What determines the answer: whose API it is, its model and settings, and the request; no header and no key. Another model,
- * address, parameter or message is another call.
- */
+/** The digest covers the API, the model, its settings and the request, but no header and no key. */
 function digestOf(
   { type, baseUrl, model, defaults, additionalConfig }: ProviderConfig,
   mode: 'generate' | 'stream',
@@ -263,14 +256,12 @@ function digestOf(
   return digest([FORMAT_VERSION, { type, baseUrl, model, defaults, additionalConfig }, mode, request]);
 }
 
-/** The version of keys and entries. */
 const FORMAT_VERSION = 1;
 
 function digest(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }
 
-/** Whether it is the end that a model itself gave its answer, and no refusal of its provider. */
 function isWhole(outcome: CallOutcome): boolean {
   if (outcome.kind === 'result') return isDone(outcome.result.finishReason);
   if (outcome.kind === 'error') return false;
