@@ -1,6 +1,6 @@
 import type { Check } from './check.ts';
 
-/** The JSON Schema of the params of a check, the same object each time. */
+/** Returns the JSON Schema of the check's params, the same object each time. */
 export function schemaOf(check: Check): object {
   const known = schemas.get(check);
   if (known !== undefined) return known;

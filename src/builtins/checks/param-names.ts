@@ -2,9 +2,8 @@ import { isObject } from '../../base/json/json.ts';
 import { findNearest } from '../../base/text/suggest.ts';
 import type { Check, Params } from './check.ts';
 
-/** Something that is wrong with the params of a check. */
 export interface ParamFinding {
-  /** From the params down; of what is missing, the key that should be there. */
+  /** The path within the params; for a missing param, the key that should exist. */
   readonly path: readonly (string | number)[];
   /** Without the path. */
   readonly message: string;
@@ -12,14 +11,13 @@ export interface ParamFinding {
 }
 
 export interface NamedParams {
-  /** Under the names that the check knows them by; an unknown one is left out. */
+  /** Canonical names; unknown params are omitted. */
   readonly params: Params;
-  /** How each of them was written. */
   readonly written: ReadonlyMap<string, string>;
   readonly findings: readonly ParamFinding[];
 }
 
-/** Finds the params behind names and aliases: unknown ones, one that is given twice, and those that are missing. */
+/** Resolves names and aliases of params. Reports unknown, duplicate and missing ones. */
 export function nameParams(check: Check, tree: unknown): NamedParams {
   if (!isObject(tree)) {
     return { params: {}, written: new Map(), findings: [{ path: [], message: 'must be a mapping' }] };
@@ -66,7 +64,7 @@ function duplicateParam(key: string, other: string): ParamFinding {
   };
 }
 
-/** The missing params; a misspelt one counts as given, since its finding stands at the misspelt key. */
+/** A misspelt param counts as given, since its finding is at the misspelt key. */
 function findMissing(
   check: Check,
   written: ReadonlyMap<string, string>,

@@ -9,8 +9,8 @@ import { toPlainTree } from './plain-tree.ts';
 import { findCheck } from './registry.ts';
 
 /**
- * What is wrong with params as a file has them, where a string with `${…}` stands for a value that is not known
- * yet. Empty for a type that is not built in.
+ * Returns the problems of params from a file, in which `${…}` stands for an unknown value. Empty for a type that is not
+ * built in.
  */
 export function findParamProblems(type: string, tree: unknown): readonly ParamFinding[] {
   const check = findCheck(type);
@@ -19,7 +19,7 @@ export function findParamProblems(type: string, tree: unknown): readonly ParamFi
   return known === UNKNOWN ? [] : findParamFindings(check, nameParams(check, known));
 }
 
-/** The params of a request as its check wants them: under their own names, plain and complete. */
+/** Returns the params of a request with canonical names, plain and complete. */
 export function readParams(
   check: Check,
   tree: EvalRequest['params'],
@@ -52,10 +52,9 @@ function withDefaults(check: Check, params: Params): Params {
   return { ...Object.fromEntries(defaults.map(([name, spec]) => [name, spec.default])), ...params };
 }
 
-/** Placeholder for the value of an expression. */
 const UNKNOWN = Symbol('unknown');
 
-/** The tree with `UNKNOWN` in place of each text with an expression, and `$${` as the `${` that it means. */
+/** Replaces each text with an expression by `UNKNOWN`, and `$${` by `${`. */
 function replaceExpressions(tree: unknown): unknown {
   if (typeof tree === 'string') return tree.includes('${') ? replaceInText(tree) : tree;
   if (Array.isArray(tree)) return tree.map(replaceExpressions);
@@ -68,11 +67,10 @@ function replaceInText(text: string): unknown {
     const parts = splitTemplate(text, []);
     return parts.some((part) => typeof part !== 'string') ? UNKNOWN : parts.join('');
   } catch {
-    return UNKNOWN; // Without its closing brace: reported when the expression is compiled.
+    return UNKNOWN; // No closing brace: reported when the expression is compiled.
   }
 }
 
-/** Whether the violation might be none once the expressions have their values. */
 function dependsOnUnknown(value: unknown, keyword: string): boolean {
   if (value === UNKNOWN) return true;
   return !shapeKeywords.has(keyword) && containsUnknown(value);

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../base/json/json.ts';
 
-/** The tree as plain JSON values, whatever it held; integers beyond 2^53 are approximate. */
+/** Converts the tree to plain JSON values; integers beyond 2^53 are approximate. */
 export function toPlainTree(tree: unknown): unknown {
   return JSON.parse(stringifyJson(tree));
 }

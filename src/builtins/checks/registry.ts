@@ -74,19 +74,17 @@ async function scoreJsonPath({ params, request, signal }: CheckInput): Promise<E
   return unmet.length === 0 ? scored(1, 'found as wanted', data) : scored(0, unmet.join('; '), data);
 }
 
-/** What was found, unless it is so long that it would swell every report. */
+/** Omits data that would make every report too large. */
 function foundData(found: string): Json | undefined {
   return found.length <= 2000 ? Json.from({ found: new Json(found) }) : undefined;
 }
 
-/** The conditions of `json_path` that the value does not meet, one sentence each. */
 function findUnmetConditions(found: unknown, params: Params): string[] {
   const given = Object.keys(conditions).filter((name) => name in params);
   if (given.length === 0) return found === null ? ['nothing was found'] : [];
   return given.flatMap((name) => conditions[name]?.(found, params[name]) ?? []);
 }
 
-/** Undefined when it is met. */
 type Condition = (found: unknown, wanted: unknown) => string | undefined;
 
 const conditions: Readonly<Record<string, Condition>> = {
@@ -116,7 +114,7 @@ function compare(
     : `found ${found}, which is ${comparison} than ${excerpt(wanted)}`;
 }
 
-/** The number of a list's elements, 0 for null; another value wrapped, so that it is no number to compare. */
+/** Returns the length of a list and 0 for null. Other values are wrapped, so that no number compares with them. */
 function lengthOf(found: unknown): unknown {
   if (found === null) return 0;
   return Array.isArray(found) ? found.length : { found };
@@ -239,7 +237,7 @@ async function scoreJsonSchema({ params, request, signal }: CheckInput): Promise
   );
 }
 
-/** Told by n-grams of https://github.com/nitotm/efficient-language-detector-js */
+/** Detects by n-grams: https://github.com/nitotm/efficient-language-detector-js */
 const language: Check = {
   type: 'language',
   aliases: ['is_language'],
@@ -267,7 +265,6 @@ const language: Check = {
   },
 };
 
-/** Checks of what an answer was told to be like. */
 const instructionChecks: readonly Check[] = [...ruleChecks, ifeval, language];
 
 const latencyBudget: Check = {
@@ -312,7 +309,7 @@ const jsonValid: Check = {
 
 const jsonChecks: readonly Check[] = [jsonValid, jsonSchema, jsonPath];
 
-/** Checks of what an answer took; they read `context.metadata`. */
+/** Checks of an answer's cost and latency, which read `context.metadata`. */
 const budgetChecks: readonly Check[] = [latencyBudget, costBudget];
 
 /** Every built-in check, in the order of the documentation. */
@@ -327,12 +324,10 @@ export const checks: readonly Check[] = [
   ...embeddingChecks,
 ];
 
-/** The check of that type or alias. */
 export function findCheck(type: string): Check | undefined {
   return byType.get(type);
 }
 
-/** Every type and alias, in the order of the documentation. */
 export function checkTypes(): readonly string[] {
   return [...byType.keys()];
 }
@@ -341,10 +336,8 @@ const byType: ReadonlyMap<string, Check> = new Map(
   checks.flatMap((check) => [check.type, ...check.aliases].map((name) => [name, check] as const)),
 );
 
-/** What a call took, or why that is not known. */
 type Measure = { readonly value: number } | { readonly missing: string };
 
-/** The first of these members of the metadata that is there: a number of at least 0. */
 function readMeasure({ metadata }: EvalContext, names: readonly string[]): Measure {
   const name = names.find((candidate) => isPresent(metadata[candidate]));
   if (name === undefined) return { missing: `metadata.${names.join(' or metadata.')} is not there` };
@@ -352,7 +345,7 @@ function readMeasure({ metadata }: EvalContext, names: readonly string[]): Measu
   return value === undefined ? { missing: `metadata.${name} is not a number of at least 0` } : { value };
 }
 
-/** 1 up to the limit, and beyond it the share of what was used that the limit is; never divides by 0. */
+/** 1 up to the limit; above it, the limit divided by the used amount. Never divides by 0. */
 function scoreLimit(used: number, limit: number): number {
   return used <= limit ? 1 : limit / used;
 }

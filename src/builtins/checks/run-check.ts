@@ -6,7 +6,7 @@ import type { ParamFinding } from './param-names.ts';
 import { readParams } from './params.ts';
 import { checkTypes, findCheck } from './registry.ts';
 
-/** Asks a built-in check for a score. A fault of any kind is unscored, never 0; never rejects. */
+/** Runs a built-in check. Every fault is unscored, never 0; never rejects. */
 export async function runCheck(
   type: string,
   request: EvalRequest,
@@ -28,7 +28,7 @@ export async function runCheck(
   }
 }
 
-/** Throws USAGE for params that the check of that type does not take; nothing of a type that is not built in. */
+/** Throws USAGE if the check does not accept the params. Ignores types that are not built in. */
 export function requireParams({ type, params }: Pick<EvalRequest, 'type' | 'params'>): void {
   const check = findCheck(type);
   const read = check && readParams(check, params);

@@ -1,7 +1,7 @@
 import { findNearest } from '../../base/text/suggest.ts';
 import { checkTypes } from './registry.ts';
 
-/** A hint for the type of an eval that is neither declared nor built in. */
+/** Returns a hint for an eval type that is neither declared nor built in. */
 export function suggestEval(type: string, declared: readonly string[]): string {
   const own = namesElsewhere[type.toLowerCase().replaceAll('_', '-')];
   if (own !== undefined) return `here it is called \`${own}\``;
@@ -11,7 +11,6 @@ export function suggestEval(type: string, declared: readonly string[]): string {
   return `${known}docs/reference/checks.md lists those that are built in`;
 }
 
-/** Names that other systems have for checks, in lower case with hyphens, and ours. */
 const namesElsewhere: Readonly<Record<string, string | undefined>> = {
   'llm-rubric': 'llm_judge',
   'g-eval': 'llm_judge',

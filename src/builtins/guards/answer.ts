@@ -12,13 +12,12 @@ import type { TextChanger } from '../pii/text-changer.ts';
 import { editText, type RewriteOptions, rewriteTree } from '../pii/text-rewrite.ts';
 import { type GuardRules, type Judgement, type Origin, origins, type SaidText } from './guard.ts';
 
-/** A reply in the native dialect. */
 export type Reply = Readonly<Record<string, unknown>>;
 
 /**
  * Answers one payload: of a provider or tool hook, of an eval (`{"type", "params", "content", …}`) or of a tool
- * (`{"args": {"text"}}`). A tool's reply is `{"result"}`. At once, unless the guard has a judge. Throws EVENT_INVALID for a
- * payload that it does not know.
+ * (`{"args": {"text"}}`). A tool's reply is `{"result"}`. Synchronous unless the guard has a judge. Throws
+ * EVENT_INVALID for an unknown payload.
  */
 export function answer(payload: unknown, rules: GuardRules): Reply | Promise<Reply> {
   const given = requireObject(payload, 'the payload');
@@ -41,7 +40,6 @@ export function answer(payload: unknown, rules: GuardRules): Reply | Promise<Rep
   );
 }
 
-/** Whose the text is: the param `source`, a person's by default. */
 function readSource(source: unknown): Origin {
   if (source === undefined || source === null) return 'user';
   const known = origins.find((origin) => origin === source);
@@ -65,7 +63,7 @@ interface HookReplyParts {
   readonly replace: JsonObject;
 }
 
-/** Reason and metadata hold counts, never what was found. */
+/** Reason and metadata contain counts, never findings. */
 function hookReply(review: Review, { rules, what, replace }: HookReplyParts): Reply {
   const more = {
     confidence: review.confidence,
@@ -81,7 +79,7 @@ function hookReply(review: Review, { rules, what, replace }: HookReplyParts): Re
   return Object.keys(replace).length === 0 ? { allow: true, metadata } : { allow: true, replace, metadata };
 }
 
-/** 1 where the guard objects to nothing; else how far it is from sure. */
+/** 1 without findings; else 1 minus the confidence, at most 0.5. */
 function evalReply(review: Review, rules: GuardRules): Reply {
   const counts = countsOf(review);
   const isClean = Object.keys(counts).length === 0;
@@ -98,7 +96,7 @@ function evalReply(review: Review, rules: GuardRules): Reply {
 function toolResult(review: Review, text: string): Reply {
   const counts = countsOf(review);
   const flagged = Object.keys(counts).length > 0;
-  // What would be denied is not given back in any form.
+  // Omits the text of a blocked payload.
   return {
     flagged,
     findings: counts,
@@ -112,7 +110,6 @@ function countsOf(review: Review): Readonly<Record<string, number>> {
   return { ...review.counts('changed'), ...review.counts('blocked') };
 }
 
-/** "2 API keys and 1 private key". */
 function describeCounts(counts: Readonly<Record<string, number>>, { kinds }: GuardRules): string {
   const parts = Object.entries(counts).map(([kind, count]) => {
     const [singular, plural] = kinds[kind] ?? [kind, kind];
@@ -121,15 +118,13 @@ function describeCounts(counts: Readonly<Record<string, number>>, { kinds }: Gua
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(parts);
 }
 
-/** What a hook's payload comes to before anybody is asked: the review, and what is to be replaced. */
 interface ReviewedEvent {
   readonly review: Review;
-  /** What the reason speaks of: `the request`. */
   readonly what: string;
   readonly replace: JsonObject;
 }
 
-/** Reviews the payload of a provider or tool hook of the native dialect. Throws EVENT_INVALID for any other. */
+/** Throws EVENT_INVALID unless the payload is a provider or tool hook of the native dialect. */
 function reviewEvent(payload: JsonObject, rules: GuardRules): ReviewedEvent {
   const request = requireObject(payload['request'], 'request');
   const response = () => requireObject(payload['response'], 'response');
@@ -152,7 +147,7 @@ function beforeCall(request: JsonObject, rules: GuardRules): ReviewedEvent {
   const review = new Review(rules, () => conversationOf(request));
   const prompt = requireText(request['system_prompt'], 'system_prompt');
   const promptEdits = editText(prompt, review.at('system'));
-  // Definitions of tools and all else of a body that came over HTTP: the client's words.
+  // Tool definitions and other members of an HTTP body come from the client.
   const other = rewriteTree(request['other'], review.at('user'));
   const given = requireList(request['messages'], 'messages');
   const messages = given.map((message) => {
@@ -194,13 +189,13 @@ function afterExecution(response: JsonObject, rules: GuardRules): ReviewedEvent 
   };
 }
 
-/** A role that nobody has told of is treated as a person's. */
+/** Treats an unknown role as the user's. */
 function originOf(role: unknown): Origin {
   if (role === 'assistant' || role === 'tool' || role === 'system') return role;
   return role === 'developer' ? 'system' : role === 'function' ? 'tool' : 'user';
 }
 
-/** Every text of a request, by whoever: what an answer could carry elsewhere. */
+/** Every text of a request, which an answer could leak. */
 function conversationOf(request: JsonObject): readonly string[] {
   const messages = requireList(request['messages'], 'messages').filter(isObject);
   const texts = [request['system_prompt'], ...messages.flatMap(textsOf)];
@@ -226,7 +221,6 @@ class Review {
     this.#conversation = conversation;
   }
 
-  /** How texts of that origin are rewritten; undefined where the guard does not look at them. */
   at(origin: Origin, isExecuted = false): RewriteOptions {
     const changer: TextChanger = {
       edit: (text, _source, prefix = '') => this.#edit(text, origin, prefix),
@@ -247,12 +241,11 @@ class Review {
     return this.#detail;
   }
 
-  /** The texts that were looked at, each once: some members of a message repeat others. */
+  /** Each scanned text once, since some members of a message repeat others. */
   get texts(): readonly SaidText[] {
     return [...new Map(this.#texts.map((said) => [said.text, said])).values()];
   }
 
-  /** How often each kind was found; without blocked ones only what was changed. */
   counts(which: 'blocked' | 'changed'): Readonly<Record<string, number>> {
     return Object.fromEntries(which === 'blocked' ? this.#blocked : this.#changed);
   }

@@ -1,4 +1,3 @@
-/** Every guard of this package, by the name of its program. */
 export const guards = {
   'signalbox-injection': async () => await import('./injection/guard.ts'),
   'signalbox-links': async () => await import('./links/guard.ts'),

@@ -1,16 +1,14 @@
 import { createHmac } from 'node:crypto';
 import type { Entity } from './entity.ts';
 
-/** The actions that can be taken on personal data. */
 export const actions = ['block', 'redact', 'mask', 'hash', 'pseudonymise'] as const;
 export type Action = (typeof actions)[number];
 
-/** `[CREDIT_CARD]`. */
 export function redact(entity: Entity): string {
   return `[${entity}]`;
 }
 
-/** `[EMAIL_ADDRESS:0f3a…]`, 64 bits of a keyed hash; spellings of one value have one hash. */
+/** Returns `[EMAIL_ADDRESS:0f3a…]` with 64 bits of a keyed hash; all spellings of a value have one hash. */
 export function hash(entity: Entity, value: string, key: Uint8Array): string {
   const digest = createHmac('sha256', key)
     .update(`${entity}\0${canonicalValue(value)}`)
@@ -18,7 +16,7 @@ export function hash(entity: Entity, value: string, key: Uint8Array): string {
   return `[${entity}:${digest.slice(0, 16)}]`;
 }
 
-/** Keeps what lets a person recognize a value that they know: four digits, a first letter and the domain. */
+/** Keeps enough to recognize a known value: four digits, or the first letter and the domain. */
 export function mask(entity: Entity, value: string): string {
   switch (entity) {
     case 'CREDIT_CARD':
@@ -40,7 +38,7 @@ export function mask(entity: Entity, value: string): string {
   }
 }
 
-/** Masks all but the last four characters; a value under eight characters is masked completely. */
+/** A value under eight characters is masked completely. */
 function keepLastFour(value: string): string {
   let left = value.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   const shown = left >= 8 ? 4 : 0;

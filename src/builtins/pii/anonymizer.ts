@@ -17,26 +17,22 @@ import type { TextChanger, TextSource } from './text-changer.ts';
 export interface AnonymizerOptions {
   readonly settings: PiiSettings;
   readonly detect: Detector;
-  /** Assigns pseudonyms; undefined where the conversation is not known, so that values are hashed instead. */
+  /** Undefined if the conversation is unknown; values are then hashed. */
   readonly pseudonyms: Pseudonyms | undefined;
   readonly resolver: PseudonymResolver | undefined;
 }
 
-/** Changes the texts of one payload and counts what was changed, blocked and restored. */
+/** Changes the texts of one payload and counts changed, blocked and restored values. */
 export class Anonymizer implements TextChanger {
   readonly #options: AnonymizerOptions;
-  /** How many findings of each entity were changed. */
   readonly changed: Counts = {};
-  /** How many findings of each entity block the payload. */
   readonly blocked: Counts = {};
-  /** How many pseudonyms of each entity became values again. */
   readonly restored: Counts = {};
 
   constructor(options: AnonymizerOptions) {
     this.#options = options;
   }
 
-  /** What changes the texts of a place: where that is not looked at, pseudonyms alone. */
   at(place: ScanPlace): TextChanger {
     if (this.#options.settings.scan?.has(place) !== false) return this;
     return {
@@ -45,7 +41,7 @@ export class Anonymizer implements TextChanger {
     };
   }
 
-  /** The changes that this text needs, in order, counted. The lead is what stands before it and is not changed. */
+  /** Returns the counted changes in order. `prefix` is the text before, which does not change. */
   edit(text: string, source: TextSource, prefix = ''): Edit[] {
     return this.#edits(text, source, this.findings(text, source, prefix));
   }
@@ -62,7 +58,7 @@ export class Anonymizer implements TextChanger {
     return [...changes, ...resolved].toSorted((one, other) => one.start - other.start);
   }
 
-  /** The findings in a text that must be changed or blocked; values that its reader may see are left out. */
+  /** Returns the findings to change or block, without values that the reader may see. */
   findings(text: string, source: TextSource, prefix = ''): readonly Finding[] {
     const { detect, settings } = this.#options;
     const isLeft = (entity: Entity) => source === 'restored' && settings.actions[entity] === 'pseudonymise';
@@ -77,7 +73,7 @@ export class Anonymizer implements TextChanger {
       }));
   }
 
-  /** The whole value of a password key as one finding, whatever characters it holds. */
+  /** The whole value of a password key is one finding. */
   #passwords(text: string, prefix: string): Finding[] {
     if (!isPasswordLabel(prefix) || !isWholePassword(text) || this.#options.settings.isAllowed(text))
       return [];
@@ -114,9 +110,7 @@ export class Anonymizer implements TextChanger {
     }
   }
 
-  /**
-   * Handles what looks like a pseudonym: replaced in originals, left in echoes, resolved in restored texts.
-   */
+  /** Text that looks like a pseudonym is replaced in originals, left in echoes and resolved in restored texts. */
   #resolve(mention: PseudonymMention, text: string, source: TextSource): Edit[] {
     if (source === 'restored') return this.#reveal(mention);
     const { pseudonyms } = this.#options;
@@ -133,7 +127,6 @@ export class Anonymizer implements TextChanger {
   }
 }
 
-/** The mentions that no change touches; both are in order. */
 function mentionsOutside(
   changes: readonly Edit[],
   mentions: readonly PseudonymMention[],

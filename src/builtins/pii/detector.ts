@@ -20,20 +20,19 @@ import { resolveOverlaps } from './overlap.ts';
 import { createOwnFinder, type OwnPattern } from './own-pattern.ts';
 import { createScannedText, type ScannedText, textBefore } from './scanned-text.ts';
 
-/** Finds the personal data in a text; findings do not overlap and come in the order of the text. */
+/** Findings are sorted and do not overlap. */
 export type Detector = (text: string) => readonly Finding[];
 
 interface DetectorOptions {
   readonly entities: readonly Entity[];
-  /** Whose numbering plans hold for phone numbers without a country code. */
+  /** The numbering plans for phone numbers without a country code. */
   readonly regions: readonly CountryCode[];
-  /** Kinds of a user's own; looked for whatever `entities` names. */
+  /** User-defined kinds, searched regardless of `entities`. */
   readonly patterns?: readonly OwnPattern[] | undefined;
-  /** Whether this text is on the list of allowed values. */
   readonly isAllowed: (text: string) => boolean;
 }
 
-/** Throws Error for a pattern that cannot be compiled. */
+/** Throws Error for a pattern that does not compile. */
 export function createDetector({ entities, regions, patterns = [], isAllowed }: DetectorOptions): Detector {
   const finders = [
     ...patterns.map(createOwnFinder),
@@ -97,7 +96,7 @@ const finders: Readonly<Record<Exclude<KnownEntity, 'PHONE_NUMBER' | IdEntity>, 
   LOCATION: findLocations,
 };
 
-/** Hardware addresses of six bytes, in pairs or in Cisco's groups of four; longer rows of pairs are fingerprints. */
+/** Longer rows of pairs are fingerprints. */
 function* findMacAddresses({ text }: ScannedText): Generator<Finding> {
   for (const pattern of [pairs, quads]) {
     for (const { 0: written, index } of text.matchAll(pattern)) {
@@ -111,7 +110,7 @@ const pairs =
   /(?<![\da-zA-Z]|(?<![\da-zA-Z])[\da-fA-F]{2}[:-])[\da-fA-F]{2}([:-])(?:[\da-fA-F]{2}\1){4}[\da-fA-F]{2}(?![:-]?[\da-zA-Z])/g;
 const quads = /(?<![\da-zA-Z.])[\da-fA-F]{4}\.[\da-fA-F]{4}\.[\da-fA-F]{4}(?!\.?[\da-zA-Z])/g;
 
-/** The login in `scheme://user:password@host`; a password may hold an @ itself. */
+/** The login in `scheme://user:password@host`; the password may contain an @. */
 function* findUrlCredentials({ text }: ScannedText): Generator<Finding> {
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     const start = at + 3;
@@ -126,7 +125,7 @@ function* findUrlCredentials({ text }: ScannedText): Generator<Finding> {
 
 const longestAuthority = 512;
 
-/** Postal codes where the text calls them so, and US ones behind the letters of a state. */
+/** Postal codes with a label, and US ones after a state's letters. */
 function* findZipCodes({ text }: ScannedText): Generator<Finding> {
   for (const pattern of [labelled, american]) {
     for (const match of text.matchAll(pattern)) {
@@ -142,7 +141,6 @@ const labelled =
 const american =
   /(?<!\p{L})(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY])[ ,]{1,2}(\d{5}(?:-\d{4})?)(?![\p{L}\d])/gu;
 
-/** The number of years in "79 years old", "aged 31" and the like. */
 function* findAges({ text }: ScannedText): Generator<Finding> {
   for (const pattern of [before, after]) {
     for (const match of text.matchAll(pattern)) {
@@ -159,7 +157,7 @@ const before =
 const after =
   /(?<!\p{L})(?:aged?|age is|age of|i am|i'm|he is|she is|turn|turned|turning|(?:when|while|because|as) (?:he|she|i) was)(?: only| now| just)?[ :]{1,3}(\d{1,3})(?=$|[.!?\n]|,? (?:and|but|so|years)\b)/giu;
 
-/** Web addresses: scheme and host, or a bare host under a top-level domain that exists. */
+/** Web addresses with a scheme, or a bare host under an existing top-level domain. */
 function* findDomains({ text }: ScannedText): Generator<Finding> {
   for (const { 0: written, index } of text.matchAll(
     /(?<![\p{L}\p{N}@.:/_-])(?:https?:\/\/)?[\p{L}\p{N}][\p{L}\p{N}-]{0,62}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/giu,
@@ -171,7 +169,7 @@ function* findDomains({ text }: ScannedText): Generator<Finding> {
   }
 }
 
-/** Without a scheme, `end.So` is a full stop without its space and `main.rs` a file. */
+/** Without a scheme, `end.So` is a missing space and `main.rs` a file. */
 function isKnownTopLevel(host: string): boolean {
   return (
     /^www\./i.test(host) ||
@@ -179,7 +177,7 @@ function isKnownTopLevel(host: string): boolean {
   );
 }
 
-/** Blocks of private keys in PEM; one that is cut off reaches to the end of the text. */
+/** A truncated PEM block extends to the end of the text. */
 function* findPrivateKeys({ text }: ScannedText): Generator<Finding> {
   for (let at = text.indexOf(opener); at !== -1; ) {
     const head = /^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/.exec(text.slice(at, at + 90))?.[0];
@@ -202,7 +200,7 @@ function endOfBlock(text: string, from: number): number {
   return closer + (line ?? '-----END ').length;
 }
 
-/** Numbers of patients and of their records, where the words before them say so: no clinic numbers as another does. */
+/** Requires a label, because each clinic has its own number format. */
 function* findMedicalRecords(scan: ScannedText): Generator<Finding> {
   const { text, codeStarts } = scan;
   for (const start of codeStarts) {
@@ -221,7 +219,6 @@ function* findMedicalRecords(scan: ScannedText): Generator<Finding> {
 const code =
   /(?:[A-Za-z]{1,4}-?|[A-Z]{1,4} )?(?:\d{4,12}(?:[ -]\d{1,8}){0,3}|\d{1,3}(?:[ -]\d{1,8}){1,3})(?!\d|[.,:/-]\d|[A-Za-z\u00c0-\u024f\u1e00-\u1eff]| ?[%€$£¥₹年月])/uy;
 
-/** Whose the number is, and what it is, in either order. */
 const patients =
   "patient|patients?['’]s?|patiente|*patienten*|hospital|medical|clinic*|paciente*|paziente|患者|病人|मरीज|रोगी|पेशेंट|अस्पताल";
 const records =
@@ -237,7 +234,7 @@ const recordBefore = new RegExp(
   'iu',
 );
 
-/** Street addresses by their shape: a house number and a street word in one of many languages, flats, boxes. */
+/** A house number and a street word in one of many languages, flats, boxes. */
 function* findStreets({ text }: ScannedText): Generator<Finding> {
   for (const pattern of [numberFirst, numberLast, between, unit, military]) {
     for (const { 0: written, index } of text.matchAll(pattern)) {
@@ -273,7 +270,7 @@ const unit =
   /(?<!\p{L})(?:suite|apt\.?|apartment|flat|unit) ?#?\d{1,5}[a-z]?(?![\p{L}\d])|(?<!\p{L})(?:p\.? ?o\.? box|postbox|postfach|psc|box) \d{1,6}(?!\d)/giu;
 const military = /(?<!\p{L})(?:apo|fpo|dpo) (?:aa|ae|ap) \d{5}(?!\d)/giu;
 
-/** Names of places: those on a list, and unknown words with a capital behind words that lead to a place. */
+/** Listed place names, and unknown capitalized words after phrases such as "moved to". */
 function* findLocations(scan: ScannedText): Generator<Finding> {
   const { text } = scan;
   if (!/\p{L}/u.test(text)) return;
@@ -285,7 +282,6 @@ function* findLocations(scan: ScannedText): Generator<Finding> {
   }
 }
 
-/** "originally from", "moved to", "born in": what follows is a place, whatever it is called. */
 function followsLocationPhrase(before: string): boolean {
   return /\b(?:originally from|i'm from|i am from|comes? from|moved (?:here )?(?:from|to)|(?:flew|fly|flying|travel|travell?ing|trip|relocat(?:e|ed|ing)) to|born in|living in|lives? in|based in|located in|visit(?:ing|ed)?|city of|resident of|citizen of|grew up in|in|where:) $/i.test(
     before,
@@ -297,7 +293,6 @@ function locationPart(run: WordRun): readonly Word[] {
   return end === -1 ? run : run.slice(0, end);
 }
 
-/** The longest listed names in a run, such as `United Kingdom`. */
 function* findListed(run: WordRun, isListed: (words: string) => boolean): Generator<Finding> {
   const isName = (words: string) => words.length > 2 && isListed(words);
   for (let first = 0; first < run.length; ) {
@@ -321,7 +316,7 @@ function toFinding(words: readonly Word[]): Finding {
   };
 }
 
-/** Addresses of wallets: Bitcoin and its relatives and Tron by their checksums, Ethereum and its relatives by their shape. */
+/** Bitcoin-like and Tron addresses by checksum, Ethereum-like ones by shape. */
 function* findWallets({ text }: ScannedText): Generator<Finding> {
   for (const { 0: written, index } of text.matchAll(wallet)) {
     const isAddress = written.startsWith('0x') || isBech32(written.toLowerCase()) || isBase58Check(written);
@@ -355,7 +350,7 @@ function sha256(bytes: Uint8Array): Buffer {
 
 const bech32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 
-/** The checksum of BIP 173, or of BIP 350. */
+/** The checksum of BIP 173 or BIP 350. */
 function isBech32(written: string): boolean {
   const split = written.lastIndexOf('1');
   const prefix = [...written.slice(0, split)].map((character) => character.charCodeAt(0));
@@ -373,7 +368,7 @@ function isBech32(written: string): boolean {
   return checksum === 1 || checksum === 0x2bc830a3;
 }
 
-/** Full dates of living people in sentences that speak of a birth, before the date or behind it. */
+/** Full dates of living people near words about a birth. */
 function* findBirthDates(scan: ScannedText): Generator<Finding> {
   const { text, digits } = scan;
   if (digits.starts.length === 0) return;
@@ -388,7 +383,7 @@ function* findBirthDates(scan: ScannedText): Generator<Finding> {
   }
 }
 
-/** Who was born before 1900 is history. */
+/** Dates before 1900 are historic. */
 function isHistoric(written: string): boolean {
   return /(?:^|\D)1[0-8]\d\d(?:\D|$)/.test(written);
 }
@@ -401,13 +396,10 @@ const births =
   'data di nascita|nat[oa] il|nat[oa]|compleanno|födelsedat*|född|geboortedat*|urodzon[ya]|urodzenia|urodził*|' +
   '出生(?!率|人口|数|數)|生日|生于|生於|誕生|诞生|生年月日|誕生日|生まれ|うまれ|産まれ|生を受け|출생|생년월일|생일|태어|' +
   'जन्म(?! दर)[\\u0900-\\u097f]*|पैदा|पैदाइश|पैदायश|बर्थडे|बर्थ ?डे|बर्थ ?डेट|डेट ऑफ बर्थ|डीओबी|डी\\.ओ\\.बी\\.?|janm*|paida|родил*|рожден*';
-/** Nothing but words of the same sentence may stand between: no other number. */
 const birthBefore = tellingWords(births, '[^\\d]{0,45}$');
 const birthWords = tellingWords(births);
 const bornBehind = /^ ?[,)]? ?生(?!\p{sc=Hani})|^ ?生(?:的|人)/u;
-/** The first day of several. */
 const rangeBehind = /^ ?(?:-|~|to|till|until|through|and|bis|und|au|et|al|hasta|至|到|から|से) ?\d/iu;
-/** Days that are kept by a birthday's word, and births of what is no person. */
 const otherDay = tellingWords(
   'part(?:y|ies)|celebration|dinner|wedding|marriage|company|firm|start-?up*|sales?|released?|came out|*aktion|promo*|oferta*|*feier|*fete|hochzeit*|firma|unternehmen|verein|firmen*|fete|mariage|societe|entreprise|' +
     'fiesta|boda|bodas|matrimonio|empresa|compañia|conference|konferenz|' +

@@ -1,11 +1,11 @@
-/** A change of a text: what stands from `start` up to, not including, `end` becomes `text`. */
+/** Replaces the range from `start` up to, not including, `end` with `text`. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The text with all edits made; they must be in order and must not overlap. */
+/** The edits must be in order and must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const pieces: string[] = [];
   let from = 0;
@@ -18,8 +18,8 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Applies edits of the joined text to its parts. An edit's new text goes into the part where the edit begins;
- * its old text is removed from every part that it covers.
+ * Applies edits of the joined text to its parts. The new text goes into the part where the edit begins. The old text is
+ * removed from all parts.
  */
 export function applyToParts(parts: readonly string[], separator: string, edits: readonly Edit[]): string[] {
   let offset = 0;
@@ -28,7 +28,7 @@ export function applyToParts(parts: readonly string[], separator: string, edits:
     const from = offset;
     const to = from + part.length;
     offset = to + separator.length;
-    // Edits are in order, as the parts are: what ends before this part has no place in the ones behind it either.
+    // Edits and parts are in order, so an edit that ends before this part is finished.
     while (endOf(edits[next]) <= from) next += 1;
     const within: Edit[] = [];
     for (let at = next; startOf(edits[at]) < to; at++) within.push(...cut(edits[at], from, to));
@@ -36,7 +36,6 @@ export function applyToParts(parts: readonly string[], separator: string, edits:
   });
 }
 
-/** The start of an edit; infinity without one. */
 function startOf(edit: Edit | undefined): number {
   return edit?.start ?? Number.POSITIVE_INFINITY;
 }
@@ -45,7 +44,6 @@ function endOf(edit: Edit | undefined): number {
   return edit?.end ?? Number.POSITIVE_INFINITY;
 }
 
-/** The part of the edit between two positions, relative to the first. */
 function cut(edit: Edit | undefined, from: number, to: number): Edit[] {
   if (edit === undefined || edit.end <= from) return [];
   const { start, end, text } = edit;

@@ -1,4 +1,3 @@
-/** Of a kind of personal data: its names in a sentence, whether it is looked for by default, and whose it is. */
 type EntityRow = readonly [singular: string, plural: string, isDefault: boolean, region?: string];
 
 const entities = {
@@ -48,10 +47,9 @@ const entities = {
   LOCATION: ['place name', 'place names', false],
 } as const satisfies Record<string, EntityRow>;
 
-/** The kinds that the package knows. */
 export type KnownEntity = keyof typeof entities;
 
-/** A kind of personal data: one that the package knows, or one of a user's own patterns. */
+/** A built-in kind of personal data, or the name of a user-defined pattern. */
 export type Entity = string;
 
 export const entityNames: readonly KnownEntity[] = Object.keys(entities).filter(isEntity);
@@ -62,15 +60,13 @@ export function isEntity(name: string): name is KnownEntity {
   return Object.hasOwn(entities, name);
 }
 
-/** The country whose numbers these are, ISO 3166; undefined for what is of no country. */
+/** ISO 3166; undefined for a kind of no country. */
 export function regionOf(entity: KnownEntity): string | undefined {
   return entities[entity][3];
 }
 
-/** How often each entity was found; entities that were not found are absent. */
 export type Counts = Partial<Record<Entity, number>>;
 
-/** "2 credit cards and 1 email address"; entities of a user's own go by their name. */
 export function describeCounts(counts: Counts): string {
   const own = Object.keys(counts).filter((name) => !isEntity(name));
   const parts = [...entityNames, ...own].flatMap((name) => {

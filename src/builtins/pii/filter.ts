@@ -21,20 +21,18 @@ import {
 import type { TextSource } from './text-changer.ts';
 import { editText, type RewriteOptions, rewriteTree } from './text-rewrite.ts';
 
-/** A filter's reply in the native dialect. */
 export type FilterReply = Readonly<Record<string, unknown>>;
 
 export interface PiiFilter {
-  /** Answers one payload at that time, in ms. Throws EVENT_INVALID for a payload that it does not know. */
+  /** `now` is in milliseconds. Throws EVENT_INVALID for an unknown payload. */
   answer(payload: unknown, now: number): FilterReply;
-  /** Removes the values of conversations that have been idle for too long. */
   sweep(now: number): void;
 }
 
-/** Sessions are bounded, so that values do not pile up: an hour without a call, or a thousand newer ones. */
+/** Values expire after an idle hour or a thousand newer sessions. */
 const limits = { maxEntries: 1000, idleMs: 3_600_000 };
 
-/** A filter for the provider and tool hooks of the native dialect. */
+/** Creates a filter for the provider and tool hooks of the native dialect. */
 export function createPiiFilter(settings: PiiSettings): PiiFilter {
   const detect = rememberFindings(createDetector(settings));
   const sealed = settings.isKeyShared === true ? createSealedMarks(settings.key) : undefined;
@@ -48,7 +46,6 @@ export function createPiiFilter(settings: PiiSettings): PiiFilter {
   };
 }
 
-/** What the handler of every phase needs. */
 interface FilterContext {
   readonly settings: PiiSettings;
   readonly memory: PseudonymMemory;
@@ -96,7 +93,7 @@ function afterCall(
   const { settings, memory, createAnonymizer } = context;
   const message = requireObject(response['message'], 'response.message');
   const rebuild = createPseudonymRebuild(request, context);
-  // Where nothing is restored, new values get the next numbers.
+  // If nothing is restored, new values get the next numbers.
   const pseudonyms = isPseudonymising(settings) && settings.restore.size < 2 ? rebuild() : undefined;
   const anonymizer = createAnonymizer(pseudonyms, findRevealer(request, { memory, now, rebuild }));
   const [textSource, args] = [textSourceFor('answer', settings), textSourceFor('args', settings)];
@@ -107,10 +104,7 @@ function afterCall(
   return reply(anonymizer, 'the answer', changed === message ? {} : { message: complete(changed) });
 }
 
-/**
- * A function that gives the pseudonyms of a request, computed on first use, since that costs a full
- * filtering.
- */
+/** Computed on first use, since it filters the whole request. */
 function createPseudonymRebuild(
   request: JsonObject,
   { settings, createAnonymizer }: FilterContext,
@@ -125,7 +119,6 @@ function createPseudonymRebuild(
   };
 }
 
-/** The message with the members that a replaced message must have. */
 function complete(message: JsonObject): JsonObject {
   return { ...message, role: message['role'] ?? 'assistant', content: message['content'] ?? '' };
 }
@@ -148,7 +141,7 @@ function beforeExecution(
   return reply(anonymizer, 'the arguments', args === given ? {} : { args });
 }
 
-/** A result names no conversation, so values that would get a pseudonym are hashed. */
+/** A result names no conversation, so pseudonymised entities are hashed. */
 function afterExecution(response: JsonObject, { createAnonymizer }: FilterContext): FilterReply {
   const anonymizer = createAnonymizer();
   const content = requireText(response['content'], 'response.content');
@@ -160,12 +153,11 @@ function afterExecution(response: JsonObject, { createAnonymizer }: FilterContex
   return reply(anonymizer, 'the result', edits.length === 0 ? {} : { content: applyEdits(content, edits) });
 }
 
-/** How a model's text is treated: restored for its reader, or left with pseudonyms. */
 function textSourceFor(restorePlace: RestorePlace, { restore }: PiiSettings): TextSource {
   return restore.has(restorePlace) ? 'restored' : 'echo';
 }
 
-/** The reply; its reason and metadata hold counts, never values. */
+/** Reason and metadata contain counts, never values. */
 function reply({ changed, blocked, restored }: Anonymizer, what: string, replace: JsonObject): FilterReply {
   if (Object.keys(blocked).length > 0) {
     const reason = `${what} holds ${describeCounts(blocked)}`.replace('arguments holds', 'arguments hold');
@@ -176,17 +168,15 @@ function reply({ changed, blocked, restored }: Anonymizer, what: string, replace
   return { allow: true, replace, metadata };
 }
 
-/** The members of a provider request that had to be changed. */
 interface RewrittenRequest {
   readonly messages?: readonly JsonObject[];
   readonly system_prompt?: string;
-  /** What else the body of a request over HTTP says, tool definitions among it. */
   readonly other?: unknown;
 }
 
 /**
- * Rewrites a provider request: the system prompt first, then the rest of its body, then the messages in their order,
- * so that every process numbers the pseudonyms alike, and a longer conversation those of a shorter one. Throws EVENT_INVALID.
+ * Rewrites the system prompt, then the rest of the body, then the messages in order. This order makes every process,
+ * and every later request of the conversation, number the pseudonyms alike. Throws EVENT_INVALID.
  */
 function rewriteRequest(
   request: JsonObject,
@@ -204,7 +194,7 @@ function rewriteRequest(
   const given = requireList(request['messages'], 'messages');
   const messages = given.map((message) => {
     const { role } = requireObject(message, 'a message');
-    // Text that was restored on its way back has real values again; other text still has pseudonyms.
+    // Restored text has real values again; other text still has pseudonyms.
     const args: TextSource = restore.has('args') ? 'original' : 'echo';
     const answer: TextSource = restore.has('answer') ? 'original' : 'echo';
     const textSource: TextSource = role === 'assistant' ? answer : role === 'tool' ? args : 'original';
@@ -220,12 +210,12 @@ function rewriteRequest(
   };
 }
 
-/** Where a message of that role is looked at; one that nobody knows is a person's. */
+/** Treats an unknown role as the user's. */
 function placeOf(role: unknown): ScanPlace {
   return scanPlaces.find((place) => place === (role === 'developer' ? 'system' : role)) ?? 'user';
 }
 
-/** The rest of a request's body; its definitions of tools are a place of their own. */
+/** Tool definitions are scanned as a place of their own. */
 function rewriteOther(other: unknown, original: (place: ScanPlace) => RewriteOptions): unknown {
   const [rest, definitions] = [original('other'), original('definitions')];
   if (!isObject(other) || rest.changer === definitions.changer) return rewriteTree(other, rest);
@@ -238,10 +228,7 @@ function rewriteOther(other: unknown, original: (place: ScanPlace) => RewriteOpt
     : Object.assign({}, ...parts.map(([, changed]) => changed));
 }
 
-/**
- * The messages with the mark of their conversation on the last changed one; where none was changed, since the values
- * stand elsewhere in the request, on the last one.
- */
+/** Marks the last changed message, or the last message if only other parts of the request changed. */
 function markMessages(
   changed: readonly JsonObject[] | undefined,
   given: readonly unknown[],
@@ -257,17 +244,15 @@ function markMessages(
   });
 }
 
-/** Where the values behind a request's pseudonyms may be found. */
 interface RevealerContext {
   readonly memory: PseudonymMemory;
   readonly now: number;
-  /** Numbers the pseudonyms of the request again from its texts. */
   rebuild(): Pseudonyms;
 }
 
 /**
- * The source of the values behind the pseudonyms of this request's answer: the conversation whose mark the
- * request carries; else the real values in the request itself, then its session. Never another conversation.
+ * Resolves pseudonyms from the marked conversation; else from the request itself, then from its session. Never uses
+ * another conversation.
  */
 function findRevealer(request: JsonObject, { memory, now, rebuild }: RevealerContext): PseudonymResolver {
   const marked = markInRequest(request);
@@ -288,7 +273,6 @@ function markInRequest(request: JsonObject): string | undefined {
   return undefined;
 }
 
-/** The session that the request's metadata names. */
 function sessionOf(request: JsonObject): string | undefined {
   const { metadata } = request;
   const id = isObject(metadata) ? metadata['session_id'] : undefined;
@@ -296,25 +280,20 @@ function sessionOf(request: JsonObject): string | undefined {
 }
 
 interface PseudonymMemoryLimits {
-  /** How many conversations, and how many sessions, are remembered; the least recently used go first. */
+  /** The maximum number of conversations and of sessions; the least recently used go first. */
   readonly maxEntries: number;
-  /** Entries that have not been used for this long are removed; ms. */
   readonly idleMs: number;
 }
 
-/**
- * Remembers the values of pseudonyms, in memory only, so that they can be restored. A conversation is
- * identified by a mark in its messages, a session by its id.
- */
+/** Keeps the values of pseudonyms in memory only. A mark in its messages identifies a conversation, an id a session. */
 class PseudonymMemory {
   readonly #marks: LRUCache<string, PseudonymResolver>;
   readonly #sessions: LRUCache<string, SessionValues>;
   readonly #key: Uint8Array;
   readonly #sealed: SealedMarks | undefined;
-  /** The time that the caller has given, for both caches. */
   #now = 0;
 
-  /** `sealed`: writes marks that other processes can read; undefined: only this memory knows the values. */
+  /** `sealed` writes marks that other processes can read; undefined: only this memory knows the values. */
   constructor(
     key: Uint8Array,
     { maxEntries: max, idleMs: ttl }: PseudonymMemoryLimits,
@@ -329,10 +308,7 @@ class PseudonymMemory {
     this.#sessions = new LRUCache(options);
   }
 
-  /**
-   * Stores the values of a conversation; returns its mark, which identifies them and reveals them to nobody without
-   * the key.
-   */
+  /** Stores a conversation's values and returns its mark, which reveals nothing without the key. */
   keep(pseudonyms: Pseudonyms, session: string | undefined, now: number): string {
     this.#now = now;
     const mark = this.#sealed?.seal(pseudonyms) ?? this.#markOf(pseudonyms);
@@ -355,7 +331,6 @@ class PseudonymMemory {
     return this.#sessions.get(id);
   }
 
-  /** Forgets what has been idle for too long. */
   sweep(now: number): void {
     this.#now = now;
     this.#marks.purgeStale();
@@ -371,7 +346,7 @@ class PseudonymMemory {
   }
 }
 
-/** The values of all conversations of one session; a pseudonym with two different values resolves to none. */
+/** The values of all conversations of one session; an ambiguous pseudonym resolves to none. */
 class SessionValues implements PseudonymResolver {
   readonly #values = new Map<string, string | undefined>();
 
@@ -395,18 +370,18 @@ const PREFIX = 'sealed.';
 const NONCE = 12;
 const TAG = 16;
 
-/** Longer ones, in characters of the values, would make every request of a conversation long. */
+/** In characters. Longer marks would enlarge every request of a conversation. */
 const LONGEST = 100_000;
 
-/** Writes and reads marks that hold the values of a conversation, for those alone who have the same key. */
+/** Marks with the encrypted values of a conversation, readable only with the same key. */
 interface SealedMarks {
-  /** The same for the same values; undefined where they are too long. */
+  /** Deterministic; undefined if the values are too long. */
   seal(pseudonyms: Pseudonyms): string | undefined;
-  /** Undefined: it is no sealed mark, or was sealed with another key. */
+  /** Undefined if the mark is not sealed or has another key. */
   open(mark: string): PseudonymResolver | undefined;
 }
 
-/** AES-256-GCM with a nonce that follows from the values, so that equal requests stay equal. */
+/** AES-256-GCM with a nonce derived from the values, so that equal requests stay equal. */
 function createSealedMarks(secret: Uint8Array): SealedMarks {
   const keyOf = (use: string) => new Uint8Array(hkdfSync('sha256', secret, '', `pii ${use}`, 32));
   const [key, nonceKey] = [keyOf('mark'), keyOf('mark nonce')];

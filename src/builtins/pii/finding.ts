@@ -1,14 +1,14 @@
 import type { Entity } from './entity.ts';
 import type { ScannedText } from './scanned-text.ts';
 
-/** Personal data in a text: from `start` up to, not including, `end`, in UTF-16 units. */
+/** The range from `start` up to, not including, `end`, in UTF-16 units. */
 export interface Finding {
   readonly entity: Entity;
   readonly start: number;
   readonly end: number;
-  /** Whether a checksum, a registry or a fixed shape confirms it, rather than its surroundings alone. */
+  /** Whether a checksum, a registry or a fixed shape confirms it, not only the context. */
   readonly isConfirmed: boolean;
 }
 
-/** Finds one kind of personal data; in time linear in the length of the text, whatever the text. */
+/** Finds one kind of personal data. Must run in linear time for any text. */
 export type Finder = (scan: ScannedText) => Iterable<Finding>;

@@ -1,16 +1,13 @@
 import { unspacedScripts } from '../../base/text/words.ts';
 
-/** A text as the finders read it, and the positions in the original. */
 interface Folded {
   readonly text: string;
-  /** Maps a position in the folded text to one in the original. */
   toOriginal(at: number): number;
 }
 
 /**
- * Makes digits, spaces and hyphens of every script plain, reads what is spelled in escapes (`&#64;`, `\u0040`), and
- * drops what is invisible, so that a number written in full-width digits or torn apart by zero-width characters or
- * controls reads as the number that a person sees.
+ * Normalizes digits, spaces and hyphens of every script, decodes escapes (`&#64;`, `\u0040`) and removes invisible
+ * characters. A number that is disguised this way reads as a person sees it.
  */
 export function fold(text: string): Folded {
   if (!mayNeedFolding.test(text)) return { text, toOriginal: (at) => at };
@@ -23,7 +20,7 @@ export function fold(text: string): Folded {
   for (let at = 0; at < text.length; ) {
     const decoded = decodeEscapeAt(text, at);
     if (decoded !== undefined) {
-      // Every position inside an escape maps to its beginning, so that a finding covers the whole escape.
+      // Positions inside an escape map to its beginning, so that a finding covers the whole escape.
       put(foldCharacter(decoded.character), at, 1);
       at = decoded.end;
       continue;
@@ -36,15 +33,13 @@ export function fold(text: string): Folded {
   return { text: pieces.join(''), toOriginal: (at) => positions[at] ?? text.length };
 }
 
-/** A folded text with spaces between scripts. */
 export interface SeparatedText extends Folded {
-  /** Where a space stands that the original does not have, in ascending order. */
   readonly joints: readonly number[];
 }
 
 /**
- * Puts a space where a script without spaces meets Latin letters or digits, so that every finder sees where a value begins
- * and ends: Chinese, Japanese, Korean, Thai and the like have none between their words and an address or a number.
+ * Adds a space where a script without spaces meets Latin letters or digits, so that finders see where values begin and
+ * end. Chinese, Japanese, Korean, Thai and similar scripts need it.
  */
 export function separateScripts({ text, toOriginal }: Folded): SeparatedText {
   const changes = /[\u0e00-\uffff]/.test(text)
@@ -52,7 +47,6 @@ export function separateScripts({ text, toOriginal }: Folded): SeparatedText {
     : [];
   if (changes.length === 0) return { text, joints: [], toOriginal };
   const pieces = [0, ...changes].map((from, index) => text.slice(from, changes[index]));
-  // The n-th space stands behind n others.
   const joints = changes.map((at, index) => at + index);
   return {
     text: pieces.join(' '),
@@ -67,7 +61,6 @@ const scriptChange = new RegExp(
   'gv',
 );
 
-/** How many of the ascending numbers are less than the limit. */
 function countBelow(numbers: readonly number[], limit: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -78,12 +71,11 @@ function countBelow(numbers: readonly number[], limit: number): number {
   return low;
 }
 
-/** The text with each control as a space, since a control may separate words as well as split one. */
+/** Replaces controls with spaces, since a control may separate words or split one. */
 export function separateControls(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n\r]/gu, ' ');
 }
 
-/** Whether folding may change anything; most texts are left as they are. */
 const mayNeedFolding =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
   /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|&(?:#|[a-z]{2,8};)|\\[ux]|(?![\0-\x7f])[\p{DI}\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Pd}\p{Nd}\u0901\u093c\u0958-\u095f\u2212\u2043\uff01-\uff5e]/iu;
@@ -100,7 +92,7 @@ function foldCharacter(character: string): string {
   return /^\p{Nd}$/u.test(character) ? String(digitOf(code)) : character;
 }
 
-/** Dots below letters and the moon over vowels are left out as often as they are written: फ़ोन, फोन; पाँच, पांच. */
+/** Removes the nukta and reads candrabindu as anusvara, since writers use both spellings: फ़ोन, फोन; पाँच, पांच. */
 function devanagari(character: string): string {
   return character
     .normalize('NFD')
@@ -108,7 +100,7 @@ function devanagari(character: string): string {
     .replace('\u0901', '\u0902');
 }
 
-/** Decimal digits stand in rows of ten that begin with their zero. */
+/** Unicode's decimal digits are in rows of ten that begin with zero. */
 function digitOf(code: number): number {
   let zero = code;
   while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
@@ -117,15 +109,12 @@ function digitOf(code: number): number {
   return code - zero;
 }
 
-/** A character that is written as an escape, and where the escape ends. */
 interface DecodedEscape {
   readonly character: string;
   readonly end: number;
 }
 
-/**
- * Decodes the HTML or program escape at a position; a terminal sequence gives U+200B. Undefined without any.
- */
+/** Decodes an HTML or program escape; a terminal sequence becomes U+200B. Undefined without one. */
 function decodeEscapeAt(text: string, at: number): DecodedEscape | undefined {
   switch (text.charCodeAt(at)) {
     case 0x26:
@@ -142,7 +131,6 @@ function decodeEscapeAt(text: string, at: number): DecodedEscape | undefined {
   }
 }
 
-/** Also encoded twice. */
 const htmlEscape = /&(?:amp;)*(?:#(?<decimal>\d{1,7})|#x(?<hexadecimal>[\da-f]{1,6})|(?<name>[a-z]{2,8}));/iy;
 const programEscape =
   /\\{1,4}(?:u(?<hexadecimal>[\da-f]{4})|u\{(?<long>[\da-f]{1,6})\}|x(?<short>[\da-f]{2}))/iy;
@@ -167,8 +155,7 @@ function numberOf(decimal: string | undefined, hexadecimal = ''): number {
 }
 
 /**
- * The named characters that may occur in personal data
- * (https://html.spec.whatwg.org/multipage/named-characters.html).
+ * The named characters that may occur in personal data (https://html.spec.whatwg.org/multipage/named-characters.html).
  */
 const namedCharacters = new Map(
   Object.entries({

@@ -1,6 +1,6 @@
 /**
- * The digits of a number before its point, however it is written: `-4.5e3` has 4500. Undefined for what is no number, and
- * for one of more digits than anything that is looked for.
+ * Returns the integer digits of a number in any notation: `-4.5e3` gives 4500. Undefined for other text and for numbers
+ * longer than any that the finders look for.
  */
 export function integerDigits(written: string): string | undefined {
   const [, whole = '', fraction = '', exponent = '0'] =

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 
 /**
- * The libraries behind the finders, each loaded when a text first holds something for it: a one-shot process
- * that meets no phone number does not wait for the numbering plans of the world.
+ * The finders' libraries, loaded on first use, so that a short-lived process does not load the world's numbering plans
+ * needlessly.
  */
 export const libraries = {
   isLuhnNumber: once<Luhn>(() => require('validator/lib/isLuhnNumber.js').default),
@@ -14,7 +14,7 @@ export const libraries = {
   language: once<Language>(() => require('compromise/two').default ?? require('compromise/two')),
 };
 
-/** Whether the check digits of a national number are right; the numbers come as letters and digits alone. */
+/** Validators of national numbers, which take letters and digits only. */
 export const idValidators = {
   auTfn: validator(() => require('stdnum/lib/cjs/au/tfn.js')),
   brCnpj: validator(() => require('stdnum/lib/cjs/br/cnpj.js')),
@@ -33,7 +33,7 @@ export const idValidators = {
   plPesel: validator(() => require('stdnum/lib/cjs/pl/pesel.js')),
 };
 
-/** Whether the check digits of a number are right, by the names that patterns of a user's own have for them. */
+/** Checksum validators by the names that user-defined patterns use. */
 export const checksums = once(() => {
   const library: typeof import('stdnum/lib/cjs/util/checksum.js') = require('stdnum/lib/cjs/util/checksum.js');
   const isNumber = (digits: string) => /^\d{2,40}$/.test(digits);

@@ -2,16 +2,13 @@ import { isObject } from '../../base/json/json.ts';
 import { type JsonObject, requireObject } from './payload.ts';
 import { type RewriteOptions, rewriteTree } from './text-rewrite.ts';
 
-/** Names of members that are not rewritten: identifiers, types, times, figures, bytes, addresses. */
+/** Members that are not rewritten: identifiers, types, times, figures, bytes, addresses. */
 export type KeptMemberNames = ReadonlySet<string>;
 
-/** The key of a message's `meta` that says which conversation it belongs to; the filter's own. */
+/** The key in a message's `meta` for the mark of its conversation; only this filter uses it. */
 export const markKey = 'signalbox_pii';
 
-/**
- * The message with all members rewritten, except those in `known`, which the caller rewrites; the same object
- * when nothing had to be changed.
- */
+/** Rewrites all members except those in `known`. Returns the same object if nothing changes. */
 export function rewriteMembers(
   message: JsonObject,
   known: readonly string[],
@@ -29,7 +26,6 @@ const keptOfMessage: KeptMemberNames = new Set(['role', 'id', 'finish_reason', '
 
 const ofSource: KeptMemberNames = new Set(['id', 'type', 'mime_type']);
 
-/** What stays in the objects of these members of a message. */
 const keptNamesByMember: Readonly<Record<string, KeptMemberNames>> = {
   tool_results: new Set(['id', 'name']),
   tool_approval: new Set(['id']),
@@ -40,7 +36,7 @@ const keptNamesByMember: Readonly<Record<string, KeptMemberNames>> = {
   meta: new Set([markKey]),
 };
 
-/** Rewrites an object, or each object of a list, except its kept members; other values completely. */
+/** Rewrites an object or each object of a list except its kept members, and other values completely. */
 export function rewriteEntries(value: unknown, kept: KeptMemberNames, rewriting: RewriteOptions): unknown {
   if (Array.isArray(value)) {
     const changed = value.map((entry: unknown) => rewriteEntry(entry, kept, rewriting));
@@ -55,13 +51,12 @@ function rewriteEntry(value: unknown, kept: KeptMemberNames, rewriting: RewriteO
 }
 
 export interface SkippedMembers {
-  /** Members that stay when they are scalars; objects and lists under these names are rewritten. */
+  /** Kept only if scalar; objects and lists under these names are rewritten. */
   readonly kept: KeptMemberNames;
-  /** Members that the caller rewrites. */
   readonly others: ReadonlySet<string>;
 }
 
-/** Rewrites names and values of all other members; the same object when nothing had to be changed. */
+/** Rewrites the names and values of all other members. Returns the same object if nothing changes. */
 export function rewriteOthers(
   object: JsonObject,
   { kept, others }: SkippedMembers,

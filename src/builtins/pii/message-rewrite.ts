@@ -3,16 +3,14 @@ import { type KeptMemberNames, rewriteEntries, rewriteMembers, rewriteOthers } f
 import { type JsonObject, requireList, requireObject, requireText } from './payload.ts';
 import { editText, type RewriteOptions, rewriteTree } from './text-rewrite.ts';
 
-/** How a message is rewritten: its texts, and the arguments of its tool calls. */
 export interface MessageRewriteOptions {
   readonly texts: RewriteOptions;
   readonly args: RewriteOptions;
 }
 
 /**
- * The message with all its texts rewritten: `content`, the parts that repeat it, reasoning, tool calls, the tool
- * result, and every other member, known or not. The same object when nothing had to be changed.
- * Throws EVENT_INVALID for a shape that is not known, since texts in it would be missed.
+ * Rewrites all texts of a message, including unknown members. Returns the same object if nothing changes. Throws
+ * EVENT_INVALID for an unknown shape, whose texts would be missed.
  */
 export function rewriteMessage(message: unknown, { texts: said, args }: MessageRewriteOptions): JsonObject {
   const given = requireObject(message, 'a message');
@@ -23,10 +21,8 @@ export function rewriteMessage(message: unknown, { texts: said, args }: MessageR
   return rewriteMembers(isChanged ? { ...given, ...changes } : given, ownMembers, said);
 }
 
-/** Members that `rewriteMessage` rewrites itself. */
 const ownMembers = ['content', 'parts', 'reasoning', 'tool_calls', 'tool_result'];
 
-/** The members of the message that hold text and had to be changed. */
 function rewriteTexts(message: JsonObject, rewriting: RewriteOptions): JsonObject {
   const content = requireText(message['content'], 'content');
   const edits = editText(content, rewriting);
@@ -35,7 +31,7 @@ function rewriteTexts(message: JsonObject, rewriting: RewriteOptions): JsonObjec
   const result = rewriteResult(message['tool_result'], copy);
   const reasoning = rewriteString(message['reasoning'], rewriting);
   return {
-    // The parts may be joined by line breaks that an edit has swallowed in the content.
+    // An edit in the content may have removed line breaks that join the parts.
     ...(edits.length > 0 && {
       content: parts?.joined ?? result?.joined ?? applyEdits(content, edits),
     }),
@@ -53,11 +49,11 @@ interface ContentEdits {
 
 interface RewrittenParts {
   readonly list: readonly unknown[];
-  /** The whole text of the parts, when they repeat the content. */
+  /** The joined text of the parts, if they repeat the content. */
   readonly joined: string | undefined;
 }
 
-/** The result of a tool, with the text of its parts when they repeat the content. Undefined when nothing changes. */
+/** The text of the parts changes with the content that they repeat. Undefined if nothing changes. */
 function rewriteResult(result: unknown, copy: ContentEdits) {
   if (result === undefined || result === null) return undefined;
   const given = requireObject(result, 'tool_result');
@@ -72,7 +68,7 @@ function rewriteResult(result: unknown, copy: ContentEdits) {
 const keptOfResult: KeptMemberNames = new Set(['id', 'name', 'error_type', 'latency_ms']);
 const textsOfResult: KeptMemberNames = new Set(['parts', 'error']);
 
-/** Parts that repeat the content get its edits; others their own. Undefined when nothing changes. */
+/** Parts that repeat the content get its edits. Undefined if nothing changes. */
 function rewriteParts(
   parts: unknown,
   { content, edits, rewriting }: ContentEdits,
@@ -95,7 +91,6 @@ function withText(part: JsonObject, text: string | undefined): JsonObject {
   return part['text'] === text ? part : { ...part, text };
 }
 
-/** Rewrites the members of a part other than its text: its file name, and unknown members. */
 function rewritePart(part: JsonObject, rewriting: RewriteOptions): JsonObject {
   const media = rewriteEntries(part['media'], keptOfMedia, rewriting);
   const given = media === part['media'] ? part : { ...part, media };
@@ -105,7 +100,7 @@ function rewritePart(part: JsonObject, rewriting: RewriteOptions): JsonObject {
 const keptOfPart: KeptMemberNames = new Set(['type']);
 const ownOfPart: KeptMemberNames = new Set(['text', 'media']);
 
-/** Bytes and where they are: changed, they would be another file, or none. */
+/** Changing bytes or their address would break the file. */
 const keptOfMedia: KeptMemberNames = new Set([
   'mime_type',
   'data',

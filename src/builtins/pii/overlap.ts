@@ -1,9 +1,8 @@
 import type { Finding } from './finding.ts';
 
 /**
- * Findings that do not overlap, in the order of the text. Confirmed findings win over guesses; then the
- * longer, then the earlier one. The part of a losing finding outside the winner remains a finding, so that
- * nothing that was found stays visible.
+ * Resolves overlaps and sorts. Confirmed findings win over guesses; then the longer, then the earlier one. The rest of
+ * a losing finding remains a finding, so that nothing found stays visible.
  */
 export function resolveOverlaps(findings: readonly Finding[], text: string): Finding[] {
   if (findings.length < 2) return [...findings];
@@ -11,7 +10,6 @@ export function resolveOverlaps(findings: readonly Finding[], text: string): Fin
   return clusters.flatMap((cluster) => (cluster.length === 1 ? cluster : resolveCluster(cluster, text)));
 }
 
-/** Findings that are linked by overlaps; clusters do not touch each other. */
 function* clustersOf(sorted: readonly Finding[]): Generator<Finding[]> {
   let cluster: Finding[] = [];
   let end = 0;
@@ -29,7 +27,7 @@ function* clustersOf(sorted: readonly Finding[]): Generator<Finding[]> {
 function resolveCluster(cluster: readonly Finding[], text: string): Finding[] {
   const { start: origin } = cluster[0] ?? { start: 0 };
   const end = cluster.reduce((latest, finding) => Math.max(latest, finding.end), origin);
-  // The finding at each position of the cluster; findings of higher priority take their positions first.
+  // The finding at each position; findings of higher priority take their positions first.
   const holders: (Finding | undefined)[] = Array.from({ length: end - origin });
   for (const finding of cluster.toSorted(byPriority)) {
     for (let at = finding.start; at < finding.end; at++) holders[at - origin] ??= finding;

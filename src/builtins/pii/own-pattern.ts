@@ -2,13 +2,12 @@ import { compileLinear, compileLinearFromJs, type LinearSearch } from '../../bas
 import type { Finder, Finding } from './finding.ts';
 import { checksums } from './lazy-libraries.ts';
 
-/** A kind of personal data that a user declares. */
 export interface OwnPattern {
-  /** What stands in place of a value, in brackets: capitals, digits and `_`. */
+  /** The replacement of a value, in brackets: capitals, digits and `_`. */
   readonly name: string;
-  /** A regular expression of JavaScript without lookaround and back references, or of RE2. */
+  /** A JavaScript regular expression without lookaround and back references, or an RE2 one. */
   readonly pattern: string;
-  /** Words of which one must stand in the same line, near the value; none: it stands alone. */
+  /** At least one of these words must be near the value in the same line; empty: no word is needed. */
   readonly context: readonly string[];
   readonly checksum: Checksum | undefined;
 }
@@ -18,18 +17,18 @@ type Checksum = (typeof checksumNames)[number];
 
 export const ownName = /^[A-Z][A-Z0-9_]{1,39}$/;
 
-/** Compiles the pattern on the linear engine, so that no text makes it slow. Throws Error where it cannot be. */
+/** Compiles to the linear engine, so that no text makes it slow. Throws Error if that is impossible. */
 export function compileOwnPattern(pattern: string): LinearSearch {
-  // Throws SyntaxError for what is no pattern of either kind.
+  // Throws SyntaxError if the pattern is valid in neither syntax.
   const compiled = compileLinearFromJs(pattern, 'u') ?? compileLinear(pattern);
   if (compiled.test('')) throw new Error('it matches the empty text');
   return compiled;
 }
 
-/** What stands before a value in its line, and right behind it. */
+/** In characters before and after a value. */
 const NEAR = { before: 60, behind: 30 };
 
-/** Throws Error for a pattern that cannot be compiled. */
+/** Throws Error for a pattern that does not compile. */
 export function createOwnFinder({ name, pattern, context, checksum }: OwnPattern): Finder {
   const compiled = compileOwnPattern(pattern);
   const words = context.map((word) => word.toLowerCase());

@@ -1,9 +1,8 @@
 import { type Entity, entityNames } from './entity.ts';
 
-/** What a pseudonym stands for: an entity, or `LITERAL`, a text of the original that merely looks like a pseudonym. */
+/** An entity, or `LITERAL` for original text that only looks like a pseudonym. */
 export type PseudonymKind = Entity;
 
-/** A pseudonym that stands in a text. */
 export interface PseudonymMention {
   readonly name: PseudonymKind;
   readonly number: number;
@@ -11,22 +10,20 @@ export interface PseudonymMention {
   readonly end: number;
 }
 
-/** Resolves pseudonyms to their values. */
 export interface PseudonymResolver {
-  /** The value; undefined when the pseudonym is unknown, or stands for several. */
+  /** Undefined if the pseudonym is unknown or ambiguous. */
   reveal(mention: Pick<PseudonymMention, 'name' | 'number'>): string | undefined;
 }
 
 /**
- * The pseudonyms of one conversation, such as `<EMAIL_ADDRESS_1>`, numbered as their values first appear. The
- * numbers follow from the texts and their order alone, so that another process comes to the same ones.
+ * The pseudonyms of one conversation, such as `<EMAIL_ADDRESS_1>`, numbered by first occurrence. Numbers depend only on
+ * the texts and their order, so that other processes get the same ones.
  */
 export class Pseudonyms {
   readonly #numbers = new Map<string, number>();
   readonly #values = new Map<string, string>();
   readonly #counters = new Map<PseudonymKind, number>();
 
-  /** The pseudonym of that value. */
   nameFor(name: PseudonymKind, value: string): string {
     const key = `${name} ${value}`;
     let number = this.#numbers.get(key);
@@ -39,17 +36,14 @@ export class Pseudonyms {
     return `<${name}_${number}>`;
   }
 
-  /** Reserves the number of a pseudonym that already stands in a text of the model. */
   reserve({ name, number }: PseudonymMention): void {
     this.#counters.set(name, Math.max(number, this.#counters.get(name) ?? 0));
   }
 
-  /** What a pseudonym stands for; undefined when this conversation has not given it. */
   reveal({ name, number }: Pick<PseudonymMention, 'name' | 'number'>): string | undefined {
     return this.#values.get(`${name} ${number}`);
   }
 
-  /** Every pseudonym with its value. */
   *entries(): Generator<readonly [pseudonym: string, value: string]> {
     yield* this.#values;
   }
@@ -60,8 +54,8 @@ export class Pseudonyms {
 }
 
 /**
- * The pseudonyms in a text. Models change the case, add a space inside or escape the brackets, so these forms
- * count too; without brackets a name is no pseudonym.
+ * Also accepts models' spellings: other case, an added space or escaped brackets. A name without brackets is not a
+ * pseudonym.
  */
 export function findPseudonyms(text: string, ownNames: readonly string[] = []): PseudonymMention[] {
   if (!text.includes('_')) return [];
@@ -79,7 +73,7 @@ export function findPseudonyms(text: string, ownNames: readonly string[] = []): 
 const known = [...entityNames, 'LITERAL'].join('|');
 const mentions = new Map<string, RegExp>();
 
-/** Pseudonyms of the package's names and of a user's own, with bars between; a process has one list of these. */
+/** `ownNames`: the user-defined names, separated by bars; a process has one list. */
 function mentionOf(ownNames: string): RegExp {
   let mention = mentions.get(ownNames);
   if (mention === undefined) {
@@ -90,7 +84,7 @@ function mentionOf(ownNames: string): RegExp {
   return mention;
 }
 
-/** A copy of a substring that does not keep the whole text in memory. */
+/** Copies a substring so that it does not keep the whole text in memory. */
 function copyText(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }

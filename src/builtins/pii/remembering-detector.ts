@@ -3,13 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { Detector } from './detector.ts';
 import type { Finding } from './finding.ts';
 
-/** A shorter text is looked through again sooner than its digest is made. */
+/** Scanning a shorter text is faster than hashing it. */
 const SHORTEST = 256;
 const MOST = 5_000;
 
 /**
- * A detector that looks through a text once: each request of a conversation has all of the one before. What it remembers
- * are digests and places, no text.
+ * Caches findings, since each request repeats the conversation's earlier texts. Keeps digests and positions, no text.
  */
 export function rememberFindings(detect: Detector): Detector {
   const known = new LRUCache<string, readonly Finding[]>({ max: MOST });

@@ -1,32 +1,29 @@
 import type { SeparatedText } from './fold.ts';
 
-/** A text for the finders, with data that several of them need, computed on first use. */
+/** A text with data that several finders share, computed on first use. */
 export interface ScannedText {
   /** The folded text: plain digits, spaces and hyphens, nothing invisible. */
   readonly text: string;
-  /** The same without accents on Latin letters, position by position: where words are looked for. */
+  /** `text` without accents on Latin letters, at the same positions. */
   readonly plain: string;
-  /** The spaces in it that the original does not have, between two scripts. */
+  /** The positions of spaces that `separateScripts` added. */
   readonly joints: ReadonlySet<number>;
-  /** Every unbroken run of digits. */
   readonly digits: DigitGroups;
-  /** Where a word or a number begins that has a digit within its first characters, as numbers of identity papers do. */
+  /** The starts of words or numbers with a digit among their first characters, as in identity numbers. */
   readonly codeStarts: readonly number[];
-  /** The cells below the heads of tables, in the order of the text. */
   readonly cells: readonly Cell[];
 }
 
-/** Runs of digits: the one at `index` stands from `starts[index]` up to, not including, `ends[index]`. */
+/** The run at `index` is from `starts[index]` up to, not including, `ends[index]`. */
 export interface DigitGroups {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
 
-/** A value in a table (CSV, tabs, Markdown), without the spaces and quotes around it. */
+/** A table value (CSV, tabs, Markdown) without surrounding spaces and quotes. */
 interface Cell {
   readonly start: number;
   readonly end: number;
-  /** What stands at the head of its column, without accents. */
   readonly head: string;
 }
 
@@ -56,7 +53,6 @@ export function createScannedText({ text, joints }: SeparatedText): ScannedText 
 
 const codeStart = /(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}_])(?<!\d[.,/-])(?=[A-Za-z]{0,6}[ -]?\d)/gu;
 
-/** Takes the accents from Latin letters; the text keeps its length. */
 export function unaccent(text: string): string {
   return text.replaceAll(/[\u00c0-\u024f\u1e00-\u1eff]/g, (letter) => letter.normalize('NFD').charAt(0));
 }
@@ -76,7 +72,7 @@ function groupDigits(text: string): DigitGroups {
   return { starts, ends };
 }
 
-/** A table is a line of short heads without digits, and lines below it with as many separators of the same kind. */
+/** A table is a line of short heads without digits, followed by lines with as many separators of the same kind. */
 function* readTables(text: string): Generator<Cell> {
   let heads: readonly string[] = [];
   let separator = '';
@@ -103,7 +99,6 @@ function* readTables(text: string): Generator<Cell> {
 
 const maxHead = 300;
 
-/** The head of the column in which a position stands. */
 export function columnHead({ cells }: ScannedText, at: number): string | undefined {
   let [low, high] = [0, cells.length];
   while (low < high) {
@@ -115,7 +110,6 @@ export function columnHead({ cells }: ScannedText, at: number): string | undefin
   return cell !== undefined && at < cell.end ? cell.head : undefined;
 }
 
-/** The end of the text before `at`, at most `length` characters: where a finder looks for a telling word. */
 export function textBefore(text: string, at: number, length: number): string {
   return text.slice(Math.max(0, at - length), at);
 }

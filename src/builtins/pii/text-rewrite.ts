@@ -9,16 +9,11 @@ import type { TextChanger, TextSource } from './text-changer.ts';
 export interface RewriteOptions {
   readonly changer: TextChanger;
   readonly textSource: TextSource;
-  /**
-   * Whether a tool is called with it: then keys and numbers cannot be changed, and findings in them block.
-   */
+  /** Whether a tool is called with it: findings in keys and numbers then block, as those cannot be changed. */
   readonly isExecuted: boolean;
 }
 
-/**
- * A JSON value with its strings rewritten; numbers keep their digits. A string is treated as a text. The
- * same value when nothing had to be changed.
- */
+/** Rewrites the strings of a JSON value; numbers keep their digits. Returns the same value if nothing changes. */
 export function rewriteTree(value: unknown, rewriting: RewriteOptions): unknown {
   if (value === undefined || value === null) return value;
   const isText = typeof value === 'string';
@@ -30,8 +25,8 @@ export function rewriteTree(value: unknown, rewriting: RewriteOptions): unknown 
 }
 
 /**
- * The changes of a text. One that is a JSON object or list is changed inside its strings, so that it stays JSON
- * and everything else in it keeps its bytes; the key of a value counts as the words before it.
+ * Returns the changes of a text. In a text that is a JSON object or list, only strings change, so that it stays JSON. A
+ * key counts as the words before its value.
  */
 export function editText(text: string, rewriting: RewriteOptions, prefix = '', depth = 0): Edit[] {
   if (text === '') return [];
@@ -39,10 +34,9 @@ export function editText(text: string, rewriting: RewriteOptions, prefix = '', d
   return rewriting.changer.edit(text, rewriting.textSource, prefix);
 }
 
-/** JSON inside JSON strings is parsed up to this depth; deeper JSON is treated as text. */
+/** Deeper JSON inside JSON strings is treated as text. */
 const maxDepth = 4;
 
-/** The changes of a JSON text, at most one for each of its tokens. */
 function editJson(text: string, rewriting: RewriteOptions, depth = 0): Edit[] {
   const keys = new Map<string, number>();
   const edits: Edit[] = [];
@@ -59,7 +53,6 @@ function editJson(text: string, rewriting: RewriteOptions, depth = 0): Edit[] {
 interface TokenContext {
   readonly rewriting: RewriteOptions;
   readonly depth: number;
-  /** How often each changed key has been written. */
   readonly keys: Map<string, number>;
 }
 
@@ -81,12 +74,12 @@ function editKey(written: string, { rewriting, keys }: TokenContext): string {
   const changed = applyEdits(key, edits);
   const uses = (keys.get(changed) ?? 0) + 1;
   keys.set(changed, uses);
-  // Two keys that have become the same would be one.
+  // Two keys may become equal.
   return JSON.stringify(uses === 1 ? changed : `${changed} (${uses})`);
 }
 
 function editNumber(written: string, prefix: string, rewriting: RewriteOptions): string {
-  // A sign, a fraction or an exponent is what data frames make of a number of anything.
+  // Data frames add a sign, a fraction or an exponent to numbers of any kind.
   const digits = integerDigits(written) ?? '';
   if (digits.length < minNumberDigits) return written;
   const { changer, textSource, isExecuted } = rewriting;
@@ -97,7 +90,6 @@ function editNumber(written: string, prefix: string, rewriting: RewriteOptions):
 
 const minNumberDigits = 7;
 
-/** `phoneNumber` and `phone_number` as the words "phone number: ". */
 function prefixOf(name: string): string {
   if (name === '' || name.length > maxNameLength) return '';
   return `${name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ')}: `;

@@ -1,7 +1,6 @@
 import { testPattern } from '../regex/pattern.ts';
 import type { JobKind, JobResults, WorkerRequest } from './job.ts';
 
-/** Performs a job, without a time limit. Rejects with what the work throws. */
 export async function performJob(request: WorkerRequest): Promise<JobResults[JobKind]> {
   switch (request.kind) {
     case 'match':

@@ -6,12 +6,11 @@ import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
 import { inSlot } from '../../../base/time/stopwatch.ts';
 import type { JobKind, JobResults, Jobs, WorkerReply, WorkerRequest } from './job.ts';
 
-/** The result, or which limit was exceeded, as a phrase such as `took longer than 1 s`. */
 type BoundedResult<Answer> = { readonly answer: Answer } | { readonly exceeded: string };
 
 /**
- * Runs a job in the worker thread, after earlier jobs, and ends it after a second. Rejects with ABORTED, and
- * with INTERNAL when the work itself throws.
+ * Runs a job in the worker thread after earlier jobs, for at most a second. Rejects with ABORTED, and with INTERNAL if
+ * the job throws.
  */
 export async function runBounded<K extends JobKind>(
   kind: K,
@@ -49,17 +48,17 @@ async function sendToWorker(order: WorkerRequest, callerAborted: Promise<undefin
   return reply;
 }
 
-/** Ends the thread without waiting for it: its current work may not be interruptible. */
+/** Does not await the end of the thread, whose work may not be interruptible. */
 function endThread(): void {
   thread?.end();
   thread = undefined;
 }
 
-/** A thread costs thirty milliseconds to start, and some megabytes to keep. */
+/** A thread takes 30 ms to start and a few megabytes to keep. */
 const IDLE_MS = 500;
 
 const LIMIT_MS = 1000;
-/** Without CPU time the thread has not worked; so the limit is extended up to this many times. */
+/** Extends the limit up to this many times while the thread gets no CPU time. */
 const MAX_LIMITS_WAITED = 10;
 
 async function waitForLimit(signal: AbortSignal): Promise<undefined> {
@@ -69,11 +68,10 @@ async function waitForLimit(signal: AbortSignal): Promise<undefined> {
     const { user, system } = process.cpuUsage(before);
     if ((user + system) / 1000 >= LIMIT_MS / 2) break;
   }
-  // The reply may be there already, unread because this thread was busy.
+  // The reply may be unread because this thread was busy.
   await nextTurn();
 }
 
-/** Resolves when `signal` aborts; stops listening when `settled` does. */
 function whenAborted(signal: AbortSignal, settled: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
@@ -85,7 +83,6 @@ function toWorkerRequest<K extends JobKind>(kind: K, job: Jobs[K]): WorkerReques
   return { kind, job } as WorkerRequest;
 }
 
-/** The thread answers an order of one kind with the answer of that kind. */
 function readReply<K extends JobKind>(reply: WorkerReply): BoundedResult<JobResults[K]> {
   const { status, ...rest } = reply as WorkerReply<K>;
   if ('answer' in rest) return { answer: rest.answer };
@@ -93,17 +90,14 @@ function readReply<K extends JobKind>(reply: WorkerReply): BoundedResult<JobResu
   throw new RuntimeError('INTERNAL', 'message' in rest ? rest.message : `the thread said ${status}`);
 }
 
-/** A thread that does one job at a time. While idle it does not keep the process alive. */
+/** Runs one job at a time. An idle thread does not keep the process alive. */
 interface WorkerThread {
-  /** Keeps the process alive until the reply is there. Rejects with INTERNAL when the thread dies. */
+  /** Keeps the process alive until the reply. Rejects with INTERNAL if the thread dies. */
   send(order: WorkerRequest): Promise<WorkerReply>;
-  /** Ends it, whatever it is doing. */
   end(): void;
-  /** Whether the thread has ended, so that nothing can be sent to it. */
   hasEnded(): boolean;
 }
 
-/** Starts a thread. Rejects with INTERNAL. */
 async function startThread(): Promise<WorkerThread> {
   const worker = new Worker(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), options);
   let next = newReply();
@@ -133,7 +127,7 @@ async function startThread(): Promise<WorkerThread> {
 
 const options: WorkerOptions = {
   name: 'signalbox',
-  // The thread gets nothing of this process's environment and options.
+  // Hides this process's environment and options from the thread.
   env: {},
   execArgv: [],
   resourceLimits: { maxOldGenerationSizeMb: 512 },

@@ -2,8 +2,6 @@ import { parentPort } from 'node:worker_threads';
 import type { WorkerReply, WorkerRequest } from './job.ts';
 import { performJob } from './perform-job.ts';
 
-// The thread that `thread.ts` starts: one order at a time comes in, and one reply goes out.
-
 parentPort?.on('message', async (order: WorkerRequest) => reply(await answer(order)));
 reply({ status: 'ready' });
 
@@ -17,7 +15,6 @@ async function answer(order: WorkerRequest): Promise<WorkerReply> {
   }
 }
 
-/** A text that is nested more deeply than the stack reaches; a text that is too long is a RangeError, too. */
 function isTooDeep(message: string): boolean {
   return message.includes('call stack');
 }

@@ -1,6 +1,6 @@
 import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
 
-/** The cosines between the first vector and each other one; unscored where one of them has none. */
+/** Returns the cosine of the first vector with each other one; unscored if one of them is undefined. */
 export function compareToFirst(vectors: readonly (readonly number[])[]): readonly number[] | EvalUnscored {
   const [first = [], ...others] = vectors;
   const similarities: number[] = [];
@@ -12,7 +12,7 @@ export function compareToFirst(vectors: readonly (readonly number[])[]): readonl
   return similarities;
 }
 
-/** The cosine between two vectors, from -1 to 1, or why there is none. */
+/** From -1 to 1, or the reason why there is no cosine. */
 export function cosine(one: readonly number[], other: readonly number[]): number | string {
   if (one.length !== other.length) {
     return `one embedding has ${one.length} numbers, and the other ${other.length}`;
@@ -23,7 +23,7 @@ export function cosine(one: readonly number[], other: readonly number[]): number
   return Math.min(1, Math.max(-1, similarity));
 }
 
-/** The same direction with numbers up to 1, whose squares neither overflow nor vanish. */
+/** Scales the numbers to at most 1, so that their squares neither overflow nor vanish. */
 function scaled(vector: readonly number[]): readonly number[] {
   const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   return vector.map((value) => value / largest);

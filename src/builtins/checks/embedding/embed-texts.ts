@@ -2,7 +2,6 @@ import { toFault } from '../../../base/errors.ts';
 import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
 import type { CheckInput, Embed, ParamSpec } from '../check.ts';
 
-/** The param that names who embeds. */
 export const embedderParam: ParamSpec = {
   schema: { type: 'string', minLength: 1 },
   asks: 'embedding',
@@ -10,7 +9,7 @@ export const embedderParam: ParamSpec = {
     'The id of the provider that embeds, which has `role: embedding`. Default: the one with the id `embed`, or the only one.',
 };
 
-/** The embeddings of the texts; unscored, with the fault, where there are none. Never rejects. */
+/** Unscored with the fault if the embeddings fail. Never rejects. */
 export async function embedTexts(
   { embed, signal }: CheckInput,
   provider: unknown,
@@ -28,5 +27,5 @@ export async function embedTexts(
   }
 }
 
-/** Some 250,000 tokens; most models take 8,000 of each text. */
+/** About 250,000 tokens; most models take 8,000 of each text. */
 const MAX_LENGTH = 1_000_000;

@@ -56,7 +56,7 @@ async function scoreRelevance(input: CheckInput): Promise<EvalOutcome> {
   );
 }
 
-/** Some 250,000 tokens, more than most models take. */
+/** About 250,000 tokens, more than most models take. */
 const MAX_LENGTH = 1_000_000;
 
 function questionOf({ params: { question }, request }: CheckInput): string | undefined {
@@ -151,5 +151,4 @@ async function scoreSimilarity(input: CheckInput): Promise<EvalOutcome> {
   return scored(Math.max(0, best), `similarity ${best.toFixed(4)}${which}`, data);
 }
 
-/** Checks that compare embeddings of texts, which a model gives. */
 export const embeddingChecks: readonly Check[] = [similarity, answerRelevance];

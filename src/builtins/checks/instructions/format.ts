@@ -110,7 +110,6 @@ const placeholders = instructionCheck({
   },
 });
 
-/** Of each `[` the nearest `]` after it. */
 function countBrackets(line: string): number {
   let count = 0;
   for (let at = line.indexOf('['); at >= 0; at = line.indexOf('[', at)) {

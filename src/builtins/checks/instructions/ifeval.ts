@@ -19,15 +19,14 @@ import {
 } from './instruction.ts';
 
 /**
- * The languages of a text by their codes of ISO 639-1, with how much of it is in each, from 0 to 1; the first has most.
- * Undefined of a text with too few words. Of a long text twenty places are looked at.
+ * Maps ISO 639-1 codes to shares of the text from 0 to 1, the largest first. Undefined for a text with too few words.
+ * Samples twenty places of a long text.
  */
 export async function detectLanguages(text: string): Promise<ReadonlyMap<string, number> | undefined> {
   const { eld } = await import('eld/small');
   const letters = new Map<string, number>();
   let total = 0;
   for (const place of placesOf(text)) {
-    // Written in capitals it is the same language.
     const { language } = eld.detect(place.toLowerCase());
     if (language === '') continue;
     letters.set(language, (letters.get(language) ?? 0) + place.length);
@@ -37,7 +36,7 @@ export async function detectLanguages(text: string): Promise<ReadonlyMap<string,
   return total === 0 ? undefined : new Map(byShare.map(([code, count]) => [code, count / total]));
 }
 
-/** The detector looks at no more of a text than this. */
+/** The detector reads at most this much of a text. */
 const PLACE_LENGTH = 900;
 const MOST_PLACES = 20;
 
@@ -49,12 +48,11 @@ function placesOf(text: string): string[] {
   );
 }
 
-/** The code without a region: of `pt-BR` it is `pt`. */
+/** Removes the region: `pt-BR` becomes `pt`. */
 export function languageOf(code: unknown): string {
   return String(code).split('-', 1)[0] ?? '';
 }
 
-/** The schema of a code. */
 export const codeSchema = { type: 'string', pattern: '^[a-z]{2}(-[A-Za-z]{2,4})?$' } as const;
 
 const englishCapital = instructionCheck({
@@ -73,7 +71,6 @@ const englishLowercase = instructionCheck({
   judge: (text) => judgeCase(text, /\p{Ll}/u, /\p{Lu}/u),
 });
 
-/** Words in capital letters; `WELL-KNOWN` and `DON’T` are one each. */
 function countCapitalWords(text: string): number {
   return text.split(/[^\p{L}\p{M}\p{N}_'’-]/u).filter((word) => /\p{Lu}/u.test(word) && !/\p{Ll}/u.test(word))
     .length;
@@ -109,7 +106,6 @@ const responseLanguage = instructionCheck({
   judge: (text, { language }) => judgeLanguage(text, String(language)),
 });
 
-/** Whether a text is in that language. */
 async function judgeLanguage(text: string, wanted: string): Promise<Finding> {
   const [most] = (await detectLanguages(text)) ?? [];
   if (most === undefined) return { unknown: 'the content has too few words to tell its language' };
@@ -277,7 +273,7 @@ function beginsWith(paragraph: string, wanted: string): Finding {
   const [word = ''] = foldCase(paragraph).split(/\s/u, 1);
   const run = word.replace(/^["'“‘「『《]+/u, '').split(/[.,?!'"’”。、」』》]/u, 1)[0] ?? '';
   const first = foldCase(wanted.trim());
-  // In scripts without spaces a word may end within the run.
+  // In scripts without spaces, a word may end within the run.
   const bare = run.startsWith(first) && wordJoints(run).has(first.length) ? first : run;
   return {
     follows: bare === first,
@@ -362,7 +358,6 @@ const letterFrequency = instructionCheck({
 
 const keywordChecks: readonly Check[] = [existence, frequency, forbiddenWords, letterFrequency];
 
-/** The rules by IFEval's names. */
 export const ruleChecks: readonly Check[] = [
   ...keywordChecks,
   ...lengthChecks,
@@ -434,7 +429,7 @@ async function scoreRules(asked: CheckInput): Promise<EvalOutcome> {
   return scored(followed / ids.length, detail, Json.from(rules));
 }
 
-/** The dataset gives every rule every param, null where it has no meaning. */
+/** The dataset gives every rule every param; unused ones are null. */
 function paramsOf(check: Check, given: unknown, loose: unknown): Params | undefined {
   const specs = Object.entries(check.params);
   const taken = isObject(given) ? given : {};

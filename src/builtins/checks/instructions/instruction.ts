@@ -2,9 +2,8 @@ import { formatCount } from '../../../base/text/phrases.ts';
 import { type EvalOutcome, scored, unscored } from '../../../contract/eval.ts';
 import type { Check, CheckExample, ParamProblem, ParamSpec, Params } from '../check.ts';
 
-/** A rule for an answer that needs no model to be checked. */
+/** A rule for an answer that needs no model. */
 export interface Instruction {
-  /** IFEval's name. */
   readonly type: string;
   readonly summary: string;
   readonly params: Readonly<Record<string, ParamSpec>>;
@@ -14,11 +13,9 @@ export interface Instruction {
   judge(text: string, params: Params): Finding | Promise<Finding>;
 }
 
-/** Whether the rule is kept and what was found; or why that cannot be told. */
 export type Finding = { readonly follows: boolean; readonly detail: string } | { readonly unknown: string };
 
 /**
- * The check of a rule.
  * Source of the rules: Zhou et al. 2023, https://arxiv.org/abs/2311.07911, and
  * https://github.com/google-research/google-research/tree/master/instruction_following_eval
  */
@@ -42,7 +39,6 @@ export const looseParam: ParamSpec = {
     'Whether it is enough that the content keeps the rule without its first or last line or its asterisks.',
 };
 
-/** A text without words follows no rule. */
 async function judgeAnswer(
   { judge }: Pick<Instruction, 'judge'>,
   content: string,
@@ -61,10 +57,10 @@ async function judgeAnswer(
   return strict;
 }
 
-/** Half a second of counting. */
+/** Takes about half a second to count. */
 const MAX_LENGTH = 1_000_000;
 
-/** What IFEval's loose measure tries: models begin with “Sure, here it is:” and embellish. */
+/** The variants of IFEval's loose measure: models begin with “Sure, here it is:” and add markup. */
 function variantsOf(text: string): string[] {
   const lines = text.split('\n');
   const cut = [lines.slice(1), lines.slice(0, -1), lines.slice(1, -1)].map((kept) => kept.join('\n').trim());
@@ -76,19 +72,16 @@ function toOutcome(found: Finding): EvalOutcome {
   return 'unknown' in found ? unscored(found.unknown) : scored(found.follows ? 1 : 0, found.detail);
 }
 
-/** The param that says whether a count is a lower or an upper limit. */
 export const relationParam: ParamSpec = {
   schema: { enum: ['at least', 'less than'] },
   default: 'at least',
   description: 'Whether the number is the lowest that will do, or the first that is too many.',
 };
 
-/** The param of a number of things. */
 export function countParam(description: string): ParamSpec {
   return { schema: { type: 'integer', minimum: 0 }, required: true, description };
 }
 
-/** Compares a count with the one that is asked for. */
 export function compareCount(actual: number, wanted: unknown, relation: unknown, noun: string): Finding {
   const limit = Number(wanted);
   const follows =

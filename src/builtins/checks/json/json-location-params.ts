@@ -1,7 +1,6 @@
 import { endOfContainer } from '../../../base/json/ends.ts';
 import type { ParamSpec, Params } from '../check.ts';
 
-/** The params that say where in the content the JSON may stand. */
 export const jsonLocationParams: Readonly<Record<string, ParamSpec>> = {
   allow_wrapped: {
     schema: { type: 'boolean' },
@@ -16,7 +15,6 @@ export const jsonLocationParams: Readonly<Record<string, ParamSpec>> = {
   },
 };
 
-/** The JSON of the content, as those params allow it. */
 export function findContentJson(content: string, params: Params): FoundJson {
   return findJson(content, {
     allowFenced: params['allow_wrapped'] === true,
@@ -24,17 +22,14 @@ export function findContentJson(content: string, params: Params): FoundJson {
   });
 }
 
-/** A JSON text and its value, or why there is none. */
 type FoundJson = { readonly text: string; readonly value: unknown } | { readonly problem: string };
 
 interface FindJsonOptions {
-  /** Also look inside fenced code blocks. */
   readonly allowFenced: boolean;
-  /** Also look amid other text. */
   readonly allowEmbedded: boolean;
 }
 
-/** The JSON that a text is, or that it holds. Takes time in proportion to the text. */
+/** Linear in the length of the text. */
 function findJson(content: string, { allowFenced, allowEmbedded }: FindJsonOptions): FoundJson {
   const whole = parse(content);
   if (!('problem' in whole)) return whole;
@@ -55,7 +50,7 @@ function firstParsed(texts: readonly string[]): FoundJson | undefined {
   return texts.map(parse).find((found) => !('problem' in found));
 }
 
-/** What stands between ``` lines that say `json` or nothing. */
+/** Returns the text between ``` lines that are bare or say `json`. */
 function listFenced(content: string): string[] {
   const blocks: string[] = [];
   for (let at = content.indexOf(FENCE); at !== -1; ) {
@@ -71,7 +66,7 @@ function listFenced(content: string): string[] {
 
 const FENCE = '```';
 
-/** The first object or list of objects, else the first list: a list alone is often no more than a footnote. */
+/** Returns the first object or list of objects, else the first list. A bare list is often just a footnote. */
 function findEmbedded(content: string): FoundJson | undefined {
   const opener = /[{[]/g;
   let list: FoundJson | undefined;
@@ -90,5 +85,5 @@ function findEmbedded(content: string): FoundJson | undefined {
   return list;
 }
 
-/** Each bracket may have to be followed to the end of the text; a tenth of a second of that is enough. */
+/** Each bracket may be followed to the end of the text, so this limits the search to a tenth of a second. */
 const MAX_STEPS = 20_000_000;

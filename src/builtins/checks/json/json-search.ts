@@ -3,7 +3,7 @@ import { isObject } from '../../../base/json/json.ts';
 import { shorten } from '../../../base/text/phrases.ts';
 import type { Jobs, SearchResult } from '../bounded/job.ts';
 
-/** Evaluates a JMESPath expression over a JSON text, without a time limit. Throws RangeError only. */
+/** Evaluates a JMESPath expression over a JSON text without a time limit. Throws RangeError only. */
 export function searchJson({ expression, text }: Jobs['search']): SearchResult {
   try {
     const found = TreeInterpreter.search(compile(expression), parseWithoutPrototypes(text)) ?? null;
@@ -15,7 +15,7 @@ export function searchJson({ expression, text }: Jobs['search']): SearchResult {
   }
 }
 
-/** What is wrong with the expression, whatever it is evaluated over; undefined when nothing is. */
+/** Why the expression is invalid for any text; undefined if it is valid. */
 export function findExpressionProblem(expression: string): string | undefined {
   try {
     const unknown = functionsOf(compile(expression)).find((name) => !isRegistered(name));
@@ -25,13 +25,13 @@ export function findExpressionProblem(expression: string): string | undefined {
   }
 }
 
-/** The parser's message. Its `token: x` would be taken for a credential and hidden. */
+/** Rewrites the parser's `token: x`, which redaction would take for a credential. */
 function wordsOf(thrown: unknown): string {
   if (/\(EOF\)/.test(messageOf(thrown))) return 'it ends where more is expected, such as a value or `]`';
   return messageOf(thrown).replaceAll(/\btoken: ?/g, 'sign ');
 }
 
-/** Parses JSON into objects without a prototype, since an expression may name `toString`. */
+/** An expression may name `toString`, so objects have no prototype. */
 function parseWithoutPrototypes(text: string): JSONValue {
   return JSON.parse(text, (_key, value: unknown) =>
     isObject(value) ? Object.setPrototypeOf(value, null) : value,
@@ -40,7 +40,6 @@ function parseWithoutPrototypes(text: string): JSONValue {
 
 type JSONValue = Parameters<typeof TreeInterpreter.search>[1];
 
-/** Matches evaluation errors that are faults of the expression, not of the text. */
 const invalidExpression =
   /^(?:Syntax|syntax|Unknown function|Invalid arity|Error referencing|Invalid value: slice)/;
 
@@ -48,7 +47,7 @@ function functionsOf(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(functionsOf);
   if (!isObject(node)) return [];
   const own = node['type'] === 'Function' ? [String(node['name'])] : [];
-  // The value of a literal is data, which may look like a node.
+  // A literal's value is data that may look like a node.
   return node['type'] === 'Literal' ? own : [...own, ...Object.values(node).flatMap(functionsOf)];
 }
 

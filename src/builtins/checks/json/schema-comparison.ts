@@ -3,7 +3,7 @@ import { Json } from '../../../base/json/json.ts';
 import { compileDataSchema, type DataValidator } from '../../../base/yaml/data-schema.ts';
 import type { Jobs, SchemaResult } from '../bounded/job.ts';
 
-/** How a JSON text differs from a schema; without a time limit. Throws for a schema that cannot be used. */
+/** Compares a JSON text with a schema without a time limit. Throws if the schema is unusable. */
 export function compareWithSchema({ schema, text }: Jobs['schema']): SchemaResult {
   const validate = compileSchema(schema);
   if (validate(new Json(text))) return { violations: [], count: 0 };
@@ -11,7 +11,7 @@ export function compareWithSchema({ schema, text }: Jobs['schema']): SchemaResul
   return { violations: errors.slice(0, MAX_VIOLATIONS).map(formatViolation), count: errors.length };
 }
 
-/** Why a schema cannot be used; undefined of one that can. */
+/** Why a schema is unusable; undefined if it is usable. */
 export function findSchemaProblem(schema: string): string | undefined {
   try {
     compileSchema(schema);
@@ -27,7 +27,6 @@ export function findSchemaProblem(schema: string): string | undefined {
 
 const MAX_VIOLATIONS = 5;
 
-/** Compiled ones are kept, as a suite asks with few schemas. */
 function compileSchema(text: string): DataValidator {
   const known = compiled.get(text);
   if (known !== undefined) return known;

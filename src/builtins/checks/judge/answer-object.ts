@@ -7,17 +7,14 @@ import { tryParse } from '../../../base/json/parse.ts';
 import { shorten } from '../../../base/text/phrases.ts';
 import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
 
-/** What a judge was told to answer with. */
 interface WantedObject {
-  /** The key by which it is known. */
   readonly key: string;
-  /** Its form, for an error’s hint. */
   readonly form: string;
 }
 
 /**
- * The one JSON object with the key that an answer is or holds. Anything else is unscored, with REPLY_MALFORMED; so is, amid
- * other text, an object that also stands in `judged`, as it may be a quotation.
+ * Returns the one JSON object with the key in an answer. Anything else is unscored with REPLY_MALFORMED. So is an
+ * object within other text that `judged` contains too, as it may be a quotation.
  */
 export function findAnswerObject(
   answer: string,
@@ -43,8 +40,8 @@ export function findAnswerObject(
 }
 
 /**
- * What a model says after it has thought aloud. Some APIs leave the first tag out, since the prompt ends with it; a thought that
- * does not end leaves nothing.
+ * Removes a model's thoughts. Some APIs omit the opening tag because the prompt ends with it; an unclosed thought
+ * removes everything.
  */
 function withoutThoughts(answer: string): string {
   const end = answer.lastIndexOf(THOUGHT_END);
@@ -57,7 +54,6 @@ function withoutThoughts(answer: string): string {
 const THOUGHT = '<think>';
 const THOUGHT_END = '</think>';
 
-/** The verdicts without repetitions of the same JSON value. */
 function withoutRepeats(verdicts: readonly FoundObject[]): FoundObject[] {
   const trees = verdicts.map(({ text }) => toLossless(new Json(text)));
   return verdicts.filter(
@@ -65,18 +61,17 @@ function withoutRepeats(verdicts: readonly FoundObject[]): FoundObject[] {
   );
 }
 
-/** Whether the answer is the verdict, fenced or not. */
 function isWholeAnswer({ text }: FoundObject, answer: string): boolean {
   const rest = answer.split(text).join('').trim();
   return rest === '' || /^```(?:json)?\s*```$/i.test(rest);
 }
 
-/** A quotation may differ in white space and in escapes. */
+/** A quotation may differ in white space and escapes. */
 function withoutSpaceAndEscapes(text: string): string {
   return text.replaceAll(/[\s\\]+/g, '');
 }
 
-/** Unscored, with REPLY_MALFORMED and the answer. */
+/** Returns unscored with REPLY_MALFORMED and the answer. */
 export function unreadableAnswer(what: string, answer: string, { form }: WantedObject): EvalUnscored {
   const message = `the judge’s answer ${what}: ${shorten(answer)}`;
   const error = new RuntimeError('REPLY_MALFORMED', message, {
@@ -86,13 +81,11 @@ export function unreadableAnswer(what: string, answer: string, { form }: WantedO
   return unscored(message, toFault(error));
 }
 
-/** How many characters of an unreadable answer the error's details hold. */
 const MAX_ANSWER_CHARACTERS = 2000;
 
-/** The JSON objects that stand in a text. */
 interface FoundObjects {
   readonly objects: readonly FoundObject[];
-  /** Whether something begins like a JSON object but cannot be parsed. */
+  /** Whether something begins like a JSON object but does not parse. */
   readonly isBroken: boolean;
 }
 
@@ -102,8 +95,8 @@ export interface FoundObject {
 }
 
 /**
- * Finds the outermost JSON objects amid prose. An object that stands inside of other braces is left out: it is a
- * part of what could not be read, such as a text that was quoted without its escapes. Takes time in proportion to the text.
+ * Finds the outermost JSON objects within prose. Skips objects inside other braces: they belong to something
+ * unreadable, such as a quotation without its escapes. Linear in the length of the text.
  */
 function findObjects(text: string): FoundObjects {
   const objects: FoundObject[] = [];
@@ -123,7 +116,6 @@ function findObjects(text: string): FoundObjects {
   return { objects, isBroken: false };
 }
 
-/** How much white space may stand before the first key. */
 const MAX_LEADING_SPACE = 200;
 
 function readObject(text: string, start: number): FoundObject | undefined {

@@ -102,7 +102,7 @@ Of each claim judge whether it follows from \`context\` alone. What you know oth
   return askModel(input, task, (answer) => readClaims(answer, judged));
 }
 
-/** Some 250,000 tokens, more than most models take. */
+/** About 250,000 tokens, more than most models take. */
 const MAX_LENGTH = 1_000_000;
 
 function readClaims(answer: string, judged: string): EvalOutcome {

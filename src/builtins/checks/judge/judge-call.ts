@@ -6,10 +6,7 @@ import { exactParam } from '../tools/exact-values.ts';
 import { type Evidence, type JudgePrompt, writePrompt } from './judge-prompt.ts';
 import { readVerdict } from './verdict.ts';
 
-/**
- * Sends the evidence to the judge and reads its score. Never rejects: a failed judge is unscored, with its
- * fault.
- */
+/** Sends the evidence to the judge and reads its score. Never rejects: a failed judge is unscored, with its fault. */
 export async function askJudge(input: CheckInput, evidence: Evidence): Promise<EvalOutcome> {
   const judged = listTexts({ ...evidence, extra: exactParam(input, 'extra') });
   return await askModel(input, writePrompt(input, evidence), (answer) =>
@@ -17,10 +14,7 @@ export async function askJudge(input: CheckInput, evidence: Evidence): Promise<E
   );
 }
 
-/**
- * Sends a prompt to the judge and reads its answer; of one that cannot be read, the model is asked once for a better one. Never
- * rejects.
- */
+/** Sends a prompt to the judge and reads its answer. Repeats the call once after a malformed answer. Never rejects. */
 export async function askModel(
   { params, judge, signal }: CheckInput,
   task: JudgePrompt,
@@ -44,7 +38,6 @@ export async function askModel(
   }
 }
 
-/** What is wrong with an answer, without quoting it. */
 function complaintOf({ details }: Fault): string {
   return String(details?.['flaw'] ?? 'cannot be read');
 }
@@ -53,7 +46,7 @@ function optionalText(param: unknown): string | undefined {
   return typeof param === 'string' ? param : undefined;
 }
 
-/** Every text in the value, as it is and not as JSON writes it. */
+/** Collects every text in the value as plain text, without JSON escapes. */
 export function listTexts(value: unknown): string {
   const texts: string[] = [];
   JSON.parse(stringifyJson(value), (_key, member: unknown) => {

@@ -55,7 +55,7 @@ const factuality: Check = {
   },
 };
 
-/** Some 250,000 tokens, more than most models take. */
+/** About 250,000 tokens, more than most models take. */
 const MAX_LENGTH = 1_000_000;
 
 const instruction = {
@@ -166,7 +166,6 @@ const llmJudgeToolCalls: Check = {
   },
 };
 
-/** Checks that ask a model. */
 export const judgeChecks: readonly Check[] = [
   llmJudge,
   llmJudgeSession,
@@ -175,9 +174,7 @@ export const judgeChecks: readonly Check[] = [
   factuality,
 ];
 
-/**
- * The texts of user and assistant; without instructions, and without results, which stand with their calls.
- */
+/** Keeps texts of user and assistant. Omits instructions, and results, which are shown with their calls. */
 function toConversation({ messages }: EvalContext, answer: string) {
   const spoken = messages
     .filter(({ role, content }) => (role === 'user' || role === 'assistant') && content !== '')

@@ -3,7 +3,6 @@ import type { ParamProblem, ParamSpec, Params } from '../check.ts';
 
 const text = { type: 'string', minLength: 1 };
 
-/** The params of every judge check. */
 export const judgeParams = {
   criteria: { schema: text, description: 'What to judge.' },
   rubric: { schema: text, description: 'Which score stands for what.' },
@@ -39,7 +38,6 @@ export const judgeParams = {
   },
 } as const satisfies Readonly<Record<string, ParamSpec>>;
 
-/** The scale of a judge's score. */
 export function scaleOf({ scale }: Params): { readonly min: number; readonly max: number } {
   return isObject(scale) ? { min: Number(scale['min']), max: Number(scale['max']) } : { min: 0, max: 1 };
 }
@@ -51,5 +49,4 @@ export function findScaleProblems(params: Params): readonly ParamProblem[] {
     : [{ param: 'scale', message: `has a min, ${min}, that is not below its max, ${max}` }];
 }
 
-/** At least one of these must be given. */
 export const requiredJudgeParams = [['criteria', 'rubric', 'prompt', 'system_prompt']] as const;

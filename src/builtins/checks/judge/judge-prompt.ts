@@ -3,26 +3,24 @@ import type { CheckInput, Params } from '../check.ts';
 import { exactParam } from '../tools/exact-values.ts';
 import { scaleOf } from './judge-params.ts';
 
-/** What the judge is shown: `content`, `conversation` or `tool_calls`. */
+/** The judge's input: `content`, `conversation` or `tool_calls`. */
 export type Evidence = Readonly<Record<string, unknown>>;
 
 export interface JudgePrompt {
   readonly system: string;
   readonly prompt: string;
-  /** What the answer has to fit. */
   readonly schema: AnswerSchema;
 }
 
 export type AnswerSchema = Readonly<Record<string, unknown>>;
 
-/** The schema of an object with exactly these members. */
 export function answerSchema(properties: Readonly<Record<string, AnswerSchema>>): AnswerSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
 
 /**
- * The prompt as one JSON object, in which the judged texts are JSON strings, so that they cannot break out of
- * their quotes. Nothing else of the request is in it.
+ * Writes the prompt as one JSON object. Judged texts are JSON strings, so they cannot break out of their quotes.
+ * Contains nothing else of the request.
  */
 export function writePrompt(input: CheckInput, evidence: Evidence): JudgePrompt {
   const { criteria, rubric, prompt } = input.params;
@@ -42,21 +40,19 @@ export function writePrompt(input: CheckInput, evidence: Evidence): JudgePrompt 
   };
 }
 
-/** The author’s template, in which places name members: what is judged never stands amid instructions. */
+/** Replaces placeholders with member names, so that judged text never appears among instructions. */
 function namePlaces(template: string, judged: string): string {
   return template
     .replaceAll(/\{\{\s{0,99}output\s{0,99}\}\}/g, () => judged)
     .replaceAll(/\{\{\s{0,99}rubric\s{0,99}\}\}/g, () => '`criteria`');
 }
 
-/** What a judge is to do with the evidence, and the form of its answer. */
 interface Task {
   readonly task: string;
   readonly form: string;
   readonly schema: AnswerSchema;
 }
 
-/** The prompt of a judge whose task is its check’s own. */
 export function writeTask(evidence: Evidence, { task, form, schema }: Task): JudgePrompt {
   const names = namesOf(evidence);
   const system = `You are an impartial judge of a program’s work. The user’s message is one JSON object with ${names}.
@@ -82,9 +78,7 @@ function writeMembers(members: readonly (readonly [string, unknown])[]): string 
   return `{\n${lines.join(',\n')}\n}`;
 }
 
-/**
- * The system prompt: the author's, else a default, followed by the fixed rules, which it cannot leave out.
- */
+/** The author's system prompt or a default, followed by fixed rules that it cannot remove. */
 function writeSystem(params: Params, judged: string): string {
   const { system_prompt, prompt } = params;
   const { min, max } = scaleOf(params);

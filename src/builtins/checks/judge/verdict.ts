@@ -6,7 +6,7 @@ import type { FoundObject } from './answer-object.ts';
 import { findAnswerObject, unreadableAnswer } from './answer-object.ts';
 import { scaleOf } from './judge-params.ts';
 
-/** The score of a judge's answer: of the one JSON object with a `score` that it is or holds. */
+/** Reads the score of the one JSON object with a `score` in a judge's answer. */
 export function readVerdict(answer: string, judged: string, params: Params = {}): EvalOutcome {
   const { min, max } = scaleOf(params);
   const wanted = { key: 'score', form: `{"score": ${min}..${max}, "reasoning": "…"}` };

@@ -48,7 +48,7 @@ function normalizeAnswer(text: string): string {
   return wordsOf(text).join(' ');
 }
 
-/** Letters of every script count; the definition drops ASCII punctuation alone, of which other scripts have their own. */
+/** Keeps letters of every script. The definition drops only ASCII punctuation, so other scripts keep theirs. */
 function wordsOf(text: string): string[] {
   const bare = foldText(text)
     .toLowerCase()
@@ -68,7 +68,6 @@ interface Overlap {
 }
 
 function overlapOf(given: readonly string[], wanted: readonly string[]): Overlap {
-  // Of two without a word the same is said.
   if (given.length === 0 || wanted.length === 0) {
     const both = given.length === wanted.length ? 1 : 0;
     return { shared: 0, precision: both, recall: both, f1: both };
@@ -78,14 +77,12 @@ function overlapOf(given: readonly string[], wanted: readonly string[]): Overlap
   return { shared, precision, recall, f1: (2 * shared) / (given.length + wanted.length) };
 }
 
-/** How often each of them is there. */
 export function countEach(items: Iterable<string>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
   return counts;
 }
 
-/** How many they have in common, each as often as in the one that has fewer. */
 export function countShared(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
   let shared = 0;
   for (const [item, count] of one) shared += Math.min(count, other.get(item) ?? 0);

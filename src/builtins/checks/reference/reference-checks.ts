@@ -9,8 +9,8 @@ import { expectedOf, expectedParam, findTooLong } from './reference-params.ts';
 import { rouge, runsOf } from './rouge.ts';
 
 /**
- * Source: Papineni et al. 2002, https://aclanthology.org/P02-1040/; words (13a), smoothing (exp) and the effective order of a
- * sentence as in sacreBLEU, Post 2018, https://aclanthology.org/W18-6319/
+ * Source: Papineni et al. 2002, https://aclanthology.org/P02-1040/; words (13a), smoothing (exp) and effective order as
+ * in sacreBLEU, Post 2018, https://aclanthology.org/W18-6319/
  */
 const bleu: Check = {
   type: 'bleu',
@@ -31,7 +31,7 @@ const bleu: Check = {
     const precisions = smooth(countMatches(given, wanted));
     const brevity = given.length >= length ? 1 : given.length === 0 ? 0 : Math.exp(1 - length / given.length);
     const mean = precisions.length === 0 ? 0 : Math.exp(sum(precisions.map(Math.log)) / precisions.length);
-    // Of four times 1 the logarithms may come to a little more.
+    // Rounding of the logarithms may exceed 1.
     const score = Math.min(1, brevity * mean);
     return scored(score, `BLEU ${(100 * score).toFixed(1)}`, Json.from({ precisions, brevity }));
   },
@@ -44,7 +44,7 @@ interface Matches {
   readonly total: number;
 }
 
-/** For runs of one word, of two, …: as often as in the expected text that has them most often. */
+/** For n-grams of one word, two and so on: the maximum over the expected texts. */
 function countMatches(given: readonly string[], wanted: readonly (readonly string[])[]): Matches[] {
   return Array.from({ length: MOST_WORDS }, (_, index) => {
     const runs = runsOf(given, index + 1);
@@ -56,7 +56,10 @@ function countMatches(given: readonly string[], wanted: readonly (readonly strin
   });
 }
 
-/** The precisions; of runs of which none is shared half of what the ones before had, and none of those that the content is too short for. */
+/**
+ * Exponential smoothing: the k-th order without a match counts as 1/2^k of a match. Omits orders longer than the
+ * content.
+ */
 function smooth(matches: readonly Matches[]): number[] {
   if (matches.every(({ shared }) => shared === 0)) return [];
   let halved = 1;
@@ -69,7 +72,6 @@ function smooth(matches: readonly Matches[]): number[] {
     });
 }
 
-/** Of the expected texts, the length that is nearest; the shorter of two. */
 function closestLength(length: number, wanted: readonly (readonly string[])[]): number {
   const byDistance = wanted
     .map((words) => words.length)
@@ -77,7 +79,10 @@ function closestLength(length: number, wanted: readonly (readonly string[])[]): 
   return byDistance[0] ?? 0;
 }
 
-/** The words of "13a", after a space between words of scripts that have none. "13a" is mteval-v13a’s: https://github.com/mjpost/sacrebleu/blob/master/sacrebleu/tokenizers/tokenizer_13a.py */
+/**
+ * The words of "13a", with spaces added in scripts that have none:
+ * https://github.com/mjpost/sacrebleu/blob/master/sacrebleu/tokenizers/tokenizer_13a.py
+ */
 function wordsOf(text: string): string[] {
   const line = spaceWords(foldText(text))
     .trimEnd()
@@ -135,12 +140,11 @@ const choice: Check = {
   },
 };
 
-/** The choice of an answer, as it is written in the list; undefined where none, or more than one, may be meant. */
+/** Returns the choice as the list spells it; undefined if none, or more than one, may be meant. */
 function findChoice(content: string, choices: readonly string[]): string | undefined {
   const text = foldCase(content).trimStart();
   const { isAt } = openWords(text);
   const longestFirst = choices.toSorted((one, other) => other.length - one.length);
-  // The choice at a position, behind brackets, quotes and marks of Markdown.
   const choiceFrom = (start: number): { choice: string; end: number } | undefined => {
     for (let at = start; at <= start + 20; at += 1) {
       const choice = longestFirst.find((one) => isAt(foldCase(one), at));
@@ -155,20 +159,18 @@ function findChoice(content: string, choices: readonly string[]): string | undef
   if (told !== undefined) return told.choice;
   const led = choiceFrom(0);
   if (led !== undefined && standsAlone.test(text.slice(led.end))) return led.choice;
-  // A lone `A` in the middle of a sentence is an article more often than a choice.
+  // A lone `A` within a sentence is more often an article than a choice.
   const fold = choices.some((one) => one.length === 1) ? foldText : foldCase;
   const named = namedChoices(fold(content), new Map(choices.map((one) => [fold(one), one])));
   return named.size === 1 ? [...named][0] : undefined;
 }
 
-/** What says that a choice follows, in capitals. */
 const answer =
   /(?:ANSWER|ANTWORT|RÉPONSE|RESPUESTA|RESPOSTA|RISPOSTA|ОТВЕТ|答案|答え|正解|정답|उत्तर|คำตอบ)(?:\s{0,5}(?:IS|IST|LAUTET|EST|ES|É|È|是|为|為|は|은|है|คือ))?\s{0,5}[:=]?/gu;
 
-/** What follows a choice at the beginning that is not the first word of a sentence. */
 const standsAlone = /^["'”’*_`\s\u300d\u300f]*([).:\]},\n\u3002\u3001]|$)/u;
 
-/** The choices that stand in the text as words of their own; one within a longer one does not count. */
+/** Only whole words count, and none within a longer choice. */
 function namedChoices(text: string, choices: ReadonlyMap<string, string>): ReadonlySet<string> {
   const { find } = openWords(text);
   const places: { start: number; end: number; choice: string }[] = [];
@@ -225,13 +227,16 @@ const numberMatch: Check = {
   },
 };
 
-/** As text with digits, a point and an exponent. Groups of three digits may have commas, apostrophes or narrow spaces between them. */
+/**
+ * Returns digits with a point and an exponent. Groups of three digits may be separated by commas, apostrophes or narrow
+ * spaces.
+ */
 function lastNumber(content: string): string | undefined {
   const last = [...content.matchAll(NUMBER)].at(-1)?.[0];
   return last?.replaceAll(/[,'’_\u00a0\u202f]/gu, '').replace('\u2212', '-');
 }
 
-/** No exponent of more than three digits: such a number is none that anybody means. */
+/** At most three exponent digits; longer ones are not numbers that a text means. */
 const NUMBER =
   /(?<![\d.\p{L}])[-\u2212]?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+(?!\d)|\d{1,400})(?:\.\d{1,400})?(?:[eE][-+]?\d{1,3}(?!\d))?/gu;
 

@@ -1,7 +1,7 @@
 import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
 import type { CheckInput, ParamSpec, Params } from '../check.ts';
 
-/** The param with what a good answer is compared with; of several the one that fits best counts. */
+/** The expected texts; the best match counts. */
 export const expectedParam: ParamSpec = {
   schema: {
     anyOf: [
@@ -14,17 +14,16 @@ export const expectedParam: ParamSpec = {
   description: 'The wanted text, or several of which the one that fits best counts.',
 };
 
-/** The texts of that param. */
 export function expectedOf({ expected }: Params): readonly [string, ...string[]] {
   const [first, ...others] = (Array.isArray(expected) ? expected : [expected]).map(String);
   return [first ?? '', ...others];
 }
 
-/** Why they are not compared, if they are that long; undefined where they are not. */
+/** Why the texts are too long to compare; undefined if they are not. */
 export function findTooLong({ params, request }: CheckInput): EvalUnscored | undefined {
   const length = expectedOf(params).reduce((sum, text) => sum + text.length, request.content.length);
   return length > MAX_LENGTH ? unscored('the texts are too long to be compared') : undefined;
 }
 
-/** Some two hundred thousand words, which take half a second. */
+/** About 200,000 words, which take half a second. */
 export const MAX_LENGTH = 1_000_000;

@@ -79,14 +79,12 @@ function compareRuns(given: readonly string[], wanted: readonly string[], length
   return { shared: countShared(countEach(of), countEach(from)), of: of.length, from: from.length };
 }
 
-/** Every run of so many words. */
 export function runsOf(words: readonly string[], length: number): string[] {
   return Array.from({ length: Math.max(0, words.length - length + 1) }, (_, at) =>
     words.slice(at, at + length).join(' '),
   );
 }
 
-/** The length of the longest common subsequence. */
 function commonLength(one: readonly string[], other: readonly string[]): number {
   const ids = new Map<string, number>();
   const idOf = (word: string) => {
@@ -95,7 +93,6 @@ function commonLength(one: readonly string[], other: readonly string[]): number 
     return id;
   };
   const [rows, columns] = [Uint32Array.from(one, idOf), Uint32Array.from(other, idOf)];
-  // Of each cell above: how much is common up to it.
   const lengths = new Uint32Array(columns.length + 1);
   for (const word of rows) {
     let diagonal = 0;
@@ -110,7 +107,7 @@ function commonLength(one: readonly string[], other: readonly string[]): number 
   return lengths[columns.length] ?? 0;
 }
 
-/** Of ASCII these are the reference implementation's words; it drops all other letters, which count here. */
+/** Matches the reference implementation for ASCII; other letters, which it drops, count here. */
 function wordsOf(text: string): string[] {
   return spaceWords(foldText(text).toLowerCase()).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }

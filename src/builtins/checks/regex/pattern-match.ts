@@ -4,13 +4,12 @@ import { type Pattern, readPattern, testPattern } from './pattern.ts';
 
 export { findPatternProblem } from './pattern.ts';
 
-/** Whether the pattern matched; or, as `timedOut`, the reason why that is not known. */
+/** `timedOut` is the reason why the match is unknown. */
 export type MatchResult = { readonly matched: boolean } | { readonly timedOut: string };
 
 /**
- * Whether the pattern is found in the text. Never blocks this thread: what might take long runs in the worker
- * and is ended after a second. Throws SyntaxError of a pattern that `findPatternProblem` refuses, ABORTED and
- * INTERNAL.
+ * Searches the text for the pattern. Never blocks this thread: slow patterns run in the worker, for at most a second.
+ * Throws ABORTED, INTERNAL, and SyntaxError for a pattern that `findPatternProblem` refuses.
  */
 export async function matchPattern(pattern: string, text: string, signal: AbortSignal): Promise<MatchResult> {
   const read = readPattern(pattern);
@@ -19,7 +18,7 @@ export async function matchPattern(pattern: string, text: string, signal: AbortS
   return 'exceeded' in done ? { timedOut: `the pattern ${done.exceeded}` } : { matched: done.answer };
 }
 
-/** Whether the pattern has no groups, and cannot take long on the text. */
+/** Whether the pattern has no groups and cannot take long on the text. */
 export function isQuick({ source, flags }: Pattern, text: string): boolean {
   return !maskLiterals(source).includes('(') && estimateCost(source, flags)(text.length);
 }

@@ -1,12 +1,11 @@
-/** A pattern as JavaScript takes it. */
 export interface Pattern {
   readonly source: string;
   readonly flags: string;
 }
 
 /**
- * Reads a pattern with JavaScript's meaning; a leading `(?i)`, `(?s)` or `(?m)` becomes a flag. What only other
- * engines know, and JavaScript would read as plain letters, is refused. Throws SyntaxError that says what is wrong.
+ * Reads a JavaScript pattern; a leading `(?i)`, `(?s)` or `(?m)` becomes a flag. Throws SyntaxError for an invalid
+ * pattern, and for syntax of other engines that JavaScript would read as plain letters.
  */
 export function readPattern(text: string): Pattern {
   const lead = /^(?:\(\?[ims]+\))+/.exec(text)?.[0] ?? '';
@@ -16,14 +15,14 @@ export function readPattern(text: string): Pattern {
   if (unsupported !== undefined) throw new SyntaxError(unsupported);
   const failure = compileError(source, `${flags}u`);
   if (failure === undefined) return { source, flags: `${flags}u` };
-  // Outside of Unicode mode `\-` and a lone `{` are what they look like; but there `\p{L}` is the letter p.
+  // Without Unicode mode `\-` and a lone `{` are literal, but `\p{L}` is the letter p.
   if (needsUnicode(source)) throw new SyntaxError(failure);
   const second = compileError(source, flags);
   if (second !== undefined) throw new SyntaxError(second);
   return { source, flags };
 }
 
-/** What is wrong with the pattern, as a sentence about it; undefined of one that can be used. */
+/** Describes the problem as a sentence; undefined if the pattern is usable. */
 export function findPatternProblem(text: string): string | undefined {
   try {
     readPattern(text);
@@ -34,7 +33,6 @@ export function findPatternProblem(text: string): string | undefined {
   }
 }
 
-/** Whether the pattern is found in the text, without a time limit. */
 export function testPattern({ source, flags }: Pattern, text: string): boolean {
   return new RegExp(source, flags).test(text);
 }
@@ -49,9 +47,7 @@ function compileError(source: string, flags: string): string | undefined {
   }
 }
 
-/**
- * Syntax of other engines that JavaScript would silently read with another meaning; undefined without any.
- */
+/** JavaScript would silently read this syntax with another meaning. */
 function findUnsupportedSyntax(source: string): string | undefined {
   if (source.includes('(?P<')) return 'a named group is written (?<name>…), not (?P<name>…)';
   if (/\[\[:\^?\w+:\]/.test(source)) return 'classes such as [:alpha:] are written \\p{L}, \\d, \\s …';
@@ -73,7 +69,6 @@ function needsUnicode(source: string): boolean {
   return /\\(?:[pP]|u)\{/.test(source.replaceAll('\\\\', ''));
 }
 
-/** The character after each backslash. */
 function escapesOf(source: string): string[] {
   return [...source.matchAll(/\\(.)/gsu)].map(([, escaped]) => escaped ?? '');
 }

@@ -24,7 +24,7 @@ export const sentenceCount: Check = {
   },
 };
 
-/** What follows the last end counts as a sentence, too. */
+/** Counts text after the last sentence end as a sentence. */
 export function countSentences(text: string): number {
   let count = 0;
   let start = 0;

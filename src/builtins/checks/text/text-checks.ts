@@ -80,7 +80,7 @@ const levenshtein: Check = {
   },
 };
 
-/** Two texts of some thirty thousand characters, which take a tenth of a second. */
+/** Two texts of about 30,000 characters, which take a tenth of a second. */
 const MAX_CELLS = 1_000_000_000;
 
 function normalize(text: string, { ignore_case, trim }: Params): string {
@@ -93,7 +93,7 @@ function findInexactNumber({ expected: wanted }: Params): { param: string; messa
   return [{ param: 'expected', message: 'is a longer number than can be compared; write it as a text' }];
 }
 
-/** The distance in code points, where the library counts UTF-16 units: each code point gets a unit of its own. */
+/** The library counts UTF-16 units, so each code point is mapped to one unit. */
 function countEdits(one: string, other: string): number {
   if (!/[\ud800-\udfff]/.test(one + other)) return distance(one, other);
   const units = new Map<string, string>();
@@ -164,7 +164,6 @@ function charactersParam(name: 'min' | 'max'): ParamSpec {
   };
 }
 
-/** The param that selects which texts of a conversation are judged. */
 const scopeParam: ParamSpec = {
   schema: { enum: ['conversation', 'content'] },
   default: 'conversation',
@@ -172,7 +171,6 @@ const scopeParam: ParamSpec = {
     'Whether every answer of the model in `context.messages` is judged beside the content, or the content alone.',
 };
 
-/** The content, and the other answers of the model when they are wanted too. */
 function judgedTexts({ content, context }: EvalRequest, params: Params): readonly string[] {
   if (params['scope'] === 'content') return [content];
   const answers = context.messages
@@ -352,7 +350,7 @@ const refusal: Check = {
   },
 };
 
-/** A refusal stands in the first sentences. Code units. */
+/** A refusal is in the first sentences. In UTF-16 code units. */
 const START = 400;
 
 const cannot = `(?:can(?:not|'t| not)|could(?:n't| not)|won't|will not|(?:am|'m) (?:not able|unable|not allowed|not permitted|not going|not comfortable)|must decline|have to decline|(?:would|'d) rather not|refuse)`;

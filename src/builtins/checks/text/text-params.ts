@@ -3,20 +3,17 @@ import { searchFolded } from '../../../base/text/words.ts';
 import { type EvalScored, scored } from '../../../contract/eval.ts';
 import type { ParamSpec, Params } from '../check.ts';
 
-/** A param that is a list of texts, none of them empty. */
 export const textsParam = {
   type: 'array',
   items: { type: 'string', minLength: 1 },
   minItems: 1,
 } as const satisfies ParamSpec['schema'];
 
-/** The texts of such a param. */
 export function textsOf(params: Params, name: string): readonly string[] {
   const value = params[name];
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** How many of the texts stand in the content, in any case, as a ratio. */
 export function scorePresent(content: string, texts: readonly string[]): EvalScored {
   const { has } = searchFolded(content);
   const missing = texts.filter((text) => !has(text));
@@ -29,7 +26,6 @@ export function quoteAll(texts: readonly string[]): string {
   return texts.map((text) => JSON.stringify(text)).join(', ');
 }
 
-/** How long a text is, in Unicode code points. */
 export function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;

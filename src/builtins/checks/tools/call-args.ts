@@ -112,12 +112,11 @@ function findExcluded(args: Members, excluded: Excluded): string[] {
     .map(([name]) => `${name} ${formatValue(args[name])}`);
 }
 
-/** A model that writes a number as text must not get past. */
+/** A model must not pass by writing a number as text. */
 function isSpelledAlike(one: unknown, other: unknown): boolean {
   return isSameByValue(readScalar(one), readScalar(other));
 }
 
-/** The number, boolean or null that a text spells. */
 function readScalar(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*(?:-?\d|true|false|null)/.test(value)) return value;
   const scalar = tryParseLossless(value);

@@ -4,7 +4,10 @@ import { shorten } from '../../../base/text/phrases.ts';
 import type { EvalToolCall } from '../../../contract/eval.ts';
 import { isMembers, type Members } from './exact-values.ts';
 
-/** The arguments to the digit, also when they are the text of a JSON object. Those that are no object have no members. */
+/**
+ * Keeps every digit, also for arguments that are the text of a JSON object. Arguments that are not an object have no
+ * members.
+ */
 export function argsOf({ args }: EvalToolCall): Members {
   try {
     const tree = toLossless(args);
@@ -15,7 +18,7 @@ export function argsOf({ args }: EvalToolCall): Members {
   }
 }
 
-/** How arguments differ from those that are expected, one phrase for each; further arguments do not matter. */
+/** Returns the differences from the expected arguments, one phrase each. Additional arguments do not matter. */
 export function findMismatches(args: Members, expected: Members): readonly string[] {
   return Object.entries(expected).flatMap(([name, value]) => {
     if (!Object.hasOwn(args, name)) return [`${name} is missing`];
@@ -24,12 +27,11 @@ export function findMismatches(args: Members, expected: Members): readonly strin
   });
 }
 
-/** The text that patterns are looked for in: a text itself, the JSON text of anything else. */
+/** A string as it is, the JSON text of anything else. */
 export function textOfArg(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** A value for a sentence. */
 export function formatValue(value: unknown): string {
   return shorten(stringifyJson(value));
 }

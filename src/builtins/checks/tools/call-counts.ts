@@ -118,13 +118,11 @@ export const toolEfficiency: Check = {
     const exceeded = listExceeded(input.params, { calls: calls.length, errors, rate });
     if (exceeded.length > 0) return scored(0, exceeded.join(', '), data);
     const max = Number(input.params['max_calls'] ?? 0);
-    // With `max_calls: 0` there are none to compare.
     const score = max > 0 ? (max - calls.length) / max : 1;
     return scored(score, `${formatCallCount(calls.length)}, ${errors} of them failed`, data);
   },
 };
 
-/** The calls of one tool that follow each other. */
 function findRuns(calls: readonly EvalToolCall[]): { tool: string; calls: number }[] {
   const runs: { tool: string; calls: number }[] = [];
   for (const { name } of calls) {

@@ -93,7 +93,6 @@ export const toolAntiPattern: Check = {
   },
 };
 
-/** How many of the names, from the first, are called in their order. */
 function countInOrder(calls: readonly EvalToolCall[], sequence: readonly string[]): number {
   let matched = 0;
   for (const { name } of calls) if (name === sequence[matched]) matched += 1;

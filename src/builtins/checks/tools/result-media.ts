@@ -75,7 +75,6 @@ function scoreMedia(
   );
 }
 
-/** The parts of a result that are no text. */
 function mediaOf(call: EvalToolCall, messages: readonly ChatMessage[]): MediaPart[] {
   return [...partsOfText(call.result), ...partsOfMessages(call, messages)]
     .filter(isObject)
@@ -92,7 +91,6 @@ function partsOfText(result: string): readonly unknown[] {
   return Array.isArray(parts) ? parts : [];
 }
 
-/** `parts` of the tool messages that answer the message of the call. */
 function partsOfMessages({ name, index }: EvalToolCall, messages: readonly ChatMessage[]): unknown[] {
   const after = messages[index]?.role === 'assistant' ? messages.slice(index + 1) : [];
   const end = after.findIndex(({ role }) => role !== 'tool');

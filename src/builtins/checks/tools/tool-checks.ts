@@ -16,7 +16,6 @@ import { toolResultHasMedia, toolResultMediaType } from './result-media.ts';
 import { anyTool, anyToolName, flagParam, occurrence, resultPatterns, tool } from './tool-params.ts';
 import { formatCallCount, listCalled } from './wording.ts';
 
-/** The params that set conditions for one call. */
 const conditionParams = {
   args_match: {
     schema: { type: 'object', additionalProperties: { type: 'string', minLength: 1 } },
@@ -30,10 +29,8 @@ const conditionParams = {
   no_error: flagParam('Whether the call must not have failed.'),
 } as const satisfies Readonly<Record<string, ParamSpec>>;
 
-/** The conditions that a call fails, one phrase each; or why that is not known. */
 type CallCheck = { readonly failures: readonly string[] } | { readonly timedOut: string };
 
-/** Checks a call against these params. Rejects with ABORTED. */
 async function checkCall(call: EvalToolCall, params: Params, signal: AbortSignal): Promise<CallCheck> {
   const failures = [...findError(call, params), ...findMissingTexts(call, params)];
   for (const { pattern, text, failure } of listMatches(call, params)) {
@@ -44,7 +41,6 @@ async function checkCall(call: EvalToolCall, params: Params, signal: AbortSignal
   return { failures };
 }
 
-/** Patterns that cannot be used; `where` names the place in the params. */
 function findPatternProblems(params: Params, where?: string): ParamProblem[] {
   const { result_matches: pattern } = params;
   const patterns = [
@@ -72,7 +68,6 @@ function findMissingTexts({ result }: EvalToolCall, params: Params): string[] {
 
 interface WantedMatch {
   readonly pattern: string;
-  /** Undefined of an argument that is not there. */
   readonly text: string | undefined;
   readonly failure: string;
 }
@@ -248,7 +243,7 @@ async function scoreCalls(input: CheckInput, calls: ReturnType<typeof judgedCall
 
 const MAX_VIOLATIONS = 10;
 
-/** Mismatches where an expected null accepts any value of an argument that is present. */
+/** An expected null accepts any value of an existing argument. */
 function findMismatchesWithNull(args: Members, expected: Members): readonly string[] {
   const entries = Object.entries(expected);
   const missing = entries.filter(([name, value]) => value === null && !Object.hasOwn(args, name));
@@ -299,7 +294,7 @@ const toolResultMatches: Check = {
   run: (input) => scoreResults(input, { result_matches: input.params['pattern'] }),
 };
 
-/** Scores the results; unscored only when results that timed out could change the score. */
+/** Unscored only if results that timed out could change the score. */
 async function scoreResults(input: CheckInput, wanted: CheckInput['params']): Promise<EvalOutcome> {
   const { tool, occurrence: needed } = input.params;
   const calls = judgedCallsOf(input, 'tool');
@@ -360,7 +355,6 @@ function isLost(calls: readonly Members[], field: string): boolean {
   return first !== -1 && calls.slice(first).some((args) => !Object.hasOwn(args, field));
 }
 
-/** Checks of the tool calls around an answer; they need nothing but the context. */
 export const toolChecks: readonly Check[] = [
   toolsCalled,
   toolsNotCalled,

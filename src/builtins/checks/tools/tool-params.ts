@@ -1,7 +1,7 @@
 import type { ParamSpec } from '../check.ts';
 import { textsParam } from '../text/text-params.ts';
 
-/** PromptKit names one tool `tool` here and `tool_name` there; each check takes both. */
+/** PromptKit uses `tool` in some checks and `tool_name` in others; each check accepts both. */
 export const toolName: ParamSpec = {
   schema: { type: 'string', minLength: 1 },
   aliases: ['tool'],
@@ -41,7 +41,6 @@ export const someTools: ParamSpec = {
   description: 'The tools that matter. Default: every tool.',
 };
 
-/** A number of calls. */
 export function countParam(description: string, minimum = 0): ParamSpec {
   return { schema: { type: 'integer', minimum }, description };
 }

@@ -1,7 +1,7 @@
 import { formatCount, shorten } from '../../../base/text/phrases.ts';
 import type { EvalToolCall } from '../../../contract/eval.ts';
 
-/** `called: lookup, refund (2)`, in the order of their first calls. */
+/** `called: lookup, refund (2)`, in the order of first calls. */
 export function listCalled(calls: readonly EvalToolCall[]): string {
   const counts = countCalls(calls);
   if (counts.size === 0) return 'no tool was called';
@@ -16,14 +16,12 @@ export function listCalled(calls: readonly EvalToolCall[]): string {
 
 const MAX_NAMES = 12;
 
-/** How often each tool was called. */
 export function countCalls(calls: readonly EvalToolCall[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { name } of calls) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }
 
-/** `1 call`, `2 calls`. */
 export function formatCallCount(count: number): string {
   return formatCount(count, 'call');
 }

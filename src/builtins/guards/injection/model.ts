@@ -1,18 +1,17 @@
-/** A linear model of sentences: one weight for each feature, in quarters of a thousandth of `scale`. */
+/** A linear model of sentences with one weight per feature, in quarters of a thousandth of `scale`. */
 interface LinearModel {
   readonly bias: number;
   readonly scale: number;
   readonly weights: Int8Array;
 }
 
-/** The sum that a sentence comes to; above 0 it is more like what is looked for than like anything else. */
 function marginOf({ bias, scale, weights }: LinearModel, { words, ending }: Sentence): number {
   const features = featuresOf(words, ending);
   const sum = features.reduce((total, feature) => total + (weights[feature] ?? 0), 0);
   return bias + (sum * scale) / 127 / Math.sqrt(features.length);
 }
 
-/** How sure the model is of the likeliest sentence of a plain text, from 0 to 1. */
+/** Returns the confidence for the likeliest sentence of a plain text, from 0 to 1. */
 export function confidenceIn(model: LinearModel, text: string): number {
   let highest = Number.NEGATIVE_INFINITY;
   for (const sentence of sentencesOf(text)) {
@@ -21,10 +20,9 @@ export function confidenceIn(model: LinearModel, text: string): number {
   return highest === Number.NEGATIVE_INFINITY ? 0 : toConfidence(highest);
 }
 
-/** Two words say too little. */
 const FEWEST_WORDS = 3;
 
-/** From 0 to 1, 0.5 at the margin 0; with four operations only, so that every machine comes to the same. */
+/** Uses only the four basic operations, so that all machines get the same result. A margin of 0 gives 0.5. */
 function toConfidence(margin: number): number {
   return 0.5 + margin / (2 * (1 + Math.abs(margin)));
 }
@@ -33,19 +31,17 @@ export function readModel({ bias, scale, weights }: StoredModel): LinearModel {
   return { bias, scale, weights: new Int8Array(Buffer.from(weights, 'base64')) };
 }
 
-/** As it stands in weights.ts. */
 export interface StoredModel {
   readonly bias: number;
   readonly scale: number;
   readonly weights: string;
 }
 
-/** How many weights a model has. */
 export const BUCKETS = 8192;
 
 /**
- * The features of a sentence, as numbers of weights, each once: its words, their first five letters, pairs of neighbours,
- * and how it begins and ends. FNV-1a makes the numbers, so that no list of words is kept.
+ * Hashes the features of a sentence to weight indexes, each once: words, their first five letters, neighbouring pairs,
+ * the beginning and the end. FNV-1a makes a word list unnecessary.
  */
 export function featuresOf(words: readonly string[], ending: string): readonly number[] {
   const features = new Set<number>();
@@ -73,13 +69,12 @@ function hash(text: string): number {
 
 interface Sentence {
   readonly words: readonly string[];
-  /** `?`, `!`, `.`, `:` or nothing. */
   readonly ending: string;
 }
 
 const LONGEST = 40;
 
-/** The sentences of a plain text: what stands between marks and line breaks, and pairs of neighbours. */
+/** Splits at marks and line breaks, and also yields pairs of neighbours. */
 export function* sentencesOf(text: string): Generator<Sentence> {
   let last: Sentence | undefined;
   for (const { 0: written, 1: ending = '' } of text.matchAll(sentence)) {

@@ -1,7 +1,6 @@
-/** What an attempt is, as the rules see it. */
 export type InjectionKind = 'OVERRIDE' | 'ROLE' | 'LEAK' | 'MARKUP';
 
-/** Up to six words between two others; runs of bounded length, so that a failed attempt costs no more than those. */
+/** Up to six words in between; bounded runs keep failed matches cheap. */
 const gap = '(?:\\S{1,30} ){0,6}?';
 const ignore =
   '(?:ignore|ignoring|disregard|disregarding|forget|forgetting|override|overriding|bypass|bypassing|discard|unlearn|pay no attention to|do not follow|dont follow|do not obey|stop following|stop obeying|no longer follow|no longer bound by|not bound by)';
@@ -111,7 +110,6 @@ const english: readonly (readonly [InjectionKind, string])[] = [
   ],
 ];
 
-/** "Ignore the previous instructions" and the like in other languages. */
 const others: readonly (readonly [InjectionKind, string])[] = [
   [
     'OVERRIDE',
@@ -182,7 +180,7 @@ const others: readonly (readonly [InjectionKind, string])[] = [
   ],
 ];
 
-/** Turns and markers of the templates by which models are told who speaks; matched with their punctuation. */
+/** Role markers of chat templates, matched with their punctuation. */
 const markup = [
   '<\\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id|begin_of_text)\\|>',
   '\\[/?inst\\]',
@@ -190,11 +188,11 @@ const markup = [
   '</?(?:system|system_prompt|system-prompt|system_instructions?|admin_instructions?|important_instructions?|information_to_follow)>',
   '(?:^|\\n)[ \\t]{0,4}(?:#{1,6} ?|\\*{2}|\\[)?(?:system|system message|system prompt|system override|admin override|developer)(?:\\]|\\*{2})?[ \\t]{0,2}:[ \\t]{0,4}\\**[ \\t]{0,2}(?:you|ignore|new|from now|your|the assistant|forget|override|disregard|all)',
   '(?:^|\\n)[ \\t]{0,4}(?:human|user)[ \\t]{0,2}:[^\\n]{0,300}\\n+[ \\t]{0,4}(?:assistant|ai)[ \\t]{0,2}:[^\\n]{0,300}\\n+[ \\t]{0,4}(?:human|user)[ \\t]{0,2}:',
-  // Three hyphens are enough: a run of any length would be tried from each of its places.
+  // Exactly three hyphens, because a run of any length would be retried from each position.
   '-{3} ?(?:end|begin|start) of (?:system|prompt|instructions|user|context)',
 ];
 
-/** As the words are that it meets, but for the letters of its own escapes. */
+/** Removes accents as the matched text does, except from escapes. */
 const withoutAccents = (pattern: string) =>
   pattern
     .normalize('NFKD')
@@ -209,7 +207,6 @@ const unspaced: readonly (readonly [InjectionKind, RegExp])[] = others
   .map(([kind, pattern]) => [kind, new RegExp(withoutAccents(pattern), 'u')]);
 const onMarkup = new RegExp(markup.join('|'), 'u');
 
-/** The kinds of attempt in a plain text. */
 export function matchPatterns(plain: { readonly text: string; readonly words: string }): InjectionKind[] {
   const kinds = new Set<InjectionKind>();
   for (const [kind, pattern] of onWords) if (!kinds.has(kind) && pattern.test(plain.words)) kinds.add(kind);

@@ -1,7 +1,6 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import type { GuardRules, SaidText } from '../guard.ts';
 
-/** Asks a model for a score from 0 to 1. */
 export type ScoreText = (question: {
   readonly system: string;
   readonly prompt: string;
@@ -13,17 +12,17 @@ export interface JudgeSettings {
   readonly system: string;
   readonly kind: string;
   readonly least: number;
-  /** Texts about which the rules are less sure are not asked about. */
+  /** The minimum confidence of the rules for a judge call. */
   readonly askFrom: number;
   readonly timeoutMs: number;
   readonly score: ScoreText;
 }
 
-/** Longer texts are asked about in pieces, of which there are so many at most: in characters. */
+/** In characters. Longer texts are split into pieces, of which there is a maximum number. */
 const PIECE = 24_000;
 const MOST_PIECES = 8;
 
-/** A judge for a guard's rules. Whatever keeps it from a score denies: it rejects. */
+/** Creates a judge for a guard's rules. Rejects without a score, which denies. */
 export function createJudge(settings: JudgeSettings): NonNullable<GuardRules['judge']> {
   const { kind, least, askFrom } = settings;
   return async (texts, confidence) => {
@@ -39,7 +38,7 @@ export function createJudge(settings: JudgeSettings): NonNullable<GuardRules['ju
   };
 }
 
-/** Each as a JSON list, so that nothing in a text can end it. */
+/** Each piece is a JSON list, so that no text can end it. */
 function piecesOf(texts: readonly SaidText[]): readonly string[] {
   const said = texts.filter(({ text }) => text.trim() !== '');
   const length = said.reduce((sum, { text }) => sum + text.length, 0);
@@ -76,7 +75,7 @@ async function askOnce(piece: string, { system, timeoutMs, score }: JudgeSetting
   try {
     return await Promise.race([score({ system, prompt, judged: piece, signal: stop.signal }), late.promise]);
   } catch (error) {
-    // The words of a provider may quote what it was asked about; its code does not.
+    // A provider's message may quote the judged text; its code does not.
     const code = error instanceof RuntimeError ? error.code : 'INTERNAL';
     throw new RuntimeError('PROVIDER_FAILED', `the judge has failed (${code})`);
   } finally {

@@ -6,7 +6,6 @@ import { fold } from '../../pii/fold.ts';
 import { type Finding, type GuardRules, mergeFindings, type Origin, origins } from '../guard.ts';
 import { findLinks, type Link } from './scan.ts';
 
-/** What signalbox-links objects to, and how it is called in a sentence. */
 const linkKinds = {
   TRICK: ['address that hides where it leads', 'addresses that hide where they lead'],
   SCHEME: ['address that is no page of the web', 'addresses that are no pages of the web'],
@@ -25,7 +24,6 @@ function isKind(kind: string): kind is LinkKind {
 export const linkActions = ['strip', 'block'] as const;
 type LinkAction = (typeof linkActions)[number];
 
-/** Whose addresses are looked at: a person may send what they like. */
 export const scannedOrigins: readonly Origin[] = origins.filter(
   (origin) => origin !== 'user' && origin !== 'system',
 );
@@ -34,7 +32,7 @@ export interface LinkSettings {
   readonly kinds: ReadonlySet<LinkKind>;
   readonly action: LinkAction;
   readonly scans: (origin: Origin) => boolean;
-  /** Hosts that may be linked to, `*.example.org` for those below one; empty: every host may, without data. */
+  /** Hosts that may be linked to, `*.example.org` for subdomains. Empty: any host, but without data. */
   readonly allowed: readonly string[];
 }
 
@@ -57,7 +55,7 @@ export function createLinkRules({ kinds, action, scans, allowed }: LinkSettings)
       }
       return { findings: mergeFindings(findings, linkKindNames), confidence: findings.length > 0 ? 1 : 0 };
     },
-    // What a tool is called with is not changed: it would fetch another address than it was asked to.
+    // Tool arguments are denied rather than changed, because the tool would fetch a different address.
     replace: ({ kind }, written, origin) =>
       action === 'block' || origin === 'args' ? undefined : strip(kind, written),
   };
@@ -74,7 +72,7 @@ function judge(link: Link, { isAllowed, hasList, conversation }: JudgeContext): 
   const target = readTarget(address);
   if (target.isTrick || shows(link, target)) return 'TRICK';
   if (isForeign(address, target)) return 'SCHEME';
-  // An address within the same site, or of a person.
+  // An address within the same site, or an email address.
   if (target.host === '') return undefined;
   if (isAllowed(target.host)) return undefined;
   if (carriesData(address, kind, conversation)) return 'DATA';
@@ -82,7 +80,7 @@ function judge(link: Link, { isAllowed, hasList, conversation }: JudgeContext): 
   return kind === 'image' ? 'IMAGE' : 'HOST';
 }
 
-/** Whether it is run, or opened by some other program. `[a](b: c)` of a program's text is neither. */
+/** Whether a browser runs the address or opens it in another program. `[a](b: c)` in program text is neither. */
 function isForeign(address: string, { scheme }: Target): boolean {
   if (scheme === '' || webSchemes.has(scheme)) return false;
   if (/^(?:javascript|vbscript|data|blob|file):$/.test(scheme)) return !/:\s*$/.test(address);
@@ -101,7 +99,7 @@ const webSchemes: ReadonlySet<string> = new Set([
   'cid:',
 ]);
 
-/** Whether the label names another host than the one that it leads to, or nothing that can be seen. */
+/** Whether the label names another host than the target, or has no visible text. */
 function shows({ kind, label }: Link, { host }: Target): boolean {
   if (label === undefined || kind === 'image' || host === '') return false;
   const shown = hostInLabel
@@ -111,7 +109,7 @@ function shows({ kind, label }: Link, { host }: Target): boolean {
   return shown !== undefined && !isSameSite(shown.toLowerCase(), host);
 }
 
-/** With a scheme or `www.` any host, else one under a name that no file ends in. */
+/** Any host with a scheme or `www.`, else one whose top-level name is not a file extension. */
 const hostInLabel =
   /^\s*(?:(?:https?:\/\/|www\.)([a-z0-9.-]{3,200})|((?:[a-z0-9-]{1,63}\.){1,5}(?:com|org|net|edu|gov|mil|int|info|biz|bank|app|io|ai|co|eu|de|fr|uk|nl|es|it|ch|at|jp|cn|ru|br|in|au|ca|us)))(?:[/:?#]\S*)?\s*$/i;
 
@@ -121,7 +119,6 @@ function isSameSite(one: string, other: string): boolean {
   return first === second || first.endsWith(`.${second}`) || second.endsWith(`.${first}`);
 }
 
-/** Hosts, and `*.host` for all below one. */
 function compileHosts(allowed: readonly string[]): (host: string) => boolean {
   const rules = allowed.map((rule) => rule.toLowerCase());
   const exact = new Set(rules.filter((rule) => !rule.startsWith('*.')));
@@ -129,7 +126,6 @@ function compileHosts(allowed: readonly string[]): (host: string) => boolean {
   return (host) => exact.has(host) || below.some((suffix) => host.endsWith(suffix));
 }
 
-/** What is left of a link: its label, if it has one that says nothing of an address. */
 function strip(kind: string, written: string): string {
   const label = /^\[([^\][\n]{1,200})\]\(/.exec(written)?.[1] ?? '';
   const isPlain = label !== '' && !/[:/]|\.[a-z]{2}/i.test(label);
@@ -138,15 +134,15 @@ function strip(kind: string, written: string): string {
 }
 
 interface Target {
-  /** In small letters, with its colon; empty for an address within the same site. */
+  /** In lower case with its colon; empty for an address within the same site. */
   readonly scheme: string;
-  /** In small letters and ASCII; empty without one. */
+  /** In lower case and ASCII; empty without a host. */
   readonly host: string;
-  /** Whether it is written so that a reader, or a filter, takes it for another. */
+  /** Whether its spelling makes a reader or a filter mistake it for another address. */
   readonly isTrick: boolean;
 }
 
-/** Reads an address as browsers do: they drop tabs and line breaks, take `\` for `/`, and read numbers as hosts. */
+/** Follows browsers: drops tabs and line breaks, reads `\` as `/` and numbers as hosts. */
 function readTarget(address: string): Target {
   const folded = fold(address).text;
   const plain = folded.replaceAll(/[\t\r\n]/g, '').trim();
@@ -168,11 +164,11 @@ function readTarget(address: string): Target {
     /%[0-9a-f]{2}/i.test(written) ||
     /^[^/?#]*[\\/]{2}[^/?#\\]*[\uff01-\uff5e\u3002\uff0e\uff61]/.test(address) ||
     (host !== undefined && isDisguised(written, host));
-  // A browser opens no address whose host it refuses.
+  // A browser refuses an address with an invalid host.
   return { scheme, host: host ?? '', isTrick };
 }
 
-/** The host as the resolver gets it; undefined for one that browsers refuse. */
+/** Undefined for a host that browsers refuse. */
 function toAscii(scheme: string, host: string): string | undefined {
   try {
     const { hostname } = new URL(`${scheme === '' ? 'https:' : scheme}//${host}/`);
@@ -182,7 +178,7 @@ function toAscii(scheme: string, host: string): string | undefined {
   }
 }
 
-/** Numbers that become an address, full-width letters, and letters of one script among those of another. */
+/** Detects numeric addresses, full-width letters and mixed scripts. */
 function isDisguised(written: string, host: string): boolean {
   const isNumber = isIP(host) === 4 && written.replace(/\.$/, '') !== host;
   if (isNumber) return true;
@@ -196,7 +192,7 @@ function mixesScripts(label: string): boolean {
   );
 }
 
-/** A name all of whose letters look like Latin ones: `аррӏе` in Cyrillic. */
+/** Detects names whose letters all look Latin, such as `аррӏе` in Cyrillic. */
 function imitates(label: string): boolean {
   if (!label.startsWith('xn--')) return false;
   const letters = domainToUnicode(label);
@@ -209,8 +205,8 @@ function imitates(label: string): boolean {
 }
 
 /**
- * Whether the parts of an address that its host is free to read carry something: text, an encoded value, what stands in the
- * conversation, or a place that waits to be filled in.
+ * Whether parts of an address that its host can read contain text, an encoded value, text of the conversation or a
+ * placeholder.
  */
 function carriesData(address: string, kind: Link['kind'], conversation: () => readonly string[]): boolean {
   const parts = partsOf(address);
@@ -225,12 +221,11 @@ function carriesData(address: string, kind: Link['kind'], conversation: () => re
   return sharesText(telling, address, conversation);
 }
 
-/** A query of so many characters is no page number. */
+/** A longer query is more than a page number. */
 const LONGEST_PLAIN = 400;
 const SHORTEST_SHARED = 6;
 
 interface Parts {
-  /** The names of the host below its last two. */
   readonly labels: readonly string[];
   readonly segments: readonly string[];
   readonly values: readonly string[];
@@ -259,7 +254,7 @@ function decode(text: string): string {
   }
 }
 
-/** A sentence, an address of a person, something encoded, or `{{what you know}}`. */
+/** Detects sentences, email addresses, encoded text and `{{what you know}}`. */
 function isPayload(value: string): boolean {
   if (value.length < 4) return false;
   if (/\{\{[^{}]{2,80}\}\}|^<[a-z_ ]{3,60}>$|^\[[a-z_ ]{3,60}\]$/i.test(value)) return true;
@@ -269,12 +264,12 @@ function isPayload(value: string): boolean {
   return isEncoded(value);
 }
 
-/** Searches of the web have fewer words. */
+/** Web searches have fewer words. */
 const MOST_SEARCHED = 8;
 
 /**
- * A run of base64 or hexadecimal digits that spells text. One that does not is an identifier, of a document or a checksum, unless it
- * is longer than those.
+ * Detects base64 or hexadecimal runs that spell text. Other runs are identifiers or checksums, unless they are too
+ * long.
  */
 function isEncoded(value: string): boolean {
   const run = trimEndOf(value, '=');
@@ -287,7 +282,6 @@ function isEncoded(value: string): boolean {
 const SHORTEST_ENCODED = 16;
 const LONGEST_IDENTIFIER = 128;
 
-/** Bytes of UTF-8 without controls. */
 function isText(bytes: Buffer): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -297,14 +291,14 @@ function isText(bytes: Buffer): boolean {
   }
 }
 
-/** Whether what an address carries stands in the conversation other than as that address. */
+/** Whether the carried text also occurs in the conversation outside that address. */
 function sharesText(
   spellings: readonly string[],
   address: string,
   conversation: () => readonly string[],
 ): boolean {
   if (spellings.length === 0) return false;
-  // Written out by somebody else, it carries nothing that the answer has added.
+  // If someone else wrote the whole address, the answer has added nothing.
   const texts = conversation()
     .filter((text) => !text.includes(address))
     .map(toPlain);
@@ -312,8 +306,8 @@ function sharesText(
 }
 
 /**
- * Digits, or several words. A page about what somebody has asked for has the words of the question in its name; an image, which
- * is fetched without being asked for, has less reason to.
+ * Requires digits or several words. A page's name may repeat words of the question; an image, which loads unrequested,
+ * has less reason to.
  */
 function isTelling(plain: string, kind: Link['kind']): boolean {
   if (plain.length < SHORTEST_SHARED || plain.length > LONGEST_SHARED) return false;
@@ -323,7 +317,7 @@ function isTelling(plain: string, kind: Link['kind']): boolean {
 
 const LONGEST_SHARED = 4000;
 
-/** As it is, backwards, and what base64 or hexadecimal digits spell. */
+/** The value, its reverse, and the text of base64 or hexadecimal digits. */
 function* spellingsOf(value: string): Generator<string> {
   yield value;
   yield [...value].toReversed().join('');
@@ -331,7 +325,6 @@ function* spellingsOf(value: string): Generator<string> {
   if (/^(?:[0-9a-f]{2}){4,}$/i.test(value)) yield Buffer.from(value, 'hex').toString('utf8');
 }
 
-/** Letters and digits alone, so that separators and letter case make no difference. */
 function toPlain(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

@@ -1,19 +1,17 @@
-/** An address in a text, and what of the text it belongs to. */
 export interface Link {
-  /** `image`: what a page loads by itself. */
+  /** `image`: loaded by a page without a click. */
   readonly kind: 'image' | 'link';
   /** The whole construct, `![alt](address)`. */
   readonly start: number;
   readonly end: number;
   readonly address: string;
-  /** What a reader sees in its place; undefined where that is the address itself. */
   readonly label: string | undefined;
 }
 
-/** Longer addresses are cut: what is not seen of them is data. */
+/** Longer addresses are cut; their rest counts as data. */
 const LONGEST = 8192;
 
-/** Every address: of Markdown, of HTML and CSS, and bare. Overlaps are left in; linear in the length of the text. */
+/** Yields every address of Markdown, HTML and CSS, and bare ones. Keeps overlaps. Linear in the length of the text. */
 export function* findLinks(text: string): Generator<Link> {
   yield* findMarkdown(text);
   yield* findReferences(text);
@@ -21,17 +19,14 @@ export function* findLinks(text: string): Generator<Link> {
   yield* findBare(text);
 }
 
-/** A `](` whose `)` has not come yet. */
 interface Pending {
-  /** Where the `[` stands, and the end of the label. */
   readonly from: number;
   readonly labelEnd: number;
-  /** Where the address begins, and where white space or a `>` has ended it. */
   start: number;
   end: number | undefined;
 }
 
-/** `[label](address)`, `![alt](<address> "title")`, in one pass; brackets and parentheses that stay open cost nothing. */
+/** Parses `[label](address)` and `![alt](<address> "title")` in one pass; unclosed brackets cost nothing. */
 function* findMarkdown(text: string): Generator<Link> {
   const brackets: number[] = [];
   const pending: (Pending | undefined)[] = [];
@@ -60,7 +55,6 @@ const [BACKSLASH, OPEN, CLOSE, OPEN_PARENTHESIS, CLOSE_PARENTHESIS, SPACE] = [
   0x5c, 0x5b, 0x5d, 0x28, 0x29, 0x20,
 ];
 const SHORT = 65;
-/** How many may be open within each other. */
 const MOST_OPEN = 32;
 
 function push<Value>(stack: Value[], value: Value): void {
@@ -68,7 +62,7 @@ function push<Value>(stack: Value[], value: Value): void {
   if (stack.length > MOST_OPEN) stack.shift();
 }
 
-/** Skips white space, also such as nobody sees, and reads an address in angle brackets whole. */
+/** Skips white space, visible or not, and reads an address in angle brackets whole. */
 function beginTarget(text: string, target: Pending): Pending {
   const near = text.slice(target.start, target.start + SHORT);
   const space = /^[\s\u200b-\u200f\u2060\ufeff]{0,64}/.exec(near)?.[0].length ?? 0;
@@ -91,7 +85,7 @@ function toLink(text: string, { from, labelEnd, start, end }: Pending, at: numbe
   };
 }
 
-/** `[label]: address` on a line of its own; which of them an image shows is not known, so that all count as images. */
+/** Parses `[label]: address` lines. Any of them may belong to an image, so all count as images. */
 function* findReferences(text: string): Generator<Link> {
   for (const { 0: whole, 1: address = '', index } of text.matchAll(reference)) {
     yield { kind: 'image', start: index, end: index + whole.length, address: unbracket(address), label: '' };
@@ -104,7 +98,7 @@ function unbracket(address: string): string {
   return address.startsWith('<') && address.endsWith('>') ? address.slice(1, -1) : address;
 }
 
-/** `src="…"`, `href='…'`, `url(…)`. What a page loads by itself counts as an image. */
+/** Parses `src="…"`, `href='…'` and `url(…)`. Addresses that a page loads count as images. */
 function* findAttributes(text: string): Generator<Link> {
   const ends = { '"': nextIndex(text, '"'), "'": nextIndex(text, "'"), ')': nextIndex(text, ')') };
   for (const { 0: opener, 1: name = 'url', index } of text.matchAll(attribute)) {
@@ -124,7 +118,7 @@ function* findAttributes(text: string): Generator<Link> {
 const attribute =
   /(?:(?<![\w-])(src|srcset|href|xlink:href|poster|background|data|action|formaction|ping|imagesrcset)\s{0,8}=\s{0,8}["']?|(?<![\w-])url\(\s{0,8}["']?)/gi;
 
-/** The next position of a character from one on; asked for rising positions it reads the text once. */
+/** Reads the text once if called with rising positions. */
 function nextIndex(text: string, character: string): (from: number) => number {
   let found = -1;
   return (from) => {
@@ -136,7 +130,6 @@ function nextIndex(text: string, character: string): (from: number) => number {
   };
 }
 
-/** An address as it stands in a sentence, up to white space or what closes it. */
 function* findBare(text: string): Generator<Link> {
   let from = 0;
   for (const { 0: scheme, index } of text.matchAll(bareScheme)) {
@@ -148,10 +141,9 @@ function* findBare(text: string): Generator<Link> {
   }
 }
 
-/** What a chat makes a link of by itself. */
+/** The schemes that chat programs turn into links. */
 const bareScheme = /(?<![a-z0-9+.-])(?:https?|wss?|ftp):\/{1,2}/gi;
 
-/** How long an address is whose own parentheses are in pairs. */
 function balanced(address: string): number {
   let depth = 0;
   for (let at = 0; at < address.length; at++) {
@@ -161,7 +153,6 @@ function balanced(address: string): number {
   return address.length;
 }
 
-/** Without what belongs to the sentence, and a bracket that was opened before. */
 function trimEnd(run: string): string {
   const trimmed = run.replace(/[.,;:!?*_\]}]+$/, '');
   return trimmed.slice(0, balanced(trimmed));

@@ -96,8 +96,8 @@ function wrap(names: readonly string[]): string {
 }
 
 /**
- * The key of a file or of the environment, which other processes have as well; else one of this process alone. A key in the
- * environment wins over a file that is named there.
+ * Reads a shared key from a file or the environment; without one, makes a key for this process only. A key in the
+ * environment wins over a file that the environment names.
  */
 function readKey(
   options: Options<'key' | 'key-file'>,
@@ -129,7 +129,7 @@ function readEntities(words: readonly string[]): readonly Entity[] {
   return named.length === 0 ? defaultEntities : [...new Set(named)];
 }
 
-/** `redact`, or `EMAIL_ADDRESS=mask`; a bare action holds for every entity that is not named. */
+/** `redact`, or `EMAIL_ADDRESS=mask`; a bare action applies to every other entity. */
 function readActions(words: readonly string[], own: readonly string[]): Readonly<Record<Entity, Action>> {
   const overrides = new Map<Entity, Action>();
   let fallback: Action = 'redact';
@@ -200,7 +200,7 @@ function readRegions(words: readonly string[]): readonly CountryCode[] {
   return regions;
 }
 
-/** The library's own list would take 50 ms to load; this one has every country and a few that have no phones. */
+/** The library's own list would take 50 ms to load. This one has every country and a few without phones. */
 function isRegion(text: string): text is CountryCode {
   if (!/^[A-Z]{2}$/.test(text)) return false;
   return new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }).of(text) !== undefined;

@@ -7,9 +7,10 @@ import type { ScoreText } from '../judge/ask-judge.ts';
 import type { Answerer, Invocation } from './program.ts';
 
 /**
- * One option: how it is given, the word for its value in `--help`, what `--help` says of it, and its variable where that is not
- * `SIGNALBOX_LINKS_ALLOW_HOST` for `--allow-host` of links. `list` may be repeated and is split at commas and blanks, `lines` may be
- * repeated and is not, nor is `values`, whose variable is one value. `variable` is read from the environment only.
+ * One option: its syntax, the word for its value in `--help`, its description, and its variable if that is not
+ * `SIGNALBOX_LINKS_ALLOW_HOST` for `--allow-host` of links. `list` may be repeated and is split at commas and blanks.
+ * `lines` and `values` may be repeated and are not split; the variable of `values` is one value. `variable` is read
+ * from the environment only.
  */
 type OptionRow = readonly [
   kind: 'text' | 'list' | 'lines' | 'values' | 'variable' | 'flag',
@@ -18,35 +19,27 @@ type OptionRow = readonly [
   variable?: string,
 ];
 
-/** The options that were given; an argument wins over its variable. */
+/** The given options; an argument wins over its variable. */
 export interface Options<Name extends string> {
-  /** What was given last; undefined where nothing was. */
   text(name: Name): string | undefined;
-  /** The words of a list; empty where nothing was given. */
   list(name: Name): readonly string[];
   values(name: Name): readonly string[];
   isArgument(name: Name): boolean;
 }
 
-/** What the settings of a guard are read with, beside its arguments. */
 export interface GuardHost {
   readonly env: Invocation['env'];
   readonly openKey: (file: string) => Uint8Array;
-  /** A provider of a runtime file, and of those laid over it, as a judge. */
+  /** Opens a provider as a judge. `config`: a runtime file and its overlays. */
   readonly openJudge: (config: readonly string[], provider: string) => ScoreText;
 }
 
-/** A guard as a program: its options with their help, its settings, and what answers with them. */
 interface GuardProgram<Name extends string, Settings> {
-  /** `signalbox-links`. */
   readonly program: string;
-  /** The arguments in the first line of `--help`, and what the program does. */
   readonly usage?: string;
   readonly about: string;
   readonly options: Readonly<Record<Name, OptionRow>>;
-  /** The widths of the first two columns of the table of options. */
   readonly columns: readonly [option: number, variable: number];
-  /** What follows the table in `--help`. */
   readonly notes: () => string;
   /** Throws USAGE. */
   readonly read: (options: Options<Name>, host: GuardHost) => Settings;
@@ -131,7 +124,7 @@ function parseArguments(
   try {
     return parseArgs({ args: [...argv], options: Object.fromEntries(options) }).values;
   } catch (error) {
-    // Node's message names the argument and what to do.
+    // Node's message names the argument and the remedy.
     const message = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
     const [, word] = /^Unknown option '--([\w-]+)'/.exec(message) ?? [];
     const nearest =
@@ -151,14 +144,13 @@ function variableOf(program: string, name: string, [, , , own = name]: OptionRow
   return `${program}-${own}`.toUpperCase().replaceAll('-', '_');
 }
 
-/** One of the words that there are. Throws USAGE for another. */
+/** Throws USAGE for a word that is not in the list. */
 export function oneOf<Word extends string>(what: string, word: string, words: readonly Word[]): Word {
   const known = words.find((candidate) => candidate.toLowerCase() === word.toLowerCase());
   if (known !== undefined) return known;
   throw usageError(`there is no ${what} "${word}"`, `There are ${words.join(', ')}.`);
 }
 
-/** `--scan`: whose texts are looked at. */
 export function readScan(
   options: Options<'scan'>,
   standard: readonly Origin[] = origins,
@@ -167,7 +159,6 @@ export function readScan(
   return (origin) => (named.length === 0 ? standard : named).includes(origin);
 }
 
-/** A number above 0, up to `most`, in digits. */
 export function isUpTo(most: number, text: string): boolean {
   const value = Number(text);
   return /^\d*\.?\d+$/.test(text) && value > 0 && value <= most;
@@ -177,9 +168,7 @@ export function usageError(message: string, hint: string): RuntimeError {
   return new RuntimeError('USAGE', message, { hint });
 }
 
-/**
- * Compiles a list of values and `/patterns/` to a test; patterns must match the whole text. Throws USAGE.
- */
+/** Compiles a list of values and `/patterns/` to a test. Patterns must match the whole text. Throws USAGE. */
 export function readAllowList(entries: readonly string[]): (text: string) => boolean {
   const rules = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
   const values = new Set(rules.filter((rule) => !isPattern(rule)).map((rule) => rule.toLowerCase()));

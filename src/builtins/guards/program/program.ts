@@ -3,19 +3,18 @@ import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
 import { isObject, parseLossless, stringifyJson } from '../../../base/json/json.ts';
 import { readLines } from '../../../base/text/bytes.ts';
 
-/** Everything that a program takes from its process. */
 export interface Invocation {
   readonly argv: readonly string[];
   readonly stdin: Readable;
   readonly stdout: Writable;
-  /** Prints one line for people; it never contains a value that was found. */
+  /** Prints one line for people; it never contains a finding's value. */
   readonly printError: (line: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Answers what stdin asks, on stdout: one object, or as a server one line for each line. `open` throws USAGE for wrong arguments.
- * Resolves to the exit code.
+ * Answers requests from stdin on stdout: one object, or as a server one line per line. `open` throws USAGE for invalid
+ * arguments. Resolves to the exit code.
  */
 export async function runProgram(
   name: string,
@@ -30,7 +29,7 @@ export async function runProgram(
     printError(`${name}: ${message}. ${hint}`);
     return 2;
   }
-  // What is kept for a while is dropped on time, not only with the next request.
+  // Drops expired values on time, without waiting for the next request.
   const sweeping = setInterval(() => answerer.sweep?.(Date.now()), 60_000).unref();
   try {
     return await serve(answerer, {
@@ -47,26 +46,24 @@ export async function runProgram(
 
 type Reply = Readonly<Record<string, unknown>>;
 
-/** What answers payloads, at once or later. */
 export interface Answerer {
-  /** Throws, or rejects with, EVENT_INVALID for a payload that it does not know. */
+  /** Throws or rejects with EVENT_INVALID for an unknown payload. */
   answer(payload: unknown, now: number): Reply | Promise<Reply>;
   sweep?(now: number): void;
   close?(): Promise<void>;
 }
 
 interface Streams {
-  /** The program's name, in front of each line for people. */
   readonly name: string;
   readonly input: AsyncIterable<Uint8Array>;
   write(line: string): void;
-  /** Prints one line for people; it never contains a value that was found. */
+  /** Prints one line for people; it never contains a finding's value. */
   printError(line: string): void;
 }
 
 /**
- * Answers until the input ends. A first line that is a request of JSON-RPC makes it a server; anything else is
- * one object, on as many lines as it likes. The exit code: 0, or 1 when the one object could not be answered.
+ * Answers until the input ends. If the first line is a JSON-RPC request, serves one request per line; otherwise the
+ * input is one object. Returns 1 if the one object could not be answered, else 0.
  */
 async function serve(answerer: Answerer, streams: Streams): Promise<0 | 1> {
   const lines: string[] = [];
@@ -87,7 +84,6 @@ async function serve(answerer: Answerer, streams: Streams): Promise<0 | 1> {
 /** Replaces a line that is not UTF-8; invalid anywhere in JSON. */
 const invalidLine = '\0';
 
-/** A line is undefined when it is not UTF-8. */
 function isRpc(line: string | undefined): boolean {
   const request = parse(line, JSON.parse);
   return isObject(request) && request['jsonrpc'] !== undefined;
@@ -102,14 +98,14 @@ interface Server {
 function answerLine(line: string | undefined, { answerer, streams, unanswered }: Server): void {
   const request = parse(line);
   const succeed = (reply: Reply) => {
-    // The result of a tool, the only reply that has one, stands bare.
+    // Only a tool's reply has `result`, which is printed alone.
     const { result = reply } = reply;
     streams.write(stringifyJson({ jsonrpc: '2.0', id: idOf(request), result }));
   };
   const fail = (error: unknown) => {
     const message = describeError(error);
     streams.printError(`${streams.name}: ${message}`);
-    // A request that is nested too deeply for parseLossless still has an id for the reply.
+    // A request that is too deep for parseLossless still has an id for the reply.
     const failed = request ?? parse(line, JSON.parse);
     streams.write(
       stringifyJson({ jsonrpc: '2.0', id: idOf(failed), error: { code: codeOf(failed), message } }),
@@ -150,7 +146,7 @@ async function answerOnce(
   }
 }
 
-/** Undefined for what cannot be read; the parser's own message would quote the text. */
+/** Undefined for malformed text; the parser's own message would quote it. */
 function parse(text: string | undefined, read: (text: string) => unknown = parseLossless): unknown {
   try {
     return text === undefined ? undefined : read(text);
@@ -167,7 +163,7 @@ function codeOf(request: unknown): number {
   return isObject(request) ? -32_602 : -32_700;
 }
 
-/** Why a request was not answered, in words that contain nothing of its text. */
+/** Explains why a request failed, without any of its text. */
 export function describeError(error: unknown): string {
   if (error instanceof RuntimeError) return error.message;
   if (error instanceof SyntaxError) return 'stdin is not one JSON object, nor a line of JSON-RPC';
@@ -175,7 +171,7 @@ export function describeError(error: unknown): string {
   return `the filter itself failed (${error.name}${stackFrameOf(error)})`;
 }
 
-/** The first stack frame: unlike the message of an unknown error, it cannot quote a value. */
+/** Unlike the message of an unknown error, the first stack frame cannot quote a value. */
 function stackFrameOf({ name, message, stack = '' }: Error): string {
   const head = message === '' ? name : `${name}: ${message}`;
   if (!stack.startsWith(head)) return '';

@@ -1,6 +1,6 @@
 import { defineGuard, usageError } from '../program/options.ts';
 
-/** Answers by exit codes, as a hook of its system, so that no `open` is declared. */
+/** Answers by exit codes as a hook of its system, so it declares no `open`. */
 export const guard = defineGuard({
   program: 'signalbox-prompt',
   usage: '--prompt TEXT [options]',
@@ -37,7 +37,7 @@ By hand:
     }
     const config = options.list('config');
     const provider = options.text('judge') ?? 'judge';
-    // Throws where the host can tell that there is no such provider.
+    // Throws if the host knows that the provider does not exist.
     host.openJudge(config, provider);
     return { prompt, config, provider, timeoutMs: Number(timeout) };
   },

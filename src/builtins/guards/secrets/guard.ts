@@ -60,7 +60,7 @@ By hand:
   },
 });
 
-/** `redact`, or `API_KEY=mask`; a bare action holds for every kind that is not named. */
+/** `redact`, or `API_KEY=mask`; a bare action applies to every other kind. */
 function readActions(options: Options<'action'>): Readonly<Record<SecretKind, SecretAction>> {
   const overrides = new Map<SecretKind, SecretAction>();
   let fallback: SecretAction = 'redact';

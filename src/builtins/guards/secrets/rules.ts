@@ -10,7 +10,6 @@ import type { PiiSettings } from '../../pii/settings.ts';
 import type { Finding, GuardRules, Origin } from '../guard.ts';
 import { mergeFindings } from '../guard.ts';
 
-/** What signalbox-secrets finds, and how it is called in a sentence. */
 const secretKinds = {
   API_KEY: ['API key', 'API keys'],
   PRIVATE_KEY: ['private key', 'private keys'],
@@ -48,7 +47,7 @@ export function createSecretRules(settings: SecretSettings): GuardRules {
     },
     replace: ({ kind }, written) => {
       const action = isKind(kind) ? actions[kind] : 'block';
-      // A kind that personal data does not have is treated as a secret.
+      // Kinds without a personal-data entity count as secrets.
       const entity = shared.find((name) => name === kind) ?? 'SECRET';
       if (action === 'block') return undefined;
       if (action === 'mask') return mask(entity, written);
@@ -85,7 +84,7 @@ function createFinder({ kinds, isAllowed, key }: SecretSettings) {
 }
 
 const rows = entityNames.map((entity) => [entity, 'redact']);
-/** Of the findings only the places count here. */
+/** Only the positions of the findings are used. */
 const allRedacted: PiiSettings['actions'] = Object.fromEntries(rows);
 
 function* findUnnamed(text: string): Generator<Finding> {
@@ -103,16 +102,15 @@ function confidenceOf(findings: readonly Finding[]): number {
   return findings.every(({ kind }) => kind === 'HIGH_ENTROPY') ? 0.7 : 1;
 }
 
-/** A run of characters that keys are made of; longer ones are files, not keys. */
 const run = /[A-Za-z0-9+/_=-]{20,}/g;
 const LONGEST = 256;
 
-/** Stretches that look like keys though nothing names them: letters of both cases and digits, in no order. */
+/** Finds unlabelled keys: letters of both cases and digits without an order. */
 function* findRandom(text: string): Generator<{ readonly start: number; readonly end: number }> {
   for (const { 0: written, index } of text.matchAll(run)) {
     const end = index + written.length;
     if (written.length > LONGEST || isPartOfAddress(text, index)) continue;
-    // A path or a list: its pieces may be keys, the whole is none.
+    // A path or a list: its pieces may be keys, the whole is not.
     let at = index;
     for (const piece of written.split(/(?<==)(?!=)|[/=](?=[A-Za-z0-9_-]{20})/)) {
       const start = text.indexOf(piece, at);
@@ -122,17 +120,17 @@ function* findRandom(text: string): Generator<{ readonly start: number; readonly
   }
 }
 
-/** Words of a program change case at their beginnings only; what is random changes its kind of character all the time. */
+/** Program names change case only at word starts; random text changes its character class throughout. */
 function isRandom(written: string): boolean {
   const value = trimEndOf(written, '=');
   if (value.length < 24 || value.length > 128) return false;
   if (!/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false;
   const digits = value.match(/\d/g)?.length ?? 0;
   if (digits / value.length > 0.5) return false;
-  // Names in programs are made of words, keys are not.
+  // Program names consist of words, keys do not.
   const inWords = (value.match(/[a-z]{3,}/g) ?? []).join('').length;
   if (digits < 3 || inWords > value.length * 0.4) return false;
-  // Separators cut words, and a checksum behind its algorithm's name is public.
+  // Separators split words, and a checksum after its algorithm's name is public.
   if ((value.match(/[-_/+]/g)?.length ?? 0) > value.length / 10) return false;
   if (/^sha\d|^md5/i.test(value)) return false;
   return changesOfKind(value) / value.length >= 0.4 && entropyOf(value) >= 3.9;
@@ -145,7 +143,7 @@ function changesOfKind(value: string): number {
   return kinds.filter((kind, at) => at > 0 && kind !== kinds[at - 1]).length;
 }
 
-/** `data:…;base64,`, `sha512-`, and the identifiers that stand in addresses of the web. */
+/** Detects `data:…;base64,`, `sha512-` and identifiers in web addresses. */
 function isPartOfAddress(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 80), at);
   return /;base64,$|sha\d{3}-$|:\/\/[^\s"'<>]*$/i.test(before);

@@ -2,7 +2,7 @@ import type { Finding } from '../finding.ts';
 import type { ScannedText } from '../scanned-text.ts';
 import { entropyOf } from './typed.ts';
 
-/** Keys and tokens that their makers mark with a prefix, JSON web tokens, and what follows `Bearer`. */
+/** Tokens with a vendor's prefix, JSON web tokens, and values after `Bearer`. */
 export function* findApiKeys({ text }: ScannedText): Generator<Finding> {
   const found = (start: number, end: number): Finding => ({
     entity: 'API_KEY',
@@ -22,7 +22,7 @@ export function* findApiKeys({ text }: ScannedText): Generator<Finding> {
   }
 }
 
-/** The end of a token whose first part ends here: a payload of JSON, and a signature, which may be empty. */
+/** Requires a JSON payload and a signature, which may be empty. */
 function endOfWebToken(text: string, at: number): number | undefined {
   webTokenRest.lastIndex = at;
   const rest = webTokenRest.exec(text);
@@ -32,11 +32,10 @@ function endOfWebToken(text: string, at: number): number | undefined {
 const webTokenRest = /\.(?:eyJ[\w-]+\.[\w-]*|\.[\w-]+\.[\w-]+\.[\w-]+|[\w-]+\.[\w-]+\.[\w-]+\.[\w-]+)/y;
 
 /**
- * Keys and tokens of published formats: the one list, for personal data and for secrets. Each pattern is a prefix and runs of
- * characters behind it, of which all but the last are of bounded length, so that a failed attempt costs no more than those.
+ * Published formats of keys and tokens, shared by the filters for personal data and for secrets. Each pattern is a
+ * prefix and bounded runs; only the last run is unbounded, so failed matches stay cheap.
  */
 const shapes = [
-  // Models and agents.
   'sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-|helicone-)?[A-Za-z0-9_-]{20,}',
   'AIza[A-Za-z0-9_-]{35,}',
   'AQ\\.Ab[A-Za-z0-9_-]{30,}',
@@ -62,7 +61,6 @@ const shapes = [
   'lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}',
   'sk_[0-9a-f]{48}(?![0-9a-f])',
   '[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20,28}(?![A-Za-z0-9])',
-  // Code, packages and builds.
   'gh[pousr]_[A-Za-z0-9]{36,}',
   'github_pat_[A-Za-z0-9_]{22,}',
   'gl(?:pat|dt|rt|ptt|cbt|soat|oas|ft|imt|ffct|agent)-[A-Za-z0-9_.-]{20,}',
@@ -79,7 +77,6 @@ const shapes = [
   'sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}',
   'ATATT3[A-Za-z0-9_=-]{40,}',
   'AT(?:CT|BB|ST)T?3?[A-Za-z0-9_=-]{28,220}',
-  // Clouds, hosts and databases.
   '(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}',
   'LTAI[A-Za-z0-9]{17,24}(?![A-Za-z0-9])',
   'AKID[A-Za-z0-9]{32}',
@@ -107,7 +104,6 @@ const shapes = [
   'dp\\.(?:pt|st|ct|sa|scim|audit)\\.(?:[a-z0-9_-]{2,35}\\.)?[A-Za-z0-9]{40,44}',
   'ops_eyJ[A-Za-z0-9+/=]{200,1000}',
   'AGE-SECRET-KEY-1[A-Z0-9]{50,}',
-  // Payments, shops, mail and messages.
   '[srp]k_(?:live|test)_[A-Za-z0-9]{16,}',
   'whsec_[A-Za-z0-9+/=]{16,}',
   'sq0[a-z]{3}-[A-Za-z0-9_-]{22,}',
@@ -126,7 +122,6 @@ const shapes = [
   're_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}',
   'xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}',
   '[0-9a-f]{32}-us\\d{1,2}(?!\\w)',
-  // Tools of teams.
   'lin_(?:api|oauth)_[A-Za-z0-9]{32,}',
   'figd_[A-Za-z0-9_-]{32,}',
   'ntn_[A-Za-z0-9]{40,}',

@@ -1,7 +1,6 @@
 import type { ScannedText } from '../scanned-text.ts';
 import type { Lexicon, WordKind } from './name-lexicon.ts';
 
-/** A word that may be part of a name. */
 export interface Word {
   readonly text: string;
   readonly start: number;
@@ -9,14 +8,14 @@ export interface Word {
   readonly kind: WordKind;
 }
 
-/** Words with a capital that follow each other, as names do; particles such as `van` may stand between. */
+/** Consecutive capitalized words; particles such as `van` may be in between. */
 export type WordRun = readonly [Word, ...Word[]];
 
 const particles = /^(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ten|ter|bin|al|el|af|av|zu|y)$/;
-// Of a bounded length, as Chinese has no blanks: an endless repeat of such a class fills the engine's stack.
+// Bounded, because Chinese has no blanks and an endless repeat of such a class overflows the engine's stack.
 const shape = /\p{Lu}\.(?=\s)|[\p{L}\p{M}]{1,200}(?:['’-][\p{L}\p{M}]{1,200}){0,50}/gu;
 
-/** The runs of a text, in order; read once, though several finders ask. */
+/** Returns the runs of a text in order; cached for all finders. */
 export function capitalizedRuns(scan: ScannedText, lexicon: Lexicon): readonly WordRun[] {
   const runs = runsByText.get(scan) ?? [...readRuns(scan.text, lexicon)];
   runsByText.set(scan, runs);

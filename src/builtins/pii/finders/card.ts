@@ -4,7 +4,7 @@ import { libraries } from '../lazy-libraries.ts';
 import { type DigitGroups, type ScannedText, textBefore } from '../scanned-text.ts';
 import { type Gap, readGap } from './digit-gap.ts';
 
-/** Card numbers of 12 to 19 digits: an issuer's range, the Luhn check digit, and groups as cards print them. */
+/** Card numbers of 12 to 19 digits, with an issuer's range, the Luhn check digit and the grouping of cards. */
 export function* findCards({ text, digits }: ScannedText): Generator<Finding> {
   for (let first = 0; first < digits.starts.length; ) {
     const last = isFraction(text, startOf(digits, first)) ? undefined : lastGroup(text, digits, first);
@@ -19,7 +19,7 @@ export function* findCards({ text, digits }: ScannedText): Generator<Finding> {
   yield* findScientific(text);
 }
 
-/** Card numbers in scientific notation, as programs print large numbers: 4.111111111111111e+15. */
+/** Programs print large numbers as 4.111111111111111e+15. */
 function* findScientific(text: string): Generator<Finding> {
   for (const { 0: written, 1: mantissa = '', 2: exponent, index } of text.matchAll(scientific)) {
     const digits = integerDigits(`${mantissa}e${exponent}`);
@@ -30,7 +30,6 @@ function* findScientific(text: string): Generator<Finding> {
 
 const scientific = /(?<![\d.])(\d\.\d{8,18})e\+?(\d{2})(?![\d.])/gi;
 
-/** The last group of the card number that begins with this group, the longest one there is. */
 function lastGroup(text: string, digits: DigitGroups, first: number): number | undefined {
   const start = startOf(digits, first);
   const size = endOf(digits, first) - start;
@@ -44,8 +43,8 @@ function lastGroup(text: string, digits: DigitGroups, first: number): number | u
 }
 
 /**
- * Cards print four digits or more first, and more than eight only where a line ends within them; a number that is
- * spelled digit by digit begins where the row begins.
+ * Cards begin with at least four digits, and with more than eight only across a line end. A number spelled digit by
+ * digit begins with its row.
  */
 function canStartCard(text: string, digits: DigitGroups, first: number): boolean {
   const size = endOf(digits, first) - startOf(digits, first);
@@ -56,7 +55,7 @@ function canStartCard(text: string, digits: DigitGroups, first: number): boolean
   return size === 1 && before?.kind !== gap.kind;
 }
 
-/** The groups at which a number of several groups may end: one kind of separator, one line's end, at most 19 digits. */
+/** The groups that may end a number: one kind of separator, one line end, at most 19 digits. */
 function groupEnds(text: string, digits: DigitGroups, first: number): number[] {
   const ends: number[] = [];
   const kinds = new Set<string>();
@@ -78,7 +77,7 @@ function gapBehind(text: string, digits: DigitGroups, group: number): Gap | unde
   return readGap(text.slice(endOf(digits, group), digits.starts[group + 1] ?? endOf(digits, group)));
 }
 
-/** Groups of two to six digits that begin with a four or the like, or every digit for itself. */
+/** At most five groups, all but the last of four digits or more; or at least 15 single digits. */
 function hasCardGroups(written: string): boolean {
   const sizes = written.split(/\D+/).map(({ length }) => length);
   if (sizes.every((size) => size === 1)) return sizes.length >= 15;
@@ -96,7 +95,7 @@ function hasCardLabel(before: string): boolean {
   );
 }
 
-/** Behind a decimal point there may be as many digits as a card has. */
+/** A decimal fraction may have as many digits as a card. */
 function isFraction(text: string, start: number): boolean {
   return /\d\.$|(?<![\d,])-?0,$/.test(text.slice(Math.max(0, start - 4), start));
 }
@@ -109,10 +108,9 @@ function endOf({ ends }: DigitGroups, index: number): number {
   return ends[index] ?? 0;
 }
 
-/** A range of issuers: first and last prefix, and the lengths of their card numbers. */
 type Range = readonly [first: number, last: number, lengths: readonly number[]];
 
-/** Prefixes that identify an issuer of cards (ISO/IEC 7812), as the card schemes publish them. */
+/** Issuer prefixes (ISO/IEC 7812), as published by the card schemes. */
 const issuerRanges: readonly Range[] = [
   [4, 4, [16, 19]],
   [51, 55, [16]],
@@ -146,7 +144,7 @@ const issuerRanges: readonly Range[] = [
   [604, 604, [16]],
 ];
 
-/** Ranges so wide, or lengths so common among other numbers, that the text must speak of a card. */
+/** Wide ranges and common lengths, which need a word for cards nearby. */
 const rangesNeedingLabel: readonly Range[] = [
   [4, 4, [13]],
   [35, 35, [16]],
@@ -155,10 +153,7 @@ const rangesNeedingLabel: readonly Range[] = [
   [36, 36, [15, 16, 17, 18, 19]],
 ];
 
-/**
- * Whether a number can be a card of an issuer; with `once`, of a range that counts only beside a word for
- * cards.
- */
+/** `once` checks the ranges that need a word for cards nearby. */
 function isIssued(digits: string, among: 'current' | 'once' = 'current'): boolean {
   return (among === 'current' ? issuerRanges : rangesNeedingLabel).some(([first, last, lengths]) => {
     const prefix = Number(digits.slice(0, String(first).length));

@@ -2,12 +2,12 @@ import { fold } from '../fold.ts';
 import { columnHead, type ScannedText, textBefore, unaccent } from '../scanned-text.ts';
 
 /**
- * A pattern for words that tell what stands near them, separated by `|`, for the text without accents. `*` stands for the rest
- * of a word, so that one stem covers its inflections and compounds. A word in letters that are written with spaces must stand by
- * itself; one in Chinese or Japanese may follow another, and `_` and `-` of names in programs count as spaces.
+ * A pattern for `|`-separated label words, for text without accents. `*` matches the rest of a word, so one stem covers
+ * inflections and compounds. Words of spaced scripts must be separate; Chinese and Japanese ones may follow another
+ * word. A space also matches `_` and `-`.
  */
 export function tellingWords(words: string, rest = ''): RegExp {
-  // Words with the same edges share the look at these: it decides at most places.
+  // Words with the same edges share one lookaround, which decides at most positions.
   const byEdges = new Map<string, string[]>();
   for (const word of alternatives(unaccent(fold(words).text))) {
     const edges = `${beginsSpaced.test(word) ? `(?<!${letter})` : ''}|${endsSpaced.test(word) ? `(?!${letter})` : ''}`;
@@ -17,7 +17,7 @@ export function tellingWords(words: string, rest = ''): RegExp {
   return new RegExp(`(?:${groups.join('|')})${rest}`, 'iu');
 }
 
-/** The parts between the bars that stand in no bracket; a bracket that is meant itself is escaped. */
+/** Splits at bars outside brackets; literal brackets are escaped. */
 function alternatives(words: string): string[] {
   const parts = [''];
   let depth = 0;
@@ -33,7 +33,6 @@ function alternatives(words: string): string[] {
 const letter = String.raw`[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u0963\u0970-\u097f]`;
 const beginsSpaced = new RegExp(String.raw`^\\?(?:${letter}|\d)`, 'u');
 const endsSpaced = new RegExp(String.raw`(?:${letter}|[a-z]\])\)?\??$`, 'u');
-/** The rest of a word behind a stem; no word is longer. */
 const restOfWord = String.raw`[\p{L}\p{M}]{0,20}`;
 
 function bodyOf(word: string): string {
@@ -44,8 +43,8 @@ function bodyOf(word: string): string {
 }
 
 /**
- * The text before a position that may tell what stands there: the same line, at most `length` characters; of a line that holds
- * nothing before it, the line above; in front of all, the head of its column in a table.
+ * At most `length` characters of the same line before a position. If nothing precedes it there, includes the line
+ * above; a table cell's column head comes first.
  */
 function lineBefore(scan: ScannedText, at: number, length: number): string {
   const before = textBefore(scan.plain, at, length);
@@ -56,23 +55,23 @@ function lineBefore(scan: ScannedText, at: number, length: number): string {
   return `${head === undefined ? '' : `${head}: `}${isBare ? before.slice(above) : line}`;
 }
 
-/** The same, from the beginning of its sentence. */
+/** Returns the text before a position from the beginning of its sentence. */
 export function wordsBefore(scan: ScannedText, at: number, length: number): string {
   const before = lineBefore(scan, at, length);
   return before.slice(lastEnd(before));
 }
 
-/** The words behind a position, to the end of the sentence and of the line. */
+/** Returns the text after a position to the end of the sentence and of the line. */
 export function wordsBehind(scan: ScannedText, at: number, length: number): string {
   const behind = scan.plain.slice(at, at + length);
   return behind.slice(0, sentenceEnd.exec(behind)?.index ?? length);
 }
 
-/** A point ends a sentence behind a word that is too long for an abbreviation, where a capital or nothing follows. */
+/** A full stop ends a sentence after a word too long for an abbreviation, before a capital or the end. */
 const sentenceEnd = /[!?。！？\n]|(?<=[\p{Ll}\p{M}]{4}|[\d)])\.(?=\s+\p{Lu}|\s*$)|।/u;
 const sentenceEnds = new RegExp(sentenceEnd.source, 'gu');
 
-/** Where the last sentence begins; what follows a question ("your number?") still answers it. */
+/** Ignores question marks, since the text after a question ("your number?") may answer it. */
 function lastEnd(near: string): number {
   let [end, before] = [0, 0];
   for (const { 0: sign, index } of near.matchAll(sentenceEnds)) {
@@ -81,15 +80,15 @@ function lastEnd(near: string): number {
   return refersBack.test(near.slice(end)) ? before : end;
 }
 
-/** A sentence that so far only points at the one before it: "Tell me your date of birth. It's …". */
+/** A sentence that only refers to the previous one: "Tell me your date of birth. It's …". */
 const refersBack =
   /^\s*(?:it['’]?s|it is|that['’]?s|that is|this is|mine is|here it is|here|es ist|das ist|es lautet|c['’]est|es|son|是|यह है|それは)?[\s:,]*$/iu;
 
-/** Whether such a word stands in the same line, at most `length` characters before the position. */
+/** Whether such a word is in the same line, at most `length` characters before the position. */
 export function isTold(scan: ScannedText, at: number, words: RegExp, length = 50): boolean {
   return words.test(lineBefore(scan, at, length));
 }
 
-/** What is counted or measured, right behind a number in a script without spaces. */
+/** Counters and units directly after a number in scripts without spaces. */
 export const counterBehind =
   /^ ?(?:台|件|份|个|個|人|次|回|枚|円|元|张|張|名|册|冊|部|票|歳|岁|年|月|日|位|桁|文字|点|ページ|页|頁|番の|番が)/u;

@@ -1,11 +1,8 @@
-/** What stands between two groups of a number. */
 export interface Gap {
-  /** A hyphen or a point; a space where there is only white space; nothing between two lines. */
   readonly kind: '-' | '.' | ' ' | '';
   readonly hasLineBreak: boolean;
 }
 
-/** Reads what stands between two groups of digits: a separator, also twice or with spaces around it, or the end of a line. */
 export function readGap(between: string): Gap | undefined {
   if (between.length > 6) return undefined;
   const sign = /^ {0,2}([-.]?)\1? {0,2}(\r?\n {0,2})?$/.exec(between);

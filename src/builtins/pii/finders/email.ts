@@ -4,16 +4,13 @@ import type { Finding } from '../finding.ts';
 import { libraries } from '../lazy-libraries.ts';
 import type { ScannedText } from '../scanned-text.ts';
 
-/**
- * Email addresses, international ones too, under a top-level domain that exists or is reserved for private use.
- * In a URL the @ may be written as %40.
- */
+/** Addresses, also international ones, under an existing or a private top-level domain. URLs may write the @ as %40. */
 export function* findEmails({ text, joints }: ScannedText): Generator<Finding> {
   for (const { index: at, 0: sign } of text.matchAll(/@|%40/g)) {
     const domain = at + sign.length;
     const end = endOfDomain(text, domain, joints);
     if (end === undefined) continue;
-    // Words in front of a Latin address are none of it; an address in another script may mix scripts.
+    // Words before a Latin address are not part of it; an international address may mix scripts.
     const isInternational = /[^\0-\u024f]/.test(text.slice(domain, end));
     const start = startOfLocal(text, at, isInternational ? joints : none);
     if (start === at || isLogin(text, start, at)) continue;
@@ -26,7 +23,7 @@ const none: ReadonlySet<number> = new Set();
 const longestLocal = 64;
 const longestDomain = 253;
 
-/** Where the part before the @ begins, which may have spaces that only folding has put there. */
+/** The local part may contain spaces that folding added. */
 function startOfLocal(text: string, at: number, joints: ReadonlySet<number>): number {
   let start = at;
   let first = at;
@@ -42,8 +39,8 @@ function startOfLocal(text: string, at: number, joints: ReadonlySet<number>): nu
 }
 
 /**
- * The end of the longest domain that exists: a sentence may go on behind it without a space, with a capital or in another
- * script, whose words a dictionary tells apart. A label of two scripts has spaces that only folding has put there.
+ * Returns the end of the longest existing domain. A sentence may continue without a space, with a capital or in another
+ * script, where a dictionary separates the words. A label of two scripts has spaces that folding added.
  */
 function endOfDomain(text: string, start: number, joints: ReadonlySet<number>): number | undefined {
   const limit = start + longestDomain;
@@ -68,7 +65,6 @@ function endOfDomain(text: string, start: number, joints: ReadonlySet<number>): 
 
 const mostEnds = 20;
 
-/** Whether a host of that name can receive mail. */
 export function isDomain(name: string): boolean {
   const labels = trimEndOf(name, '-').toLowerCase().split('.');
   if (labels.some((label) => label === '' || label.startsWith('-') || label.length > 63)) return false;
@@ -79,7 +75,7 @@ export function isDomain(name: string): boolean {
   return isIp !== true && (isIcann === true || isPrivate === true) && publicSuffix !== undefined;
 }
 
-/** Names that RFC 2606, 6761 and 6762 set apart, and those that offices use inside; people have addresses there. */
+/** Names reserved by RFC 2606, 6761 and 6762, and names of internal networks. */
 const privateTops = new Set(
   'example invalid test localhost local localdomain internal intranet corp home lan'.split(' '),
 );

@@ -2,9 +2,9 @@ import type { Finding } from '../finding.ts';
 import { libraries } from '../lazy-libraries.ts';
 import type { ScannedText } from '../scanned-text.ts';
 
-/** International bank account numbers, in one piece or in groups: the country's form and the check digits. */
+/** Checks the country's format and the check digits, with or without groups. */
 export function* findIbans({ text }: ScannedText): Generator<Finding> {
-  // Consumes no more than the country and the check digits, so that every start is looked at once.
+  // Consumes only the country and the check digits, so that each start is tried once.
   for (const { 0: head, index } of text.matchAll(
     /(?:(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}])|(?<=(?<!\p{L})iban))[a-z]{2}[ -]?\d{2}/giu,
   )) {
@@ -16,7 +16,10 @@ export function* findIbans({ text }: ScannedText): Generator<Finding> {
   }
 }
 
-/** Where that many letters and digits end, with one separator between two, also doubled, or a line's end; undefined if there are others. */
+/**
+ * Allows one separator between two characters, also doubled, or a line end. Undefined if more or fewer characters
+ * follow.
+ */
 function endOfCompact(text: string, start: number, length: number): number | undefined {
   let at = start;
   for (let count = 0; count < length; count++) {
@@ -30,7 +33,7 @@ function endOfCompact(text: string, start: number, length: number): number | und
 
 const between = /[ -]{0,3}(?:\r?\n {0,2})?/y;
 
-/** How long the IBANs of a country are (ISO 13616 registry). */
+/** The length of a country's IBANs (ISO 13616 registry). */
 const lengths: ReadonlyMap<string, number> = new Map(
   (
     'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 DZ26 EE20 EG29 ES24 ' +

@@ -5,8 +5,8 @@ import { type ScannedText, textBefore } from '../scanned-text.ts';
 import { isTold, tellingWords } from './context.ts';
 
 /**
- * IPv4 and IPv6 addresses of machines: no loopback, no wildcard, no netmask. A short dotted number is as likely a version, and
- * counts where the text speaks of addresses.
+ * IPv4 and IPv6 addresses except loopback, wildcard and netmask. A short dotted number is as likely a version and needs
+ * a word for addresses.
  */
 export function* findIpAddresses(scan: ScannedText): Generator<Finding> {
   const { text } = scan;
@@ -31,13 +31,12 @@ export function* findIpAddresses(scan: ScannedText): Generator<Finding> {
   }
 }
 
-/** Without the dots of a sentence behind it, and one colon. */
 function withoutPunctuation(run: string): string {
   const text = trimEndOf(run, '.');
   return /(?<!:):$/.test(text.slice(-2)) ? trimEndOf(text.slice(0, -1), '.') : text;
 }
 
-/** 0.0.0.0/8 and 127.0.0.0/8 are no other machine's (RFC 6890); ones in front of zeros are a netmask or a broadcast. */
+/** Excludes 0.0.0.0/8 and 127.0.0.0/8 (RFC 6890). Leading ones before zeros are a netmask or a broadcast. */
 function isNobody(written: string): boolean {
   const octets = written.split('.').map(Number);
   const [first = 0] = octets;
@@ -46,7 +45,7 @@ function isNobody(written: string): boolean {
   return first >= 128 && /^1+0*$/.test(bits);
 }
 
-/** Versions have small numbers, and stand behind a word for them or behind the name of a program. */
+/** Versions have small numbers and follow a label or a program's name. */
 function isMachine(written: string, scan: ScannedText, at: number): boolean {
   const { text, plain } = scan;
   const before = textBefore(plain, at, 24);
@@ -58,7 +57,7 @@ function isMachine(written: string, scan: ScannedText, at: number): boolean {
   return isLong || /^(?:10|192|172)\./.test(written) || isTold(scan, at, addressWords, 40);
 }
 
-/** `10.0.0.0/8`: all of a network, no machine in it. */
+/** `10.0.0.0/8` names a whole network. */
 function isNetwork(written: string, behind: string): boolean {
   const bits = Number(/^\/(\d{1,2})(?!\d)/.exec(behind)?.[1] ?? 32);
   const address = written.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
@@ -73,7 +72,7 @@ const addressWords = tellingWords(
   'ip|ips|ipv4|addr|address(?:es)?|adresse|dirección|host|hosts|server|servidor|serveur|ping|from|desde|depuis|dns|gateway|router|proxy|client|src|dst|remote|peer|login|ssh|curl|node|endpoint|network|netz|zugriff von|地址|服务器|来自|访问|サーバー?|アドレス|から|पता|आईपी|सर्वर',
 );
 
-/** What few characters spell, such as `::` or `a::b`, is more often code than an address; `::1` is the machine itself. */
+/** Short forms such as `::` or `a::b` are more often code than addresses; `::1` is loopback. */
 function isAddress(written: string): boolean {
   if (written.length > 45 || written.length < 3 || written.indexOf(':') === -1) return false;
   return (

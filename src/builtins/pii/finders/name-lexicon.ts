@@ -1,7 +1,6 @@
 import { isObject } from '../../../base/json/json.ts';
 import { libraries } from '../lazy-libraries.ts';
 
-/** What a word is known as: a first or last name, a place, an organization, some other word; or nothing. */
 export type WordKind = 'first' | 'last' | 'place' | 'organization' | 'common' | undefined;
 
 export interface Lexicon {
@@ -10,7 +9,7 @@ export interface Lexicon {
 
 let lexicon: Lexicon | undefined;
 
-/** The word list of compromise, and the world's countries in English; loaded when first asked for. */
+/** Combines compromise's word list with the world's countries in English; loaded on first use. */
 export function openLexicon(): Lexicon {
   lexicon ??= readLexicon();
   return lexicon;
@@ -35,14 +34,13 @@ function kindOfTags(tags: unknown): WordKind {
   return has('Organization', 'SportsTeam', 'Company', 'School') ? 'organization' : 'common';
 }
 
-/** Every country and territory that has a code. */
 function countries(): string[] {
   const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
   return letters.flatMap((one) => letters.flatMap((two) => names.of(one + two) ?? []));
 }
 
-/** Words that stand capitalized in forms, headings and at the beginning of sentences, and that the list lacks. */
+/** Capitalized words of forms, headings and sentence starts that the list lacks. */
 const commonWords = (
   'account action address adventure album animation answer apartment application april army association attorney august ' +
   'avenue bank best billing bill birthday board book bot box building business can card center centre chapter civil class ' +

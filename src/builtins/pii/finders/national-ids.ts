@@ -4,22 +4,19 @@ import { idValidators, libraries } from '../lazy-libraries.ts';
 import type { ScannedText } from '../scanned-text.ts';
 import { isTold, tellingWords, wordsBehind } from './context.ts';
 
-/** How the numbers of a country are written, proved and called. */
 interface IdFormat {
-  /** The shape, of bounded length; at most six letters stand before its first digit. */
+  /** Bounded; at most six letters precede the first digit. */
   readonly shape: string;
-  /** Takes letters and digits alone, in capitals. */
+  /** Takes letters and digits only, in capitals. */
   readonly isValid: (compact: string) => boolean;
-  /** What the number is called, as alternatives of a pattern. */
   readonly words: string;
-  /** Whose check digits or shape are so rare that no word has to tell what it is. */
+  /** Whether the check digits or the shape are so rare that no label is needed. */
   readonly isRare?: (written: string) => boolean;
 }
 
 const always = () => true;
 const isGrouped = (written: string) => /\d[ .-]\d/.test(written);
 
-/** Digits whose products with the weights come to a multiple of the modulus. */
 function weighted(weights: readonly number[], modulus: number) {
   return (digits: string) =>
     weights.reduce((sum, weight, at) => sum + weight * Number(digits[at]), 0) % modulus === 0;
@@ -29,7 +26,7 @@ function isSame(digits: string): boolean {
   return /^(\d)\1+$/.test(digits);
 }
 
-/** NPI: the Luhn check digit behind the prefix 80840 (45 CFR 162.406). */
+/** NPI: the Luhn check digit after the prefix 80840 (45 CFR 162.406). */
 const isNpi = (digits: string) => libraries.isLuhnNumber()(`80840${digits}`);
 
 /** NHS: weights 10 to 2 and the check digit, modulo 11 (NHS Data Dictionary). */
@@ -46,7 +43,7 @@ function isMyNumber(digits: string): boolean {
   return Number(digits[11]) === (rest < 2 ? 0 : 11 - rest);
 }
 
-/** Letters for the remainder of the weighted digits, to which T and G add 4 and M adds 3. */
+/** A letter encodes the remainder of the weighted digits; T and G add 4, M adds 3. */
 function isNric(compact: string): boolean {
   const [series = '', letter = ''] = [compact[0], compact[8]];
   const added = { T: 4, G: 4, M: 3 }[series] ?? 0;
@@ -58,16 +55,16 @@ function isNric(compact: string): boolean {
   return letters[series === 'M' ? 10 - (sum % 11) : sum % 11] === letter;
 }
 
-/** A birth date and a digit for the century; numbers since October 2020 have no check digit. */
+/** A birth date and a century digit; numbers since October 2020 have no check digit. */
 function isRrn(digits: string): boolean {
   const [month, day] = [Number(digits.slice(2, 4)), Number(digits.slice(4, 6))];
   return month >= 1 && month <= 12 && day >= 1 && day <= 31 && /^[0-8]$/.test(digits[6] ?? '');
 }
 
-/** Prefixes that HM Revenue & Customs does not give out. */
+/** Prefixes that HM Revenue & Customs does not issue. */
 const isNino = (compact: string) => !/^(?:BG|GB|KN|NK|NT|TN|ZZ)/.test(compact);
 
-/** In the order in which the first of two that are equally long wins. */
+/** The order breaks ties between matches of equal length. */
 export const idFormats = {
   US_ITIN: {
     shape: String.raw`9\d{2}([ -]?)(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\1\d{4}`,
@@ -204,8 +201,8 @@ export const idFormats = {
 export type IdEntity = keyof typeof idFormats;
 
 /**
- * Finds the numbers of one country: shape, check digits, and a word that says what it is, unless the number is rare enough to
- * stand alone, or `isHome` says that the text is of that country and the number is written in groups.
+ * Finds one country's numbers by shape, check digits and label. The label is optional for rare numbers. It is also
+ * optional if the text is of that country (`isHome`) and the number has groups.
  */
 export function createIdFinder(entity: IdEntity, isHome: boolean): Finder {
   const format: IdFormat = idFormats[entity];

@@ -4,8 +4,8 @@ import { capitalizedRuns, type Word, type WordRun } from './capitalized-runs.ts'
 import { type Lexicon, openLexicon } from './name-lexicon.ts';
 
 /**
- * Names of persons, by the words around them (a title, "my name is", "says"), by known first names, and by
- * capitalized words that nothing else explains. A guess: it knows no sentence, only neighbours.
+ * Guesses names from neighbouring words (a title, "my name is", "says"), known first names, and capitalized words
+ * without another explanation.
  */
 export function* findPersons(scan: ScannedText): Generator<Finding> {
   const { text } = scan;
@@ -13,7 +13,7 @@ export function* findPersons(scan: ScannedText): Generator<Finding> {
   const lexicon = openLexicon();
   const runs = capitalizedRuns(scan, lexicon);
   const names = runs.map((run) => findName(run, text));
-  // A part of a full name counts as a name elsewhere in the text.
+  // Each part of a full name counts as a name elsewhere in the text.
   const known = new Set(names.filter(({ length }) => length > 1).flatMap(partsOfName));
   for (const [index, run] of runs.entries()) {
     const name = names[index] ?? [];
@@ -33,7 +33,6 @@ function* toFinding(words: readonly Word[]): Generator<Finding> {
   yield { entity: 'PERSON', start: first.start, end: last.end, isConfirmed: false };
 }
 
-/** The words of a run that are a name; none when it is something else. */
 function findName(run: WordRun, text: string): readonly Word[] {
   if (titleBefore.test(textBefore(text, run[0].start, 14))) return run;
   const words = trimRun(run);
@@ -50,7 +49,6 @@ function findName(run: WordRun, text: string): readonly Word[] {
   return isFullName(words, before) ? words : [];
 }
 
-/** Without the words at both ends that only a beginning of a sentence, a title or a greeting has capitalized. */
 function trimRun(run: WordRun): readonly Word[] {
   let words: readonly Word[] = run;
   while (words[0] !== undefined && isNotName(words[0])) words = words.slice(1);
@@ -74,7 +72,6 @@ const introducedBefore =
 const spokenAfter =
   /^(?:,? (?:says|said|asked|asks|wrote|writes|told|replied|added|shouted|lives|works|was born|has given|had given|spent|called)\b|['’]s (?:wife|husband|son|daughter|birthday|phone|email|address|account|name)\b)/;
 
-/** A street, a company, a club or a place that happens to be written like a name. */
 function isOtherName(words: readonly Word[], before: string, after: string): boolean {
   if (words.some(({ kind, text }) => kind === 'organization' || institution.test(text))) return true;
   if (
@@ -97,13 +94,11 @@ function isNameLike({ kind }: Word): boolean {
   return kind === undefined || kind === 'first' || kind === 'last';
 }
 
-/** A known first name on its own; a last name or an unknown word only where somebody speaks. */
 function isLoneName({ kind, text }: Word, before: string, isSpeaking: boolean): boolean {
   if (isSpeaking) return isNameLike({ kind, text, start: 0, end: 0 }) && text.length > 2;
   return (kind === 'first' || kind === 'last') && !/\b(?:in|near) $/i.test(before);
 }
 
-/** Two words and more that begin with a first name, or that no list knows. */
 function isFullName(words: readonly Word[], before: string): boolean {
   const [first, ...rest] = words;
   if (first === undefined || words.length > 5) return false;
@@ -119,7 +114,6 @@ function isFullName(words: readonly Word[], before: string): boolean {
   return isNameLike(first) && rest.every((word) => isSurname(word) && word.kind !== 'place');
 }
 
-/** Names in small letters, where somebody gives one. */
 function* findIntroduced(text: string, lexicon: Lexicon): Generator<Finding> {
   for (const match of text.matchAll(introduction)) {
     const [whole, name = ''] = match;

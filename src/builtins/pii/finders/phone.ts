@@ -6,8 +6,8 @@ import type { DigitGroups, ScannedText } from '../scanned-text.ts';
 import { counterBehind, tellingWords, wordsBefore, wordsBehind } from './context.ts';
 
 /**
- * Phone numbers: international ones, those of the plans of the regions, or else of the countries that the script suggests, and
- * numbers of other plans where their shape or the words around them tell.
+ * Finds international numbers and numbers of the regions' plans, by default of countries that the script suggests.
+ * Numbers of other plans need a distinctive shape or a label.
  */
 export function createPhoneFinder(regions: readonly CountryCode[]): Finder {
   return function* findPhones(scan: ScannedText): Generator<Finding> {
@@ -22,7 +22,7 @@ export function createPhoneFinder(regions: readonly CountryCode[]): Finder {
   };
 }
 
-/** The countries whose people write so: by script, and for Latin letters those of the languages that most people speak. */
+/** Regions by script; Latin letters stand for the languages with most speakers. */
 function likelyRegions(text: string): readonly CountryCode[] {
   if (/[\p{sc=Hira}\p{sc=Kana}]/u.test(text)) return ['JP'];
   if (/\p{sc=Hang}/u.test(text)) return ['KR'];
@@ -37,7 +37,6 @@ interface Search {
   readonly text: string;
   readonly digits: DigitGroups;
   readonly book: PhoneBook;
-  /** Whether the settings name the regions. */
   readonly isStated: boolean;
 }
 
@@ -47,7 +46,6 @@ interface NumberContext extends Search {
 
 interface FoundNumber {
   readonly finding: Finding;
-  /** The last group of digits in it. */
   readonly last: number;
 }
 
@@ -57,7 +55,6 @@ const maxSingles = 2;
 /** E.164 has at most 15 digits, one to three of them for the country. */
 const maxNationalDigits = 14;
 
-/** The longest number that begins with this group. */
 function findLongest(first: number, search: Search): FoundNumber | undefined {
   const { text, digits } = search;
   const start = startOfNumber(text, digits.starts[first] ?? 0);
@@ -71,21 +68,18 @@ function findLongest(first: number, search: Search): FoundNumber | undefined {
   return undefined;
 }
 
-/** Whether the same separator stands before and behind a group: a number would begin where the row does. */
+/** The same separator before and after a group means that a number would begin earlier. */
 function isInsideRow(first: number, text: string, { starts, ends }: DigitGroups): boolean {
   if (first === 0) return false;
   const before = text.slice(ends[first - 1], starts[first]);
   return isSeparator(before) && before === text.slice(ends[first], starts[first + 1]);
 }
 
-/**
- * Whether a distinctive shape may begin with these digits: with a zero, a bracket, a plus or an area code.
- */
 function mayBeDistinctive(head: string): boolean {
   return /^[0(+]|^\d{3}$/.test(head);
 }
 
-/** Takes in a plus and an opening bracket; undefined where the digits belong to something else. */
+/** Includes a plus and an opening bracket; undefined if the digits belong to something else. */
 function startOfNumber(text: string, at: number): number | undefined {
   const lead = /(?:\+\(?|\(\+?)$/.exec(text.slice(Math.max(0, at - 3), at))?.[0] ?? '';
   const start = at - lead.length;
@@ -95,14 +89,13 @@ function startOfNumber(text: string, at: number): number | undefined {
     : start;
 }
 
-/** What may stand right before a number: `tel:`, `=` and a slash or hyphen that follows a letter or a space. */
+/** Allows `tel:`, `=`, and a slash or hyphen after a letter or a space. */
 function isAllowedPrefix(text: string, start: number): boolean {
   return /(?:[\p{L}\s]-|tel=|phone=|mobile=|(?<!\p{L})(?:tel|fax|phone|mobile|mob|cell|handy|ph)[.:]?|\p{L}\/|\p{L}\.)$/iu.test(
     text.slice(Math.max(0, start - 8), start),
   );
 }
 
-/** The groups at which the number may end. */
 function possibleLastGroups(first: number, text: string, { starts, ends }: DigitGroups): number[] {
   const lasts: number[] = [];
   let count = 0;
@@ -115,14 +108,13 @@ function possibleLastGroups(first: number, text: string, { starts, ends }: Digit
     if (breaks > 1) break;
     count += (ends[group] ?? 0) - (starts[group] ?? 0);
     if (ends[group] === (starts[group] ?? 0) + 1) singles += 1;
-    // A number is written digit by digit throughout, or hardly at all.
+    // A number is spelled digit by digit throughout, or hardly at all.
     if (count > maxDigits || (singles > maxSingles && singles < group - first + 1)) break;
     if (count >= 7 && (singles <= maxSingles || count >= 9)) lasts.push(group);
   }
   return lasts;
 }
 
-/** One line may end within a number. */
 const lineEnd = /^ ?[-./)]?\r?\n ?$/;
 
 function isSeparator(between: string): boolean {
@@ -157,7 +149,7 @@ function toFinding(
   if (label === 'near' && (shape.isPlausible || shape.digits.length >= 9) && isValid()) return finding(true);
   if (isPartOfCode(text, shape.start)) return undefined;
   if (shape.isDistinctive) return finding(shape.isPlausible && isValid());
-  // Who names regions wants their numbers whatever else they may be.
+  // Configured regions mean that their numbers are wanted even if they may be something else.
   const mayStandAlone =
     shape.isPlausible ||
     (shape.isGrouped
@@ -166,25 +158,22 @@ function toFinding(
   return mayStandAlone && isValid() ? finding(true) : undefined;
 }
 
-/** Groups of three as counts have them. */
 function isThousands(written: string): boolean {
   return /^[1-9]\d{0,2}(?:[ .]\d{3})+$/.test(written);
 }
 
-/** Whether a group of letters and digits stands before it in the same row: `1Z 999 AA1 01 2345 6784`. */
 function isPartOfCode(text: string, start: number): boolean {
   return /(?:[A-Z]\d|\d[A-Z])[A-Z\d]*[ -]$/.test(text.slice(Math.max(0, start - 12), start));
 }
 
-/** Looks numbers up in the numbering plans of the world. */
 interface PhoneBook {
-  /** Whether the number is one of its country's plan; without a country code, of one of the regions. */
+  /** Without a country code, checks the plans of the regions. */
   isValid(dialled: string): boolean;
-  /** Whether it has the form of a mobile number of a region where people write these in one piece, without a word before them. */
+  /** Whether it is a mobile number of a region where these are written without spaces and labels. */
   isMobile(dialled: string): boolean;
 }
 
-/** Looking a number up in one plan takes 50 µs; of one text no more are looked up, and the shape of the others decides. */
+/** A lookup in one plan takes 50 µs. After this many in one text, shape alone decides. */
 const maxLookups = 10_000;
 
 function createPhoneBook(regions: readonly CountryCode[]): PhoneBook {
@@ -219,8 +208,8 @@ const bareMobiles: Readonly<Partial<Record<CountryCode, RegExp>>> = {
 };
 
 /**
- * How sure the words around a number are that it is a phone number: with a colon, right beside it with nothing but little words
- * between, or somewhere in the sentence. `other`: the nearest word says that it is something else.
+ * How strongly the words indicate a phone number: with a colon, directly beside it, or elsewhere in the sentence.
+ * `other`: the nearest word names something else.
  */
 type PhoneLabel = 'stated' | 'beside' | 'near' | 'other' | undefined;
 
@@ -241,11 +230,9 @@ const phones =
   '电话|電話|手机|手機|座机|座機|热线|熱線|传真|傳真|號碼|号码|致电|致電|拨|撥|打给|打給|短信|簡訊|微信|联系|联络|聯絡|聯繫|' +
   '携帯|ケータイ|けいたい|スマホ|ファックス|ファクス|フリーダイヤル|ダイヤル|連絡先|直通|ショートメール|テル|代表|自宅|전화|휴대폰|핸드폰|연락처|팩스|' +
   'फोन*|मोबाइल*|मोबाईल*|दूरभाष*|मो\\.?|मोब|व्हाट्सएप|व्हाट्सऐप|व्हाट्सप|वाट्सऐप|वाट्सएप|हेल्पलाइन*|फैक्स|टेलीफोन*|एसएमएस|लैंडलाइन|टोल फ्री|हॉटलाइन|sampark';
-/** What one does with a phone. */
 const calls =
   'call|calls|called|calling|dial|dialled|dialed|texted|texting|ruf|rufe|rufen|anruf*|angerufen|anzurufen|*ruckruf*|zuruckruf*|telefonier*|telefonisch*|simst|simsen|' +
   'appele*|rappel*|joignable*|joindre|coup de fil|telephonez|telephoner|llamad|llamadme|llamadnos|llamam*|llame*|llamar*|llamo|telefonea*|chiamami|かけ|電話|कॉल*|मिस्ड कॉल|call kar(?:o|na)?|phone kar*';
-/** What one does with other things too. */
 const verbs =
   'ring|rings|text|texts|contact*|reach|reached|messages? (?:to|at|on)|registered(?: number)?|desk|erreichbar*|erreich*|kontakt*|notfallkontakt|klingel|melde|meldet|melden|' +
   'joign*|texto|textos|llama|llamas|toque|marca*|marque|localiza*|localice*|atencion|avisa*|recado|ligue|chiama*|bel|打|コール|संपर्क|सम्पर्क|मिला|रिंग';
@@ -254,7 +241,6 @@ const numbers =
   `(?:my|her|his|our|your|their|the)${whose} (?:number|digits|line)|(?:mein|dein|unser|ihr|sein)e?${whose} (?:nummer|nr)|(?:mon|ton|son|notre|votre|leur) (?:numero|num|06|07)(?! d)|numero(?! d)|` +
   '(?:mi|tu|su|nuestro) (?:numero|nº)(?! d)|(?:私|母|父|妻|夫|彼|彼女|会社)?の番号|番号変|我的号|मेरा (?:नंबर|नं)|(?:का|की|के|मेरे|हमारा) (?:नंबर|नम्बर|नं)|नंबर|नम्बर|' +
   "emergency contact|contact d['’]urgence|紧急联系|緊急連絡|お問い合わせ|問合せ";
-/** Words of a closed class, and whose the number is: what stands between a name and its number. */
 const little =
   "no|nr|num|number|nummer|numero|n°|nº|code|is|it['’]s|are|was|at|on|to|me|us|him|her|them|the|or|via|under|unter|auf|an|mich|bitte|uns|ist|lautet|privat|mobil|dienstl|" +
   "est|c['’]est|au|le|la|les|sur|moi|nous|es|el|al|en|del?|du|svp|stp|pls|please|by|phone|hai|now|try|24/7|casa|home|work|office|domicile|domicilio|maison|bureau|oficina|buro|prive|perso|pro|cliente|urgence|emergencia|urgencia|mom|mum|mama|maman|mother|dad|die|der|das|den|folgende|jetzt|noch|immer|nouveau|nuevo|neue|new|old|pe|par|" +
@@ -277,31 +263,25 @@ const besideBehind =
   /^[ \-,(]{0,3}(?:phone|mobile|cell|fax|office|desk|home|work|tel|handy|mobil)(?!\p{L})/iu;
 const nearWords = tellingWords(`${phones}|${calls}|${numbers}`);
 
-/** How a number is written. */
 interface PhoneShape {
   readonly start: number;
-  /** Behind the extension, where there is one. */
   readonly end: number;
   readonly written: string;
-  /** What a phone would send: digits, with a plus before a country code. */
+  /** Digits, with a plus before a country code. */
   readonly dialled: string;
-  /** The digits as they are written, without any prefix taken for another. */
   readonly digits: string;
   readonly count: number;
   readonly isInternational: boolean;
-  /** Written in groups, so that it is no mere count or code. */
   readonly isGrouped: boolean;
-  /** Written digit by digit. */
   readonly isSpelled: boolean;
-  /** Whether a line ends within it. */
   readonly isSplit: boolean;
-  /** Grouped in a way that is typical of phone numbers only, whatever the numbering plan. */
+  /** Grouped as only phone numbers are, in any numbering plan. */
   readonly isDistinctive: boolean;
-  /** Whether the groups may be those of a national number: no other identifier begins so. */
+  /** Whether the groups may be a national number: no other identifier begins so. */
   readonly isPlausible: boolean;
 }
 
-/** Reads what stands from `start` to `end` as a phone number; undefined when it is a date, an address or the like. */
+/** Undefined for a date, an address and the like. */
 function readPhoneShape(text: string, start: number, end: number): PhoneShape | undefined {
   const whole = text.slice(start, end);
   const written = whole.includes('(') && !whole.includes(')') ? whole.replace('(', '') : whole;
@@ -329,7 +309,6 @@ function readPhoneShape(text: string, start: number, end: number): PhoneShape | 
   };
 }
 
-/** Also those that stand behind a hyphen in China, and a German direct line. */
 const extensionBehind =
   /(?: ?(?:x|ext\.? ?|extension |转 ?|轉 ?|内線 ?)\d{1,6}|(?<=\d{7,8})-\d{3,4})(?!\d)/iuy;
 
@@ -340,11 +319,10 @@ function dialledDigits(written: string): string {
     : digits.replace(/^(?:00|011)(?=[1-9])/, '+');
 }
 
-/** Dates, IPv4 addresses, and rows of numbers that are too short or too long to be groups of one. */
+/** Excludes dates, IPv4 addresses, and groups that are too short or too long. */
 function isNotPhone(written: string, sizes: readonly number[]): boolean {
-  // A decimal number has no zero in front.
+  // A decimal number has no leading zero.
   if (isIPv4(written) || /^\D*(?:[1-9]\d*|0)\.\d+$/.test(written)) return true;
-  // Thousands.
   if (/^[1-9]\d{0,2}(?:([ .])\d{3})(?:\1\d{3})*(?<=000)$/.test(written)) return true;
   if (sizes.length >= 9 && sizes.every((size) => size === 1)) return false;
   if (/^(?:19|20)\d\d([-./])[01]?\d\1[0-3]?\d/.test(written)) return true;

@@ -4,45 +4,36 @@ import { type ScannedText, textBefore, unaccent } from '../scanned-text.ts';
 import { counterBehind, tellingWords } from './context.ts';
 import { entropyOf, isTechnicalTerm, type Typed, typedKind } from './typed.ts';
 
-/** What passwords are called, for certain; a sentence does not put a colon behind these but in front of one. */
+/** Unambiguous names of passwords. In a sentence, a colon after one precedes its value. */
 const passwordNames =
   'pass ?words?|passwd|passphrase|passcode|pwd|pswd|*passwort|*passworter|*kennwort|losungswort|zugangscode|contrasenas?|clave de acceso|mots? de passe|mdp|' +
   'phrase (?:secrete|de passe)|senha|wachtwoord|losenord|hasło|haslo|пароль|пароля|密码|密碼|口令|パスワード|パスフレーズ|合言葉|비밀번호|암호|पासवर्ड|कूटशब्द|गुप्त शब्द';
-/** What is also called so that is none. */
+/** Ambiguous names of passwords. */
 const looseNames =
   "pw|psw|(?:la|mi|tu) contra|clave|code (?:secret|wifi|d['’]acces|confidentiel)|codigo (?:secreto|de acceso)|暗号|सीक्रेट कोड|गुप्त कोड";
-/** What means so only where a value is assigned to it. */
 const assignedNames = 'pass|パス';
 const keyNames =
   'secret|token|api key|access key|secret key|auth key|client secret|credential|signature|accountkey|sharedaccesskey';
-/** Whose values are several words. */
 const phraseNames =
   'passphrase|losungswort|phrase (?:secrete|de passe)|clave de acceso|合言葉|パスフレーズ|कूटशब्द|गुप्त शब्द';
-/** What holds a password beside a name. */
 const accessNames =
   'credentials|login|logins|zugangsdaten|anmeldedaten|logindaten|identifiants|credenciales|datos de acceso|ログイン情報|ログイン|账密|登录信息|लॉगिन';
-/** What is typed in digits. */
 const pinNames =
   'pin|pins|pin (?:code|number|nummer|no|nr)|(?:m|upi |atm )pin|passcode|otp|one-time (?:code|passcode|pin)|*geheimzahl|*geheimnummer|*geheimcode|' +
   "code (?:pin|secret|confidentiel|d['’]acces|d['’]entree|de (?:la |ma |ta |sa )?(?:carte|porte|alarme))|digicode|nip|(?<!palabras? )clave|codigo (?:pin|secreto|de acceso)|(?:numero|clave) secret[oa]|" +
   'pin ?码|pin ?碼|验证码|驗證碼|暗証番号|暗証|認証コード|ワンタイムパスワード|pin ?コード|pin ?番号|(?:यूपीआई|एटीएम|कार्ड|upi|atm) पिन|पिन|पिन (?:नंबर|नम्बर|कोड)|ओटीपी|गुप्त कोड|सीक्रेट कोड|인증번호|핀번호';
 
-/** Verbs and particles that give a name its value, or a value its name. */
 const links =
   "is|it['’]s|that['’]s|was|as|are|remains|to|be|=|ist|war|lautet|heißt|als|auf|bleibt|est|etait|comme|en|c['’]est|es|era|como|a|por|e|foi|" +
   '是|为|為|作为|作為|当|當|做|就是|改成|改为|设为|设置为|は|が|を|も|で|って|だった|है|था|को|यही|hai|은|는|이|가';
-/** Words of closed classes that stand around them. */
 const around =
   'the|my|your|his|her|our|their|this|that|new|still|now|just|also|for|of|das|mein|dein|sein|unser|ihr|neues?|jetzt|noch|immer|nun|le|la|mon|ton|son|ma|notre|votre|nouveau|toujours|always|siempre|' +
   'el|mi|tu|su|nuestra|nueva|nuevo|una?|ein|eine|une|同じ|私の|この|その|的|我的|这个|मेरा|मेरी|अपना|अपनी|नया|ही|इसका|उसका|वही|यह|ye|mera|हमेशा|いつも|ずっと|一直|总是';
 const little = `[ \\t'’"“”„«»「」『』(:：>→,=#-]|${tellingWords(`${links}|${around}`).source}`;
 
-/** What the name is for: "of the card", "del cajero". */
 const owner =
   '(?<!\\p{L})(?:of|for|to|on|de|del|du|des|der|vom|von|fur|furs|zu[mr])(?: (?:the|my|la|le|las|los|el|mi|ma|mon|die|das|den|dem|der|meine?[mnr]?))? \\p{L}{2,15}(?!\\p{L})';
-/** What may stand between a name and its value: little words, and what the name is for ("of the card"). */
 const betweenNameAndValue = `(?:${little}){0,8}|(?:${little}){0,3}(?:${owner} ?){1,2}(?:${little}){0,4}?(?:[:=]|${tellingWords(links).source})(?:${little}){0,4}`;
-/** Between a value and the name behind it: at least one verb or particle, and nothing but little words. */
 const link = tellingWords(links);
 const linkedBehind = (nameWords: string) =>
   new RegExp(
@@ -50,7 +41,10 @@ const linkedBehind = (nameWords: string) =>
     'iu',
   );
 
-/** Values assigned to names of secrets, or typed beside a word for passwords: any password, PINs, and keys that look random. */
+/**
+ * Finds values assigned to names of secrets, or typed near a word for passwords: passwords, PINs, and random-looking
+ * keys.
+ */
 export function* findSecrets(scan: ScannedText): Generator<Finding> {
   const found = ({ start, text }: Value): Finding => ({
     entity: 'SECRET',
@@ -81,7 +75,6 @@ interface Value {
   readonly text: string;
 }
 
-/** `name = value`, `"name": "value"`, "the name is value" and the like, with the position of the name. */
 function* findAssigned({ text, plain }: ScannedText): Generator<{ at: number; value: Value }> {
   for (const match of plain.matchAll(assignment)) {
     const [whole, name = '', purpose = '', assigned = ''] = match;
@@ -94,7 +87,7 @@ function* findAssigned({ text, plain }: ScannedText): Generator<{ at: number; va
   }
 }
 
-/** Whether a text, such as the key of a JSON value, ends with a label for passwords. */
+/** Whether a text, such as a JSON key, ends with a label for passwords. */
 export function isPasswordLabel(words: string): boolean {
   return passwordLabel.test(unaccent(words.slice(-LONGEST_LABEL)));
 }
@@ -107,7 +100,7 @@ const passwordHead = new RegExp(
   'iu',
 );
 
-/** Whether the value of such a key can be one: in several words the first must be as long as a password is. */
+/** If the value has several words, the first must be as long as a password. */
 export function isWholePassword(value: string): boolean {
   const [first = ''] = value.split(/\s/);
   return first.length >= MIN_LENGTH && value.length <= MAX_LENGTH && !isPlaceholder(value);
@@ -116,7 +109,6 @@ export function isWholePassword(value: string): boolean {
 const MIN_LENGTH = 6;
 const MAX_LENGTH = 512;
 
-/** The names as parts of words: `dbPassword`, `WLAN-Passwort`. */
 const anywhere = (list: string) => unaccent(list).replaceAll('*', '').replaceAll(' ', '[ _-]?');
 const anyName = new RegExp(
   anywhere(`${passwordNames}|${looseNames}|${assignedNames}|${accessNames}|${keyNames}|${pinNames}`),
@@ -124,11 +116,10 @@ const anyName = new RegExp(
 );
 const details =
   '(?:wifi|wlan|del? wifi|du wifi|temporal|temporaire|provisoire|provisional|nueva|nuevo|new|neues|initial|inicial|actual|maestra|maitre|admin|root)';
-/** "for the router", "del wifi": what a password is for. */
 const purposes =
   "(?: (?:for|of|to|on|from|vom|von|furs?|zu[mr]?|des|der|beim?|du|de|del|pour|para|do|da|di)(?: [\\p{L}'’-]{1,15}){1,3})";
 const isWords = "is|was|ist|lautet|heißt|war|est|etait|c['’]est|es|era|e|to|hai|tha";
-/** A name, and what assigns its value: a sign, a verb, or for passwords nothing but a space or a quote. */
+/** A name and its assignment: a sign, a verb, or for passwords only a space or a quote. */
 const assignment = new RegExp(
   `(${anywhere(`${passwordNames}|${looseNames}|${assignedNames}|${keyNames}`)})(?:['’]?s)?(?: ${details})?(${purposes}?)\\\\{0,3}["']?` +
     `(\\s{0,3}(?::=|=>|[:=]|(?<![A-Za-z])(?:${isWords})(?![A-Za-z]) ?:?|是|为|為|は|が|を|改成|改为|设为|设置为|重置为|है ?:?|था|[은는] )\\s{0,3}| {1,2}(?=[!-~“„«‹「『])|(?=[“„«‹「『]))`,
@@ -138,7 +129,7 @@ const passwordName = new RegExp(`^(?:${anywhere(`${passwordNames}|${looseNames}|
 const looseName = new RegExp(`^(?:${anywhere(`${looseNames}|${assignedNames}`)})$`, 'iu');
 const phraseName = new RegExp(`^(?:${anywhere(phraseNames)})$`, 'iu');
 
-/** What looks typed among the next words of the sentence; what belongs to a user or an account is its name. */
+/** Skips names of users and accounts. */
 function typedBehind({ text }: ScannedText, at: number): Value | undefined {
   const line = text.slice(at, at + NEAR).split('\n', 1)[0] ?? '';
   let previous = '';
@@ -159,7 +150,7 @@ const isOwner =
 
 const isTyped = (kind: Typed, isGiven: boolean) => kind === 'strong' || (kind === 'weak' && isGiven);
 
-/** What looks typed before "is the password", "als Passwort", "がパスワード"; in Hindi, right before the word. */
+/** Handles "is the password", "als Passwort", "がパスワード"; in Hindi, directly before the word. */
 function typedBefore({ text, plain }: ScannedText, at: number): Value | undefined {
   const before = textBefore(text, at, NEAR);
   const line = before.slice(before.lastIndexOf('\n') + 1);
@@ -180,13 +171,11 @@ function typedBefore({ text, plain }: ScannedText, at: number): Value | undefine
 
 const linkedPassword = linkedBehind(passwordNames);
 
-/** Without quotes and brackets around it, and what ends a sentence. */
 function trimValue(token: string, start: number): Value {
   const lead = opening.exec(token)?.[0].length ?? 0;
   return { start: start + lead, text: withoutClosing(ownScript(token.slice(lead))) };
 }
 
-/** Words of a script without spaces, up to their comma, and quotes. */
 const opening = new RegExp(`^(?:.*[${unspacedScripts}\\p{sc=Hang}][,:、。])?["'\`“„«‹「『(<[]*`, 'u');
 const closing = '.,;:?)}]>"\'`”“»›」』';
 
@@ -195,13 +184,11 @@ function withoutClosing(text: string): string {
   while (end > 0 && closing.includes(text.charAt(end - 1))) {
     const isQuote = /["']/.test(text.charAt(end - 1));
     end -= 1;
-    // A quotation mark may be escaped.
     while (isQuote && text.charAt(end - 1) === '\\') end -= 1;
   }
   return text.slice(0, end);
 }
 
-/** Four to eight digits with a word for them, before or behind. */
 function* findPins({ plain }: ScannedText): Generator<Value> {
   for (const { 0: whole, 1: name = '', 2: between = '', 3: digits = '', index } of plain.matchAll(pin)) {
     // India's postal codes are called PIN codes.
@@ -226,7 +213,6 @@ const pin = new RegExp(
 const anyPin = /(?<![\p{L}\p{N}_.,:/+-])\d{4,8}(?![\d_]|[.,:/-]\d)/gu;
 const linkedPin = linkedBehind(pinNames);
 
-/** The value that begins there: in quotes all that they hold, otherwise as far as it goes. */
 function valueAt(text: string, at: number, isPassword: boolean): QuotedValue | undefined {
   const rest = text.slice(at, at + MAX_LENGTH + 8);
   const [opener] = /^\\{0,3}["'`]|^[“„«‹「『]\s?/.exec(rest) ?? [];
@@ -251,7 +237,6 @@ const closers: Readonly<Record<string, string>> = {
   '『': '』',
 };
 
-/** Up to the quote that is not escaped; undefined where there is none in the line. */
 function quotedBy(text: string, quote: string): string | undefined {
   for (let at = 0; at < text.length; at++) {
     if (text[at] === '\\') at += 1;
@@ -267,8 +252,8 @@ function untilText(text: string, closer: string): string | undefined {
 }
 
 /**
- * A password may hold any sign but white space; what closes a sentence or a list behind it, and what is assigned next, is
- * none of it. Other secrets hold no quotes, commas or brackets.
+ * A password may contain anything but white space. Excludes closing punctuation and the next assignment. Other secrets
+ * contain no quotes, commas or brackets.
  */
 function unquotedValue(rest: string, start: number, isPassword: boolean): Value | undefined {
   if (!isPassword) {
@@ -276,7 +261,7 @@ function unquotedValue(rest: string, start: number, isPassword: boolean): Value 
     return rest[text.length] === '(' ? undefined : { start, text };
   }
   const run = /^\S{6,512}/.exec(rest)?.[0] ?? '';
-  // A name in a program: `password: z.string()`; what stands for a value: `<hidden>`, `{{password}}`.
+  // Excludes code (`password: z.string()`) and placeholders (`<hidden>`, `{{password}}`).
   if (/^[\w$]+(?:\.[\w$]+)*\((?:.*\))?[;,)}]*$/.test(run)) return undefined;
   if (/^(?:<.*>|\{.*\}|\[.*\]|\(.*\))[.,;:!?]*$/.test(run)) return undefined;
   const text = withoutClosing(ownScript(run).replace(nextAssignment, ''));
@@ -287,14 +272,14 @@ function unquotedValue(rest: string, start: number, isPassword: boolean): Value 
 const nextAssignment =
   /(?:\\*["'])?(?:[;,&]\s?\\*["']?[\p{L}_][\p{L}\p{N}_.-]{0,40}\\*["']?[=:]|<\/?[a-z]).*$/iu;
 
-/** What is typed in ASCII ends where Chinese or Japanese goes on without a space. */
+/** An ASCII value ends where Chinese or Japanese continues without a space. */
 function ownScript(run: string): string {
   return /^[!-~]/.test(run) ? run.replace(otherScript, '') : run;
 }
 
 const otherScript = new RegExp(`[${unspacedScripts}\\p{sc=Hang}\\u3000-\\u303f].*$`, 'su');
 
-/** `compass` ends in a telling word too; `dbPassword`, `db_password` and German compounds end in a name. */
+/** Rejects `compass`, but accepts `dbPassword`, `db_password` and German compounds. */
 function isInsideWord(text: string, at: number, name: string): boolean {
   if (/^(?:passwort|kennwort)/i.test(name)) return false;
   const [before = '', first = ''] = text.slice(Math.max(0, at - 1), at + 1).padStart(2);
@@ -302,10 +287,9 @@ function isInsideWord(text: string, at: number, name: string): boolean {
   return /\p{L}/u.test(before) && !(/\p{Ll}/u.test(before) && /\p{Lu}/u.test(first));
 }
 
-/** A sentence about passwords ("the password is required") must not pass for one. */
+/** Separates a password from a sentence about passwords ("the password is required"). */
 interface Assignment {
   readonly name: string;
-  /** What it is for: " of the router". */
   readonly purpose: string;
   readonly assigned: string;
 }
@@ -329,13 +313,12 @@ function isPasswordValue(
 
 function isRandom(value: string): boolean {
   if (value.length < 12) return false;
-  // Without a digit it is more often a name in a program.
+  // Without a digit it is more often a name in code.
   if (!/\d/.test(value) && value.length < 32) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(value)).length;
   return kinds >= 2 && entropyOf(value) >= 3;
 }
 
-/** Variables, examples and states that stand where a secret would. */
 function isPlaceholder(value: string): boolean {
   if (/^\$\{?[A-Z_][A-Z0-9_]*\}?$|^%[A-Z_]+%$/.test(value)) return true;
   return /^(?:(?:process\.env|os\.environ|env|config)\..*|(?:your|my)[_-].*|null|none|undefined|true|false|required|optional|hidden|redacted|changeme|string|\*+|x+|\.+)$/i.test(

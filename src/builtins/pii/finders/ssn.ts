@@ -2,7 +2,7 @@ import type { Finding } from '../finding.ts';
 import { type ScannedText, textBefore } from '../scanned-text.ts';
 import { readGap } from './digit-gap.ts';
 
-/** US social security numbers that can have been issued; nine digits in one piece only where the text says so. */
+/** Issuable US social security numbers; nine digits without groups need a label. */
 export function* findSsns({ text }: ScannedText): Generator<Finding> {
   for (const match of text.matchAll(shape)) {
     const [written, area = '', one = '', group = '', other = '', serial = ''] = match;
@@ -24,7 +24,7 @@ const shape = new RegExp(
   'g',
 );
 
-/** The one separator of both places, of which one may be the end of a line; undefined when they differ. */
+/** The shared separator, where one of the two may be a line end; undefined if they differ. */
 function separatorOf(one: string, other: string): string | undefined {
   if (one === '' && other === '') return '';
   const [left, right] = [readGap(one), readGap(other)];
@@ -34,7 +34,7 @@ function separatorOf(one: string, other: string): string | undefined {
   return left.kind === '' ? right.kind : undefined;
 }
 
-/** The rules of the Social Security Administration, and the two numbers that advertisements made void. */
+/** The rules of the Social Security Administration, and two numbers that advertisements made void. */
 function isIssuable(area: string, group: string, serial: string): boolean {
   if (area === '000' || area === '666' || area >= '900') return false;
   if (group === '00' || serial === '0000') return false;

@@ -1,7 +1,6 @@
-/** How sure the signs of a word are that somebody typed it as a password. */
 export type Typed = 'strong' | 'weak' | undefined;
 
-/** Words in ASCII with digits or signs among their letters that are no address, file, version, number or technical term. */
+/** ASCII words with digits or signs that are not an address, file, version, number or technical term. */
 export function typedKind(word: string): Typed {
   if (!/^[!-~]{6,64}$/.test(word) || !/[A-Za-z]/.test(word)) return undefined;
   if (known.test(word) || isTechnicalTerm(word)) return undefined;
@@ -12,7 +11,6 @@ export function typedKind(word: string): Typed {
   return /\d[A-Za-z]|[A-Za-z][._-]+[A-Za-z]/.test(word) ? 'strong' : 'weak';
 }
 
-/** Algorithms and norms: `argon2id`, `SHA-256`. */
 export function isTechnicalTerm(word: string): boolean {
   return technical.test(word);
 }
@@ -23,15 +21,15 @@ const technical =
 const known = new RegExp(
   [
     String.raw`^[\w.+-]+@[\w-]+\.\w|:\/\/|^www\.|\/|\\|\(\)|^[<{[$%]|[>}\]]$`,
-    // Files, versions, quantities and dates.
     String.raw`\.[a-z]{2,5}$|^v?\d+(?:\.\d+)+|^\d+(?:st|nd|rd|th)?-?[a-z]+$|^\d+[a-z]{1,3}\d*$|^\d[\d:.,-]*[a-z]{0,3}$`,
-    // Numbers of cases and models.
     String.raw`^[A-Z]+[-_]?\d[\d.-]*[A-Z]{0,2}$`,
     String.raw`^[\w.-]+=`,
   ].join('|'),
   'u',
 );
-/** Shannon entropy in bits per character: words have about 2.5 to 3.3, random keys of 20 and more over 3.5. */
+/**
+ * Shannon entropy in bits per character: words have about 2.5 to 3.3, random keys of at least 20 characters over 3.5.
+ */
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
