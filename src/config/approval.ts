@@ -7,7 +7,6 @@ import type { Finding } from '../base/yaml/finding.ts';
 import { entriesAt, integerAt, textAt, valueAt } from '../base/yaml/read.ts';
 import { duration } from './duration.ts';
 
-/** When a person must approve a call, and who: the same keys at a tool and for patterns of tools. */
 const ruleProperties = {
   when: {
     type: 'string',
@@ -31,7 +30,6 @@ const ruleProperties = {
   quorum: {
     type: 'integer',
     minimum: 1,
-    // One is enough anyway.
     [read]: (document: YamlDocument, path: Path) => integerAt(document, path, 2),
     description:
       'How many different people of `by` must approve; one who rejects is enough to reject. Default: 1.',
@@ -43,10 +41,8 @@ const ruleProperties = {
   },
 } as const;
 
-/** When a tool call needs the approval of a person. */
 export type ApprovalRule = Fields<typeof ruleProperties>;
 
-/** `approval` of a tool. */
 export const approvalSchema: Readonly<Record<string, unknown>> & { readonly [read]: typeof readApproval } = {
   type: ['string', 'object'],
   [read]: readApproval,
@@ -69,12 +65,11 @@ const namedRuleProperties = {
   ...ruleProperties,
 } as const;
 
-/** The same for all tools whose names fit a pattern, whoever runs them. */
+/** An approval rule for tools whose names match a pattern, no matter which system runs them. */
 export interface NamedApprovalRule extends Fields<typeof namedRuleProperties> {
   readonly name: string;
 }
 
-/** `spec.approvals`. */
 export const approvalsSchema = {
   type: ['object', 'null'],
   description:
@@ -87,7 +82,6 @@ export const approvalsSchema = {
   },
 } as const;
 
-/** `spec.agents`. */
 export const agentsSchema = {
   type: ['object', 'null'],
   description: 'Agents that have Signalbox for a hook (`signalbox hook`).',
@@ -109,20 +103,18 @@ export const agentsSchema = {
   },
 } as const;
 
-/** `spec.approvals`; undefined where there are none. */
 export function readApprovals(document: YamlDocument): readonly NamedApprovalRule[] | undefined {
   const rules = placedRules(document).map(({ path: _, ...rule }) => rule);
   return rules.length === 0 ? undefined : rules;
 }
 
-/** The approval rule at `path`; undefined when it needs no approval. */
 function readApproval(document: YamlDocument, path: Path): ApprovalRule | undefined {
   const rule = valueAt(document, path);
   if (rule === 'required') return {};
   return isObject(rule) ? readFields(document, path, ruleProperties) : undefined;
 }
 
-/** An error for each expression in an approval rule that does not compile, and for each quorum that nobody can reach, whatever the apiVersion. */
+/** Reports expressions that do not compile and quorums that cannot be reached, as errors for every apiVersion. */
 export function checkApprovals(document: YamlDocument): Finding[] {
   const ofTools = entriesAt(document, ['spec', 'tools']).map(({ path }) => [...path, 'approval']);
   const named = entriesAt(document, ['spec', 'approvals']).map(({ path }) => path);
@@ -164,7 +156,6 @@ function reportErrors(path: Path, errors: readonly ExpressionError[]): Finding[]
   }));
 }
 
-/** A rule, and where it stands. */
 interface PlacedRule extends NamedApprovalRule {
   readonly path: Path;
 }
@@ -176,7 +167,7 @@ function placedRules(document: YamlDocument): PlacedRule[] {
   }));
 }
 
-/** An error where two approvals hold for a tool, and too few people may decide by both: its calls would wait for ever. */
+/** Reports tools with two approval rules that share too few people: their calls would wait forever. */
 export function checkSharedDeciders(document: YamlDocument): Finding[] {
   const ofTools = entriesAt(document, ['spec', 'tools']).flatMap(({ name, path }): PlacedRule[] => {
     const at = [...path, 'approval'];

@@ -2,7 +2,7 @@ import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { read } from '../base/yaml/fields.ts';
 import { nonEmptyTextAt } from '../base/yaml/read.ts';
 
-/** Longest that a duration may be: a hundred years, within what a date can be counted on by. */
+/** A hundred years, within the range of dates. */
 const longest = 36_500 * 86_400_000;
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -19,16 +19,13 @@ const unitMs: Readonly<Record<string, number>> = {
 
 const number = '(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
 
-/** What durations look like, as a pattern of JSON Schema: `90s`, `1m30s`, `24h`, `7d`; never nothing at all. */
+/** A JSON Schema pattern for durations such as `90s`, `1m30s`, `24h`, `7d`; zero does not match. */
 export const durationPattern = `^(?=.*[1-9])\\+?(?:${number}(?:ns|us|µs|μs|ms|s|m|h|d))+$`;
 
 const whole = new RegExp(durationPattern);
 const part = new RegExp(`(${number})([a-zµμ]+)`, 'g');
 
-/**
- * Whole milliseconds of a duration as Go writes it, or with days (`7d`); at least 1 and at most those of a
- * hundred years. Undefined for any other text, for zero and for what is negative.
- */
+/** Whole milliseconds of a Go duration or days (`7d`), from 1 to a hundred years. Undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   if (!whole.test(text)) return undefined;
   const total = [...text.matchAll(part)].reduce(
@@ -38,7 +35,6 @@ export function parseDuration(text: string): number | undefined {
   return Number.isNaN(total) ? undefined : Math.min(longest, Math.max(1, Math.round(total)));
 }
 
-/** A key whose value is a duration; it is read as milliseconds. */
 export const duration = {
   type: 'string',
   pattern: durationPattern,

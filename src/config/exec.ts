@@ -19,22 +19,20 @@ import { piiVariables } from './pii.ts';
 
 export type { DialectName, ForeignName, NativeName } from '../dialects/registry.ts';
 
-/** A process entry as the file declares it: no defaults, nothing resolved. */
+/** A process entry as the file declares it, without defaults or resolved paths. */
 export interface ExecConfig extends ProcessConfig {
   readonly dialect: DialectName;
-  /** Of a native hook: what is asked in place of a process, whose `command` is then empty. */
+  /** The endpoint of a native hook, whose `command` is then empty. */
   readonly endpoint?: EndpointConfig;
 }
 
-/** An HTTP endpoint as the file declares it. */
 export interface EndpointConfig {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A file of certificates, relative to the config file's folder. */
   readonly ca?: string;
 }
 
-/** Default limits, where neither the entry nor `spec.defaults` says anything. Source: the native protocol. */
+/** Limits that apply without an entry or `spec.defaults`. Source: the native protocol. */
 export const usualLimits = {
   toolTimeoutMs: 30_000,
   evalTimeoutMs: 30_000,
@@ -49,10 +47,10 @@ const count = { type: 'integer', minimum: 1 } as const;
 const scalar = ['string', 'number', 'boolean'] as const;
 const variable = '^[A-Za-z_][A-Za-z0-9_]*(=[\\s\\S]*)?$';
 
-/** A whole number of units of which the system can count that many, in bytes where they are sizes. */
+/** A whole number of units; sizes are in bytes. */
 const upTo = (maximum: number, description: string) => ({ ...count, maximum, description }) as const;
 
-/** Linux counts processes up to 2^22, and seconds in 31 bits. */
+/** Linux limits processes to 2^22, and seconds to 31 bits. */
 const processLimitKeys = {
   memory_mb: upTo(1_000_000_000, 'MiB of memory, of all its processes together. Linux only.'),
   cpu_seconds: upTo(
@@ -64,7 +62,6 @@ const processLimitKeys = {
   file_size_mb: upTo(1_000_000_000, 'MiB of each file that it writes.'),
 } as const;
 
-/** What a process and all that it starts may use. */
 const processLimits = {
   type: 'object',
   additionalProperties: false,
@@ -77,7 +74,6 @@ const processLimits = {
     'What the system allows the process and all that it starts; what reaches a limit fails with LIMIT_EXCEEDED. Members that an entry does not name are those of `spec.defaults`. Default: none.',
 } as const;
 
-/** The limits that an entry, or `spec.defaults` for all entries, may set. */
 const limitProperties = {
   timeout_ms: {
     ...milliseconds,
@@ -111,14 +107,12 @@ const limitProperties = {
 const nativeWords =
   'The wire vocabulary. promptkit (default): payload keys in snake_case. promptkit-go: payload keys as PromptKit’s Go program prints them.';
 
-/** `dialect` where a tool may have it. */
 export const toolDialect = {
   type: 'string',
   enum: toolDialects,
   description: [nativeWords, ...toolDialects.flatMap((name) => toolDialectOf(name)?.remark ?? [])].join(' '),
 } as const;
 
-/** `dialect` of a hook. */
 export const hookDialect = {
   type: 'string',
   enum: dialectNames,
@@ -134,7 +128,6 @@ function listOf(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
-/** What is read of every entry that starts a process. */
 const processKeys = {
   command: {
     type: 'string',
@@ -167,7 +160,7 @@ const processKeys = {
   dialect: {
     type: 'string',
     enum: nativeNames,
-    // Which of them an entry may have, the schema of its kind says.
+    // The schema of each kind restricts the dialects.
     [read]: (document: YamlDocument, path: Path) => choiceAt(document, path, dialectNames),
     [usual]: 'promptkit',
     description: nativeWords,
@@ -200,7 +193,7 @@ const processKeys = {
   },
 } as const;
 
-/** The keys of every entry that starts a process: a tool’s `exec`, an eval, a hook. */
+/** The keys of every entry that starts a process: a tool's `exec`, an eval, a hook. */
 export const execProperties = {
   ...processKeys,
   on_failure: {
@@ -211,7 +204,6 @@ export const execProperties = {
   },
 } as const;
 
-/** Where `spec.defaults` differs from the limits of one entry. */
 export const defaultProperties = {
   ...limitProperties,
   on_failure: {
@@ -222,10 +214,8 @@ export const defaultProperties = {
   },
 } as const;
 
-/** A server is warm or not; so many of its processes are `instances`. */
 export const warmServer = { properties: { warm: { not: { type: 'integer' } } } } as const;
 
-/** `instances` is only allowed with `runtime: server`; `warm` counts processes with `runtime: exec`. */
 export const runtimeRules = [
   {
     if: { properties: { runtime: { const: 'fork' } }, required: ['runtime'] },
@@ -253,7 +243,7 @@ const execSchema = {
   allOf: runtimeRules,
 } as const;
 
-/** As long as an argument may be. */
+/** The maximum length of an argument. */
 const scriptText = { type: 'string', pattern: '\\S', maxLength: 100_000 } as const;
 
 const scriptRule = {
@@ -263,10 +253,9 @@ const scriptRule = {
   else: { required: ['command'] },
 } as const;
 
-/** Cases in one request: what a process reads at once, and what is lost at once when it fails. */
+/** A process reads a whole request at once, and a failure loses all its cases. */
 const largestBatch = 1000;
 
-/** An entry of `spec.evals`. */
 export const evalSchema = {
   ...execSchema,
   required: [],
@@ -299,21 +288,19 @@ export const toolExecSchema = {
   properties: { ...execProperties, dialect: toolDialect },
 } as const;
 
-/** `spec.defaults`: the defaults of every entry. */
 export type DefaultsConfig = Fields<typeof defaultProperties>;
 
 export function readDefaults(document: YamlDocument): DefaultsConfig {
   return readFields(document, ['spec', 'defaults'], defaultProperties);
 }
 
-/** The process entry at `path`; `refused`: why it must never start; `timeoutMs`: its default timeout. */
+/** `refused`: why the process must never start. `timeoutMs`: its default timeout. */
 export function readExec(
   document: YamlDocument,
   path: Path,
   { refused, timeoutMs }: { refused: string | undefined; timeoutMs?: number | undefined },
 ): ExecConfig {
   const exec = readFields(document, path, processKeys);
-  // Of two entries of one variable the entry's own counts.
   const own = new Set(exec.env.map(nameOf));
   const variables = piiVariables(document, [exec.command, ...exec.args]).filter(
     (entry) => !own.has(nameOf(entry)),
@@ -326,12 +313,11 @@ export function readExec(
   };
 }
 
-/** The name of a variable that an entry of `env` passes on or sets. */
 function nameOf(entry: string): string {
   return entry.split('=', 1)[0] ?? '';
 }
 
-/** A text that is neither a name nor NAME=value is left out; `validate` has said so. */
+/** Omits a text that is neither a name nor NAME=value, which `validate` reports. */
 function readVariables(document: YamlDocument, path: Path): readonly string[] {
   return itemsAt(document, path).flatMap((item) => {
     const value = valueAt(document, item);
@@ -344,11 +330,10 @@ const variablePattern = new RegExp(variable);
 export interface EvalConfig {
   readonly name: string;
   readonly exec: ExecConfig;
-  /** Cases that a suite sends in one request at most; absent: each in a request of its own. */
+  /** The maximum number of cases per request; absent: one. */
   readonly batch?: number;
 }
 
-/** The foreign dialect of the hook at `path`; undefined for a native one. */
 export function foreignAt(document: YamlDocument, path: Path): ForeignName | undefined {
   return choiceAt(document, [...path, 'dialect'], foreignNames);
 }

@@ -8,7 +8,7 @@ import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../base/yam
 import { duration } from './duration.ts';
 import { type ListenAddress, listenPattern, parseListen } from './listen.ts';
 
-/** Headers of a client that may go upstream in the place of the provider's own credential. */
+/** Client headers that may replace the provider's own credential upstream. */
 const passableHeaders = ['authorization', 'x-api-key'] as const;
 
 const names = { type: 'array', items: { type: 'string', minLength: 1 }, [usual]: [] } as const;
@@ -102,7 +102,6 @@ const toolsSchema = {
 
 const usualAddress: ListenAddress = { host: '127.0.0.1', port: 8787 };
 
-/** What `signalbox serve` offers, and to whom. */
 export const gatewaySchema = {
   type: ['object', 'null'],
   description:
@@ -222,18 +221,14 @@ export const gatewaySchema = {
 
 type GatewayFields = Fields<typeof gatewaySchema.properties>;
 
-/** A model under the name that clients ask for. */
 export interface GatewayModelConfig {
   readonly name: string;
-  /** The id of a provider. */
   readonly provider: string;
-  /** The upstream's name of the model. */
   readonly model: string;
 }
 
 export type GatewayLimits = GatewayFields['limits'];
 
-/** `spec.gateway`, with its defaults. */
 export interface GatewayConfig extends Omit<GatewayFields, 'models'> {
   /** Absent: every provider under its own model's name. */
   readonly models?: readonly GatewayModelConfig[];
@@ -241,7 +236,7 @@ export interface GatewayConfig extends Omit<GatewayFields, 'models'> {
 
 const section = ['spec', 'gateway'] as const;
 
-/** The gateway that a checked document declares; `folder` is absolute. */
+/** `folder` is absolute; the document must be checked. */
 export function readGateway(
   document: YamlDocument,
   folder: string,
@@ -267,13 +262,12 @@ export function readGateway(
   };
 }
 
-/** The headers in the order in which they are looked for. */
 function readPassThrough(document: YamlDocument, path: Path) {
   const named = itemsAt(document, path).map((item) => textAt(document, item));
   return passableHeaders.filter((name) => named.includes(name));
 }
 
-/** What no schema can see about the gateway: providers and hooks that it names and nothing declares. */
+/** Reports what the schema cannot: undeclared providers and hooks. */
 export function checkGateway(document: YamlDocument): Finding[] {
   return [
     ...checkListen(document),
@@ -287,7 +281,6 @@ export function checkGateway(document: YamlDocument): Finding[] {
 function checkListen(document: YamlDocument): Finding[] {
   const path = [...section, 'listen'];
   const listen = nonEmptyTextAt(document, path);
-  // The schema says what is wrong with a text of another form.
   if (listen === undefined || !listenForm.test(listen) || parseListen(listen) !== undefined) return [];
   return [{ path, message: `must be HOST:PORT with a port from 0 to 65535 (got: ${listen})` }];
 }
@@ -307,7 +300,7 @@ function checkModels(document: YamlDocument): Finding[] {
 }
 
 function checkHooks(document: YamlDocument): Finding[] {
-  // Names of imported hooks are known when the runtime opens; they are checked then.
+  // Imported hooks are known when the runtime opens, which checks their names.
   if (itemsAt(document, ['spec', 'imports']).length > 0) return [];
   const known = entriesAt(document, ['spec', 'hooks']).map(({ name }) => name);
   const listed = entriesAt(document, [...section, 'hooks']).flatMap(({ path }) => itemsAt(document, path));
@@ -333,7 +326,7 @@ function checkWindow(document: YamlDocument): Finding[] {
   return [{ severity: 'warning', path, message, atKey: true }];
 }
 
-/** A credential goes upstream by `pass_through` alone, and what belongs to a connection or a body is the gateway's own to say. */
+/** Only `pass_through` forwards credentials. The gateway sets headers of the connection and body itself. */
 function checkForwarded(document: YamlDocument): Finding[] {
   return itemsAt(document, [...section, 'forward_headers']).flatMap((path): Finding[] => {
     const name = textAt(document, path)?.toLowerCase();
@@ -347,10 +340,10 @@ function checkForwarded(document: YamlDocument): Finding[] {
   });
 }
 
-/** Beside those that go by the names of credentials everywhere. */
+/** In addition to the usual names of credentials. */
 const credentialHeaders =
   /^(?:x-signalbox-.*|.*-?api[-_]?key|.*auth(?:entication|orization)?|.*-(?:jwt|session|signature|assertion))$/;
 
-/** Source: RFC 9110, section 7.6.1, and what the gateway sends itself. */
+/** Source: RFC 9110, section 7.6.1, and the headers that the gateway sets. */
 const ownHeaders =
   /^(?:connection|proxy-.*|keep-alive|te|trailer|transfer-encoding|upgrade|host|expect|via|forwarded|x-forwarded-.*|content-.*|accept-encoding|origin|sec-.*|http2-settings)$/;

@@ -29,7 +29,7 @@ function kindRule(kind: string, phases: readonly string[], modes: readonly strin
   };
 }
 
-/** Nobody reads the answer of a hook that only observes. */
+/** The answer of an observing hook is ignored. */
 const observerRule = {
   if: {
     anyOf: [
@@ -51,7 +51,6 @@ const isOneOf = (dialects: readonly string[]): object => ({
   required: ['dialect'],
 });
 
-/** The schemas of the mappings that belong to one dialect each, by its name. */
 const blocks: Readonly<Record<string, object>> = Object.fromEntries(
   foreignNames.flatMap((name) => {
     const { block } = foreignDialects[name].entry;
@@ -61,9 +60,6 @@ const blocks: Readonly<Record<string, object>> = Object.fromEntries(
 
 const withoutBlocks = Object.keys(blocks).map((block) => [block, false] as const);
 
-/**
- * The required and forbidden keys of an entry of each foreign dialect; blocks of other dialects are forbidden.
- */
 const dialectRules = foreignNames.map((dialect): object => {
   const { required, properties } = foreignDialects[dialect].entry;
   const otherBlocks = withoutBlocks.filter(([block]) => block !== dialect);
@@ -74,13 +70,11 @@ const dialectRules = foreignNames.map((dialect): object => {
   };
 });
 
-/** What only a process has; an endpoint has none. */
 const processKeys = [
   ...['command', 'args', 'runtime', 'env', 'cwd', 'instances', 'warm', 'sandbox'],
   ...['grace_ms', 'leftovers', 'limits', 'nice'],
 ];
 
-/** Whether a hook that is an endpoint cannot have the key. */
 export function isProcessKey(key: string): boolean {
   return processKeys.includes(key);
 }
@@ -99,10 +93,8 @@ const nativeRule = {
   then: { properties: { match: false, external: false, url: false, headers: false, ca: false } },
 };
 
-/** The dialects whose processes always stay. */
 const serverDialects = foreignNames.filter((name) => foreignDialects[name].entry.isServer === true);
 
-/** What the dialects have to say of a key, in their order. */
 function remarksOn(key: string): string[] {
   return foreignNames.flatMap((name) => foreignDialects[name].entry.hookRemarks?.[key] ?? []);
 }
@@ -131,7 +123,6 @@ const matchSchema = {
   },
 } as const;
 
-/** What a hook that is an endpoint has. */
 const endpointKeys = {
   url: {
     type: 'string',
@@ -210,33 +201,32 @@ export const hookSchema = {
   ],
 } as const;
 
-/** Which events of its phases a hook hears of: all that is said must hold. */
+/** Selects events of the hook's phases; all conditions must hold. */
 export type HookMatch = Fields<typeof matchSchema.properties>;
 
 export interface HookConfig {
   readonly name: string;
-  /** Its index among all hooks of the file, foreign ones included; from 0. */
+  /** The index among all hooks of the file, foreign ones included; from 0. */
   readonly fileIndex: number;
   readonly exec: ExecConfig;
   readonly hook: HookKind;
-  /** Never empty: an entry without `phases` has every phase of its kind. */
+  /** Never empty: without `phases`, an entry has every phase of its kind. */
   readonly phases: readonly Phase[];
   readonly mode: HookMode;
-  /** It declares that it never replaces a part of an event; absent: it may. */
+  /** Declares that the hook never replaces parts of an event; absent: it may. */
   readonly modifies?: false;
-  /** Absent: it hears of every event of its phases. */
+  /** Absent: the hook receives every event of its phases. */
   readonly match?: HookMatch;
-  /** `external`: `match` names only tools or providers that others bring; `none`: only ones that cannot be. Absent: declared ones. */
+  /** `external`: `match` covers only undeclared names. `none`: nothing can match. Absent: declared names match. */
   readonly reach?: 'external' | 'none';
 }
 
-/** Where the native hook at `path` is posted to; undefined where it is a process. */
 export function readEndpoint(document: YamlDocument, path: Path): EndpointConfig | undefined {
   const { url, ...endpoint } = readFields(document, path, endpointKeys);
   return url === undefined ? undefined : { url, ...endpoint };
 }
 
-/** Addresses and headers of native hooks that HTTP cannot have. */
+/** Reports addresses and headers that are invalid in HTTP. */
 export function checkEndpoints(document: YamlDocument): Finding[] {
   return entriesAt(document, ['spec', 'hooks']).flatMap(({ path }) => {
     const endpoint = readEndpoint(document, path);
@@ -247,7 +237,7 @@ export function checkEndpoints(document: YamlDocument): Finding[] {
 function checkUrl({ url, ca }: EndpointConfig, path: Path): Finding[] {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    // The address may hold a secret.
+    // The message omits the address, which may contain a secret.
     return [{ severity: 'error', path: [...path, 'url'], message: 'must be an http or https address' }];
   }
   if (ca === undefined || parsed.protocol === 'https:') return [];
@@ -271,13 +261,11 @@ function checkHeaders(document: YamlDocument, path: Path): Finding[] {
 
 const reserved = new Set(['host', 'content-type', 'content-length', 'transfer-encoding', 'connection']);
 
-/** Which events the hook at `path` hears of; undefined: all of its phases. */
 export function readMatch(document: YamlDocument, path: Path): HookMatch | undefined {
   const match = [...path, 'match'];
   return isObject(valueAt(document, match)) ? readFields(document, match, matchSchema.properties) : undefined;
 }
 
-/** Whose tools and providers the hook at `path` is asked about. */
 export function readReach(document: YamlDocument, path: Path): HookConfig['reach'] {
   const reaches = matchedKeys.map((key) => {
     const patterns = readMatch(document, path)?.[key];
@@ -292,10 +280,8 @@ export function readReach(document: YamlDocument, path: Path): HookConfig['reach
 const matchedKeys = ['tools', 'providers'] as const;
 type MatchedKey = (typeof matchedKeys)[number];
 
-/** What a config declares, and whether others bring tools that it does not declare. */
 type Surroundings = Readonly<Record<MatchedKey, readonly string[]>> & { readonly bringsTools: boolean };
 
-/** Every hook of a config has the same ones. */
 const surroundings = new WeakMap<YamlDocument, Surroundings>();
 
 function surroundingsOf(document: YamlDocument): Surroundings {
@@ -319,17 +305,15 @@ function surroundingsOf(document: YamlDocument): Surroundings {
   return known;
 }
 
-/** Sections whose agents and plugins bring tools of their own; a gateway does where tool hooks hold for those of its clients. */
+/** Sections that bring undeclared tools. A gateway does too if tool hooks apply to its clients' tools. */
 const sourcesOfTools = ['approvals', 'agents', 'imports'];
 
-/** Whether others may bring tools or providers that the config does not declare. */
 function isOpen(document: YamlDocument, hook: Path, key: MatchedKey): boolean {
   if (valueAt(document, [...hook, 'external']) === true || key === 'providers') return true;
   const { tools, bringsTools } = surroundingsOf(document);
   return tools.length === 0 || bringsTools;
 }
 
-/** What is wrong with the `match` of hooks: names that another kind has, expressions, and names that nothing has. */
 export function checkMatches(document: YamlDocument): Finding[] {
   return entriesAt(document, ['spec', 'hooks']).flatMap(({ path }) => {
     const match = [...path, 'match'];
@@ -364,7 +348,7 @@ function badExpression(path: Path, { message, hint }: ExpressionError): Finding 
   return { path, message, hint: isUnknown ? 'The expression sees the event as `event`.' : hint };
 }
 
-/** A hook that waits for a name that nothing has guards nothing. */
+/** A hook for a name that nothing has guards nothing. */
 function findUndeclared(document: YamlDocument, path: Path, key: MatchedKey): Finding[] {
   if (valueAt(document, [...path, 'external']) === true) return [];
   if (textAt(document, [...path, 'hook']) !== kindOf[key]) return [];
@@ -375,7 +359,7 @@ function findUndeclared(document: YamlDocument, path: Path, key: MatchedKey): Fi
     const name = textAt(document, item) ?? '';
     if (known.some((each) => matchesGlob(name, each))) return [];
     const isPattern = /[*?]/.test(name);
-    // Patterns are written for what others bring, and for what is declared later.
+    // Patterns may match tools that others bring or that are declared later.
     if (isPattern && isExternal) return [];
     const nearest = findNearest(name, known);
     const suggestion = nearest === undefined ? '' : `Did you mean \`${nearest}\`? `;

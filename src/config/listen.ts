@@ -1,9 +1,8 @@
 import { isIPv6 } from 'node:net';
 
-/** Where a server listens. */
 export interface ListenAddress {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
@@ -12,12 +11,12 @@ export function formatListen({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** `HOST:PORT`; an IPv6 address stands in brackets. */
+/** `HOST:PORT`, with brackets around an IPv6 address. */
 export const listenPattern = '^(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$';
 
 const pattern = new RegExp(listenPattern);
 
-/** The parts of `HOST:PORT`, in which an IPv6 address stands in brackets; undefined for any other text. */
+/** Parses `HOST:PORT`, with brackets around an IPv6 address; undefined for any other text. */
 export function parseListen(text: string): ListenAddress | undefined {
   if (!pattern.test(text)) return undefined;
   const colon = text.lastIndexOf(':');

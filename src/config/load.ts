@@ -21,29 +21,26 @@ import { readStateStore, stateFolderOf } from './store.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {
-  /** Undefined exactly when one of the problems is an error. */
+  /** Undefined exactly if a problem is an error. */
   readonly config: RuntimeConfig | undefined;
-  /** In the order of the file: errors, warnings and notes. */
+  /** Errors, warnings and notes in file order. */
   readonly problems: readonly Problem[];
-  /** With variables filled in and overlays laid over it. */
+  /** With filled-in variables and overlays. */
   readonly document: YamlDocument;
 }
 
 export interface LoadOptions {
-  /** Whether what cannot be used, such as a missing program, is an error of the file, instead of a call that will fail. */
+  /** Reports unusable parts, such as a missing program, as errors of the file instead of failing later calls. */
   readonly refusesUnusable?: boolean;
-  /** Whether programs are not looked for: another machine has them. */
+  /** Skips the search for programs, which another machine has. */
   readonly ignoresPrograms?: boolean;
-  /** What `${env:NAME}` stands for. Default: nothing is set. */
+  /** The variables for `${env:NAME}`. Default: none. */
   readonly env?: Variables;
-  /** Files that are laid over the first, in this order: what they say wins. */
+  /** Files that override the first, in order. */
   readonly overlays?: readonly string[];
 }
 
-/**
- * Reads and checks a RuntimeConfig and its imports. Commands are looked up on `searchPath`, a PATH; faults in
- * the file are problems, not thrown. Throws FILE_UNREADABLE.
- */
+/** Reads a RuntimeConfig and its imports. `searchPath` is a PATH. Throws FILE_UNREADABLE; faults become problems. */
 export function loadConfig(
   file: string,
   searchPath: string,
@@ -55,10 +52,10 @@ export function loadConfig(
   const { document } = environment.filled;
   const surroundings = { folder, searchPath, overlays };
   const foreign = readForeignHooks(document, surroundings);
-  // PromptKit’s loader accepts what cannot be used.
+  // PromptKit's loader accepts unusable parts.
   const isRefused = refusesUnusable && valueAt(document, ['apiVersion']) !== promptkitVersion;
   const unusable = isRefused ? 'error' : 'warning';
-  /** The one place that decides what a program that is not there means. */
+  /** The only place that decides how severe a missing program is. */
   const weigh = ({ about, ...problem }: Problem): Problem[] => {
     if (about === undefined) return [problem];
     if (ignoresPrograms) return [];
@@ -77,7 +74,7 @@ export function loadConfig(
   return { config: { ...config, ...more }, problems, document };
 }
 
-/** Looks again, now, which of these entries of a config cannot start: each is an error. Throws FILE_UNREADABLE. */
+/** Checks again which of these entries cannot start now; each is an error. Throws FILE_UNREADABLE. */
 export function findUnstartable(
   { file, folder, overlays = [] }: Pick<RuntimeConfig, 'file' | 'folder' | 'overlays'>,
   env: Variables,
@@ -89,7 +86,7 @@ export function findUnstartable(
     .map((problem) => ({ ...problem, severity: 'error' }));
 }
 
-/** Like `loadConfig`, for callers that cannot go on without: throws CONFIG_INVALID with `details.problems`. */
+/** Like `loadConfig`, but throws CONFIG_INVALID with `details.problems` if there is an error. */
 export function requireConfig(file: string, searchPath: string, options: LoadOptions = {}): RuntimeConfig {
   const { config, problems } = loadConfig(file, searchPath, options);
   if (config) return config;
@@ -97,7 +94,6 @@ export function requireConfig(file: string, searchPath: string, options: LoadOpt
   throw new RuntimeError('CONFIG_INVALID', summarize(file, errors), { details: { problems } });
 }
 
-/** The first of the errors, and how many there are. */
 export function summarize(file: string, errors: readonly Problem[]): string {
   const [first] = errors;
   if (!first) return `${file} is not valid`;
@@ -105,7 +101,7 @@ export function summarize(file: string, errors: readonly Problem[]): string {
   return errors.length === 1 ? place : `${place} (the first of ${errors.length} errors)`;
 }
 
-/** Takes what variables hold out of what is told of a file; where such a value stands, every quotation of it too. */
+/** Hides values of variables in a problem; at a filled-in value, also hides every quotation of it. */
 function hideFilled({ document, filled, secrets }: FilledDocument): (problem: Problem) => Problem {
   if (secrets.size === 0) return (problem) => problem;
   const hider = createSecretHider(secrets.values());
@@ -126,7 +122,7 @@ function placeKey({ file, line, column }: SourceLocation): string {
   return `${line}:${column}:${file}`;
 }
 
-/** Quotations are shortened and their blanks are folded, so that the value itself is not to be found in them. */
+/** Messages shorten quotations and fold white space, so the exact value may not occur in them. */
 function hideQuoted(told: string, value: string): string {
   const shown = told
     .replace(/\(got: .*\)/s, `(got: ${redactedMark})`)
@@ -141,19 +137,16 @@ function hideQuoted(told: string, value: string): string {
   return shown;
 }
 
-/** Characters that a message quotes at most. */
 const LONGEST_QUOTE = 300;
-/** Less of a secret says nothing, and stands in words of the message. */
+/** Shorter prefixes reveal little and may occur in the message by chance. */
 const SHORTEST_QUOTE = 4;
 
-/** The foreign hooks of the file and of its imports, and the problems of the imports. */
 interface ForeignHooks {
   readonly foreign: readonly ForeignHookConfig[];
   readonly imports: readonly ImportConfig[];
   readonly problems: readonly Problem[];
 }
 
-/** Reads the foreign hooks of a RuntimeConfig document and of the files that it imports. */
 function readForeignHooks(
   document: YamlDocument,
   { folder, searchPath, overlays }: Pick<ForeignContext, 'folder' | 'searchPath' | 'overlays'>,
@@ -166,7 +159,7 @@ function readForeignHooks(
   return { foreign, imports, problems: [...problems, ...findFailsOpen(foreign, imports)] };
 }
 
-/** One note for each hook that lets something pass when it fails, because its own system would. */
+/** One note for each hook that lets events pass when it fails, as its own system does. */
 function findFailsOpen(hooks: readonly ForeignHookConfig[], imports: readonly ImportConfig[]): Problem[] {
   const ofHooks = hooks.flatMap((hook): Problem[] => {
     const causes = hook.onFailure === 'deny' ? undefined : foreignDialects[hook.dialect].failsOpen(hook);
@@ -185,19 +178,14 @@ function note({ file, line, column }: SourceLocation, who: string, causes: strin
   return { severity: 'note', file, line, column, message, hint: '`on_failure: deny` closes it.' };
 }
 
-/** What a config is read with. */
 export interface ReadOptions {
-  /** What is filled into values. Default: that of this process. */
   readonly env?: HostEnv;
-  /** Files that are laid over the config. */
   readonly overlays?: readonly string[];
-  /** Default: true. */
   readonly refusesUnusable?: boolean;
-  /** Whether programs are not looked for: another machine has them. */
   readonly ignoresPrograms?: boolean;
 }
 
-/** The RuntimeConfig of a file, in which what cannot be used is an error. Throws FILE_UNREADABLE. */
+/** Reports unusable parts as errors by default. Throws FILE_UNREADABLE. */
 export function readConfig(file: string, { env = hostEnv(), ...options }: ReadOptions = {}): LoadedConfig {
   return loadConfig(file, env['PATH'] ?? '', { refusesUnusable: true, env, ...options });
 }

@@ -14,7 +14,6 @@ const embeddingSchema = {
   },
 } as const;
 
-/** `additional_config` of a provider of the type mock that embeds. */
 export const mockEmbeddingsSchema = {
   type: 'object',
   additionalProperties: false,
@@ -24,7 +23,6 @@ export const mockEmbeddingsSchema = {
   },
 } as const;
 
-/** Everything that is wrong with the `additional_config` of a mock that embeds. */
 export function checkMockEmbeddings(
   additionalConfig: Readonly<Record<string, unknown>>,
 ): readonly MockProblem[] {
@@ -38,7 +36,7 @@ export function checkMockEmbeddings(
   });
 }
 
-/** The entries of a script, unchecked. */
+/** Does not check the script. */
 export function embeddingsOf({
   embeddings,
 }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {

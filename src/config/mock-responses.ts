@@ -8,12 +8,11 @@ import { isObject } from '../base/json/json.ts';
 import { describePath } from '../base/yaml/schema-path.ts';
 import { findViolations } from '../base/yaml/violation.ts';
 
-/** What the expressions of a mock see: native messages, `round` from 1, the system prompt, the tools' names. */
+/** The variables of a mock's expressions: native messages, `round` from 1, the system prompt, the tools' names. */
 export const mockVariables = ['messages', 'round', 'system', 'tools'] as const;
 
 export const milliseconds = { type: 'integer', minimum: 0, maximum: 86_400_000 } as const;
 
-/** How a scripted call fails. */
 export const scriptedError = {
   type: 'object',
   additionalProperties: false,
@@ -25,7 +24,6 @@ export const scriptedError = {
   },
 } as const;
 
-/** What a mock takes beside its script. */
 export const mockSettings = {
   max_retries: { type: 'integer', minimum: 0, maximum: 10 },
   retry_base_ms: milliseconds,
@@ -78,7 +76,6 @@ const responseSchema = {
   },
 } as const;
 
-/** `additional_config` of a provider of the type mock. */
 export const mockSchema = {
   type: 'object',
   additionalProperties: false,
@@ -90,14 +87,12 @@ export const mockSchema = {
 } as const;
 
 export interface MockProblem {
-  /** Of the value inside `additional_config`. */
+  /** The path inside `additional_config`. */
   readonly path: readonly (string | number)[];
-  /** Without the path. */
   readonly message: string;
   readonly hint?: string;
 }
 
-/** Everything that is wrong with the `additional_config` of a mock. */
 export function checkMock(additionalConfig: Readonly<Record<string, unknown>>): readonly MockProblem[] {
   const violations = findViolations(additionalConfig, mockSchema);
   if (violations.length > 0) {
@@ -111,13 +106,13 @@ export function checkMock(additionalConfig: Readonly<Record<string, unknown>>): 
   );
 }
 
-/** The problem as one line: `responses[1].when: …`. */
+/** One line: `responses[1].when: …`. */
 export function formatMockProblem({ path, message }: MockProblem, schema: object = mockSchema): string {
   const place = describePath(path, schema);
   return place === '' ? message : `${place}: ${message}`;
 }
 
-/** A condition, with or without its `${}`. Throws ExpressionError. */
+/** The `${}` is optional. Throws ExpressionError. */
 export function compileWhen(when: string): Expression {
   return compileExpressions(wrapWhen(when), mockVariables);
 }

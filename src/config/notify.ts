@@ -14,7 +14,6 @@ const {
   ...oneShot
 } = execProperties;
 
-/** What an entry has beside its process. */
 const ownKeys = {
   timeout_ms: {
     ...execProperties.timeout_ms,
@@ -44,7 +43,6 @@ const ownKeys = {
   },
 } as const;
 
-/** Whom runs tell of what happens to them. */
 export const notifySchema = {
   type: ['array', 'null'],
   description:
@@ -64,13 +62,12 @@ export const notifySchema = {
   },
 } as const;
 
-/** Somebody who is told what happens to runs: a program, or the address `url`. */
+/** A program or `url` that is notified of events of runs. */
 export interface NotifyConfig extends Fields<typeof ownKeys> {
   readonly name: string;
   readonly exec?: ExecConfig;
 }
 
-/** `spec.notify`; undefined where nobody is told. */
 export function readNotify(document: YamlDocument): readonly NotifyConfig[] | undefined {
   const items = itemsAt(document, ['spec', 'notify']);
   if (items.length === 0) return undefined;
@@ -81,7 +78,6 @@ export function readNotify(document: YamlDocument): readonly NotifyConfig[] | un
   });
 }
 
-/** An error for each entry that names nobody, or two, or an address to which nothing may be sent. */
 export function checkNotify(document: YamlDocument): Finding[] {
   return itemsAt(document, ['spec', 'notify']).flatMap((path) => {
     const has = (key: string) => valueAt(document, [...path, key]) !== undefined;

@@ -7,7 +7,7 @@ import { isEntity } from '../builtins/pii/entity.ts';
 import { checksumNames, compileOwnPattern, ownName } from '../builtins/pii/own-pattern.ts';
 import { scanPlaces } from '../builtins/pii/settings.ts';
 
-/** Settings of every signalbox-pii that the file starts. */
+/** Settings for every signalbox-pii process that the file starts. */
 export const piiSchema = {
   type: ['object', 'null'],
   description:
@@ -61,7 +61,7 @@ export const piiSchema = {
 
 const section = ['spec', 'pii'];
 
-/** The variables by which `spec.pii` reaches a program, as entries of `env`; none for other programs than signalbox-pii. */
+/** `spec.pii` as entries of `env`; empty for programs other than signalbox-pii. */
 export function piiVariables(document: YamlDocument, words: readonly string[]): string[] {
   const settings = valueAt(document, section);
   if (!isObject(settings) || !words.some((word) => basename(word) === 'signalbox-pii')) return [];
@@ -74,7 +74,7 @@ export function piiVariables(document: YamlDocument, words: readonly string[]): 
   ];
 }
 
-/** Patterns that cannot be compiled, and names that are taken. */
+/** Reports patterns that do not compile, and names in use, also by built-in entities. */
 export function checkPii(document: YamlDocument): Finding[] {
   const seen = new Set<string>(['LITERAL']);
   return itemsAt(document, [...section, 'patterns']).flatMap((path): Finding[] => {

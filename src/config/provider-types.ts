@@ -1,6 +1,5 @@
 import type { ProviderRole } from '../contract/provider.ts';
 
-/** APIs that are called over HTTP, by the names that an entry may call them. */
 const httpProviderTypes = [
   'openai',
   'claude',
@@ -12,13 +11,12 @@ const httpProviderTypes = [
   'openai-compatible',
 ] as const;
 
-/** Everything that `type` of a provider may be. */
 export const providerTypes: readonly string[] = [...httpProviderTypes, 'mock', 'replay', 'tool'];
 
-/** The types whose API has no embeddings. */
+/** Types whose API has no embeddings. */
 const withoutEmbeddings: ReadonlySet<string> = new Set<HttpProviderType>(['claude', 'anthropic']);
 
-/** The API that a type speaks at a gateway, which forwards calls as they are: `any` says its script in all; undefined: none there. */
+/** The API that the gateway serves for a type. `any`: a script answers in every API. Undefined: none. */
 export function gatewayApiOf(type: string): 'OpenAI' | 'Anthropic' | 'any' | undefined {
   return gatewayApis.get(type);
 }
@@ -33,21 +31,20 @@ const gatewayApis: ReadonlyMap<string, 'OpenAI' | 'Anthropic' | 'any'> = new Map
   ['mock', 'any'],
 ]);
 
-/** Why a provider of that type cannot have that role; undefined where it can. */
 export function whyNotRole(type: string, role: ProviderRole): string | undefined {
   if (role === 'llm')
     return type === 'tool' ? 'a tool can only embed: its role has to be embedding' : undefined;
   return withoutEmbeddings.has(type) ? `its role is embedding, and ${type} has no embeddings` : undefined;
 }
 
-/** What a model does: it answers, or it turns texts into vectors. */
+/** What a model does: it answers, or it converts texts to vectors. */
 
-/** PromptKit's words for what a model does that have a meaning here. */
+/** PromptKit's words for a model's task that Signalbox supports. */
 export const providerRoles: readonly ProviderRole[] = ['llm', 'embedding'];
 
 export type HttpProviderType = (typeof httpProviderTypes)[number];
 
-// OpenAI's and Anthropic's as their APIs state them when they refuse a name; Google's of FunctionDeclaration.
+// Sources: the error messages of OpenAI's and Anthropic's APIs; Google's FunctionDeclaration.
 const openAiNames = {
   pattern: /^[a-zA-Z0-9_-]{1,64}$/,
   words: '1 to 64 letters from a to z, digits, _ and -',
@@ -61,7 +58,7 @@ const googleNames = {
   words: '1 to 128 letters from a to z, digits, _, ., : and -, and begin with a letter or _',
 };
 
-/** What the name of a tool may be, by the type of the provider that gets it; none is known of the others. */
+/** Rules for tool names, by type of provider. Other types have no known rule. */
 export const toolNameRules: ReadonlyMap<string, { readonly pattern: RegExp; readonly words: string }> =
   new Map([
     ['openai', openAiNames],

@@ -5,7 +5,7 @@ import { toolNameRules } from './provider-types.ts';
 
 type Declared = readonly Pick<ProviderConfig, 'id' | 'role'>[];
 
-/** The provider that a check asks without naming one: that of the role's own id, or the only one. Throws PROVIDER_UNUSABLE. */
+/** The default provider of a check: the one with the role's own id, or the only one. Throws PROVIDER_UNUSABLE. */
 export function askedProvider(role: ProviderRole, declared: Declared): string {
   const { id, nobody, hint, another } = defaults[role];
   const able = declared.filter((each) => (each.role ?? 'llm') === role);
@@ -33,10 +33,7 @@ const defaults = {
   },
 } as const;
 
-/**
- * Why the provider, or one that is asked where it fails, would refuse every call that offers a tool of that name; undefined where
- * none is known to. An entry with an address of its own may be another server, whose rule is its own.
- */
+/** Also checks fallbacks. Undefined if no rule is known: a server behind `baseUrl` may have its own. */
 export function whyToolNameRefused(
   tool: string,
   id: string,

@@ -25,7 +25,7 @@ const scalarMap = {
   [usual]: {},
 } as const;
 
-/** Keys of a provider that PromptKit reads and Signalbox does not. */
+/** Keys that PromptKit reads and Signalbox ignores. */
 export const unusedProviderKeys = [
   'voice',
   'sample_rate',
@@ -226,49 +226,48 @@ export const providerSchema = {
 
 type ProviderFields = Fields<typeof providerKeys>;
 
-/** A model behind an API, as PromptKit declares it: absent keys are absent, nothing is resolved. */
+/** A provider as PromptKit declares it, without defaults or resolved values. */
 export interface ProviderConfig
   extends Omit<
     ProviderFields,
     'role' | 'pricing' | 'rateLimit' | 'streamRetry' | 'streamIdleTimeout' | 'streamMaxConcurrent'
   > {
-  /** Absent: it answers. */
+  /** Absent: the model answers. */
   readonly role?: 'embedding';
   /** US dollars per 1,000 tokens. */
   readonly pricing?: { readonly input: number; readonly output: number };
   readonly rateLimit?: RateLimit;
   readonly streams?: StreamLimitsConfig;
-  /** Why this provider must not be used: the file asks for something unsupported. */
+  /** Why this provider must not be used: the file requests an unsupported feature. */
   readonly refused?: string;
   readonly position: SourceLocation;
 }
 
-/** How a provider's streams are called, as PromptKit has it. */
+/** PromptKit's settings for a provider's streams. */
 export interface StreamLimitsConfig {
-  /** Longest silence of a stream that has begun; absent: the request timeout, at the gateway its `idle_ms`. */
+  /** The longest pause of a started stream. Absent: the request timeout, or `idle_ms` at the gateway. */
   readonly idleMs?: number;
-  /** Streams that are open at once; absent: any number. */
+  /** Absent: no limit. */
   readonly maxConcurrent?: number;
-  /** Retries before the first part of an answer; absent: as of other calls. */
+  /** Retries before the first part of an answer; absent: as for other calls. */
   readonly retry?: {
     readonly retries: number;
     readonly initialDelayMs: number;
     readonly maxDelayMs: number;
-    /** How many retries all streams together may make; absent: any number. */
+    /** The retry budget of all streams together; absent: no limit. */
     readonly budget?: { readonly ratePerSecond: number; readonly burst: number };
   };
 }
 
-/** What a provider may be asked for; absent: as much as is wanted. */
 export interface RateLimit {
   readonly requestsPerMinute?: number;
-  /** Requests that may begin at once after a pause; absent: ten seconds' worth. */
+  /** Requests that may start at once after a pause; absent: ten seconds' worth. */
   readonly burst?: number;
-  /** Of requests and answers together. */
+  /** Requests and answers together. */
   readonly tokensPerMinute?: number;
 }
 
-/** The providers of a checked document; of those with one id the first. */
+/** Of providers with the same id, only the first. */
 export function readProviders(document: YamlDocument): ProviderConfig[] {
   const all = itemsAt(document, ['spec', 'providers']).map((path) => readProvider(document, path));
   return withChains(all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index));
@@ -297,7 +296,6 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
   };
 }
 
-/** The id of a provider, which without one of its own is called by its type; `path` is that of its `id`. */
 function readId(document: YamlDocument, path: Path): string | undefined {
   return nonEmptyTextAt(document, path) ?? nonEmptyTextAt(document, [...path.slice(0, -1), 'type']);
 }
@@ -308,7 +306,6 @@ function toRateLimit({
   requestsPerMinute: perMinute,
   tokensPerMinute,
 }: NonNullable<ProviderFields['rateLimit']>): RateLimit | undefined {
-  // PromptKit's: requests a second; 0 is no limit, as there.
   const perSecond = rps || undefined;
   const isByRate = perSecond !== undefined && perSecond * 60 < (perMinute ?? Number.POSITIVE_INFINITY);
   const limit = omitUndefined({
@@ -319,7 +316,7 @@ function toRateLimit({
   return Object.keys(limit).length === 0 ? undefined : limit;
 }
 
-/** PromptKit's: no retry but of those that ask for it. */
+/** As in PromptKit, streams are retried only if enabled. */
 function toStreamRetry({
   enabled,
   maxAttempts,
@@ -340,7 +337,7 @@ function readTimeout(document: YamlDocument, path: Path): number | undefined {
   return milliseconds === undefined ? undefined : Math.min(milliseconds, longestMs);
 }
 
-/** Why the provider at `path` must not be used (unsupported platform or role); undefined when it may. */
+/** An unsupported platform or role; undefined if the provider may be used. */
 export function whyProviderRefused(document: YamlDocument, path: Path): string | undefined {
   const platform = valueAt(document, [...path, 'platform']);
   if (isObject(platform)) {
@@ -358,7 +355,7 @@ export function providerRoleAt(document: YamlDocument, path: Path): string {
   return nonEmptyTextAt(document, [...path, 'role']) ?? providerKeys.role[usual];
 }
 
-/** The providers with their whole chains: who is asked after a provider, and after those that follow it. */
+/** Expands each fallback list to the whole chain, including the fallbacks of fallbacks. */
 function withChains(providers: readonly ProviderConfig[]): ProviderConfig[] {
   const own = new Map(providers.map(({ id, fallback = [] }) => [id, fallback]));
   return providers.map((provider) => {

@@ -23,12 +23,11 @@ import { checkPii } from './pii.ts';
 import { findSandbox, findSandboxFaults } from './sandbox/read.ts';
 import { checkStateStore } from './store.ts';
 
-/** An entry that starts a process. */
 export interface ExecEntry extends MappingEntry {
   readonly capability: 'tool' | 'eval' | 'hook';
 }
 
-/** Every entry that starts a process; `path` is that of the mapping with `command`. */
+/** `path` is that of the mapping with `command`. */
 export function execEntries(document: YamlDocument): ExecEntry[] {
   const tools = entriesAt(document, ['spec', 'tools']).map(
     ({ name, path }): ExecEntry => ({
@@ -52,7 +51,7 @@ export function execEntries(document: YamlDocument): ExecEntry[] {
   return [...tools, ...evals, ...hooks, ...told].filter(({ value }) => isObject(value));
 }
 
-/** Checks beyond the schema: undeclared names, duplicate ids, unusable JSON Schemas. */
+/** Reports undeclared names, duplicate ids and unusable JSON Schemas. */
 export function checkReferences(document: YamlDocument, tolerant: boolean): Finding[] {
   const toleratedSeverity = tolerant ? 'warning' : 'error';
   return [
@@ -155,7 +154,7 @@ function checkDialect(document: YamlDocument, path: Path): Finding[] {
   return [{ severity: 'error', path: runtime, message }];
 }
 
-/** Refuses limits that this system cannot hold anybody to; `path` is that of the mapping with `limits`. */
+/** Refuses limits that this system cannot enforce; `path` is that of the mapping with `limits`. */
 export function checkLimits(
   document: YamlDocument,
   path: Path,
@@ -175,7 +174,7 @@ export function checkLimits(
 
 const linuxOnly = ['memory_mb', 'processes'];
 
-/** Refuses waiting processes for an entry of a foreign dialect; `path` is that of the mapping with `command`. */
+/** Refuses warm processes for foreign dialects; `path` is that of the mapping with `command`. */
 function checkWarm(document: YamlDocument, path: Path): Finding[] {
   const key = [...path, 'warm'];
   if (integerAt(document, key) === undefined) return [];
@@ -197,14 +196,12 @@ function checkWarm(document: YamlDocument, path: Path): Finding[] {
 type Severity = 'error' | 'warning';
 type Capability = keyof typeof consequenceOf;
 
-/** What becomes of a call whose process never starts. */
 const consequenceOf = {
   tool: 'a call of the tool fails',
   eval: 'the eval stays unscored',
   hook: 'a filter denies',
 } as const;
 
-/** The problems of `spec.sandboxes`, and of the imports that name one. */
 function checkSandboxes(document: YamlDocument, tolerated: Severity): Finding[] {
   const own = entriesAt(document, ['spec', 'sandboxes']).flatMap(({ path }) =>
     findSandboxFaults(document, path).map((fault): Finding => {
@@ -222,7 +219,6 @@ function checkSandboxes(document: YamlDocument, tolerated: Severity): Finding[] 
   return [...own, ...imports];
 }
 
-/** The problems of the sandbox that an entry names. */
 function checkSandbox(
   document: YamlDocument,
   entry: { readonly capability: Capability; readonly path: Path },

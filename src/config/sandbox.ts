@@ -1,7 +1,7 @@
 import { type Fields, usual } from '../base/yaml/fields.ts';
 import type { SourceLocation } from '../base/yaml/problem.ts';
 
-/** An entry of `spec.sandboxes`: paths and programs are as the file has them. */
+/** An entry of `spec.sandboxes`; paths and programs are not resolved. */
 export type SandboxConfig = { readonly name: string; readonly position: SourceLocation } & (
   | { readonly mode: 'direct' }
   | BubblewrapConfig
@@ -13,10 +13,10 @@ interface BubblewrapConfig extends Fields<typeof keysOfMode.bubblewrap> {
   readonly mode: 'bubblewrap';
 }
 
-/** A program that commands are handed to; PromptKit's modes are read as one. */
+/** A program that runs commands; PromptKit's modes are converted to one. */
 export interface CommandConfig {
   readonly mode: 'command';
-  /** As a path from the file's folder, or a name to be looked for on PATH. */
+  /** A path relative to the file's folder, or a name on PATH. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: 'inherit' | 'flags' | 'stdin';
@@ -30,7 +30,7 @@ const list = { ...texts, [usual]: [] } as const;
 
 const docker = { ...text, [usual]: 'docker' } as const;
 
-/** The keys of each mode beside `mode`, with the shapes that their values have there. */
+/** The keys of each mode other than `mode`, with their shapes. */
 export const keysOfMode = {
   direct: {},
   bubblewrap: { network: { type: 'boolean', [usual]: false }, read: list, write: list },
@@ -58,7 +58,7 @@ const requiredOfMode: Readonly<Partial<Record<SandboxMode, string>>> = {
 
 export type SandboxMode = keyof typeof keysOfMode;
 
-/** The modes that are known; the last three are those of PromptKit's examples. */
+/** Known modes; the last three come from PromptKit's examples. */
 export const sandboxModes: readonly SandboxMode[] = [
   ...(['direct', 'bubblewrap', 'command'] as const),
   ...(['docker_run', 'docker_exec', 'kubectl_exec'] as const),
@@ -77,7 +77,7 @@ const ruleOf = (mode: SandboxMode) => {
   };
 };
 
-/** An entry of `spec.sandboxes`: one of a mode that is not known may have any keys, and nothing ever starts in it. */
+/** A sandbox of an unknown mode may have any keys, but nothing ever starts in it. */
 export const sandboxSchema = {
   type: ['object', 'null'],
   description: 'A way to start processes, for entries that name it.',

@@ -17,7 +17,6 @@ import { toolSchema } from './tool.ts';
 
 const isOf = (dialect: string) => ({ properties: { dialect: { const: dialect } }, required: ['dialect'] });
 
-/** The rules for a dialect whose imports are folders of plugins, and for keys that only one dialect has. */
 const dialectRules = foreignNames.flatMap((name): object[] => {
   const { entry, plugins } = foreignDialects[name];
   const forbidden = Object.fromEntries(Object.keys(entry.importProperties ?? {}).map((key) => [key, false]));
@@ -30,7 +29,6 @@ const dialectRules = foreignNames.flatMap((name): object[] => {
 
 const folderDialects = foreignNames.filter((name) => foreignDialects[name].plugins !== undefined);
 
-/** One item of `spec.imports`. */
 const importSchema = {
   type: 'object',
   description: 'A file of hooks, a plugin’s folder, or a folder of plugins that describe themselves.',
@@ -150,7 +148,7 @@ const limitKeys = {
   },
 } as const;
 
-/** Keys of `spec` that become members of a config as they are. */
+/** Keys of `spec` that become members of a config unchanged. */
 export const settingKeys = { agents: agentsSchema, logging: loggingSchema, ...limitKeys } as const;
 
 const specSchema = {
@@ -209,7 +207,7 @@ const specSchema = {
   },
 };
 
-/** Everything that a `signalbox/v1` RuntimeConfig may say, as a JSON Schema (2020-12). */
+/** The JSON Schema (2020-12) of a `signalbox/v1` RuntimeConfig. */
 export const runtimeSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'https://signalbox.dev/schema/runtime.schema.json',
@@ -230,10 +228,8 @@ export const runtimeSchema = {
   },
 };
 
-/** Every schema that is published as a file, by file name. */
 export const schemas: Readonly<Record<string, object>> = { 'runtime.schema.json': runtimeSchema };
 
-/** The finding as a problem of the RuntimeConfig file, with its position. */
 export function locateFinding(document: YamlDocument, finding: Finding): Problem {
   return locate(document, finding, runtimeSchema);
 }

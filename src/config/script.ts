@@ -2,15 +2,12 @@ import { basename } from 'node:path';
 import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { choiceAt, nonEmptyTextAt } from '../base/yaml/read.ts';
 
-/** An eval whose code stands in the config. */
 interface InlineScript {
   readonly language: ScriptLanguage;
   readonly code: string;
-  /** From the root of the document. */
   readonly path: Path;
 }
 
-/** The script of the eval at `path`; undefined of one with a `command`. */
 export function findScriptAt(document: YamlDocument, path: Path): InlineScript | undefined {
   for (const language of scriptLanguages) {
     const at = [...path, 'script', language];
@@ -20,7 +17,7 @@ export function findScriptAt(document: YamlDocument, path: Path): InlineScript |
   return undefined;
 }
 
-/** The process that runs the script; its errors name the file and line at which it begins. */
+/** The process that runs the script. Its errors name the file and line where the script begins. */
 export function readScript(document: YamlDocument, path: Path) {
   const script = findScriptAt(document, path);
   if (script === undefined) return undefined;
@@ -31,20 +28,18 @@ export function readScript(document: YamlDocument, path: Path) {
   return { command, args: [...args, script.code, place, mode], position };
 }
 
-/** Languages of inline evals. */
 export const scriptLanguages = ['python', 'javascript'] as const;
 export type ScriptLanguage = (typeof scriptLanguages)[number];
 
-/** The interpreter, and the arguments before the script and where it stands. */
 interface ScriptProgram {
   readonly command: string;
   readonly args: readonly string[];
 }
 
 /*
- * Each reads requests as any eval does, `once` or as a server of JSON-RPC: `content`, `params` and `context` are what the request
- * has, and what the script prints goes to stderr, so that it cannot answer in the place of its value. A script that is no
- * expression is the body of a function.
+ * Each program reads requests as any eval does, `once` or as a JSON-RPC server. The script sees `content`, `params` and
+ * `context`. Its output goes to stderr, so that it cannot replace the answer. A script that is not an expression is a
+ * function body.
  */
 
 const python = `

@@ -14,7 +14,7 @@ export const stateStoreSchema = {
       type: 'string',
       enum: ['sqlite', 'postgres', 'memory', 'file'],
       description:
-        // `file` is PromptKit’s word for a folder of its own.
+        // `file` is PromptKit's name for a folder.
         'sqlite (default): a file that outlives the process. postgres: a database that many machines may share. memory: gone with the process. file: PromptKit’s; a SQLite file in the folder file.root.',
     },
     path: usually('.signalbox/state.db', {
@@ -48,23 +48,21 @@ export const stateStoreSchema = {
   },
 } as const;
 
-/** Where approvals and runs are kept. */
 export type StateStoreConfig =
   | { readonly type: 'memory' }
-  /** Absolute path of the database. */
+  /** The absolute path of the database. */
   | { readonly type: 'sqlite'; readonly file: string }
-  /** A Postgres database, whose address an environment variable has; `folder` is for what is this machine's own. */
+  /** An environment variable contains the address; `folder` stores this machine's own data. */
   | {
       readonly type: 'postgres';
       readonly urlEnv: string;
       readonly folder: string;
     }
-  /** A declared store that is not supported: whatever needs the store fails with this reason. */
+  /** An unsupported store: everything that needs it fails with this reason. */
   | { readonly type: 'refused'; readonly reason: string };
 
 const section = ['spec', 'state_store'] as const;
 
-/** The store that a checked document declares; `folder` is absolute. */
 export function readStateStore(document: YamlDocument, folder: string): StateStoreConfig {
   const { type = 'sqlite', path, urlEnv, file } = readFields(document, section, stateStoreSchema.properties);
   const asked = nonEmptyTextAt(document, [...section, 'type']) ?? type;
@@ -78,7 +76,7 @@ export function readStateStore(document: YamlDocument, folder: string): StateSto
   };
 }
 
-/** The folder of what a store keeps on this machine; undefined where it keeps nothing. */
+/** The folder of a store's local data; undefined without any. */
 export function stateFolderOf(store: StateStoreConfig): string | undefined {
   if (store.type === 'postgres') return store.folder;
   return store.type === 'sqlite' ? dirname(store.file) : undefined;
@@ -87,7 +85,7 @@ export function stateFolderOf(store: StateStoreConfig): string | undefined {
 const rootPath = [...section, 'file', 'root'];
 const urlPath = [...section, 'url_env'];
 
-/** What no schema can see about the store: settings that its type needs, and those that it passes over. */
+/** Reports missing settings of the store's type, and settings that it ignores. */
 export function checkStateStore(document: YamlDocument): Finding[] {
   const type = nonEmptyTextAt(document, [...section, 'type']) ?? 'sqlite';
   const idle = keysOfType

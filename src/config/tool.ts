@@ -10,7 +10,6 @@ import { approvalSchema } from './approval.ts';
 import { findSchemaFault, whyToolRefused } from './build/refused.ts';
 import { type ExecConfig, readExec, toolDialect, toolExecSchema } from './exec.ts';
 
-/** Kinds of work that a tool may do. */
 const toolCategories = [
   'memory',
   'fs_read',
@@ -26,7 +25,6 @@ const toolCategories = [
   'eval',
 ] as const;
 
-/** The text, and what the dialects have to say of the key. */
 function describe(key: string, text: string): string {
   const remarks = foreignNames.flatMap((name) => foreignDialects[name].entry.toolRemarks?.[key] ?? []);
   return [text, ...remarks].join(' ');
@@ -91,17 +89,16 @@ export const toolSchema = {
   },
 } as const;
 
-/** A tool; without `exec` it is listed, and a call of it fails. */
+/** Without `exec`, the tool is listed but its calls fail. */
 export interface ToolConfig extends Fields<typeof toolSchema.properties> {
   readonly name: string;
   /** Runs alone, after the other calls of its response. */
   readonly isExclusive?: boolean;
-  /** Of a flow-control tool, which starts no process. */
+  /** Set for a flow control tool, which starts no process. */
   readonly flow?: FlowControl;
   readonly position: SourceLocation;
 }
 
-/** The tools of a checked document. */
 export function readTools(document: YamlDocument): ToolConfig[] {
   return entriesAt(document, ['spec', 'tools']).map(({ name, path }) => ({
     name,
@@ -117,7 +114,7 @@ function readSchema(
   return findSchemaFault(document, path) === undefined ? schemaAt(document, path) : undefined;
 }
 
-/** `dialect` and `timeout_ms` may stand on the tool as well as on its `exec`. */
+/** `dialect` and `timeout_ms` may be set on the tool or on its `exec`. */
 function readToolExec(document: YamlDocument, path: Path): ExecConfig | undefined {
   if (!isObject(valueAt(document, path))) return undefined;
   const tool = path.slice(0, -1);

@@ -27,10 +27,7 @@ import { locateFinding, promptkitVersion, runtimeSchema, unusedSections } from '
 import { toolSchema } from './tool.ts';
 import { wordViolation } from './words.ts';
 
-/**
- * All problems of a RuntimeConfig document, in file order; `written` is what it was before variables were filled in, `unusable`
- * the severity of what does not keep the rest from opening.
- */
+/** `written`: before variables were filled in. `unusable`: the severity of faults that let the rest open. */
 export function validate(
   document: YamlDocument,
   lookup: CommandLookup,
@@ -53,7 +50,7 @@ export function validate(
     violation,
     problems: toProblems(document, violation, tolerant),
   }));
-  // What is tolerated is no reason to pass over anything else.
+  // A tolerated violation must not hide other problems.
   const refused = worded.flatMap(({ violation, problems }) =>
     problems.some(({ severity }) => severity === 'error') ? [violation] : [],
   );
@@ -85,9 +82,8 @@ function toProblems(document: YamlDocument, violation: Violation, tolerant: bool
 }
 
 /**
- * A report for each value of a RuntimeConfig with `${…}` where no variable is expanded. In arguments, which
- * may be code of another language, it is always a warning. `document` is as the file has it; `strip` takes out of a text what is
- * filled in.
+ * Reports `${…}` where no variable is expanded. In arguments, which may contain code, it is only a warning. `strip`
+ * removes the references that are filled in.
  */
 function findUnfilledVariables(
   document: YamlDocument,
@@ -108,10 +104,6 @@ function findUnfilledVariables(
   });
 }
 
-/**
- * The texts of an entry that Signalbox interprets; commands and arguments of foreign hooks are not among
- * them.
- */
 function textsOfEntry(document: YamlDocument, { path }: ExecEntry): ReturnType<typeof textsAt> {
   const variables = textsAt(document, [...path, 'env']);
   if (foreignAt(document, path) !== undefined) return variables;
@@ -141,7 +133,6 @@ function hintAt(path: Path): string {
   }
 }
 
-/** A warning for each key that is accepted and not used. */
 function findUnused(document: YamlDocument): Finding[] {
   const reports = [
     ...unusedSections.flatMap((key) => unusedAt(document, ['spec', key])),
@@ -176,7 +167,7 @@ function unusedInProvider(document: YamlDocument, path: Finding['path']): Findin
   ];
 }
 
-/** Keys whose values may be anything are PromptKit’s. */
+/** PromptKit's keys accept any value here. */
 const unusedToolKeys = Object.entries(toolSchema.properties).flatMap(([key, field]) =>
   'type' in field ? [] : [key],
 );
@@ -197,7 +188,7 @@ function unusedInTool(document: YamlDocument, { name, path }: MappingEntry): Fin
   return [{ severity: 'warning', path, message, hint, basis: [...path, 'exec'] }, ...unused];
 }
 
-/** PromptKit’s page and its program print different payload keys; a hook that finds none usually allows. */
+/** PromptKit's documentation and program use different payload keys. A hook that finds none usually allows. */
 function noteDialect(document: YamlDocument, { path, value }: MappingEntry): Finding[] {
   if (valueAt(document, ['apiVersion']) !== promptkitVersion || !isObject(value)) return [];
   if (value['hook'] === 'eval' || (value['dialect'] !== undefined && value['dialect'] !== null)) return [];
@@ -211,23 +202,16 @@ function noteDialect(document: YamlDocument, { path, value }: MappingEntry): Fin
   ];
 }
 
-/**
- * How a violation in a PromptKit file is treated: as an error, as fine, or as a warning with the value
- * assumed.
- */
 type Tolerance =
   | { readonly as: 'error' }
-  /** Read alike by PromptKit and Signalbox, so there is no warning. */
+  /** PromptKit and Signalbox read it alike. */
   | { readonly as: 'fine' }
   | { readonly as: 'warning'; readonly reading: string };
 
-/**
- * How a violation is treated in a `promptkit.altairalabs.ai/v1alpha1` file. PromptKit’s loader accepts many;
- * the value that is then assumed is the safe one, and the config is built with it.
- */
+/** The assumed value is the safe one, and the config is built with it. */
 function tolerate(document: YamlDocument, violation: Violation): Tolerance {
   const { kind, path, keyword, params } = violation;
-  // PromptKit knows no limits, and one that is passed over would be none.
+  // PromptKit has no limits, and an ignored limit would not apply.
   if (isAt(path, ...neverPassedOver)) return error;
   if (kind === 'key') return warning('it is ignored');
   if (isInSandbox(violation)) return warning('what names the sandbox never starts');
@@ -263,7 +247,6 @@ const emptyIsAbsent = [
   'spec.logging.format',
 ];
 
-/** Whether it is a key that belongs to the mode of a sandbox, which PromptKit's loader hands on unread. */
 function isInSandbox({ path }: Violation): boolean {
   return path[0] === 'spec' && path[1] === 'sandboxes' && path.length > 3 && path[3] !== 'mode';
 }
@@ -283,7 +266,7 @@ function isToolSchema(path: Violation['path']): boolean {
 
 const everyPhase = 'the hook runs at every phase of its type';
 
-/** The closed reading of a scalar that PromptKit’s loader would have misread; undefined when it would not. */
+/** The restrictive value of a scalar that PromptKit's loader would misread; undefined if it would not. */
 function readScalar(document: YamlDocument, violation: Violation, value: unknown): string | undefined {
   const { path } = violation;
   if (isAt(path, 'spec.hooks.*.phases.*')) return everyPhase;

@@ -7,13 +7,12 @@ import { foreignAt } from './exec.ts';
 import { isProcessKey } from './hook.ts';
 import { nativeVersion, promptkitVersion } from './schema.ts';
 
-/** A violation with the message and hint of a RuntimeConfig. */
 interface WordedViolation extends Violation {
-  /** It is an error whatever the apiVersion says. */
+  /** It is an error for every apiVersion. */
   readonly isStrict: boolean;
 }
 
-/** The violation worded as PromptKit words it, where it does, else in our own words. */
+/** Uses PromptKit's wording where it has one. */
 export function wordViolation(document: YamlDocument, violation: Violation): WordedViolation {
   const strictViolation = (message: string, hint?: string): WordedViolation => ({
     ...withoutHint(violation),
@@ -115,14 +114,13 @@ const durationKeys = [
 
 const unforgiving: ReadonlySet<string> = new Set(['gateway', 'approvals', 'agents']);
 
-/** Whether the key guards a tool (`approval`, `idempotent`), says what a hook judges (`match`), or belongs to a gateway, an approval or agents: its violations are always errors. */
+/** Violations of keys that guard a tool, select events, or belong to a gateway, approval or agents are errors. */
 function isGuard(path: Violation['path']): boolean {
   if (path[0] === 'spec' && unforgiving.has(String(path[1]))) return true;
   if (path[0] === 'spec' && path[1] === 'hooks' && path[3] === 'match') return true;
   return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
 }
 
-/** A key of a process beside `url`, or a key of an endpoint without one. */
 function wordEndpoint(
   document: YamlDocument,
   { path, keyword }: Violation,
@@ -160,10 +158,7 @@ function wordMode(document: YamlDocument, { path }: Violation): { message?: stri
   };
 }
 
-/**
- * The message and hint for a violation in a foreign hook or an import; undefined for any other. PromptKit has
- * neither, so these violations are errors whatever the apiVersion says.
- */
+/** PromptKit has no foreign hooks or imports, so these violations are errors for every apiVersion. */
 function wordForeign(
   document: YamlDocument,
   violation: Violation,
@@ -178,7 +173,6 @@ function wordForeign(
   return wordHook(document, violation);
 }
 
-/** The message and hint that replace those of a violation. */
 interface Words {
   readonly message?: string;
   readonly hint?: string;
@@ -218,11 +212,10 @@ function wordHook(document: YamlDocument, violation: Violation): Words | undefin
     return { hint: `Name the event: ${key}: {event: PreToolUse}.` };
   const worded = wordValue(document, path, valueMessages);
   if (worded !== undefined) return worded;
-  // PromptKit’s loader passes over keys that it does not know.
+  // PromptKit's loader ignores unknown keys.
   return violation.kind === 'key' && path.length === 4 ? undefined : {};
 }
 
-/** The dialect’s own message for a value that is not allowed: long lists of names are left out of it. */
 function wordValue(
   document: YamlDocument,
   path: Path,

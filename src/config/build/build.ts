@@ -18,7 +18,7 @@ import { readStateStore } from '../store.ts';
 import { readTools } from '../tool.ts';
 import { whyRefused } from './refused.ts';
 
-/** The RuntimeConfig that a checked document declares; `folder` is absolute. Call it only without errors. */
+/** Builds the RuntimeConfig of a document without errors; `folder` is absolute. */
 export function buildConfig(
   document: YamlDocument,
   folder: string,
@@ -80,7 +80,7 @@ function readHook(document: YamlDocument, name: string, path: Path): Omit<HookCo
 
 const hookKinds = ['provider', 'tool', 'session', 'eval'] as const satisfies readonly HookKind[];
 
-/** Every phase unless the file names some, and names only phases that this kind of hook has. */
+/** Returns every phase unless the file names some, and ignores phases of other kinds. */
 function readPhases(document: YamlDocument, path: Path, known: readonly Phase[]): readonly Phase[] {
   const named = itemsAt(document, path).map((item) => choiceAt(document, item, known));
   const asked = known.filter((phase) => named.includes(phase));

@@ -8,20 +8,16 @@ import { foreignAt, readExec } from '../exec.ts';
 import { locateFinding } from '../schema.ts';
 import { whyRefused } from './refused.ts';
 
-/** What entries and imports of foreign hooks are read with. */
 export interface ForeignContext {
-  /** The config file’s folder, absolute. */
+  /** The config file's folder, absolute. */
   readonly folder: string;
   /** A PATH; empty: unknown. */
   readonly searchPath: string;
-  /** Files that are laid over it. */
   readonly overlays: readonly string[];
-  /** The folder of the state store. */
   readonly stateFolder: string;
   readonly defaults: DefaultsConfig;
 }
 
-/** The hooks of `spec.hooks` with a foreign dialect, each with its index among all hooks. */
 export function readForeignEntries(document: YamlDocument, context: ForeignContext): ForeignHookConfig[] {
   return entriesAt(document, ['spec', 'hooks']).flatMap(({ name, path }, fileIndex): ForeignHookConfig[] => {
     const dialect = foreignAt(document, path);
@@ -47,7 +43,7 @@ export function readForeignEntries(document: YamlDocument, context: ForeignConte
   });
 }
 
-/** The problems of the foreign hooks of `spec.hooks` that no schema can find. */
+/** Problems that the schema cannot express. */
 export function checkForeignEntries(
   document: YamlDocument,
   surroundings: Pick<ForeignContext, 'folder' | 'searchPath'>,

@@ -12,7 +12,7 @@ const providersPath = ['spec', 'providers'] as const;
 
 type Severity = 'error' | 'warning';
 
-/** Providers that share an id, of which only the first can be called, mocks that cannot answer, unknown tools, and wrong fallbacks. */
+/** Reports duplicate ids, mocks that cannot answer, unknown tools, and wrong fallbacks. */
 export function checkProviders(document: YamlDocument, severity: Severity): Finding[] {
   return [
     ...checkIds(document, severity),
@@ -22,13 +22,12 @@ export function checkProviders(document: YamlDocument, severity: Severity): Find
   ];
 }
 
-/** A report for each unknown provider type: such a provider is refused when it is used. */
+/** Reports unknown provider types. Such a provider is refused when it is used. */
 export function checkProviderTypes(document: YamlDocument, severity: Severity): Finding[] {
   return itemsAt(document, providersPath).flatMap((item): Finding[] => {
     const path = [...item, 'type'];
     const type = valueAt(document, path);
     const isRefusedAnyway = whyProviderRefused(document, item) !== undefined;
-    // The schema says what is wrong with anything else.
     if (typeof type !== 'string' || type === '') return [];
     if (providerTypes.includes(type) || isRefusedAnyway) return [];
     const consequence = severity === 'error' ? '' : '; a call of the provider fails';
@@ -74,7 +73,6 @@ function checkMocks(document: YamlDocument, severity: Severity): Finding[] {
   });
 }
 
-/** The tool that embeds has to be declared. */
 function checkTools(document: YamlDocument): Finding[] {
   const known = entriesAt(document, ['spec', 'tools']).map(({ name }) => name);
   return itemsAt(document, providersPath).flatMap((item): Finding[] => {
@@ -87,7 +85,6 @@ function checkTools(document: YamlDocument): Finding[] {
   });
 }
 
-/** Fallbacks that nobody declares, that lead back, or that a gateway could not ask. */
 function checkFallbacks(document: YamlDocument): Finding[] {
   const declared = readDeclared(document);
   return [
@@ -127,7 +124,6 @@ function findFault(
   ];
 }
 
-/** The names from `from` to `to` along fallbacks; undefined where no way leads there. */
 function findWay(
   from: string,
   to: string,
@@ -144,7 +140,7 @@ function findWay(
   return undefined;
 }
 
-/** Fallbacks of what the gateway offers that it could not ask: it forwards calls as they are, with a credential of its own. */
+/** Reports fallbacks that the gateway cannot call, since it forwards calls unchanged with its own credential. */
 function checkOffered(document: YamlDocument, declared: readonly DeclaredProvider[]): Finding[] {
   const passesThrough = itemsAt(document, ['spec', 'gateway', 'pass_through']).length > 0;
   return declared.flatMap((provider): Finding[] => {
@@ -166,7 +162,7 @@ function checkOffered(document: YamlDocument, declared: readonly DeclaredProvide
 const hint =
   'List in spec.gateway.models providers whose fallbacks all speak their API; another entry may call the same API without one.';
 
-/** Without a list of its own the gateway offers every provider. */
+/** Without its own list, the gateway offers every provider. */
 function isOffered(document: YamlDocument, id: string): boolean {
   if (!isObject(valueAt(document, ['spec', 'gateway']))) return false;
   const models = entriesAt(document, ['spec', 'gateway', 'models']);
@@ -174,7 +170,6 @@ function isOffered(document: YamlDocument, id: string): boolean {
   return names.length === 0 || names.includes(id);
 }
 
-/** The provider of that name, and those that follow it. */
 function reach(
   name: string,
   declared: readonly DeclaredProvider[],
@@ -186,7 +181,6 @@ function reach(
   return [provider, ...provider.fallback.flatMap((next) => reach(next.name, declared, seen))];
 }
 
-/** Why the gateway cannot ask it in the place of a provider of that type; undefined where it can. */
 function whyNot(document: YamlDocument, type: string, other: DeclaredProvider): string | undefined {
   const refused = whyProviderRefused(document, other.path);
   if (refused !== undefined) return `cannot be asked by the gateway: ${refused}`;
@@ -209,7 +203,6 @@ function credentialFinding(path: Path): Finding {
   };
 }
 
-/** A provider as far as others may lean on it. */
 interface DeclaredProvider {
   readonly path: Path;
   readonly id: string;
@@ -218,7 +211,6 @@ interface DeclaredProvider {
   readonly fallback: readonly { readonly path: Path; readonly name: string }[];
 }
 
-/** The providers of a document that need not be valid. */
 function readDeclared(document: YamlDocument): DeclaredProvider[] {
   return itemsAt(document, ['spec', 'providers']).map((path) => {
     const type = nonEmptyTextAt(document, [...path, 'type']) ?? '';

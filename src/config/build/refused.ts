@@ -4,7 +4,7 @@ import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findScriptAt, scriptLanguages } from '../script.ts';
 
-/** Why the entry at `path`, which has a `command` or a script, must never start; undefined when it may. */
+/** Why the command or script at `path` must never start; undefined if it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {
   const isScript = path[1] === 'evals' && findScriptAt(document, path) !== undefined;
   if (!isScript && nonEmptyTextAt(document, [...path, 'command']) === undefined)
@@ -12,7 +12,6 @@ export function whyRefused(document: YamlDocument, path: Path): string | undefin
   return findNul(document, path) === undefined ? undefined : 'a NUL character stands in it';
 }
 
-/** Why no call of the tool at `path` may start its `exec`. */
 export function whyToolRefused(document: YamlDocument, path: Path): string | undefined {
   const mode = findWrongMode(document, path);
   if (mode !== undefined) return `its mode is ${mode}, and only exec runs its exec binding`;
@@ -25,7 +24,6 @@ export function whyToolRefused(document: YamlDocument, path: Path): string | und
 
 export const schemaKeys = ['input_schema', 'output_schema'] as const;
 
-/** The `mode` of a tool with an `exec` binding, if it asks for something else. */
 export function findWrongMode(document: YamlDocument, path: Path): string | undefined {
   const mode = nonEmptyTextAt(document, [...path, 'mode']);
   return mode !== undefined && mode !== 'exec' && isObject(valueAt(document, [...path, 'exec']))
@@ -33,7 +31,6 @@ export function findWrongMode(document: YamlDocument, path: Path): string | unde
     : undefined;
 }
 
-/** Why the JSON Schema at `path` cannot be used; undefined when it can, or when there is none. */
 export function findSchemaFault(document: YamlDocument, path: Path): string | undefined {
   const schema = valueAt(document, path);
   if (schema === undefined || schema === null) return undefined;
@@ -44,7 +41,7 @@ export function findSchemaFault(document: YamlDocument, path: Path): string | un
   return known.fault;
 }
 
-/** Compiling is slow, and the checks and the builder both ask. */
+/** Caches results, since compiling is slow and both the checks and the builder need them. */
 const faults = new WeakMap<object, { readonly fault: string | undefined }>();
 
 function compileFault(schema: Readonly<Record<string, unknown>>): string | undefined {
@@ -57,7 +54,7 @@ function compileFault(schema: Readonly<Record<string, unknown>>): string | undef
   }
 }
 
-/** The first text of an entry with a NUL character, which no program can be given. */
+/** The path of the first text with a NUL character, which no program can receive. */
 export function findNul(document: YamlDocument, path: Path): Path | undefined {
   const lists = ['args', 'env'].flatMap((key) => itemsAt(document, [...path, key]));
   const scripts = scriptLanguages.map((language) => [...path, 'script', language]);
@@ -66,8 +63,8 @@ export function findNul(document: YamlDocument, path: Path): Path | undefined {
 }
 
 /**
- * Whether a schema can be compiled for certain: it fits the meta-schema of 2020-12, and has no keyword but those that refer to
- * nothing and are no code. False says nothing. ajv need not be loaded to know that such a schema can be used.
+ * Whether a schema is certainly usable: it fits the meta-schema of 2020-12 and has no references and no code. This
+ * check avoids loading ajv. Other schemas may be usable too.
  */
 export function isPlainSchema(schema: Readonly<Record<string, unknown>>): boolean {
   return hasPlainKeywords(schema) && isSchema202012(schema);
@@ -80,7 +77,7 @@ function hasPlainKeywords(schema: unknown): boolean {
     if (plain.has(keyword)) return true;
     if (keyword === 'items' || keyword === 'additionalProperties') return hasPlainKeywords(value);
     if (keyword === 'properties') return isObject(value) && Object.values(value).every(hasPlainKeywords);
-    // Not more than the meta-schema asks, but ajv refuses an empty one.
+    // ajv refuses an empty `enum`, which the meta-schema allows.
     return keyword === 'enum' && Array.isArray(value) && value.length > 0;
   });
 }

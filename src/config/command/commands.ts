@@ -16,15 +16,12 @@ import { findSandbox } from '../sandbox/read.ts';
 import { locateFinding } from '../schema.ts';
 import { findScriptAt, scriptPrograms } from '../script.ts';
 
-/** Where commands are looked for. */
 export interface CommandLookup {
-  /** The config file’s folder, absolute. */
   readonly folder: string;
-  /** The PATH that bare names are looked up on. */
   readonly searchPath: string;
 }
 
-/** A problem for each of these entries that could not start now: a program, folder or script is missing or cannot run. */
+/** Reports entries that cannot start now: a program, folder or script is missing or cannot run. */
 export function checkCommands(
   document: YamlDocument,
   lookup: CommandLookup,
@@ -41,7 +38,6 @@ export function checkCommands(
     .map((each) => locateFinding(document, { ...each, severity: 'warning', about: 'program' }));
 }
 
-/** Whether the command is one of this machine: others know where they find theirs. */
 function isHere(document: YamlDocument, path: Path): boolean {
   const name = nonEmptyTextAt(document, [...path, 'sandbox']);
   if (name === undefined) return true;
@@ -76,7 +72,6 @@ function checkEntry(
   return checkScript(document, path, { command, cwd });
 }
 
-/** The PATH that the entry itself gives its process. */
 function pathVariableAt(document: YamlDocument, path: ExecEntry['path']): string | undefined {
   const variables = itemsAt(document, [...path, 'env']).map((item) => textAt(document, item) ?? '');
   return variables.find((variable) => variable.startsWith('PATH='))?.slice('PATH='.length);
@@ -87,7 +82,6 @@ interface Program {
   readonly cwd: string;
 }
 
-/** The script that an interpreter is told to run. */
 function checkScript(document: YamlDocument, path: ExecEntry['path'], { command, cwd }: Program): Finding[] {
   const args = itemsAt(document, [...path, 'args']);
   const index = findScript(
@@ -123,7 +117,7 @@ function whyNotStarted(
     if (fault === undefined) return undefined;
     return { message: fault.reason, hint: fault.hint };
   } catch (thrown) {
-    // A name that the system itself refuses, such as one that is too long, or a script that only the system may read.
+    // The system refuses the name, such as one that is too long, or denies access to the script.
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     return isUnreadable(thrown)
       ? undefined

@@ -9,31 +9,27 @@ import { typesAt } from '../../base/yaml/schema-path.ts';
 import { foreignAt } from '../exec.ts';
 import { runtimeSchema } from '../schema.ts';
 
-/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A value of the file that variables were filled into. */
 interface FilledValue {
   readonly path: Path;
-  /** The variables that its text names, in order. */
   readonly names: readonly string[];
-  /** As the schema check sees it, before it is made a number or a boolean. */
+  /** The filled text, before conversion to a number or boolean. */
   readonly text: string;
 }
 
-/** A document with its references filled in. */
 export interface FilledDocument {
   readonly document: YamlDocument;
   readonly findings: readonly Finding[];
   readonly filled: readonly FilledValue[];
-  /** The values of variables that nobody may be shown, by the variable's name. */
+  /** Values that must not be shown, by variable name. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
 /**
- * Fills `${env:NAME}` and `${env:NAME:-default}` into the texts of a RuntimeConfig document. What a variable holds is text for
- * good: no reference, expression or placeholder in it counts. A whole text that must be a number or a boolean by the schema
- * becomes one. Each variable is a secret, unless `spec.public_env` names it.
+ * Fills `${env:NAME}` and `${env:NAME:-default}` into a RuntimeConfig document. Values are literal text: references,
+ * expressions and placeholders in them have no effect. A whole text becomes a number or boolean if the schema requires
+ * one. Each variable is a secret, unless `spec.public_env` names it.
  */
 export function fillDocument(document: YamlDocument, variables: Variables): FilledDocument {
   const fill = new Fill(document, variables);
@@ -53,7 +49,6 @@ class Fill {
   readonly findings: Finding[] = [];
   readonly filled: FilledValue[] = [];
   readonly secrets = new Map<string, string>();
-  /** Of every variable that the file refers to. */
   readonly names = new Set<string>();
   readonly #document: YamlDocument;
   readonly #variables: Variables;
@@ -65,7 +60,6 @@ class Fill {
     this.#public = new Set(publicNames(document).map(({ name }) => name));
   }
 
-  /** The value with its texts filled in; the very same where there is nothing to fill in. */
   tree(value: unknown, path: Path, above: 'filled' | 'refused'): unknown {
     if (typeof value === 'string') return value.includes('${env:') ? this.#text(value, path, above) : value;
     if (!Array.isArray(value) && !isObject(value)) return value;
@@ -95,7 +89,7 @@ class Fill {
       names.push(part.name);
       return this.#valueOf(part, path);
     });
-    // The reference is left in its place, so that nothing else is taken for the value.
+    // Keep the reference after an error, so that no other text passes as the value.
     if (this.findings.length > before) return text;
     const result = filled.join('');
     this.filled.push({ path, names, text: result });
@@ -111,7 +105,7 @@ class Fill {
       .join('');
   }
 
-  /** What a reference stands for, as a shell reads it: a default is for what is empty, too. */
+  /** As in a shell, the default also replaces an empty value. */
   #read({ name, fallback }: Reference): string | undefined {
     const value = Object.hasOwn(this.#variables, name) ? this.#variables[name] : undefined;
     return value === '' ? (fallback ?? '') : (value ?? fallback);
@@ -141,7 +135,6 @@ class Fill {
   }
 }
 
-/** The number or boolean that a text is, where the schema takes no text. */
 function coerce(text: string, path: Path): unknown {
   const types = typesAt(path, runtimeSchema);
   if (types.size === 0 || types.has('string')) return text;
@@ -170,13 +163,11 @@ function keyOf(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** What is done with the texts at and below a path: they are filled in, are left alone, or may have no reference. */
 type Treatment = 'filled' | 'left' | 'refused';
 
 /**
- * The treatment of what stands at `path`. Code of other languages and schemas are left as they stand; an expression, or a text
- * in which other placeholders are filled in later, must have no reference: what a variable holds would be read as part of it.
- * `fill` fills a text in, and says nothing of what it lacks.
+ * Expressions and texts with later placeholders refuse references, since a value would become part of the code. Foreign
+ * code and schemas stay as they are. `fill` reports no missing variables.
  */
 function treatmentAt(document: YamlDocument, path: Path, fill: (text: string) => string): Treatment {
   if (isAt(path, ...refused)) return 'refused';
@@ -191,7 +182,7 @@ function treatmentAt(document: YamlDocument, path: Path, fill: (text: string) =>
   return findEvaluated(document, path.slice(0, -1), fill).has(index) ? 'refused' : 'filled';
 }
 
-/** The keys of a hook of another system that its own settings do not interpret. */
+/** Keys of foreign hooks that the dialect's own settings do not interpret. */
 const foreignFilled: ReadonlySet<string> = new Set(['env', 'cwd', 'dialect', 'sandbox']);
 
 const left: readonly string[] = [
@@ -213,12 +204,11 @@ const refused: readonly string[] = [
   ...['command', 'args', 'prefix', 'kill'].map((key) => `spec.sandboxes.*.${key}`),
 ];
 
-/** As the process will be started, whatever of it a variable names. */
 function isInlineCode(document: YamlDocument, path: Path, fill: (text: string) => string): boolean {
   return takesInlineCode(...commandLineAt(document, path, fill));
 }
 
-/** Of other programs that run code, wherever in the command line they stand, the value would become a part of the code. */
+/** Indices of arguments that run as code, wherever they are in the command line. They refuse references. */
 function findEvaluated(
   document: YamlDocument,
   path: Path,
@@ -238,17 +228,15 @@ function commandLineAt(
   return [fill(String(command ?? '')), words];
 }
 
-/** A `${env:NAME}` or `${env:NAME:-default}` of a text. */
 interface Reference {
   readonly name: string;
-  /** What stands for a variable that is not set, or empty; never filled in itself. */
+  /** Replaces an unset or empty variable; never filled in itself. */
   readonly fallback: string | undefined;
 }
 
-/** A text in its parts: what stands as it is, references, and what begins like one and is none, as the file spells it. */
 type TextPart = string | Reference | { readonly broken: string };
 
-/** The parts of a text; `$${env:…}` stands for `${env:…}` itself. */
+/** `$${env:…}` is a literal `${env:…}`. */
 function splitText(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;
@@ -262,7 +250,6 @@ function splitText(text: string): readonly TextPart[] {
   return parts.filter((part) => part !== '');
 }
 
-/** The text without its references: what else it holds. */
 export function withoutReferences(text: string): string {
   return text.replaceAll(referencePattern, '');
 }

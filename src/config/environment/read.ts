@@ -10,17 +10,14 @@ import type { ConfigEnvironment, RuntimeConfig } from '../config.ts';
 import { locateFinding, promptkitVersion } from '../schema.ts';
 import { type FilledDocument, fillDocument, type Variables } from './fill.ts';
 
-/** A RuntimeConfig document with what it has of the environment. */
 interface ReadEnvironment {
   readonly filled: FilledDocument;
   readonly problems: readonly Problem[];
-  /** Whether a problem is more than the echo of a reference that could not be filled in. */
   readonly isOwn: (problem: Problem) => boolean;
-  /** Undefined where the config uses nothing of it. */
   readonly used: ConfigEnvironment | undefined;
 }
 
-/** Fills the environment into a document. In PromptKit's files `${env:…}` is text, as it is for PromptKit. */
+/** Fills environment variables into a document. In PromptKit's files `${env:…}` is plain text, as in PromptKit. */
 export function readEnvironment(document: YamlDocument, folder: string, env: Variables): ReadEnvironment {
   const { variables, findings: ofFile, file } = readEnvFile(document, folder);
   const isText = valueAt(document, ['apiVersion']) === promptkitVersion || document.value === undefined;
@@ -28,7 +25,7 @@ export function readEnvironment(document: YamlDocument, folder: string, env: Var
   const filled = isText
     ? { document, findings: [], filled: [], secrets: new Map<string, string>() }
     : fillDocument(document, { ...variables, ...Object.fromEntries(set) });
-  // Where the file of variables is missing, so are they: one problem says so.
+  // If the env file is missing, so are its variables; one problem is enough.
   const findings = ofFile.length > 0 ? ofFile : filled.findings;
   const unfilled = filled.findings.filter(isError).map((finding) => locateFinding(document, finding));
   const secrets = [...filled.secrets.values()];
@@ -44,15 +41,12 @@ export function readEnvironment(document: YamlDocument, folder: string, env: Var
   };
 }
 
-/** The variables of `spec.env_file`, and why it could not be read. */
 interface EnvFile {
   readonly variables: Readonly<Record<string, string>>;
   readonly findings: readonly Finding[];
-  /** Absolute; undefined where the config names none. */
   readonly file: string | undefined;
 }
 
-/** Reads the file that `spec.env_file` names; `folder` is the config's. */
 function readEnvFile(document: YamlDocument, folder: string): EnvFile {
   const name = nonEmptyTextAt(document, envFilePath);
   if (name === undefined) return { variables: {}, findings: [], file: undefined };
@@ -75,10 +69,9 @@ function readEnvFile(document: YamlDocument, folder: string): EnvFile {
   }
 }
 
-/** Where a config names its file of variables. */
 const envFilePath = ['spec', 'env_file'] as const;
 
-/** The environment with the variables of the config's own file, which count where the host has none of the name. */
+/** Adds the variables of the config's env file; those of the host take precedence. */
 export function environmentOf({ environment }: RuntimeConfig, host: HostEnv): HostEnv {
   if (environment === undefined) return host;
   const set = Object.entries(host).filter(([, value]) => value !== undefined);

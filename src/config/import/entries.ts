@@ -11,26 +11,20 @@ import type { ForeignName } from '../exec.ts';
 import { firstFreeName, nameHook, notesOf, readHooksFile } from './read-file.ts';
 import { manifestNames } from './sources.ts';
 
-/** An entry as a config file would have it: of `spec.hooks` under its name, or of `spec.imports`. */
 export interface ImportedEntry {
   readonly section: 'hooks' | 'imports';
   readonly name: string;
-  /** Plain values. */
   readonly value: Readonly<Record<string, unknown>>;
 }
 
 export interface ImportOptions {
-  /** The folder of the config file that the entries are for: paths are written from there. */
+  /** The folder of the target config file, the base of written paths. */
   readonly folder: string;
   readonly dialect?: ForeignName;
-  /** A PATH. */
   readonly searchPath: string;
 }
 
-/**
- * The config entries for a foreign file, a plugin’s folder or a folder of plugins, and its problems. A
- * hook with an error is left out.
- */
+/** The config entries for a foreign file, a plugin's folder or a folder of plugins. Omits hooks with errors. */
 export function importHooks(
   file: string,
   { folder, dialect, searchPath }: ImportOptions,
@@ -68,7 +62,7 @@ interface PluginImport {
   readonly folderKey: string;
 }
 
-/** The dialect whose plugins a folder holds: the named one, or, of a folder that is itself no plugin, the first with any. */
+/** Uses the named dialect, else the first one with plugins in the folder, unless the folder is a plugin itself. */
 function pluginsOf(path: string, named: ForeignName | undefined): PluginImport | undefined {
   if (named === undefined && !isFolderOfPlugins(path)) return undefined;
   return (named === undefined ? foreignNames : [named]).flatMap((dialect) => {
@@ -77,7 +71,6 @@ function pluginsOf(path: string, named: ForeignName | undefined): PluginImport |
   })[0];
 }
 
-/** A folder without the files of a single plugin holds plugins. */
 function isFolderOfPlugins(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
   return ![...manifestNames, join('hooks', 'hooks.json')].some((mark) => existsSync(join(path, mark)));
@@ -110,8 +103,8 @@ function toEntries(drafts: readonly HookDraft[], folder: string): ImportedEntry[
 }
 
 /**
- * The config’s text with these entries in it, comments and all; what it has already, under whatever name, is not added
- * again. Throws CONFIG_INVALID where the text is no YAML that could take them, or has another hook of that name.
+ * Adds entries to the config's text and keeps its comments. Skips entries that exist already, under any name. Throws
+ * CONFIG_INVALID if the text is not suitable YAML, or has another hook of that name.
  */
 export function mergeEntries(text: string, entries: readonly ImportedEntry[]): string {
   const document = parseDocument(text, { merge: true });
@@ -144,12 +137,11 @@ function addEntry(document: Document, { section, name, value }: ImportedEntry): 
   return true;
 }
 
-/** A node in which a list that two entries share is written out, not aliased. */
 function createNode(document: Document, value: unknown) {
   return document.createNode(value, { aliasDuplicateObjects: false });
 }
 
-/** Turns the collections around the new entry into block style: a block inside braces is not valid YAML. */
+/** Switches the surrounding collections to block style, since a block inside braces is invalid YAML. */
 function openBlock(document: Document, path: readonly string[]): void {
   for (let depth = 0; depth <= path.length; depth += 1) {
     const around = document.getIn(path.slice(0, depth));
@@ -161,7 +153,7 @@ function plainAt(document: Document, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document.toJS());
 }
 
-/** A free name: a numbered one is counted up. Throws CONFIG_INVALID for any other that is taken. */
+/** Increments a numbered name. Throws CONFIG_INVALID for any other name that is taken. */
 function freeName(name: string, existing: Readonly<Record<string, unknown>>): string {
   if (!Object.hasOwn(existing, name)) return name;
   const stem = /^(.+)-\d+$/.exec(name)?.[1];

@@ -6,28 +6,26 @@ import type { HookDraft, HookEvents, ImportContext, KeyUses } from '../../dialec
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import type { ForeignName } from '../config.ts';
 
-/** A dialect whose hooks are entries under events, and how they are read. */
 interface EventForm extends HookEvents {
   readonly dialect: ForeignName;
 }
 
-/** The dialects whose entries may stand beside one another in a file. */
+/** Dialects whose entries may occur in the same file. */
 export const eventForms: readonly EventForm[] = foreignNames.flatMap((dialect) => {
   const events = foreignDialects[dialect].files?.events;
   return events === undefined ? [] : [{ ...events, dialect }];
 });
 
-/** The form that all entries of a file must have; undefined: each may have its own. */
+/** The form of all entries of a file; undefined if each may have its own. */
 export function formOf(dialect: ForeignName | undefined): EventForm | undefined {
   return eventForms.find((form) => form.dialect === dialect);
 }
 
-/** Whether a system that has its hooks under events has one of that name. */
+/** Whether any dialect with hooks under events has an event of that name. */
 export function isEventName(name: string): boolean {
   return eventForms.some(({ names }) => names.includes(name));
 }
 
-/** What becomes of the top-level keys of a file: by the form that its entries must have, else by all forms. */
 export function keyUsesOf(kind: 'fileKeys' | 'manifestKeys', form: EventForm | undefined): KeyUses {
   return Object.assign(
     {},
@@ -35,7 +33,7 @@ export function keyUsesOf(kind: 'fileKeys' | 'manifestKeys', form: EventForm | u
   );
 }
 
-/** Every hook under the mapping of events at `path`, in the order of the file. */
+/** Every hook under the events at `path`, in file order. */
 export function readEvents(context: ImportContext, path: Path, form: EventForm | undefined): HookDraft[] {
   const { document, addFinding } = context;
   if (!isObject(valueAt(document, path))) {
@@ -43,7 +41,7 @@ export function readEvents(context: ImportContext, path: Path, form: EventForm |
     return [];
   }
   const known = form?.names ?? [...new Set(eventForms.flatMap(({ names }) => names))];
-  // Of a file without the key `hooks`, other keys may stand beside the events.
+  // A file without the key `hooks` may have other keys beside the events.
   const uses = path.length === 0 ? keyUsesOf('fileKeys', form) : {};
   const events = document.keysOf(path).filter((key) => !Object.hasOwn(uses, key));
   return events.flatMap((event) => {

@@ -21,14 +21,13 @@ import type { ForeignHookConfig, ForeignName, ImportConfig } from '../config.ts'
 import { locateFinding } from '../schema.ts';
 import { type FileImport, nameHook, notesOf, readHooksFile } from './read-file.ts';
 
-/** The hooks, plugin folders and problems of `spec.imports`. */
 export interface ImportResult {
   readonly hooks: readonly ForeignHookConfig[];
   readonly imports: readonly ImportConfig[];
   readonly problems: readonly Problem[];
 }
 
-/** Reads every file that `spec.imports` names, in their order, behind the hooks of the file itself. */
+/** Reads all files of `spec.imports` in order; their hooks follow those of the config file. */
 export function readImports(document: YamlDocument, input: ForeignContext): ImportResult {
   const ownNames = entriesAt(document, ['spec', 'hooks']).map(({ name }) => name);
   const state: ImportState = {
@@ -54,7 +53,6 @@ interface ImportState extends ImportResult {
   readonly document: YamlDocument;
   readonly surroundings: ForeignContext;
   readonly takenNames: Set<string>;
-  /** The index in `hooks` of each handler that another file may repeat, by its key. */
   readonly duplicates: Map<string, number>;
   fileIndex: number;
   readonly hooks: ForeignHookConfig[];
@@ -131,7 +129,7 @@ function addFile(state: ImportState, path: Path, dialect: ForeignName | undefine
   for (const draft of drafts) addDraft(state, path, draft);
 }
 
-/** The provider that judges by prompts; undefined, and an error where the key is, when no such one is declared. */
+/** The provider that judges prompts. Reports an error at the key if no such provider is declared. */
 function judgeAt(state: ImportState, path: Path): FileImport['judge'] | undefined {
   const { document, surroundings } = state;
   const key = [...path, 'prompt_provider'];
@@ -180,14 +178,13 @@ function addDraft(state: ImportState, path: Path, draft: HookDraft): void {
   });
 }
 
-/** What an entry of `spec.imports` gives all its hooks. */
 interface GivenToImports {
   readonly env: readonly string[];
   readonly onFailure: 'deny' | undefined;
   readonly sandbox: string | undefined;
 }
 
-/** A hook that several files repeat runs once, with what any of them gives it. */
+/** A hook that several files repeat runs once, with the options of all of them. */
 function mergeDuplicate(
   { hooks, duplicates }: ImportState,
   { duplicateKey, dialect }: HookDraft,

@@ -26,14 +26,11 @@ import {
   sourcesOfPlugin,
 } from './sources.ts';
 
-/** The file or folder to import, and the options of the import. */
 export interface FileImport {
-  /** Absolute: a file, or a plugin’s folder. */
+  /** The absolute path of a file or a plugin's folder. */
   readonly file: string;
-  /** As problems name it. */
   readonly displayName: string;
   readonly dialect: ForeignName | undefined;
-  /** The config file’s folder, absolute. */
   readonly folder: string;
   readonly mustNotDrop: boolean;
   readonly notesLeft?: boolean;
@@ -43,13 +40,12 @@ export interface FileImport {
 
 export interface FileContents {
   readonly drafts: readonly HookDraft[];
-  /** In the foreign files. */
   readonly problems: readonly Problem[];
-  /** Why a file could not be read at all; belongs to the import. */
+  /** Why a file cannot be read; reported at the import. */
   readonly faults: readonly string[];
 }
 
-/** Every hook that a foreign file or a plugin’s folder declares, and all that is wrong with them. */
+/** Every hook of a foreign file or a plugin's folder, and all problems. */
 export function readHooksFile(fileImport: FileImport): FileContents {
   if (isFolder(fileImport.file)) {
     const manifest = manifestOf(fileImport.file, fileImport.displayName);
@@ -84,14 +80,14 @@ export function readHooksFile(fileImport: FileImport): FileContents {
   });
 }
 
-/** How a file is read that one dialect has for itself: the named one, or one whose file it looks like. */
+/** Returns a reader for a file format of one dialect: the named one, or one that the file resembles. */
 function readerOfWhole(document: YamlDocument, dialect: ForeignName | undefined) {
   return (dialect === undefined ? foreignNames : [dialect])
     .flatMap((name) => foreignDialects[name].files?.document ?? [])
     .find(({ isOwn }) => dialect !== undefined || isOwn(document));
 }
 
-/** What the import of these hooks has to say of their dialects. */
+/** The remarks of the imported hooks' dialects. */
 export function notesOf(drafts: readonly HookDraft[]): { readonly message: string; readonly hint: string }[] {
   const dialects = foreignNames.filter((name) => drafts.some(({ dialect }) => dialect === name));
   return dialects.flatMap((name) => foreignDialects[name].files?.note ?? []);
@@ -112,7 +108,7 @@ function readSource(fileImport: FileImport, source: HooksSource, isPlugin: boole
   });
 }
 
-/** The top-level keys of the file that describes a plugin; its hooks are read as a source of their own. */
+/** Reads the top-level keys of a plugin's manifest; its hooks are a separate source. */
 function readManifest(fileImport: FileImport, source: HooksSource): FileContents {
   if (findBroken(source.document).length > 0) return joinContents([]);
   return readDocumentWith(fileImport, source, true, (reading) => {
@@ -141,7 +137,7 @@ function readDocumentWith(
   const found: Path[] = [];
   const addFinding = (report: Finding): void => {
     problems.push(locateImportFinding(given, report));
-    // What has an error is left out, with whatever stands beside it.
+    // An error omits everything beside the reported value.
     const { path: at, severity = 'error' } = report;
     if (at.length > 1) found.push(severity === 'error' ? at.slice(0, -1) : at);
   };
@@ -149,7 +145,6 @@ function readDocumentWith(
   const projectDir = projectDirOf(isFolder(file) ? join(file, 'plugin.json') : file, folder);
   const place = { projectDir, ...omitUndefined({ pluginRoot, judge }), isPlugin };
   const drafts = read({ document, ...place, searchPath, mustNotDrop, notesLeft, addFinding });
-  // Of what is reported already, as a whole, nothing more is said.
   const isKnown = (key: Path): boolean =>
     found.some((each) => each.every((part, index) => part === key[index]));
   const left = notesLeft ? unread(path.length > 0 ? path : ['hooks']) : [];
@@ -187,14 +182,13 @@ function joinContents(parts: readonly FileContents[]): FileContents {
   };
 }
 
-/** A name that no hook has yet, which is then taken: the hook’s own, or `<event>-<n>` counted from 1. */
+/** Returns an unused name and reserves it: the hook's own, or `<event>-<n>` counted from 1. */
 export function nameHook(draft: HookDraft, taken: Set<string>): string {
   const name = draft.name ?? firstFreeName(draft.event ?? draft.dialect, taken);
   taken.add(name);
   return name;
 }
 
-/** The first `<stem>-<n>` that is not taken. */
 export function firstFreeName(stem: string, taken: ReadonlySet<string>): string {
   let count = 1;
   while (taken.has(`${stem}-${count}`)) count += 1;

@@ -7,19 +7,18 @@ import { type Path, parseDocument, readText, type YamlDocument } from '../../bas
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';
 import { eventForms } from './events.ts';
 
-/** A mapping of events in a file, or the reason why there is none. */
+/** A mapping of events in a file, or why there is none. */
 export type HooksSourceResult = HooksSource | { readonly fault: string };
 
 export interface HooksSource {
   readonly document: YamlDocument;
-  /** Of the mapping of events. */
   readonly path: Path;
   readonly pluginRoot?: string;
-  /** The document describes a plugin. */
+  /** The document is a plugin's manifest. */
   readonly isManifest?: boolean;
 }
 
-/** Reads a foreign file; `shown` is its name in problems. */
+/** `shown` is the file's name in problems. */
 export function readForeignFile(
   file: string,
   displayName: string,
@@ -39,7 +38,7 @@ export function readForeignFile(
   }
 }
 
-/** The hooks of a file: under `hooks`, or bare; `isSettings` tells that a file without the key has none. */
+/** Finds hooks under `hooks` or at the top level. With `isSettings`, a file without the key has none. */
 export function sourceOfFile(document: YamlDocument, isSettings: boolean): HooksSource | undefined {
   const { value, file } = document;
   const pluginRoot = pluginRootOf(resolve(file));
@@ -56,19 +55,14 @@ function pluginRootOf(file: string): string | undefined {
     : undefined;
 }
 
-/** The names of the file, in a plugin’s folder, that describes it. */
 export const manifestNames: readonly string[] = [
   'plugin.json',
   ...eventForms.flatMap(({ manifest }) => manifest ?? []),
 ];
 
-/** The file in a plugin's folder that holds its hooks by itself. */
 const STANDARD_PART = 'hooks/hooks.json';
 
-/**
- * The hooks of a plugin’s folder: what `hooks` of its manifest says, else hooks/hooks.json. A system whose manifest adds
- * hooks has both.
- */
+/** `hooks` of a plugin's manifest, else hooks/hooks.json. Some systems' manifests add to hooks.json. */
 export function sourcesOfPlugin(folder: string, displayName: string): HooksSourceResult[] {
   const [found] = manifestNames
     .map((name) => ({ name, manifest: readForeignFile(join(folder, name), join(displayName, name)) }))
@@ -102,7 +96,6 @@ export function sourcesOfPlugin(folder: string, displayName: string): HooksSourc
   ];
 }
 
-/** The file that describes the plugin in a folder; undefined where there is none that can be read. */
 export function manifestOf(folder: string, displayName: string): YamlDocument | undefined {
   return manifestNames
     .map((name) => readForeignFile(join(folder, name), join(displayName, name)))
@@ -123,13 +116,13 @@ function sourceOfPart(folder: string, displayName: string, part: string): HooksS
   return { ...(source ?? { document, path: [] }), pluginRoot: folder };
 }
 
-/** Whether a path, links followed, is not below the folder. What is not there, and is named below it, does not. */
+/** Whether a path leads outside the folder after links are resolved. A missing file inside it does not. */
 function leadsOut(folder: string, part: string): boolean {
   const path = resolve(folder, part);
   return !holds(resolve(folder), path) || !holds(followLinks(folder), followLinks(path));
 }
 
-/** The project of the hooks in a file: the folder above the system’s own, else the config’s folder. */
+/** The project of the hooks in a file: the parent of the system's own folder, else the config's folder. */
 export function projectDirOf(file: string, folder: string): string {
   const parts = dirname(resolve(file)).split(sep);
   const own: readonly string[] = eventForms.map(({ settingsFolder }) => settingsFolder);

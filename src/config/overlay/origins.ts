@@ -7,15 +7,14 @@ import { readEnvironment } from '../environment/read.ts';
 import { runtimeSchema } from '../schema.ts';
 import { readConfigDocument } from './read.ts';
 
-/** Where a value of a config comes from; never the value, which may be a secret. */
+/** The origin of a config value. It never contains the value, which may be a secret. */
 export interface ValueOrigin extends SourceLocation {
-  /** As problems name it, such as `providers[main].model`. */
+  /** The name in problems, such as `providers[main].model`. */
   readonly path: string;
-  /** The variables that were filled into it. */
   readonly variables: readonly string[];
 }
 
-/** The origins of all values of a config and its overlays, in the order of the files. Throws FILE_UNREADABLE. */
+/** The origins of all values of a config and its overlays, in file order. Throws FILE_UNREADABLE. */
 export function findOrigins(
   file: string,
   {

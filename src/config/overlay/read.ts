@@ -2,7 +2,7 @@ import { isObject } from '../../base/json/json.ts';
 import { type Path, readDocument, type YamlDocument } from '../../base/yaml/document.ts';
 import { isAt } from '../../base/yaml/read.ts';
 
-/** The document of a RuntimeConfig file with its overlays; providers are told apart by their ids. Throws FILE_UNREADABLE. */
+/** Merges providers by their ids. Throws FILE_UNREADABLE. */
 export function readConfigDocument(file: string, overlays: readonly string[]): YamlDocument {
   return overlays
     .map(readDocument)
@@ -13,13 +13,10 @@ export function readConfigDocument(file: string, overlays: readonly string[]): Y
     );
 }
 
-/** The key whose value tells the items of the list at `path` apart; undefined of a list that is replaced as a whole. */
+/** The key that identifies the items of the list at `path`; undefined replaces the whole list. */
 type IdentityOf = (path: Path) => string | undefined;
 
-/**
- * One document laid over another: mappings are merged key by key, lists of items with an identity item by item, and everything
- * else is replaced; null takes a key away. Every value keeps the place of the document that it comes from.
- */
+/** Merges mappings by key and lists by an identity key; all else is replaced. Null removes a key. */
 function mergeDocuments(base: YamlDocument, overlay: YamlDocument, identityOf: IdentityOf): YamlDocument {
   const origins = new Map<string, Origin>();
   const isWhole = base.value !== undefined && overlay.value !== undefined;
@@ -40,7 +37,7 @@ function mergeDocuments(base: YamlDocument, overlay: YamlDocument, identityOf: I
   };
 }
 
-/** Where a value of the merged document is in each of the two; undefined: it is not there, or is not what counts. */
+/** The paths of a merged value in both documents; undefined if absent or overridden. */
 interface Origin {
   readonly base: Path | undefined;
   readonly overlay: Path | undefined;
@@ -54,7 +51,6 @@ interface Sides {
 interface Place {
   readonly base: Path;
   readonly overlay: Path;
-  /** In the merged document. */
   readonly path: Path;
 }
 
@@ -67,7 +63,6 @@ class Merge {
     this.#identityOf = identityOf;
   }
 
-  /** What both have; its origin is kept, those of wholly taken values follow from it. */
   values(base: unknown, overlay: unknown, place: Place): unknown {
     if (isObject(base) && isObject(overlay)) return this.#mappings(base, overlay, place);
     const identity = this.#identityOf(place.path);
@@ -158,7 +153,7 @@ class Merge {
   }
 }
 
-/** The document that a value comes from, and its path there; of a value that both have parts of, the overlay. */
+/** A value that is merged from both documents has its position in the overlay. */
 function originAt(
   { base, overlay }: Sides,
   origins: ReadonlyMap<string, Origin>,

@@ -7,14 +7,12 @@ import { findViolations, type Violation } from '../../base/yaml/violation.ts';
 import { type CommandConfig, keysOfMode, type SandboxConfig, sandboxModes } from '../sandbox.ts';
 import { runtimeSchema } from '../schema.ts';
 
-/** The sandboxes that a document declares, in its order. */
 export function readSandboxes(document: YamlDocument): SandboxConfig[] {
   return entriesAt(document, ['spec', 'sandboxes']).map(({ name, path }) =>
     readSandbox(document, name, path),
   );
 }
 
-/** The sandbox of that name; undefined where none is declared. */
 export function findSandbox(document: YamlDocument, name: string): SandboxConfig | undefined {
   const entry = entriesAt(document, ['spec', 'sandboxes']).find((candidate) => candidate.name === name);
   return entry && readSandbox(document, name, entry.path);
@@ -42,7 +40,7 @@ function readSandbox(document: YamlDocument, name: string, path: Path): SandboxC
   return { ...own, ...complete(line, given) };
 }
 
-/** What the file says counts; what it leaves out is what a client of containers needs, if it is one. */
+/** Adds what a container client needs, unless the file sets it. */
 function complete(
   line: Pick<CommandConfig, 'command' | 'args'>,
   given: Partial<Pick<CommandConfig, 'env' | 'envFlag' | 'kill'>>,
@@ -57,7 +55,7 @@ function complete(
   return { mode: 'command', ...line, env, envFlag: '-e', ...client, ...given };
 }
 
-/** Why a sandbox of a known mode cannot be used: a PromptKit file with such a fault loads nevertheless. */
+/** Why a sandbox of a known mode is unusable; a PromptKit file with such a fault still loads. */
 function findFault(document: YamlDocument, path: Path): string | undefined {
   const own = violationsOf(document).find(
     (violation) => violation.kind !== 'key' && path.every((part, index) => part === violation.path[index]),
@@ -74,15 +72,15 @@ function violationsOf(document: YamlDocument): readonly Violation[] {
   return known;
 }
 
-/** A program and its arguments before the command. */
 interface ClientLine {
   readonly command: string;
   readonly args: readonly string[];
 }
 
 /**
- * The client that a sandbox of PromptKit's modes starts. Source: `buildArgs` in sdk/examples/sandboxes/dockerrun/dockerrun.go,
- * dockerexec/dockerexec.go and kubectlexec/kubectlexec.go of AltairaLabs/PromptKit, and the keys that their `Factory` reads.
+ * The client for PromptKit's sandbox modes. Source: `buildArgs` in sdk/examples/sandboxes/dockerrun/dockerrun.go,
+ * dockerexec/dockerexec.go and kubectlexec/kubectlexec.go of AltairaLabs/PromptKit, and the keys that their `Factory`
+ * reads.
  */
 function readContainer(
   document: YamlDocument,
@@ -120,10 +118,8 @@ function pair(flag: string, value: string | undefined): string[] {
 
 type Completed = Pick<CommandConfig, 'args' | 'env' | 'kill'>;
 
-/** Whose command line a client understands. */
 type Client = 'docker' | 'kubectl';
 
-/** The client that a program is, by its name; undefined for any other. */
 function clientOf(command: string): Client | undefined {
   const name = basename(command);
   if (name === 'kubectl') return 'kubectl';
@@ -131,9 +127,9 @@ function clientOf(command: string): Client | undefined {
 }
 
 /**
- * What a client of containers needs so that variables reach the command and it ends with its call: the arguments with
- * `${id}` and `${env}` at their places, and what ends it. Undefined where they neither run nor enter a container.
- * Source: `docker run --help`, `docker exec --help`, `kubectl exec --help`.
+ * Adds arguments that pass variables to the command, and a way to end it with its call. `${id}` and `${env}` mark their
+ * places. Undefined if the arguments neither run nor enter a container. Source: the `--help` of `docker run`, `docker
+ * exec` and `kubectl exec`.
  */
 function completeClient(client: Client, command: string, args: readonly string[]): Completed | undefined {
   const at = args.findIndex((word) => word === 'run' || word === 'exec');
@@ -154,7 +150,7 @@ function completeClient(client: Client, command: string, args: readonly string[]
   };
 }
 
-/** Has no flag for variables, so a shell in the container takes them. */
+/** kubectl has no flag for variables, so a shell in the container sets them. */
 function completeKubectl(command: string, args: readonly string[]): Completed {
   const end = args.indexOf('--');
   const upTo = end === -1 ? args : args.slice(0, end);
@@ -168,7 +164,7 @@ function completeKubectl(command: string, args: readonly string[]): Completed {
 const NAME = 'signalbox-${id}';
 const MARK = 'SIGNALBOX_CALL=${id}';
 
-/** Ends every process of the container whose environment has the mark of the call, sessions of their own included. */
+/** Ends every process in the container whose environment has the call's mark, also in other sessions. */
 const killer = [
   'sh',
   '-c',
@@ -188,7 +184,7 @@ function withoutStdin(args: readonly string[]): string[] {
   return args.filter((word) => word !== '-i' && word !== '--interactive' && word !== '--stdin');
 }
 
-/** What is wrong with the sandbox at `path` that no schema can see. */
+/** Problems that the schema cannot express. */
 export function findSandboxFaults(document: YamlDocument, path: Path): Finding[] {
   switch (choiceAt(document, [...path, 'mode'], ['bubblewrap', 'command'])) {
     case 'bubblewrap':
