@@ -1,18 +1,17 @@
 import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
 
-/** The record of a person's approval, sent beside `args` when a pending tool is called again. */
+/** A person's approval. It accompanies `args` when a pending tool is called again. */
 export interface Approval {
   readonly id: string;
   readonly decision: 'approved';
-  /** Who decided. */
   readonly by: string;
   readonly reason: string;
 }
 
 /**
- * Why a call waits: `tool` the tool answered pending, `hook` a filter asked, `approval` the config requires
- * approval, `interrupted` a call that must not be repeated was cut off and nobody knows whether it acted.
+ * Why a call waits. `tool`: the tool answered pending. `hook`: a filter requires a decision. `approval`: the config
+ * requires approval. `interrupted`: a call that must not be repeated was cut off, and its effect is unknown.
  */
 export type PendingOrigin = 'tool' | 'hook' | 'approval' | 'interrupted';
 
@@ -20,30 +19,29 @@ export type PendingOrigin = 'tool' | 'hook' | 'approval' | 'interrupted';
 export interface PendingCall {
   readonly id: string;
   readonly runId: string;
-  /** The step's path within the run, as the journal names it. */
+  /** The step's path within the run. */
   readonly step: string;
   readonly callId: string;
   readonly tool: string;
-  /** The arguments that the tool would be given, or was. */
   readonly args: Json;
   readonly origin: PendingOrigin;
-  /** The hook that asked; null unless `origin` is `hook`. */
+  /** The hook that requires the decision; null unless `origin` is `hook`. */
   readonly hook: string | null;
   readonly reason: string;
   readonly message: string;
   /** The tool's whole pending object, unknown members included; `{}` for other origins. */
   readonly members: Json;
-  /** The pending that was approved before this one, when the approved call went pending again. */
+  /** The pending that was approved before this one, if the approved call went pending again. */
   readonly previous: string | null;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /** Milliseconds since 1970; null: never. */
   readonly expiresAt: number | null;
-  /** How many different people must approve, from 2; absent: one does. */
+  /** How many different people must approve, at least 2; absent: one. */
   readonly quorum?: number | undefined;
 }
 
-/** That one of several people whom a call needs has approved it. */
+/** The approval of one of several people that a call requires. */
 export interface Consent {
   readonly by: string;
   readonly reason: string;
@@ -51,16 +49,14 @@ export interface Consent {
   readonly at: number;
 }
 
-/** The decision about a pending call. Of several, the first one stored counts. */
+/** The decision about a pending call. The first one stored counts. */
 export type PendingDecision =
-  /** Run it, with these arguments instead if there are any. */
+  /** Run the call, with these arguments unless they are null. */
   | { readonly kind: 'approved'; readonly args: Json | null; readonly by: string; readonly reason: string }
   | { readonly kind: 'rejected'; readonly by: string; readonly reason: string }
-  /** A person answers in the tool's place. */
+  /** A person supplies the result instead of the tool. */
   | { readonly kind: 'responded'; readonly result: Json; readonly by: string; readonly reason: string }
-  /** Nobody decided in time. */
   | { readonly kind: 'expired' }
-  /** The run was cancelled. */
   | { readonly kind: 'cancelled'; readonly by: string; readonly reason: string };
 
 /** A pending call and its decision; `ruling` and `decidedAt` are null while it is open. */
@@ -68,23 +64,22 @@ export interface PendingRecord extends PendingCall {
   readonly ruling: PendingDecision | null;
   /** Milliseconds since 1970. */
   readonly decidedAt: number | null;
-  /** Who has approved a call that several people must approve, each once, in their order; absent: nobody. */
+  /** The approvals so far of a call with a quorum, one for each person, in order; absent: none. */
   readonly consents?: readonly Consent[] | undefined;
-  /** Where its run belongs; absent: it is no step of another run. */
   readonly parent?: RunParent | undefined;
 }
 
-/** The notice about a pending call that its caller gets. */
+/** Tells the caller about a pending call. */
 export interface PendingNotice {
   readonly id: string;
   readonly tool: string;
-  /** Of a run that is a step of another: the path from the outermost run on. */
+  /** In a nested run, the path from the outermost run. */
   readonly step: string;
   readonly reason: string;
   readonly message: string;
   /** ISO 8601; null: never. */
   readonly expires_at: string | null;
-  /** The run that goes on when it is decided; absent: the one whose call it is. */
+  /** The run that resumes after the decision; absent: the run of the call. */
   readonly root_run_id?: string;
 }
 
@@ -99,39 +94,37 @@ export interface PendingDocument extends PendingNotice {
   readonly previous: string | null;
   readonly created_at: string;
   readonly status: 'open' | PendingDecision['kind'];
-  /** How many different people must approve; absent: one does. */
+  /** How many different people must approve; absent: one. */
   readonly quorum?: number;
-  /** Who has done so; with `quorum` only. */
+  /** The approvals so far; only with `quorum`. */
   readonly approvals?: readonly { readonly by: string; readonly reason: string; readonly at: string }[];
   readonly by: string | null;
   readonly decision_reason: string | null;
-  /** Edited arguments of an approval; null otherwise. */
+  /** The edited arguments of an approval, else null. */
   readonly edited_args: unknown;
-  /** The result that a person gave; null otherwise. */
+  /** The result that a person supplied, else null. */
   readonly result: unknown;
   readonly decided_at: string | null;
   readonly error?: Fault;
 }
 
-/** In place of a tool's name, in the record of a question to a person. */
+/** Replaces the tool's name in the record of a question to a person. */
 export const QUESTION = '@ask';
 
-/** Whether what waits is a question of an `ask` step, and no call of a tool. */
 export function isQuestion({ tool }: { readonly tool: string }): boolean {
   return tool === QUESTION;
 }
 
-/** Where a run belongs that a step of another run has begun. */
+/** The parent of a run that a step of another run started. */
 export interface RunParent {
-  /** The run whose step it is. */
   readonly id: string;
-  /** The run that a person or program began, and that goes on with all runs below it. */
+  /** The outermost run, which resumes together with all runs below it. */
   readonly root: string;
-  /** The path of the step, from that run on. */
+  /** The path of the parent's step, from the outermost run. */
   readonly step: string;
 }
 
-/** The path of a step of a run, from the outermost run on. */
+/** The path of a run's step, from the outermost run. */
 export function placeOfStep(step: string, { parent }: { readonly parent?: RunParent | undefined }): string {
   return parent === undefined ? step : `${parent.step}/${step}`;
 }

@@ -5,7 +5,7 @@ export type ToolDocument =
   | {
       readonly status: 'ok';
       readonly result: unknown;
-      /** What hooks gave a model to read beside the result. */
+      /** Texts from hooks for the model, beside the result. */
       readonly context?: readonly string[];
       readonly metadata?: Readonly<Record<string, unknown>>;
     }
@@ -20,9 +20,9 @@ export type ToolDocument =
       readonly hook: string;
       readonly reason: string;
       readonly metadata: Readonly<Record<string, unknown>>;
-      /** How much more than the call the hook ended. */
+      /** Set if a hook ended more than the call: the turn or the session. */
       readonly abort?: 'turn' | 'session';
-      /** Set when the hook failed, rather than answered deny. */
+      /** Set if the hook failed, absent if it answered deny. */
       readonly error?: Fault;
     }
   | {
@@ -55,13 +55,13 @@ export interface DecisionDocument {
   readonly dialect: string | null;
   readonly reason: string;
   readonly enforced: boolean;
-  /** The replaced members, final. */
+  /** The final values of the replaced members. */
   readonly replace: Readonly<Record<string, unknown>> | null;
-  /** The replacement for the work itself: the text of an enforced denial, or the result of a `respond`. */
+  /** Replaces the work itself: the text of an enforced denial, or the result of a `respond`. */
   readonly result: unknown;
   /** Texts for the model, in the order of the hooks. */
   readonly context: readonly string[];
-  /** How much an abort ends. */
+  /** What an abort ends. */
   readonly abort: 'turn' | 'session' | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly error?: Fault;
@@ -71,32 +71,32 @@ export interface DecisionDocument {
 export interface ToolInfo {
   readonly name: string;
   readonly description: string;
-  /** `exec` one process per call, `fork` one that is forked, `server` a long-lived one, `none` nothing to run. */
+  /**
+   * `exec`: one process per call. `fork`: a forked one per call. `server`: a long-lived process. `none`: no process.
+   */
   readonly runtime: 'exec' | 'server' | 'fork' | 'none';
   readonly dialect: string | null;
   readonly input_schema: unknown;
   readonly output_schema: unknown;
 }
 
-/** A provider as it is declared. */
 export interface ProviderInfo {
   readonly id: string;
   readonly type: string;
   readonly model: string;
 }
 
-/** A hook as it is declared. */
 export interface HookInfo {
   readonly name: string;
   readonly dialect: string;
-  /** What a native hook is about; null for a foreign one. */
+  /** The kind of a native hook; null for a foreign one. */
   readonly hook: string | null;
   readonly phases: readonly string[];
   readonly mode: string | null;
-  /** A foreign hook's points, by its dialect's own names. */
+  /** A foreign hook's points, by its dialect's names. */
   readonly points: readonly string[];
-  /** deny: what fails denies. own: by the rules of the dialect, some failures pass. */
+  /** `deny`: any failure denies. `own`: the dialect's rules let some failures pass. */
   readonly on_failure: 'deny' | 'own';
-  /** Where it is declared: of an imported hook, in the foreign file. */
+  /** Where the hook is declared; for an imported hook, in the foreign file. */
   readonly source: { readonly file: string; readonly line: number; readonly column: number };
 }

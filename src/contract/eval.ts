@@ -2,18 +2,18 @@ import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
 import type { ChatMessage } from './provider.ts';
 
-/** A tool call as an eval sees it. `result` is the text the model saw; `index` the assistant message's position. */
+/** A tool call. `result` is the text that the model read; `index` is the position of the assistant message. */
 export interface EvalToolCall {
   readonly name: string;
   readonly args: unknown;
   readonly result: string;
   readonly error: string;
-  /** PromptKit's error type, where it is known: `validation` for arguments that the tool refused. */
+  /** PromptKit's error type, if known: `validation` for arguments that the tool refused. */
   readonly error_type?: string;
   readonly index: number;
 }
 
-/** The conversation around the judged text. Every member is there, empty when empty. */
+/** The conversation around the judged text. Every member is present, possibly empty. */
 export interface EvalContext {
   readonly messages: readonly ChatMessage[];
   readonly turn_index: number;
@@ -27,12 +27,11 @@ export interface EvalContext {
 export interface EvalRequest {
   readonly type: string;
   readonly params: Readonly<Record<string, unknown>> | Json;
-  /** The text to judge. */
   readonly content: string;
   readonly context: EvalContext;
 }
 
-/** A score in 0..1, with the detail and data of the eval. */
+/** A score in 0..1, with the eval's detail and data. */
 export interface EvalScored {
   readonly status: 'scored';
   readonly score: number;
@@ -40,17 +39,17 @@ export interface EvalScored {
   readonly data?: Json;
 }
 
-/** The eval gave no score. Such results are counted, never averaged, and fail any threshold. */
+/** The eval returned no score. Such results are counted but never averaged, and they fail any threshold. */
 export interface EvalUnscored {
   readonly status: 'unscored';
   readonly reason: string;
-  /** Set when the eval failed, rather than declined to score. */
+  /** Set if the eval failed, absent if it declined to score. */
   readonly error?: Fault;
 }
 
 export type EvalOutcome = EvalScored | EvalUnscored;
 
-/** Inclusive bounds in 0..1. With neither, `min_score` is 1.0. */
+/** Inclusive bounds in 0..1. Without either, `min_score` is 1.0. */
 export interface Threshold {
   readonly min_score?: number;
   readonly max_score?: number;

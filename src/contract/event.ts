@@ -6,7 +6,7 @@ import type { RunStatus, StepDocument } from './run.ts';
 
 export type Capability = 'tool' | 'eval' | 'hook';
 
-/** The events of a runtime, in the order in which they happened. Durations are milliseconds. */
+/** The events of a runtime, in chronological order. Durations are in milliseconds. */
 export type RuntimeEvent =
   | CallStarted
   | CallFinished
@@ -28,7 +28,6 @@ export type RuntimeEvent =
   | RunStarted
   | RunFinished;
 
-/** What happens in one run, in its order. */
 export type RunEvent =
   | RunStarted
   | StepStarted
@@ -40,7 +39,7 @@ export type RunEvent =
   | RunFinished
   | EventsDropped;
 
-/** A reader of a run's events was so slow that so many of them are gone. */
+/** A slow reader of a run's events missed `count` of them. */
 export interface EventsDropped {
   readonly type: 'events.dropped';
   readonly run: string;
@@ -62,38 +61,37 @@ export interface CallFinished {
   readonly call: string;
   /** The outcome: ok, failed, pending, denied, scored, unscored, allow, modify, deny, told or untold. */
   readonly status: string;
-  /** Without the time in the queue. */
+  /** Excludes the time in the queue. */
   readonly durationMs: number;
-  /** Time spent waiting for a slot of the pool. */
+  /** The wait for a slot of the pool. */
   readonly queueMs: number;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** One hook's verdict; in shadow mode it had no effect. */
+/** One hook's verdict, which has no effect in shadow mode. */
 export interface DecisionMade {
   readonly type: 'decision';
   readonly hook: string;
-  /** Names the event that was decided on, to all hooks that are asked about it. */
+  /** Identifies the event; all hooks that decide on it receive the same id. */
   readonly call: string;
   readonly dialect: string;
-  /** What the event is about; `host` when a host fired a dialect's own point. */
+  /** The event's kind; `host` if a host fired a dialect's own point. */
   readonly kind: EventKind | 'host';
-  /** The event's phase, or the point if a host fired it. */
+  /** The event's phase, or the point that a host fired. */
   readonly phase: string;
-  /** The dialect's own name for it, of a foreign one. */
+  /** The dialect's own name of the phase, for a foreign hook. */
   readonly point?: string;
   readonly mode: HookMode;
   readonly verdict: Verdict;
   readonly reason: string;
   readonly metadata: Json;
-  /** Without the time in the queue. */
+  /** Excludes the time in the queue. */
   readonly durationMs: number;
-  /** Time spent waiting for a slot of the pool. */
   readonly queueMs: number;
   readonly error?: Fault;
 }
 
-/** A dialect's own event: a round of its hooks at one point is over, and at least one of them was selected. */
+/** A dialect's own event: at least one hook was selected at a point, and all selected hooks have run. */
 export interface PluginHookFired {
   readonly type: 'plugin_hook_fired';
   readonly hook_name: string;
@@ -114,7 +112,7 @@ export interface ProcessEnded {
   readonly signal: string | null;
 }
 
-/** A server was started again; `deaths` counts those since its last good reply. */
+/** A server was restarted; `deaths` counts those since its last valid reply. */
 export interface ProcessRestarted {
   readonly type: 'process.restarted';
   readonly name: string;
@@ -122,7 +120,7 @@ export interface ProcessRestarted {
   readonly deaths: number;
 }
 
-/** A server died too often and is left alone for `pauseMs`. */
+/** A server died too often and is not used for `pauseMs`. */
 export interface CircuitOpened {
   readonly type: 'circuit.opened';
   readonly name: string;
@@ -130,7 +128,7 @@ export interface CircuitOpened {
   readonly pauseMs: number;
 }
 
-/** Output of a process that was not used, or an observer event that was not delivered. */
+/** Unused process output, or an observer event that was not delivered. */
 export interface Dropped {
   readonly type: 'dropped';
   readonly name: string;
@@ -153,7 +151,6 @@ export interface NoteTaken {
   readonly message: string;
 }
 
-/** A pending call has been stored. */
 export interface PendingOpened {
   readonly type: 'pending.opened';
   readonly id: string;
@@ -164,7 +161,6 @@ export interface PendingOpened {
   readonly message: string;
 }
 
-/** A pending call has been decided, and the run continues with the decision. */
 export interface PendingDecided {
   readonly type: 'pending.decided';
   readonly id: string;
@@ -174,11 +170,10 @@ export interface PendingDecided {
   readonly ruling: PendingDecision['kind'];
 }
 
-/** A step of a pipeline begins; steps that the journal has already emit no event. */
+/** A step of a pipeline begins. Steps that the journal already contains emit no event. */
 export interface StepStarted {
   readonly type: 'step.started';
   readonly run: string;
-  /** The step's path. */
   readonly step: string;
   readonly kind: StepDocument['kind'];
 }
@@ -202,7 +197,7 @@ export interface StepFinished {
   readonly error?: Fault;
 }
 
-/** Text of a streamed answer that has passed the guard. */
+/** Text of a streamed answer that passed the guard. */
 export interface TextReleased {
   readonly type: 'text';
   readonly run: string;
@@ -210,7 +205,7 @@ export interface TextReleased {
   readonly text: string;
 }
 
-/** A run begins or is resumed. */
+/** A run begins or resumes. */
 export interface RunStarted {
   readonly type: 'run.started';
   readonly run: string;
@@ -218,7 +213,7 @@ export interface RunStarted {
   readonly isResumed: boolean;
 }
 
-/** A run has ended, or waits. */
+/** A run ended or waits. */
 export interface RunFinished {
   readonly type: 'run.finished';
   readonly run: string;
@@ -227,12 +222,11 @@ export interface RunFinished {
   readonly error?: Fault;
 }
 
-/** Takes an event; must not throw. */
+/** Must not throw. */
 export interface Emit {
   (event: RuntimeEvent): void;
-  /** Whether anybody would take events of that type; absent: somebody would. What only they need is not measured else. */
+  /** Whether anything consumes events of that type; absent: yes. If not, they need no measurements. */
   readonly hears?: ((type: RuntimeEvent['type']) => boolean) | undefined;
 }
 
-/** Takes events that nobody listens to. */
 export const emitNothing: Emit = Object.assign(() => {}, { hears: () => false });

@@ -3,7 +3,6 @@ import { Json } from '../base/json/json.ts';
 import type { ChatMessage, ProviderRequest, ProviderResponse } from './provider.ts';
 import type { FinishedCall, Turn } from './turn.ts';
 
-/** The phases of each kind of hook. An eval hook has one: an eval was scored. */
 export const phasesOf = {
   provider: ['before_call', 'after_call'],
   tool: ['before_execution', 'after_execution'],
@@ -13,85 +12,78 @@ export const phasesOf = {
 
 export type HookKind = keyof typeof phasesOf;
 export type Phase = (typeof phasesOf)[HookKind][number];
-/** filter: asked, its verdict counts; observe: only notified; shadow: asked, its verdict only recorded. */
+/** `filter`: its verdict counts. `observe`: it is only notified. `shadow`: its verdict is only recorded. */
 export type HookMode = 'filter' | 'observe' | 'shadow';
 
 interface AnswerBase {
   readonly reason: string;
   readonly metadata: Json;
-  /** Further texts for the model. */
   readonly context?: readonly string[];
 }
 
-/** One hook lets the event pass. */
 export interface Allow extends AnswerBase {
   readonly verdict: 'allow';
-  /** The hook does not handle this point, and need not be asked there again while its process lives. */
+  /** The hook does not handle this point and need not be called for it again during its process's life. */
   readonly isUnsubscribed?: boolean;
 }
 
-/** One hook lets the event pass with parts of it replaced; `replace` has the shape of the phase or point. */
+/** The hook replaces parts of the event; `replace` has the shape of the phase or point. */
 export interface Modify extends AnswerBase {
   readonly verdict: 'modify';
   readonly replace: Json;
 }
 
-/** One hook stops the event. `enforced` asks for a stand-in text; `error` is set when a fault caused it. */
+/** The hook stops the event. `enforced` requests a replacement text; `error` is set if a fault caused the denial. */
 export interface Deny extends AnswerBase {
   readonly verdict: 'deny';
   readonly enforced: boolean;
   readonly error?: Fault;
 }
 
-/** One hook wants a person to decide whether a tool runs; with `replace`, of the call as it then is. */
+/** The hook wants a person to decide whether the tool runs; with `replace`, on the modified call. */
 export interface Ask extends AnswerBase {
   readonly verdict: 'ask';
   readonly replace?: Json;
 }
 
-/** One hook answers in the place of the work itself. */
 export interface Respond extends AnswerBase {
   readonly verdict: 'respond';
   readonly result: Json;
-  /** The answer is that of a tool that failed. */
+  /** The result is that of a failed tool. */
   readonly isError?: boolean;
-  /** A text for the caller; when all calls of a round have one, the model is not called again. */
+  /** A text for the caller. If all calls of a round have one, the model is not called again. */
   readonly handled?: string;
 }
 
-/** One hook ends the whole turn, or the session with it; `error` is set when a fault did. */
+/** The hook ends the turn or the session; `error` is set if a fault caused the abort. */
 export interface Abort extends AnswerBase {
   readonly verdict: 'abort';
   readonly scope: 'turn' | 'session';
   readonly error?: Fault;
 }
 
-/** What one filter answered. */
 export type Answer = Allow | Modify | Deny | Ask | Respond | Abort;
 export type Verdict = Answer['verdict'];
 
-/** The decision of a whole chain of filters, and the hook that took it. */
 export interface Decision {
   readonly verdict: Verdict;
-  /** The hook that decided, or the last one that modified; null when every hook merely allowed. */
+  /** The hook that decided, or the last one that modified; null if every hook only allowed. */
   readonly hook: string | null;
   readonly dialect: string | null;
   readonly reason: string;
   readonly enforced: boolean;
-  /** All replacements together, by member, the last one of each; null when there is none. */
+  /** All replacements by member, the last one of each; null without any. */
   readonly replace: Json | null;
-  /** The replacement for the work itself: the text of an enforced denial, or the result of a `respond`; else null. */
+  /** Replaces the work itself: the text of an enforced denial, or the result of a `respond`; else null. */
   readonly result: Json | null;
-  /** Texts for the model, in the order of the hooks. */
   readonly context: readonly string[];
-  /** How much an abort ends; null for every other verdict. */
+  /** What an abort ends; null for other verdicts. */
   readonly abort: 'turn' | 'session' | null;
-  /** The deciding hook's, else those of all hooks merged in order. */
+  /** From the deciding hook, else merged from all hooks in order. */
   readonly metadata: Json;
   readonly error?: Fault;
 }
 
-/** The optional members of an answer. */
 export interface AnswerDetails {
   readonly reason?: string;
   readonly metadata?: Json;
@@ -119,7 +111,7 @@ export const deny = (reason: string, enforced: boolean, metadata: Json): Deny =>
   metadata,
 });
 
-/** Constructors of answers with the optional members that foreign dialects use. */
+/** Constructors with the optional members that foreign dialects use. */
 export const answers = {
   allow: (beside: AnswerDetails = {}): Allow => ({ verdict: 'allow', ...answerBase(beside) }),
   modify: (replace: unknown, beside: AnswerDetails = {}): Modify => ({
@@ -157,21 +149,21 @@ export const answers = {
 } as const;
 
 /**
- * An answer or a decision as callers, agents and models get it. Of a hook that failed they learn the code and the words of the
- * catalogue: what its process wrote may quote the texts of another caller. Only the log has the rest, and `wholeFault`.
+ * An answer or decision for callers, agents and models. It reduces a hook's fault to its code and the catalogue's text,
+ * since process output may quote another caller. Only the log and `wholeFault` have the rest.
  */
 export function withoutFaultText<Given extends { readonly reason: string; readonly error?: Fault }>(
   answer: Given,
 ): Given {
   if (answer.error === undefined) return answer;
-  // That our side ended the exchange is said in our own words alone.
+  // Our own cancellation has no text of a peer.
   if (isCancelled(answer.error) || wholeFaults.has(answer.error)) return answer;
   const error = withCatalogueText(answer.error);
   wholeFaults.set(error, { reason: answer.reason, error: answer.error });
   return { ...answer, reason: `the hook failed: ${error.message}`, error };
 }
 
-/** What `withoutFaultText` took out of a decision, for the person at the command line who runs the hook. */
+/** The details that `withoutFaultText` removed, for the person who runs the hook at the command line. */
 export function wholeFault({ error }: Pick<Decision, 'error'>): WholeFault | undefined {
   return error && wholeFaults.get(error);
 }
@@ -181,32 +173,31 @@ interface WholeFault {
   readonly error: Fault;
 }
 
-/** By the fault that stands in its place. */
 const wholeFaults = new WeakMap<Fault, WholeFault>();
 
-/** A tool call on its way; `args` is an object. */
+/** A tool call before its execution; `args` is an object. */
 export interface ToolHookRequest {
   readonly name: string;
   readonly args: unknown;
   readonly call_id: string;
-  /** The model's own id for the call, of one that a model asked for; no member of the native payload. */
+  /** The model's own id of the call, if a model requested it. Not part of the native payload. */
   readonly tool_use_id?: string | undefined;
-  /** What kind of work the tool does, as the config has it: fs_read, fs_write, shell, network, … */
+  /** The kind of work as configured: fs_read, fs_write, shell, network, … */
   readonly category?: string | undefined;
-  /** Names that other systems have for the tool; foreign hooks are given the first. */
+  /** The tool's names in other systems; foreign hooks receive the first. */
   readonly aliases?: readonly string[] | undefined;
-  /** The tool does not exist, and no hook has answered in its place. */
+  /** The tool does not exist, and no hook supplied a result. */
   readonly isUnknown?: boolean | undefined;
 }
 
-/** What the model would see of a finished tool call; `error` is empty when it succeeded. */
+/** A finished tool call as the model reads it; `error` is empty on success. */
 export interface ToolHookResponse {
   readonly name: string;
   readonly call_id: string;
   readonly content: string;
   readonly error: string;
   readonly latency_ms: number;
-  /** The result itself, of a call that succeeded; no member of the native payload. */
+  /** The result of a successful call. Not part of the native payload. */
   readonly result?: Json | undefined;
 }
 
@@ -218,7 +209,7 @@ export interface SessionEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A finished eval as an eval hook reads it: `score` is absent when unscored, and `error` then has the reason. */
+/** A finished eval as an eval hook reads it. If it is unscored, `score` is absent and `error` has the reason. */
 export interface EvalEvent {
   readonly eval_id: string;
   readonly type: string;
@@ -232,7 +223,7 @@ export interface EvalEvent {
   readonly turn_index?: number;
 }
 
-/** The events of native hooks. Members are those of the native payload. */
+/** The events of native hooks, with the members of the native payload. */
 export type NativeEvent =
   | { readonly hook: 'provider'; readonly phase: 'before_call'; readonly request: ProviderRequest }
   | {
@@ -255,14 +246,13 @@ export type NativeEvent =
     }
   | { readonly hook: 'eval'; readonly phase: 'scored'; readonly event: EvalEvent };
 
-/** A finished call, and what the model reads of it. `asked` are the arguments as the model wrote them. */
+/** A finished call, and what the model reads of it. `asked` contains the arguments as the model wrote them. */
 export interface EndedCall {
   readonly hook: 'tool';
   readonly request: ToolHookRequest;
   readonly asked: unknown;
   readonly response: ToolHookResponse;
   readonly status: 'ok' | 'failed' | 'denied';
-  /** Why and where it was denied, if it was. */
   readonly denial?:
     | { readonly reason: string; readonly stage: 'before_execution' | 'approval' | 'after_execution' }
     | undefined;
@@ -270,42 +260,41 @@ export interface EndedCall {
   readonly isFlow: boolean;
 }
 
-/** A phase of a tool call that only foreign dialects have hooks for. */
+/** A phase of a tool call that only foreign dialects support. */
 export type CallEvent =
-  /** Asked after all filters, of the call as they left it. `asked`: a hook wants a person to decide. */
+  /** A decision after all filters, on the call as they left it. `asked`: a hook wants a person to decide. */
   | {
       readonly hook: 'tool';
       readonly phase: 'approval';
       readonly request: ToolHookRequest;
       readonly asked: { readonly hook: string; readonly reason: string } | null;
     }
-  /** The call was denied before it ran; `content` is what the model would read of that. */
+  /** The call was denied before it ran; `content` is what the model would read. */
   | {
       readonly hook: 'tool';
       readonly phase: 'blocked';
       readonly request: ToolHookRequest;
       readonly response: ToolHookResponse;
       readonly reason: string;
-      /** Where it was denied; absent: not known. */
+      /** Where it was denied; absent: unknown. */
       readonly stage?: 'before_execution' | 'approval' | undefined;
     }
-  /** Notified: the process is about to run with these arguments. */
+  /** Notification: the process is about to run with these arguments. */
   | { readonly hook: 'tool'; readonly phase: 'started'; readonly request: ToolHookRequest }
-  /** Notified: the call has ended. */
   | (EndedCall & { readonly phase: 'finished' })
-  /** Notified, in call order: all calls of the response have ended. */
+  /** Notification, in call order: all calls of the response ended. */
   | (EndedCall & { readonly phase: 'returned' })
-  /** Notified: the call is pending, a person has to decide. */
+  /** Notification: the call is pending and waits for a person. */
   | {
       readonly hook: 'tool';
       readonly phase: 'pending';
       readonly request: ToolHookRequest;
-      /** Of the pending call, which is kept already. */
+      /** The id of the pending call, which is already stored. */
       readonly id: string;
       readonly message: string;
     };
 
-/** A phase of a turn that only foreign dialects have hooks for. Hooks of the first seven are asked, the rest notified. */
+/** A turn phase that only foreign dialects support. Hooks decide in the first seven phases and observe the others. */
 export type TurnEvent =
   /** A person's message begins the turn. `replace` may have `prompt`. */
   | { readonly hook: 'turn'; readonly phase: 'prompt'; readonly turn: Turn }
@@ -317,7 +306,7 @@ export type TurnEvent =
   | { readonly hook: 'turn'; readonly phase: 'request'; readonly turn: Turn }
   /** `replace` may have `fallback`, `fuel`, `fuel_delta`. */
   | { readonly hook: 'turn'; readonly phase: 'loop'; readonly turn: Turn }
-  /** After the last result of a response; `replace` as at `loop`. */
+  /** After the last result of a response; `replace` as for `loop`. */
   | {
       readonly hook: 'turn';
       readonly phase: 'batch';
@@ -333,7 +322,7 @@ export type TurnEvent =
       readonly end: 'final_response' | 'max_iterations';
     }
   | { readonly hook: 'turn'; readonly phase: 'turn_start'; readonly turn: Turn }
-  /** Notified: an answer without tool calls was accepted, the last of the turn or not; `prompt` is what it answers. */
+  /** An answer to `turn.prompt` without tool calls was accepted. Further answers may follow in the turn. */
   | {
       readonly hook: 'turn';
       readonly phase: 'answered';
@@ -341,9 +330,7 @@ export type TurnEvent =
       readonly response: string;
       readonly original_prompt: string;
     }
-  /** The model is about to be called. */
   | { readonly hook: 'turn'; readonly phase: 'model_asked'; readonly turn: Turn }
-  /** A model call has failed and is about to be made again. */
   | {
       readonly hook: 'turn';
       readonly phase: 'model_retried';
@@ -364,7 +351,7 @@ export type TurnEvent =
       readonly hook: 'turn';
       readonly phase: 'turn_end';
       readonly turn: Turn;
-      /** The final answer; '' when there is none. */
+      /** The final answer; empty without one. */
       readonly response: string;
       readonly status: 'completed' | 'failed' | 'denied';
       /** A flow control tool, not the model, ended the turn. */
@@ -380,7 +367,6 @@ export type TurnEvent =
       readonly error: Fault;
     };
 
-/** An event that hooks are asked about or notified of. */
 export type HookEvent = NativeEvent | CallEvent | TurnEvent;
 export type EventKind = HookEvent['hook'];
 export type EventPhase = HookEvent['phase'];

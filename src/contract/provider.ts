@@ -1,8 +1,8 @@
 import type { Json } from '../base/json/json.ts';
 
 /**
- * A message as the native wire carries it. `content` is always the message's whole text, that of tool
- * results too; further members (`parts`, `tool_calls`, `tool_result`, `finish_reason`, …) travel untouched.
+ * A message of the native protocol. `content` is always the whole text, also of tool results; further members (`parts`,
+ * `tool_calls`, `tool_result`, `finish_reason`, …) pass unchanged.
  */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
@@ -10,27 +10,23 @@ export interface ChatMessage {
   readonly [member: string]: unknown;
 }
 
-/** What is about to be sent to a model. `round` counts the provider calls of one turn, from 1. */
+/** A request to a model before it is sent. `round` counts the provider calls of one turn, from 1. */
 export interface ProviderRequest {
   readonly provider_id: string;
   readonly model: string;
   readonly messages: readonly ChatMessage[];
-  /** The system prompt; `messages` never contain it. */
+  /** `messages` never contain the system prompt. */
   readonly system_prompt: string;
   readonly round: number;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What the model is offered; no member of the native payload. */
+  /** The tools offered to the model. Not part of the native payload. */
   readonly tools?: readonly ToolListing[];
-  /** No member of the native payload. */
+  /** Not part of the native payload. */
   readonly options?: ModelOptions;
-  /**
-   * Of a request that came over HTTP: all members of its body that are told nowhere else, tool definitions included, as
-   * one JSON object.
-   */
+  /** Of a request over HTTP: the members that no other field exposes, tool definitions included, as an object. */
   readonly other?: Json;
 }
 
-/** What the model answered. */
 export interface ProviderResponse {
   readonly provider_id: string;
   readonly model: string;
@@ -39,13 +35,12 @@ export interface ProviderResponse {
   readonly latency_ms: number;
 }
 
-/** What a model is called with beside its messages and tools; absent members are the provider's own. */
+/** Further options of a model call; the provider's defaults apply to absent members. */
 export interface ModelOptions {
   readonly max_tokens?: number | undefined;
   readonly temperature?: number | undefined;
 }
 
-/** A tool as a model is offered it. */
 export interface ToolListing {
   readonly name: string;
   readonly description: string;
@@ -54,5 +49,5 @@ export interface ToolListing {
   readonly category?: string | undefined;
 }
 
-/** What a provider is asked for: answers of a model, or embeddings of texts. */
+/** `llm`: the provider answers. `embedding`: it converts texts to vectors. */
 export type ProviderRole = 'llm' | 'embedding';

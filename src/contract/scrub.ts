@@ -2,29 +2,25 @@ import { type Fault, RuntimeError } from '../base/errors.ts';
 import { isObject, Json } from '../base/json/json.ts';
 import { isJson } from '../base/json/parse.ts';
 
-/** Takes secrets out of a text; JSON stays JSON. */
+/** Removes secrets from a text; JSON stays JSON. */
 export type Redact = (text: string) => string;
 
-/** Removes secrets from texts. */
 export interface Scrubber {
-  /** For messages and logs: hides known values, and whatever follows the name of a credential. */
+  /** For messages and logs: hides known values, and any text after the name of a credential. */
   text(text: string): string;
-  /** For data: hides known values only. Returns the same string if there are none in it. */
+  /** For data: hides known values only. Returns the same string without any. */
   values(text: string): string;
-  /** As `text`, for a streamed text. */
   stream(): ScrubStream;
-  /** Adds values to hide from now on. */
   add(secrets: Iterable<string>): void;
 }
 
 export interface ScrubStream {
-  /** Returns what can be shown by now, usually whole lines. */
+  /** Returns the text that can be shown so far, usually whole lines. */
   push(text: string): string;
-  /** The held-back text as it would be shown if the stream ended now. Changes nothing. */
+  /** The held-back text as shown if the stream ended now. Changes nothing. */
   rest(): string;
 }
 
-/** A scrubber without secrets, for tests and parts that have none. */
 export const noopScrubber: Scrubber = {
   text: (text) => text,
   values: (text) => text,
@@ -32,19 +28,18 @@ export const noopScrubber: Scrubber = {
   add: () => {},
 };
 
-/** The error with message, hint and details scrubbed; the same object if there was nothing to hide. */
+/** Scrubs message, hint and details; returns the same object if nothing was hidden. */
 export function scrubError(error: RuntimeError, scrubber: Scrubber): RuntimeError {
   const { code, message, hint, details } = error;
   const clean = scrubFault({ code, message, hint, details }, scrubber);
   if (clean.message === message && clean.hint === hint && clean.details === details) return error;
-  // The cause is dropped, since its message may hold the same secret.
+  // The cause is dropped, since its message may contain the same secret.
   const scrubbed = new RuntimeError(code, clean.message, { hint: clean.hint, details: clean.details });
   const stack = error.stack;
   if (stack !== undefined) scrubbed.stack = scrubber.text(stack);
   return scrubbed;
 }
 
-/** The fault with message, hint and details scrubbed; the same object if there was nothing to hide. */
 export function scrubFault(fault: Fault, scrubber: Scrubber): Fault {
   const { code, message, hint, details } = fault;
   const clean = details === undefined ? undefined : scrubMembers(details, (text) => scrubber.text(text));
@@ -58,10 +53,7 @@ export function scrubFault(fault: Fault, scrubber: Scrubber): Fault {
   };
 }
 
-/**
- * Scrubs the messages and the fault of an outcome, answer or document; all other members are data and stay
- * exact. Of a list, those of each element.
- */
+/** Scrubs the messages and the fault of an outcome, answer or document, or of a list's elements, but no data. */
 export function scrubMessages<Value extends object>(value: Value, scrubber: Scrubber): Value {
   if (Array.isArray(value)) return mapObjects(value, (element) => scrubMessages(element, scrubber));
   if (!hasMessages(value)) return value;
@@ -70,11 +62,10 @@ export function scrubMessages<Value extends object>(value: Value, scrubber: Scru
     return [key, messageKeys.has(key) && typeof member === 'string' ? scrubber.text(member) : member];
   });
   const changed = members.filter(([key, member]) => Reflect.get(value, String(key)) !== member);
-  // A document knows the exact text of its parts, and a copy of it does not.
+  // A copy of a document loses the exact text of its parts, so an unchanged one is returned itself.
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }
 
-/** Most outcomes are data alone, and an empty message stays as it is. */
 function hasMessages(value: object): boolean {
   for (const key in value) {
     if (key === 'error' || (messageKeys.has(key) && Reflect.get(value, key) !== '')) return true;
@@ -82,7 +73,6 @@ function hasMessages(value: object): boolean {
   return false;
 }
 
-/** The elements with those that are objects mapped; the same list if none of them changed. */
 function mapObjects<List extends readonly unknown[]>(
   list: List,
   map: (element: object, at: number) => object,
@@ -90,11 +80,10 @@ function mapObjects<List extends readonly unknown[]>(
   const mapped = list.map((element: unknown, at) =>
     typeof element === 'object' && element !== null ? map(element, at) : element,
   );
-  // The elements keep their types: only texts in them changed.
   return mapped.every((element, at) => element === list[at]) ? list : (mapped as unknown as List);
 }
 
-/** The value with the messages and the fault of `other`, for each that both have; of lists, element by element. */
+/** Takes messages and fault of `other` where both have them; of lists, element by element. */
 export function withMessagesOf<Value extends object>(value: Value, other: object): Value {
   if (Array.isArray(value)) {
     return mapObjects(value, (element, at) => {
@@ -113,17 +102,15 @@ export function withMessagesOf<Value extends object>(value: Value, other: object
   return { ...value, ...Object.fromEntries(members) };
 }
 
-/** Members that hold a message, not data. */
 const messageKeys: ReadonlySet<string> = new Set(['reason', 'detail', 'message', 'stderr']);
 
 function isFault(value: unknown): value is Fault {
   return isObject(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
 }
 
-/** The tree with its strings, keys included, rewritten; the same tree if none of them changed. */
+/** Rewrites all strings of a tree, including keys; returns the same tree if none changed. */
 export function scrubMembers<Value>(value: Value, rewrite: (text: string) => string): Value {
   const changed = rewriteAny(value, rewrite, 0);
-  // The shape is the same: only texts were rewritten.
   return changed as Value;
 }
 
@@ -138,7 +125,7 @@ function rewriteAny(value: unknown, rewrite: (text: string) => string, depth: nu
   return Array.isArray(value) ? rewriteList(value, rewrite, depth) : rewriteObject(value, rewrite, depth);
 }
 
-/** Copies nothing before the first change: most records have none. */
+/** Copies nothing before the first change, since most records have none. */
 function rewriteList(list: readonly unknown[], rewrite: (text: string) => string, depth: number): unknown {
   let changed: unknown[] | undefined;
   for (let at = 0; at < list.length; at++) {

@@ -1,7 +1,6 @@
 import { catalogue, type ErrorCode, type Fault } from '../base/errors.ts';
 import { anyMembers, keyOf, members, optional, readShape, text } from '../base/json/shape.ts';
 
-/** A fault in a record whose other members say more about it. */
 export const faultShape = members<Fault>({
   code: keyOf(catalogue),
   message: text,
@@ -18,7 +17,7 @@ const storedFault = members<Omit<Fault, 'code' | 'hint'> & { readonly code: stri
   },
 );
 
-/** A stored fault; a code that is unknown here becomes `otherwise`. Throws Error when the value is no fault. */
+/** Replaces an unknown code by `otherwise`. Throws Error if the value is not a fault. */
 export function readStoredFault(value: unknown, otherwise: ErrorCode = 'INTERNAL'): Fault {
   const { code, message, hint, details } = readShape(
     storedFault,

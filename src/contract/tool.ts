@@ -3,13 +3,13 @@ import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
 import type { Approval } from './approval.ts';
 
-/** One call of one tool. `args` is a JSON object whose text reaches the process unchanged. */
+/** One tool call. `args` is a JSON object whose text reaches the process unchanged. */
 export interface ToolCall {
   readonly name: string;
   readonly callId: string;
   readonly args: Json;
   readonly approval?: Approval;
-  /** The same for every repetition of one call; sent only to tools that are declared idempotent. */
+  /** The same for every repetition of a call; sent only to tools that are declared idempotent. */
   readonly idempotencyKey?: string;
 }
 
@@ -23,7 +23,7 @@ export interface ToolFailed {
   readonly error: Fault;
 }
 
-/** The tool asks for a person. `members` holds the whole pending object, unknown members included. */
+/** The tool requires a person's decision. `members` is the whole pending object, unknown members included. */
 export interface ToolPending {
   readonly status: 'pending';
   readonly reason: string;
@@ -42,12 +42,9 @@ export const pending = (reason: string, message: string, members: Json): ToolPen
   members,
 });
 
-/**
- * A function that gives ids which no other gives, in this process or another, since they are stored and sent as
- * idempotency keys: UUIDs of version 4 whose first 74 random bits are drawn once, and whose last 48 count.
- */
+/** Stored ids and idempotency keys must be unique across processes: 74 random bits are drawn once, 48 bits count. */
 function createIds(prefix: string): () => string {
-  // Not before the first: what makes random bits takes long to load.
+  // Created on first use, because loading the random generator takes long.
   let start: string | undefined;
   let count = 0;
   return () => {
@@ -59,9 +56,7 @@ function createIds(prefix: string): () => string {
 
 const COUNT_DIGITS = 12;
 
-/** Names a tool call that its caller has not named. */
 export const nextCallId = createIds('call_');
-/** Names an event that is no part of a call. */
 export const nextEventId = createIds('event_');
-/** Names an eval that is asked, or a phase of a session. */
+/** The id of an eval exchange or a session phase. */
 export const nextExchangeId = createIds('');

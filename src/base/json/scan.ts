@@ -29,7 +29,6 @@ export function scanMembers(text: string, from = 0): Member[] {
   }
 }
 
-/** The elements of the array that starts at `from`, as positions in the text. */
 export function scanElements(text: string, from = 0): { start: number; end: number }[] {
   const elements: { start: number; end: number }[] = [];
   let at = skipSpace(text, from) + 1;

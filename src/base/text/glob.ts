@@ -26,7 +26,6 @@ export function matchesGlob(pattern: string, text: string): boolean {
 
 /** Whether some text matches both patterns. Takes time proportional to the product of both lengths. */
 export function mayBothMatch(one: string, other: string): boolean {
-  // For each row, whether the rests of both patterns may match the same text.
   let below: readonly boolean[] = [];
   for (let here = one.length; here >= 0; here -= 1) {
     const row: boolean[] = new Array<boolean>(other.length + 1).fill(false);

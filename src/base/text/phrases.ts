@@ -3,7 +3,6 @@ export function shorten(text: string, max = 100, kept = max): string {
   return text.length <= max ? text : `${text.slice(0, kept).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** `1 case`, `2 cases`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
