@@ -225,7 +225,7 @@ async function findOrRunEpoch(
   return record;
 }
 
-/** A missing subject would judge cases as recorded, so each variant must have one. */
+/** Throws INTERNAL if the variant has no subject. Without one, its cases would be judged as recorded. */
 function toolsOf(options: SuiteOptions, variant: VariantPlace | undefined): EpochTools {
   if (variant === undefined) return options;
   const subject = options.variants?.get(variant.name);

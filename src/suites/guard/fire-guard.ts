@@ -65,7 +65,7 @@ function readGuardEvent(members: Readonly<Record<string, unknown>>): HookEvent {
   });
 }
 
-/** Returns a shadow hook as a filter. Throws NAME_UNKNOWN or EVENT_INVALID. */
+/** Returns the link of the hook `only` as a filter, even if it is a shadow. Throws NAME_UNKNOWN, EVENT_INVALID. */
 function selectHook(links: readonly Link[], only: string, event: HookEvent): Link[] {
   const link = links.filter((each) => 'name' in each).find(({ name }) => name === only);
   const { listener } = link ?? {};

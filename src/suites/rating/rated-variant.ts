@@ -5,7 +5,7 @@ import type { RunHeader, RunSource } from '../record.ts';
 import type { VariantHeader } from '../run/stats-record.ts';
 import { variantAmong } from '../variants.ts';
 
-/** Throws USAGE if a matrix run needs a variant or another run has none. Throws NAME_UNKNOWN for an unknown variant. */
+/** Throws USAGE unless a variant is given exactly for a matrix run. Throws NAME_UNKNOWN for an unknown variant. */
 export function requireVariant(
   { run_id: id, variants }: Pick<RunHeader, 'run_id' | 'variants'>,
   wanted: string | undefined,

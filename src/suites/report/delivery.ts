@@ -160,7 +160,7 @@ function escapeMessage(text: string): string {
 /**
  * Writes pull request annotations as GitHub workflow commands
  * (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). Limits each kind to GitHub's
- * maximum per step. Missed gates come first; with several suites, suites without a report.
+ * maximum per step. With several suites, suites without a report come first, then missed gates.
  */
 const openGithub = writesAtEnd((report, { isSeveral }) => {
   const ofSuites = report.outcomes.flatMap((outcome) =>

@@ -118,7 +118,7 @@ function newResultQueue<Result>(
 interface Slots {
   take(): void;
   give(): void;
-  /** Resolves when at least that many are free; one waiter at a time. */
+  /** Resolves when at least `wanted` places are free. Only one caller may wait at a time. */
   whenFree(wanted: number): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ import {
 } from '../suite/suite.ts';
 import { renderValue, variablesOf } from '../suite/template.ts';
 
-/** The keys that are read from each kind of file; docs/guides/move-from-other-programs.md describes how each is imported. */
+/** The keys that are read from each kind of file, as described in docs/guides/move-from-other-programs.md. */
 export const arenaKeys = {
   prompt: {
     read: { task_type: asText, variables: asItems, system_template: asGiven, evals: assertionsAt },
