@@ -24,7 +24,7 @@ export interface DialectConfig<Settings = unknown> {
   loadHooks(): Promise<ForeignDialect<Settings>>;
   loadTrial(): Promise<Trial<Settings>>;
   loadInbound?(): Promise<Inbound>;
-  /** The same for a system that keeps one process for all events. */
+  /** For a system that keeps one process for all events. */
   loadInboundServer?(): Promise<InboundServer>;
   /** The payload members whose values differ from run to run. */
   readonly volatileFields: VolatileFields;

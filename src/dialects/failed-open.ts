@@ -5,7 +5,7 @@ import { type Decoded, decoded, type Note } from './dialect.ts';
 import type { HookEntry } from './foreign-dialect.ts';
 
 export interface FailureRule {
-  /** The rule's id, the dialect's name and the cause: `<dialect>.timeout`. */
+  /** The rule's id, from the dialect's name and the cause: `<dialect>.timeout`. */
   readonly cause: string;
   /**
    * The hook's failure, as the end of a sentence: `exited with code 1`. A text that quotes the hook comes with an

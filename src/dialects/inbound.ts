@@ -14,6 +14,7 @@ export interface InboundEvent {
 
 /** Identifies the caller of a tool call. The same call from another caller is a different call. */
 export interface AgentCaller {
+  /** The system’s name. */
   readonly agent: string;
   /** The session’s own name, or empty. */
   readonly session: string;

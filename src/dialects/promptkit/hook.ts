@@ -203,7 +203,7 @@ function checkMessage(value: unknown): string | undefined {
   return checkParts(value['parts']) ?? checkParts(isObject(result) ? result['parts'] : undefined);
 }
 
-/** Without a text in each part, a changed `content` could not be matched with the parts. */
+/** A changed `content` could not be matched with parts whose text cannot be read. */
 function checkParts(parts: unknown): string | undefined {
   if (parts === undefined || parts === null) return undefined;
   const isFit = Array.isArray(parts) && parts.every((part) => isObject(part) && isText(part['text']));

@@ -158,7 +158,7 @@ async function callModel(
 
 /**
  * Streams an answer to the AI SDK. Without a window, nothing is sent before the after_call hooks have seen the whole
- * answer. With a window, all text is sent as one part.
+ * answer. With a window, released text is sent at once, always as one part.
  */
 class AnswerDoor implements StreamDoor<Part, Part> {
   readonly #passage: GuardedStream;

@@ -5,7 +5,7 @@ import { RuntimeError } from '../../base/errors.ts';
  * only when every stretch of `windowChars` UTF-16 units that contains it has been inside a filtered piece.
  */
 export class TextWindow {
-  /** The length of the text that stays unreleased: the window less one unit. */
+  /** The minimum length of the unreleased text: the window less one unit. */
   readonly #tail: number;
   readonly #step: number;
   #due: number;

@@ -302,7 +302,7 @@ interface Alignment {
   readonly isSame: boolean;
 }
 
-/** Matches equal messages first, in order, then messages between them by position and role. */
+/** Matches equal messages first, in order. Those between match by position and role if their number is the same. */
 export function alignMessages(
   sent: readonly ChatMessage[],
   replaced: readonly ChatMessage[],

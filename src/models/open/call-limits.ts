@@ -302,7 +302,7 @@ function saysUnfinished(error: unknown): boolean {
   );
 }
 
-/** Also throws if the API gave no finish reason: packages then give `other` without `raw`. */
+/** Throws like `requireFinished`, and if the API gave no finish reason: packages then give `other` without `raw`. */
 function requireStreamFinished(finishReason: LanguageModelV4FinishReason, id: string): void {
   requireFinished(finishReason, id);
   if (finishReason.unified === 'other' && finishReason.raw === undefined) throw unfinishedError(id);

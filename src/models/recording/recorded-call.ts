@@ -84,7 +84,7 @@ function redactTree(value: unknown, redact: Redact): unknown {
   return parseLossless(redact(stringifyJson(value)));
 }
 
-/** Keys stay unchanged: a model can be made to repeat only strings. */
+/** Keys stay unchanged: the secrets that a model may repeat are in string values. */
 function hideStrings(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') return hideSecrets(value, secrets);
   if (Array.isArray(value)) return value.map((member) => hideStrings(member, secrets));

@@ -104,7 +104,7 @@ export function settingsFor(
   time: DecisionTime,
 ): string {
   const { seconds, option } = toTimeLimit(time);
-  // With this key, versions that know it block if the hook cannot start or is killed. Signalbox denies before the
+  // `onFailure` blocks if the hook cannot start or is killed, in versions that know it. Signalbox denies before the
   // timeout.
   const handler = {
     type: 'command',
@@ -170,7 +170,7 @@ function isWithheld(content: string, reason: string): boolean {
   return content.includes(text) && !/[\p{L}\p{N}]/u.test(rest.replaceAll('0', ''));
 }
 
-/** Makes no decision, so that Claude Code still asks where it would ask. */
+/** Adds no decision to `fields`, so that Claude Code still asks where it would ask. */
 function withContext(
   name: string,
   { context }: DecisionDocument,

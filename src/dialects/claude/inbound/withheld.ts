@@ -58,7 +58,7 @@ function fill(type: ResultType, value: unknown, text: string): unknown {
       return fits(type, value) ? value : misfit;
     case 'list': {
       if (!Array.isArray(value)) return misfit;
-      // One item suffices to show the reason, and the original number must not leak.
+      // One item suffices to show the reason, and hides how many there were.
       const items = value.slice(0, 1).map((item) => fill(type.item, item, text));
       if (type.item.kind === 'unknown') return [];
       return items.includes(misfit) ? misfit : items;
