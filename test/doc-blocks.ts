@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { builtProgram } from './built.ts';
 
 /** A command of a page, what the page shows of its output, and what it printed here. */
@@ -15,7 +15,7 @@ export interface RunCommand {
 
 /**
  * Runs a page as a reader would who pastes its blocks, in a folder of its own: writes each block with `file=NAME`, and runs each
- * line after `$ ` in a `console` block. A block `console background` holds a server, which runs until the page ends. `npx
+ * command after `$ ` in a `console` block; a backslash at the end of a line continues it. A block `console background` holds a server, which runs until the page ends. `npx
  * signalbox` is the built program. Run ids in commands are replaced by the last id that a command printed.
  */
 export async function runPage(page: string, port: number): Promise<RunCommand[]> {
@@ -32,8 +32,10 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
       const [language, ...options] = info.split(' ');
       const file = options.find((option) => option.startsWith('file='))?.slice('file='.length);
       const body = text.replaceAll('8787', String(port));
-      if (file !== undefined)
+      if (file !== undefined) {
+        mkdirSync(dirname(join(folder, file)), { recursive: true });
         writeFileSync(join(folder, file), body, { mode: body.startsWith('#!') ? 0o755 : 0o644 });
+      }
       if (language !== 'console') continue;
       for (const { at, command, shown } of commandsOf(body)) {
         const given = command.replaceAll(/run_[0-9a-f]+/g, lastRun);
@@ -100,7 +102,7 @@ export function blocksOf(page: string): Block[] {
 }
 
 function commandsOf(block: string): { at: number; command: string; shown: string }[] {
-  return [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(
+  return [...block.matchAll(/^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)/gm)].map(
     ({ index, 1: command = '', 2: shown = '' }) => ({
       at: block.slice(0, index).split('\n').length - 1,
       command,

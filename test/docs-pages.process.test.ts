@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { globSync } from 'tinyglobby';
 import { describe, expect, test } from 'vitest';
 import { builtProgram } from './built.ts';
 import { blocksOf, isAsShown, runPage } from './doc-blocks.ts';
@@ -58,16 +59,19 @@ describe.each(guards)('the guard of docs/start/first-guard.md in .%s', (suffix) 
   });
 });
 
-const start = join(import.meta.dirname, '../docs/start');
+const docs = join(import.meta.dirname, '../docs');
+const pages = globSync('{start,guides}/*.md', { cwd: docs }).filter((name) =>
+  /^```console/m.test(readFileSync(join(docs, name), 'utf8')),
+);
 
-test.each(readdirSync(start))('docs/start/%s runs as pasted and prints what it shows', async (name) => {
-  const text = readFileSync(join(start, name), 'utf8');
+test.each(pages)('docs/%s runs as pasted and prints what it shows', async (name) => {
+  const text = readFileSync(join(docs, name), 'utf8');
   const commands = await runPage(text, await freePort());
   expect(commands.filter((command) => !isAsShown(command))).toEqual([]);
 });
 
-test.each(readdirSync(start))('docs/start/%s has fewer than 600 words', (name) => {
-  const words = readFileSync(join(start, name), 'utf8')
+test.each(globSync('start/*.md', { cwd: docs }))('docs/%s has fewer than 600 words', (name) => {
+  const words = readFileSync(join(docs, name), 'utf8')
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
     .split(/\s+/);
   expect(words.length).toBeLessThan(600);
