@@ -28,7 +28,6 @@ export interface AuditLogOptions {
   readonly keepsContent: boolean;
   /** Rows older than this many milliseconds are removed; undefined keeps all rows. */
   readonly keepMs: number | undefined;
-  /** Where signed heads are written in addition to the database. */
   readonly head: HeadOptions | undefined;
   /** A private Ed25519 key in PEM that replaces the generated key. */
   readonly signingKey: string | undefined;
@@ -41,7 +40,6 @@ export interface AuditLogOptions {
 
 export const auditFile = 'audit.db';
 
-/** Creates the audit if it does not exist. Throws STORE_FAILED. */
 export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
   const writer = await openWriter(options);
   const state = trackState(writer, options);
@@ -235,7 +233,6 @@ async function settle<Item>(
 }
 
 interface HeadOptions {
-  /** A file that holds only the latest head. */
   readonly file?: string | undefined;
   readonly print?: ((line: string) => void) | undefined;
   readonly everyMs: number;

@@ -8,7 +8,6 @@ import { type AuditRow, createRowMaker, type NewCall, noHash } from './row.ts';
 /** Appends rows to a chain. Each method is one transaction and durable when it returns. Throws SQLite's errors. */
 export interface ChainWriter {
   append(calls: readonly NewCall[]): Head;
-  /** Removes a batch of the oldest rows and records the removal in a new row. */
   prune(before: number): Pruned;
   /** Signs the head again, which tests whether the file is writable. */
   touch(): Head;
@@ -111,7 +110,6 @@ function throwMissing(): never {
   throw new DamagedError('the head of the audit is gone');
 }
 
-/** Does the work in one transaction. Throws SQLite's errors and STORE_FAILED. */
 export function doWork(chain: ChainWriter, work: AuditWork): AuditDone {
   switch (work.what) {
     case 'append':
@@ -124,7 +122,6 @@ export function doWork(chain: ChainWriter, work: AuditWork): AuditDone {
 }
 
 export interface OldRows {
-  /** The number of the last row to remove. */
   readonly through: number;
   readonly hash: string;
   readonly removed: number;
@@ -132,9 +129,8 @@ export interface OldRows {
 }
 
 /**
- * Finds the first rows that can be removed, ending with a call older than `before`. Other rows and calls dated in the
- * future (from a wrong clock) go with the calls after them. `oldest` holds `seq`, `hash`, `kind` and `at` of the first
- * `MOST_PRUNED` rows.
+ * The last removable row is a call older than `before`. Other rows and calls dated in the future (from a wrong clock)
+ * go with the calls after them. `oldest`: `seq`, `hash`, `kind` and `at` of the first `MOST_PRUNED` rows.
  */
 export function findOld(oldest: Iterable<Row>, tip: Tip, before: number): OldRows {
   let old: OldRows = { through: 0, hash: noHash, removed: 0, isPartial: false };

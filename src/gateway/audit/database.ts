@@ -10,8 +10,7 @@ import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { type Head, readHead } from './keys.ts';
 
 /**
- * Opens an audit for reading while others write to it. Read-only folders work too. Throws FILE_UNREADABLE if there is
- * no audit, and STORE_FAILED.
+ * Opens an audit for reading, even in a read-only folder. Throws FILE_UNREADABLE if there is none, and STORE_FAILED.
  */
 export function openKept(file: string): DatabaseSync {
   if (!existsSync(file)) {
@@ -61,8 +60,7 @@ const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
 const BUSY_MS = 5000;
 
-// `rows` is the chain, `chain` holds its one head, and `contents` holds the bodies of calls if the config asks for
-// them.
+// `chain` holds the one head. `contents` holds the bodies of calls if the config asks for them.
 const tables = `
 CREATE TABLE chain (
   one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -15,7 +15,6 @@ export interface KeptCall extends CallRow {
 }
 
 export interface CallFilter {
-  /** A key ID or a caller's name. */
   readonly key?: string | undefined;
   readonly model?: string | undefined;
   readonly outcome?: string | undefined;
@@ -74,7 +73,6 @@ export function keyedDigest(digestKey: string, bodyDigest: string): string {
   return createHmac('sha256', Buffer.from(digestKey, 'hex')).update(bodyDigest).digest('hex');
 }
 
-/** A filter that is null matches every row. */
 const listing = `
   SELECT seq, body, hash FROM rows
   WHERE body ->> '$.kind' = 'call'
@@ -126,7 +124,7 @@ function parse(text: string): unknown {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Parses a row's JSON. Members with a wrong type get empty values. Returns undefined for rows that are not calls. */
+/** Members with a wrong type get empty values. Returns undefined for rows that are not calls. */
 function readCallRow(value: unknown): CallRow | undefined {
   if (!isObject(value) || value['kind'] !== 'call') return undefined;
   const times = membersAt(value, 'times');

@@ -25,10 +25,7 @@ export interface AuditKeys {
   readonly digest: string;
 }
 
-/**
- * Loads the keys of a folder. Creates missing keys, readable by the owner only. `given` replaces the signing key.
- * Throws system errors, and STORE_FAILED for an invalid key.
- */
+/** Creates missing keys, readable by the owner only. Throws system errors, and STORE_FAILED for an invalid key. */
 export function loadKeys(folder: string, given: string | undefined): AuditKeys {
   makeFolder(folder);
   const digest = readOrMake(join(folder, keyFiles.digest), 0o600, makeDigestKey).trim();
@@ -83,7 +80,6 @@ export function makeDigestKey(): string {
   return `${randomBytes(32).toString('hex')}\n`;
 }
 
-/** Returns the file's content. Creates the file if missing; another process may create it at the same time. */
 function readOrMake(file: string, mode: number, make: () => string): string {
   const kept = attempt(() => readFileSync(file, 'utf8'), 'ENOENT');
   if (kept !== undefined) return kept;
@@ -91,7 +87,6 @@ function readOrMake(file: string, mode: number, make: () => string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** Returns undefined if `work` throws. With `code`, only system errors with that code are caught. */
 function attempt<Result>(work: () => Result, code?: string): Result | undefined {
   try {
     return work();

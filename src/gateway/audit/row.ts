@@ -13,10 +13,7 @@ export interface CallRow {
   readonly caller: string;
   readonly endpoint: string;
   readonly model: string;
-  /**
-   * The IDs of the providers that were called, in order, and of the provider whose response was used. Null in rows of
-   * older versions.
-   */
+  /** In call order, then the provider whose response was used. Null in rows of older versions. */
   readonly asked: readonly string[] | null;
   readonly provider: string | null;
   readonly stream: boolean;
@@ -52,7 +49,6 @@ interface KeyRow {
   readonly public_key: string;
 }
 
-/** Records that the rows up to `through` were removed because of their age. */
 interface PruneRow {
   readonly kind: 'prune';
   readonly at: number;
@@ -129,9 +125,7 @@ function round(ms: number): number {
 export interface RowMaker {
   readonly key: string;
   sign(tip: Tip): Head;
-  /** Builds the row after `tip`: its text and the new tip. */
   link(tip: Tip, row: AuditRow): { readonly body: string; readonly tip: Tip };
-  /** The row that names the key used from here on. */
   introduction(tip: Tip): AuditRow;
   callRow(call: NewCall): CallRow;
 }
@@ -169,7 +163,6 @@ export interface Link {
   readonly chain: string;
   readonly seq: number;
   readonly previous: string;
-  /** The JSON text of the row, exactly as stored. */
   readonly body: string;
 }
 

@@ -12,9 +12,7 @@ import { noHash } from './row.ts';
 export interface VerifyOptions {
   readonly file: string;
   readonly publicKeys: readonly KeyObject[];
-  /** Heads that were stored outside the database. */
   readonly heads: readonly Head[];
-  /** Called from time to time with the number of rows read and the approximate total. */
   readonly onProgress: (rows: number, of: number) => void;
   readonly signal: AbortSignal;
 }
@@ -98,10 +96,7 @@ function checkStrayContents(database: DatabaseSync, problems: Problems): void {
     problems.add(`there is a content of row ${seq}, which is not there`, Number(seq));
 }
 
-/**
- * Reports tables, views, triggers and indexes that an audit does not have. They could show readers other data than the
- * stored rows.
- */
+/** Reports foreign tables, views, triggers and indexes, which could show readers other data than the stored rows. */
 function checkSchema(database: DatabaseSync, problems: Problems): void {
   const wanted = usualSchema();
   const found = readSchema(database);
@@ -216,7 +211,6 @@ export interface Walked {
   readonly first: number | null;
   readonly last: number | null;
   readonly lastHash: string;
-  /** The number of rows removed before the first row. */
   readonly pruned: number;
   readonly prunedHash: string;
 }
@@ -294,7 +288,6 @@ function readPruneNote(
   return isFit ? { through, hash } : undefined;
 }
 
-/** Returns the prune note that explains why the first row is not row 1. */
 function checkBeginning(
   chain: string,
   first: KeptRow,
@@ -331,11 +324,9 @@ interface AuditProblem {
 export interface AuditReport {
   readonly status: 'good' | 'tampered';
   readonly chain: string | null;
-  /** The number of rows read; `first` and `last` are row numbers. */
   readonly rows: number;
   readonly first: number | null;
   readonly last: number | null;
-  /** The number of rows before the first that a prune row records as removed. */
   readonly pruned: number;
   /** The number of compared heads, and how many of them belong to removed rows. */
   readonly heads: { readonly compared: number; readonly pruned: number };

@@ -52,7 +52,6 @@ function newChainId(): string {
 
 type AuditThread = Thread<AuditWork, AuditReply>;
 
-/** Restarts an ended thread for the next piece of work. */
 async function openInThread(connection: Connection, data: AuditThreadData): Promise<AuditWriter> {
   const start = async (): Promise<AuditThread> =>
     await startThread<AuditWork, AuditReply>({
@@ -106,10 +105,7 @@ export interface PruneOptions {
   readonly before: number;
 }
 
-/**
- * Removes the rows older than `before` and records the removal in the chain. Returns the number of removed rows. Throws
- * FILE_UNREADABLE if there is no audit, and STORE_FAILED.
- */
+/** Returns the number of removed rows. Throws FILE_UNREADABLE if there is no audit, and STORE_FAILED. */
 export async function pruneAudit({ file, signingKey, before }: PruneOptions): Promise<number> {
   if (!existsSync(file)) throw new RuntimeError('FILE_UNREADABLE', `there is no audit in ${file}`);
   const writer = await openAuditWriter(file, loadKeys(dirname(file), signingKey), BUSY_MS);

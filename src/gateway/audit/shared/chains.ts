@@ -121,7 +121,6 @@ export async function readHeads(link: Link, location: string): Promise<KeptHead[
   return rows.map((row) => ({ chain: String(row['chain']), head: readHead(JSON.stringify(row)) }));
 }
 
-/** Yields all rows of a chain in order, one page at a time. */
 export async function* readChain(link: Link, chain: string): AsyncGenerator<KeptRow> {
   for (let behind = Number.MIN_SAFE_INTEGER; ; ) {
     const rows = await link.query({ name: 'audit_rows', text: page, values: [chain, behind, PAGE] });
@@ -137,15 +136,11 @@ export async function* readChain(link: Link, chain: string): AsyncGenerator<Kept
 const page = `SELECT r.seq, r.body, r.hash, c.text AS content FROM signalbox.gateway_audit_rows AS r
   LEFT JOIN signalbox.gateway_audit_contents AS c ON c.chain = r.chain AND c.seq = r.seq
   WHERE r.chain = $1 AND r.seq > $2 ORDER BY r.seq LIMIT $3`;
-/** Small, because contents may be large. */
 const PAGE = 500;
 
 const names = { signing: 'audit signing', public: 'audit public', digest: 'audit digest' } as const;
 
-/**
- * Loads the keys that all replicas share and creates missing ones. `given` replaces the signing key. Rejects with
- * STORE_FAILED.
- */
+/** Creates missing keys. `given` replaces the signing key. Rejects with STORE_FAILED. */
 export async function loadSharedKeys(caller: FunctionCaller, given: string | undefined): Promise<AuditKeys> {
   const keep = async (name: string, value: string) =>
     String(await caller.call({ name: 'gateway_own_key', values: [name, value], order: name }));

@@ -56,7 +56,6 @@ async function headsOf(link: Link, address: Address): Promise<string[]> {
   );
 }
 
-/** A filter that is null matches every row. */
 const listing = `
   SELECT chain, seq, body, hash FROM signalbox.gateway_audit_rows
   WHERE kind = 'call'

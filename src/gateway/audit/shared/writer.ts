@@ -19,19 +19,13 @@ import {
 export interface SharedWriterOptions {
   /** The private signing key. If undefined, a key is created once for all replicas. */
   readonly signingKey: string | undefined;
-  /**
-   * The time between a writer's heartbeats (`beatMs`), and the time without one after which others claim its chain
-   * (`hungMs`), in milliseconds.
-   */
+  /** A chain is free for other writers if its writer sends no heartbeat for `hungMs`. */
   readonly beatMs?: number | undefined;
   readonly hungMs?: number | undefined;
   readonly retryMs?: number | undefined;
 }
 
-/**
- * Opens a writer with its own chain in a database that replicas share. Claims a chain without an active writer or
- * creates one. Throws STORE_FAILED.
- */
+/** Claims a chain without an active writer or creates one. Throws STORE_FAILED. */
 export async function openSharedWriter(
   address: Address,
   { signingKey, beatMs = 5_000, hungMs = 30_000, retryMs }: SharedWriterOptions,
@@ -94,7 +88,6 @@ async function doWork(
 
 interface OwnChain {
   put(make: (tip: Tip) => Addition): Promise<Head>;
-  /** Makes the next `put` look up the end of the chain. */
   forget(): void;
 }
 
@@ -225,7 +218,6 @@ async function pruneChain(
     maker,
   );
   const isDone = await chains.append(tip, { ...addition, removedThrough: through }, maker.sign(addition.tip));
-  // Another writer appended first, so the old rows are pruned next time.
   return isDone ? { removed, isPartial } : { removed: 0, isPartial: true };
 }
 
