@@ -10,7 +10,6 @@ import { invalidRequest, type RefusedCall, refuse } from '../wire/refusal.ts';
 /** The objects of Node's HTTP server; absent for requests from other sources. */
 export interface NodeBindings {
   readonly incoming?: IncomingMessage | undefined;
-  /** Closes the connection at once, even mid-response. */
   readonly cut?: (() => void) | undefined;
 }
 
@@ -110,10 +109,7 @@ function brokenOff(): RefusedCall {
   return refuse(400, 'body_incomplete', 'The body broke off.', { isRetryable: true });
 }
 
-/**
- * Returns the query string to forward. No hook reads it, so only strings that known clients send are allowed. Throws
- * RefusedCall (400) for any other.
- */
+/** No hook reads it, so only strings that known clients send are allowed. Throws RefusedCall (400) for any other. */
 export function queryOf(url: string, endpoint: EndpointName): string {
   const start = url.indexOf('?');
   const query = start === -1 ? '' : url.slice(start);

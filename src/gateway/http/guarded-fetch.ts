@@ -19,10 +19,7 @@ import { queryOf, toClientCall, toResponse } from './client-call.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
-/**
- * Creates a `fetch` for SDKs. Calls of known endpoints pass the hooks and go to their own address with the SDK's
- * headers and credentials. All other calls are refused with 404.
- */
+/** A `fetch` for SDKs. Known endpoints pass the hooks, with the SDK's address and credentials. Other calls get 404. */
 export function createGuardedFetch(services: GatewayServices, inner: Fetch): Fetch {
   const admission = admitEverybody();
   return async (input, init) => {
@@ -58,7 +55,6 @@ function refuseRoute({ codecs }: GatewayServices): Response {
   return toResponse(toRefusalReply(codecs.chat, refusal(404, 'not_found', message)));
 }
 
-/** Names the called host as the provider. */
 function providerOf(url: string): ProviderConfig {
   const { host } = new URL(url);
   return {

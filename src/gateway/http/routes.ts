@@ -134,8 +134,8 @@ const leaving: Refusal = refusal(503, 'shutting_down', 'The gateway is shutting 
 });
 
 /**
- * A gateway without keys serves local programs only. Web pages can reach it too, directly or by DNS rebinding; their
- * `origin` or host name reveals them. With keys, any host name is allowed, because proxies choose it.
+ * Protects local gateways without keys from web pages, which `origin` or, with DNS rebinding, the host name reveals.
+ * With keys, any host name is allowed, because proxies choose it.
  */
 function refuseOrigin(
   { origin, host }: ClientHeaders,
@@ -151,7 +151,6 @@ function untrusted(message: string): Refusal {
   return refusal(403, 'untrusted_origin', message);
 }
 
-/** Answers `GET /v1/models` with the caller's models, in the format of the requesting SDK. */
 async function answerModels(request: Request, services: GatewayServices): Promise<Response> {
   return await answer(request, services, (caller, headers) => {
     const models = modelsOf(caller, services);

@@ -7,7 +7,6 @@ import type { GatewayLimits } from '../../config/config.ts';
 import { formatListen } from '../../config/listen.ts';
 import type { NodeBindings } from './client-call.ts';
 
-/** Handles a web request; `bindings` holds the objects of Node's server. */
 export type FetchHandler = (request: Request, bindings?: NodeBindings) => Response | Promise<Response>;
 
 /** Handles a request of Node's server. Never rejects. */
@@ -31,12 +30,8 @@ interface Generation {
 export interface GatewayServer {
   readonly host: string;
   readonly port: number;
-  /** For example `http://127.0.0.1:8787`. */
   readonly url: string;
-  /**
-   * Stops accepting connections, waits up to `drainMs` milliseconds for running calls, then cuts the rest. Resolves to
-   * the number of cut connections. Never rejects.
-   */
+  /** Waits up to `drainMs` milliseconds for running calls. Resolves to the number of cut connections. Never rejects. */
   close(drainMs: number): Promise<number>;
 }
 
@@ -71,7 +66,6 @@ export function toListener(fetch: FetchHandler): Listener {
   );
 }
 
-/** HTTP/2 is not used. */
 function asIncoming(incoming: object): IncomingMessage | undefined {
   return incoming instanceof IncomingMessage ? incoming : undefined;
 }
@@ -87,10 +81,7 @@ async function answer(
   outgoing.once('close', begin());
   await listener(incoming, outgoing);
 }
-/**
- * Closes connections whose client does not read. Connections with nothing to send are waiting for the upstream, which
- * has its own timeouts.
- */
+/** Connections with nothing to send are waiting for the upstream, which has its own timeouts. */
 function cutStalledReaders(server: Server, idleMs: number): void {
   server.setTimeout(idleMs, (socket) => {
     if (socket.writableLength > 0) socket.destroy();
