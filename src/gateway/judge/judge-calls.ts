@@ -43,12 +43,8 @@ import { type RefusedCall, refuse } from '../wire/refusal.ts';
 
 export interface CallWaiting {
   readonly runId: string;
-  /** The stored records of earlier requests. */
   readonly records: readonly PendingRecord[];
-  /**
-   * Stores waiting calls, passes each new one to `tell`, and waits for decisions as long as the config allows. Throws
-   * RefusedCall if a call remains undecided.
-   */
+  /** Passes new calls to `tell` and waits as long as the config allows. Throws RefusedCall if one remains undecided. */
   decide(
     calls: readonly PendingCall[],
     tell: (kept: PendingRecord) => Promise<void>,
@@ -94,7 +90,6 @@ export async function judgeCalls(
 
 interface CallState {
   readonly call: ClientCall;
-  /** Identifies the call in its run by position, name and arguments. */
   readonly step: string;
   readonly history: CallHistory;
   readonly filtered: FilteredCall;
@@ -221,7 +216,6 @@ function withRole({ role, content }: ChatMessage, kept: Readonly<Record<string, 
   return { ...kept, role, content };
 }
 
-/** Appends paragraphs. Drops parts that only repeat the text and keeps the others. */
 function withText(message: ChatMessage, texts: readonly string[]): ChatMessage {
   const paragraphs = message.content === '' ? texts : [message.content, ...texts];
   const { parts, ...others } = message;
@@ -318,7 +312,6 @@ async function filterDecided(
   }
 }
 
-/** A tool call that the client is to execute, after the after_call hooks. */
 interface ClientCall {
   readonly name: string;
   readonly id: string;
@@ -409,8 +402,8 @@ export function denialText(tool: string, hook: string | null, reason: string): s
 }
 
 /**
- * Returns the arguments as hooks read them: the object, or `{"input": text}` for a custom tool's text. Throws
- * ARGS_INVALID for text that starts like an object but is not one, because readers could disagree about it.
+ * Custom tools give `{"input": text}`. Throws ARGS_INVALID for text that only starts like an object, because readers
+ * could disagree about it.
  */
 export function argsForHooks(name: string, args: Json): Json {
   const { value } = args;
@@ -419,7 +412,6 @@ export function argsForHooks(name: string, args: Json): Json {
   return text === '' || text.startsWith('{') ? readArgs(name, text) : Json.from({ input: value });
 }
 
-/** Like `argsForHooks`, but also checks the tool's schema. Throws ARGS_INVALID. */
 function checkedArgsForHooks(tool: CallableTool, args: Json): Json {
   return readCheckedArgs(tool, argsForHooks(tool.name, args).text);
 }
@@ -440,9 +432,7 @@ function argsForClient(name: string, original: Json, changed: Json): Json {
 
 interface CallHistory {
   readonly last: DecidedRecord | undefined;
-  /** The number of times that the call has waited. */
   readonly round: number;
-  /** Arguments edited by a person; null if unedited. */
   readonly editedArgs: Json | null;
   readonly approvals: readonly HookApproval[];
 }

@@ -9,7 +9,6 @@ import type { JudgeContext } from '../ports.ts';
 export interface PendingRunOptions {
   /** Called on first use. Throws STORE_FAILED. */
   readonly openStore: () => Promise<Store>;
-  /** The absolute path of the RuntimeConfig file. */
   readonly config: string;
   readonly emit: Emit;
 }
@@ -51,10 +50,7 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
   };
 }
 
-/**
- * Completes agents' runs whose last call was decided before `before` (milliseconds since 1970), so that they can be
- * pruned. Throws STORE_FAILED.
- */
+/** Completes runs whose calls were all decided before `before` (ms since 1970), for pruning. Throws STORE_FAILED. */
 export async function endForgottenRuns(store: Store, before: number): Promise<void> {
   const waiting = await store.listRuns({ status: 'pending' });
   for (const { id, source } of waiting) {

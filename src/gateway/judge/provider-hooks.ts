@@ -26,9 +26,7 @@ import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 
 export interface PassedRequest {
   readonly kind: 'pass';
-  /** The body for the upstream. */
   readonly body: string;
-  /** The request after the filters. */
   readonly request: ProviderRequest;
 }
 
@@ -37,10 +35,7 @@ type BeforeOutcome =
   | { readonly kind: 'answer'; readonly substitute: Substitute; readonly by: Decision }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
-/**
- * Runs the before_call hooks on the request for one upstream. `messages` are the request's messages after the tool
- * hooks. Throws RefusedCall.
- */
+/** `messages` are the request's messages after the tool hooks. Throws RefusedCall. */
 export async function runBeforeCall(
   call: ReadCall,
   messages: readonly ChatMessage[],
@@ -127,9 +122,8 @@ function writeRequest({ request, offered }: ReadCall, sent: ProviderRequest, lef
 }
 
 /**
- * Returns the path of the denied message, such as `messages[3]`: the one at the hook's `message_index`, or a request's
- * only message. Undefined if unknown or if earlier hooks added or removed messages. `judged` holds the messages at the
- * end of the chain.
+ * Returns a path such as `messages[3]` from the hook's `message_index` or a request's only message. Undefined if
+ * unknown, or if earlier hooks added or removed messages. `judged` holds the messages at the end of the chain.
  */
 function placeOfDenied(
   { metadata }: Pick<Decision, 'metadata'>,
@@ -144,10 +138,7 @@ function placeOfDenied(
   return isAlone ? places[0] : undefined;
 }
 
-/**
- * Builds `request.metadata`: the endpoint, the caller and the session from the client's header. Sessions are scoped to
- * their key, so keys cannot reach each other's sessions.
- */
+/** Sessions from the client's header are scoped to their key, so keys cannot reach each other's sessions. */
 function metadataOf(
   { endpoint, headers }: ClientCall,
   { keyId, name }: Caller,
@@ -182,7 +173,7 @@ export interface AnswerJudge {
   ask(message: ChatMessage, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
   /** Runs only the filters, on a piece of a message. `window` counts the pieces from 1. Never rejects. */
   askAboutPiece(message: ChatMessage, window: number, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
-  /** Judges the tool calls of a response and returns its messages with the changes. Throws RefusedCall. */
+  /** Returns the messages with the changes. Throws RefusedCall. */
   readonly judgeCalls?:
     | ((answer: WireAnswer, messages: readonly ChatMessage[]) => Promise<readonly ChatMessage[]>)
     | undefined;
@@ -190,10 +181,8 @@ export interface AnswerJudge {
 
 export interface AnswerJudgeOptions {
   readonly fire: Fire;
-  /** The request after the before_call filters. */
   readonly request: ProviderRequest;
   readonly latencyMs: () => number;
-  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   readonly onDecision?: ((decision: Decision) => void) | undefined;
   readonly judgeCalls?: AnswerJudge['judgeCalls'];
@@ -221,14 +210,10 @@ export function createAnswerJudge(options: AnswerJudgeOptions): AnswerJudge {
 export type AnswerVerdict =
   | { readonly kind: 'same'; readonly body: string }
   | { readonly kind: 'changed'; readonly body: string; readonly by: Decision | undefined }
-  /** A text replaces the response. */
   | { readonly kind: 'stand-in'; readonly substitute: Substitute; readonly by: Decision }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
-/**
- * Judges every choice of a response, then its tool calls. One stopped choice stops the whole response; a refusal
- * precedes a stand-in. Never rejects.
- */
+/** One stopped choice stops the whole response; a refusal precedes a stand-in. Never rejects. */
 export async function judgeAnswer(answer: WireAnswer, judge: AnswerJudge): Promise<AnswerVerdict> {
   const outcomes = await Promise.all(answer.messages.map((message) => judge.ask(message)));
   const stopped = findStopped(outcomes);
@@ -275,10 +260,7 @@ async function writeJudged(
   }
 }
 
-/**
- * Builds the refusal for hooks that did not allow something: 400 `content_filter` for a denial, 503 `guard_failed` if a
- * hook failed or could not run. Quotes only the hook's own words.
- */
+/** 400 `content_filter` for a denial, 503 `guard_failed` for a failed hook. Quotes only the hook's own words. */
 export function denialOf({ error, decision }: GuardRefusal, phase: Phase): Refusal {
   const { verdict, hook } = decision;
   // A stop without a deciding hook means that the hooks could not run.
@@ -312,7 +294,6 @@ export function judgeOf(
   });
 }
 
-/** Builds each hook set only once. */
 export function openHookSets(links: readonly Link[]) {
   const all = createHookSet(links);
   const sets = new Map<string, HookSet & { close(): Promise<void> }>();

@@ -101,10 +101,7 @@ function hookContextOf({ request, model }: JudgeContext): HookContext {
   return { ...createHookContext('gateway'), now, messages, round, host: { model } };
 }
 
-/**
- * Identifies the filters that judge results, including their versions. Foreign hooks depend on external settings, so
- * their identity is valid in this process only.
- */
+/** Foreign hooks depend on external settings, so their identity is valid in this process only. */
 function createChainIdentity(memo: Pick<Memo, 'isShared'>): (links: readonly Link[]) => string {
   const identities = createHookIdentities(memo);
   const process = randomUUID();
@@ -172,7 +169,6 @@ async function openCallWaiting(
   options: WaitingOptions,
 ): Promise<CallWaiting> {
   const run = openPendingRun(runId, options);
-  // A new response has no stored records.
   const known = isRecalled ? await run.list() : [];
   let isKept = isRecalled;
   return {
@@ -313,7 +309,6 @@ const SAME = 'same';
 
 interface JudgedResult {
   readonly content: string;
-  /** Whether a hook decided rather than failed. */
   readonly isSettled: boolean;
 }
 
