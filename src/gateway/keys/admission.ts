@@ -13,13 +13,11 @@ import type { SharedLedgerOptions } from './shared-ledger.ts';
 export interface AdmissionOptions {
   /** `spec.state_store`. The keys are in the same database, or in `keys.db` beside its file. */
   readonly store: StateStoreConfig;
-  /** Holds the database URL. */
   readonly env: HostEnv;
   /** `spec.gateway.hooks`: hook names by the name of their set. */
   readonly hookSets: ReadonlyMap<string, readonly string[]>;
   /** Whether every call needs a key; undefined requires one as soon as a key exists. */
   readonly isKeyRequired: boolean | undefined;
-  /** Returns milliseconds since 1970. */
   readonly now?: () => number;
   readonly replica?: Omit<SharedLedgerOptions, 'now'>;
 }
@@ -131,10 +129,7 @@ export function admitEverybody(): Admission {
   return { authenticate: async () => anonymous, enter: async () => freeLease, close: async () => {} };
 }
 
-/**
- * Returns the gateway key of a request: from `x-signalbox-key`, else from the SDKs' credential headers unless they are
- * passed through.
- */
+/** Reads `x-signalbox-key`, else the SDKs' credential headers unless they are passed through. */
 export function presentedKey(headers: ClientHeaders, passThrough: readonly string[]): string | undefined {
   const own = textOf(headers['x-signalbox-key']);
   if (own !== undefined) return own;

@@ -91,7 +91,6 @@ export function dollarsOf(nanos: number): number {
 const NANO_DIGITS = 9;
 const NANOS_PER_DOLLAR = 10 ** NANO_DIGITS;
 
-/** The UTC day, such as `2026-11-22`. */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }

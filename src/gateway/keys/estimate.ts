@@ -29,12 +29,11 @@ export interface CallToEstimate {
 }
 
 /**
- * Estimates a call. For the cost, each byte of text is one token and the output has its maximum length. For the tokens,
- * four bytes of text are one token. In both, 16 bytes of Base64 are one token.
+ * The cost counts one token per byte and the maximum output, the tokens four bytes per token. Both count 16 bytes of
+ * Base64 per token.
  */
 export function estimateCall(call: CallToEstimate): Estimate {
   const { endpoint, request, text, price, defaultMaxTokens = DEFAULT_MAX_TOKENS } = call;
-  // Counting tokens is free.
   if (endpoint === 'count_tokens') return { inputTokens: 0, outputTokens: 0, cost: 0 };
   const most = positiveOr(defaultMaxTokens, request.maxTokens) * positiveOr(1, request.choices);
   const outputTokens = endpoint === 'embeddings' ? 0 : most;
@@ -66,7 +65,6 @@ export function countBase64(text: string): number {
     const end = endOfRun(text, at, 1);
     if (end - start < SHORTEST_RUN) continue;
     count += end - start;
-    // Continue at the first position after the run.
     at = end - (end % SHORTEST_RUN);
   }
   return count;
@@ -74,7 +72,6 @@ export function countBase64(text: string): number {
 
 const SHORTEST_RUN = 1024;
 
-/** The nearest position in that direction without a Base64 digit. */
 function endOfRun(text: string, from: number, step: 1 | -1): number {
   let at = from;
   while (at >= 0 && at < text.length && isDigit(text.charCodeAt(at))) at += step;

@@ -17,7 +17,6 @@ export function isKeyText(text: string): boolean {
   return text.slice(BODY_LENGTH) === checksumOf(text.slice(0, BODY_LENGTH));
 }
 
-/** The stored form of a key: its SHA-256, in hex. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
@@ -48,7 +47,7 @@ function encode(number: bigint, length: number): string {
   return text;
 }
 
-/** Returns the key file of a state store. Throws STORE_FAILED. */
+/** Throws STORE_FAILED. */
 export function keysFileOf(store: Exclude<StateStoreConfig, { type: 'postgres' }>): string {
   switch (store.type) {
     case 'memory':

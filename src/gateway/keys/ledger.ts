@@ -5,7 +5,6 @@ import type { Estimate, Lease } from '../ports.ts';
 /** Keys, their usage and their running calls. Methods reject with STORE_FAILED. */
 export interface KeyLedger {
   find(text: string): Promise<PresentedKey | undefined>;
-  /** Whether an unrevoked key exists. */
   hasKeys(): Promise<boolean>;
   hookSets(): Promise<readonly HookSetUse[]>;
   /** Counts a call and reserves what it may use. Also rejects with RefusedCall. */
@@ -42,7 +41,6 @@ export function findPresented<Key extends PresentedKey>(
 export interface Backlog {
   /** Runs the work now, or retries until it succeeds. Never rejects. */
   keep(work: () => Promise<unknown>): Promise<void>;
-  /** Retries pending work. Never rejects. */
   flush(): Promise<void>;
   /** Rejects with the error of pending work: no call may begin that could not be counted. */
   requireEmpty(): Promise<void>;
@@ -95,7 +93,6 @@ export function repeat(work: () => Promise<void>, everyMs: number) {
     running ??= run();
   }, everyMs).unref();
   return {
-    /** Waits for running work. Never rejects. */
     stop: async () => {
       clearInterval(timer);
       await running;

@@ -125,7 +125,6 @@ function openLease(
 
 // These checks run in the transaction that counts the call.
 
-/** Checks that the key was not revoked and did not expire since its lookup. */
 function checkAlive(key: KeyRecord | undefined, at: number): RefusedCall | undefined {
   if (key === undefined || key.revokedAt !== null) return invalidKey(false);
   return key.expiresAt !== null && at >= key.expiresAt ? expiredKey() : undefined;
@@ -304,7 +303,6 @@ export async function openLocalLedger(file: string, now: () => number): Promise<
 
 const SWEEP_EVERY_MS = 1000;
 
-/** Ends the calls of dead processes. */
 async function sweep(database: KeysDatabase, own: string | undefined): Promise<void> {
   const { leases } = database.tables;
   const owners = await database.read(leases.owners);

@@ -16,14 +16,11 @@ import { openKeysDatabase } from '../../store/keys/keys-database.ts';
 import { dayOf, dollarsOf, nanosOf } from './amounts.ts';
 import { createKeyText, digestOf, hintOf, keysFileOf } from './key-text.ts';
 
-/** Includes the key's text, which is not stored. */
 interface CreatedKey extends KeyDocument {
   readonly key: string;
 }
 
-/** A key with its usage today, this month and in total. */
 export interface KeyDetails extends KeyDocument {
-  /** The number of running calls. */
   readonly under_way: number;
   readonly usage: readonly UsageDocument[];
 }
@@ -37,10 +34,7 @@ export interface KeyManager {
   show(which: string): Promise<KeyDetails>;
   /** Servers refuse the key from the next call on. Rejects with KEY_UNKNOWN. */
   revoke(which: string): Promise<KeyDocument>;
-  /**
-   * Creates a new text for a key. The previous text expires after `graceMs`, older ones at once. Rejects with
-   * KEY_UNKNOWN and USAGE.
-   */
+  /** The previous text expires after `graceMs`, older ones at once. Rejects with KEY_UNKNOWN and USAGE. */
   rotate(which: string, graceMs: number): Promise<CreatedKey>;
   close(): Promise<void>;
 }
@@ -175,7 +169,6 @@ export interface NewKey {
   readonly budget?: Partial<Readonly<Record<'day' | 'month' | 'total', number | undefined>>> | undefined;
 }
 
-/** Throws USAGE for an invalid name or limit. */
 function checkNewKey(wanted: NewKey, at: number): void {
   const { name, models, expiresAt, budget = {} } = wanted;
   if (!nameForm.test(name)) {

@@ -33,20 +33,13 @@ import {
 export interface SharedLedgerOptions {
   /** Returns milliseconds since 1970. Default: the server's clock. */
   readonly now?: (() => number) | undefined;
-  /**
-   * The time between a replica's heartbeats (`beatMs`), and the time without one after which its calls are ended, in
-   * milliseconds.
-   */
+  /** A replica's calls are ended if it sends no heartbeat for `hungMs`. */
   readonly beatMs?: number | undefined;
   readonly hungMs?: number | undefined;
-  /** How long to retry a lost connection, in milliseconds. */
   readonly retryMs?: number | undefined;
 }
 
-/**
- * Opens the keys in a database that all replicas share. Admission and settlement take one statement each. Rejects with
- * STORE_FAILED.
- */
+/** Admission and settlement take one statement each. Rejects with STORE_FAILED. */
 export async function openSharedLedger(
   address: Address,
   { now, beatMs = 5_000, hungMs = 30_000, retryMs }: SharedLedgerOptions = {},
