@@ -19,7 +19,6 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { Binding } from '../../process/binding.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 
-/** The secret key with which a memo names and encrypts texts. */
 export class MemoKey {
   readonly #secret: KeyObject;
 
@@ -78,7 +77,6 @@ function hmacOf(key: KeyObject, parts: readonly (string | Uint8Array)[]): Hmac {
   return createHmac('sha256', key).update(Buffer.concat([lengths, ...pieces]));
 }
 
-/** Creates a key that is not stored. */
 export function createMemoKey(): MemoKey {
   return new MemoKey(randomBytes(KEY_LENGTH));
 }
@@ -92,14 +90,10 @@ export function openMemoKey(file: string): MemoKey {
 export interface ChainOwner {
   /** '' if the gateway requires no keys. */
   readonly keyId: string;
-  /** Identifies the hook or other judge. */
   readonly judge: string;
 }
 
-/**
- * Names the prefixes of a conversation: first the system prompt, then one more message each. A name covers the exact
- * messages, their order, all their members and the owner.
- */
+/** Starts with the system prompt and adds one message per name. A name covers the exact messages and the owner. */
 export function namesOfPrefixes(
   key: MemoKey,
   { keyId, judge }: ChainOwner,
@@ -113,7 +107,6 @@ export function namesOfPrefixes(
 
 const digests = new WeakMap<ChatMessage, Uint8Array>();
 
-/** Cached, because several hooks read the same message. */
 function digestOf(message: ChatMessage): Uint8Array {
   let digest = digests.get(message);
   if (digest === undefined) {

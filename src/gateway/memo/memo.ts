@@ -25,7 +25,6 @@ export interface Marks {
 
 export interface MarkLimits {
   readonly maxRows: number;
-  /** How long an unused mark is kept, in milliseconds. */
   readonly idleMs: number;
 }
 
@@ -91,7 +90,6 @@ export const TOUCH_AFTER_MS = 3_600_000;
 export const SWEEP_AFTER = 1_000;
 
 export interface KeptAnswer {
-  /** The run in the state store that holds the waiting calls. */
   readonly runId: string;
   readonly sealed: string;
   /** When the response was sent after the last decision, in milliseconds since 1970; null until then. */
@@ -104,7 +102,6 @@ export interface KeptAnswers {
   mayHaveAny(): Promise<boolean>;
   /** Saves a response unless the name has one. Resolves to the saved response when it is on disk. */
   keep(name: string, answer: Pick<KeptAnswer, 'runId' | 'sealed'>): Promise<KeptAnswer>;
-  /** Records the first time that the response was sent. */
   end(name: string): Promise<void>;
   remove(name: string): Promise<void>;
 }

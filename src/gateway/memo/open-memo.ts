@@ -9,10 +9,7 @@ import { unusableStoreError } from '../../store/store-rules.ts';
 import { createKeptAnswers, createMarks, type MarkLimits, type Memo } from './memo.ts';
 import { createMemoKey, type MemoKey, openMemoKey } from './memo-key.ts';
 
-/**
- * Opens the memo in the state store's database, in `memo.db` and `memo.key` beside its file, or in memory. `env` holds
- * the database URL. Throws STORE_FAILED.
- */
+/** Uses the state store's database, `memo.db` and `memo.key` beside its file, or memory. Throws STORE_FAILED. */
 export async function openMemo(
   config: StateStoreConfig,
   env: HostEnv,

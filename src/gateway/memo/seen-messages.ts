@@ -55,7 +55,6 @@ export function openSeenMessages({ memo, judge }: SeenMessagesOptions): SeenMess
 }
 
 interface Shortening {
-  /** Called before `shorten`. Never rejects. */
   prepare?: ((request: ProviderRequest) => Promise<void>) | undefined;
   shorten(request: ProviderRequest): UnjudgedPart;
   note(verdicts: readonly (readonly [name: string, verdict: PartVerdict])[]): void;
@@ -134,7 +133,6 @@ async function notifyOver(transport: Transport, message: Message, signal?: Abort
 
 interface JoinedAnswer {
   readonly answer: Answer;
-  /** The hook's verdicts, stored if the request is allowed. */
   readonly verdicts: readonly (readonly [name: string, verdict: PartVerdict])[];
 }
 
@@ -219,7 +217,6 @@ type PartVerdict = 'same' | 'changed';
 
 interface UnjudgedPart {
   readonly whole: ProviderRequest;
-  /** The names of the prefixes: the system prompt, then one more message each. */
   readonly names: readonly string[];
   readonly hasSystemPrompt: boolean;
   /** The indexes of the shown messages, in order. Always includes the last message. */
@@ -227,10 +224,7 @@ interface UnjudgedPart {
   readonly shown: ProviderRequest;
 }
 
-/**
- * Omits what the hook allowed unchanged at the same position after the same messages. Messages that the hook changed
- * are shown again, so that it changes them again.
- */
+/** Omits what the hook allowed unchanged. What it changed is shown again, so that it changes it again. */
 function findUnjudgedPart(whole: ProviderRequest, names: readonly string[], marks: Marks): UnjudgedPart {
   const verdicts = names.map((name) => marks.find(name));
   const { messages } = whole;
