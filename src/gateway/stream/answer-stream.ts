@@ -276,10 +276,8 @@ const brokenOff: Refusal = refusal(
 );
 
 interface PatienceOptions {
-  /** The maximum silence before a keep-alive, in milliseconds. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** Returns the keep-alive text, or '' if there is none. */
   readonly wait: () => string;
 }
 
@@ -318,7 +316,6 @@ class Patience {
     if (text !== '') yield text;
   }
 
-  /** Returns undefined if the keep-alive is due first. */
   #within<T>(work: Promise<T>): Promise<{ readonly value: T } | undefined> {
     const { waitMs, signal } = this.#options;
     return new Promise((resolve, reject) => {

@@ -8,11 +8,8 @@ import type { SseEvent } from '../wire/sse.ts';
 export interface StreamSettings {
   /** The size of the text window that filters see, in UTF-16 units; undefined buffers the whole response. */
   readonly windowChars: number | undefined;
-  /** How a denial is sent while the client has received nothing. */
   readonly onDeny: 'error' | 'answer';
-  /** The maximum silence before a keep-alive, in milliseconds. */
   readonly waitMs: number;
-  /** Shared by all streams. */
   readonly heldBytes: GatewayServices['heldBytes'];
 }
 
@@ -20,15 +17,11 @@ export interface StreamedCall {
   readonly codec: EndpointCodec;
   readonly rules: WireRules;
   readonly request: WireRequest;
-  /** The model's name for the client. */
   readonly model: string;
   /** Read only as fast as the client reads or the buffer allows. An error ends the stream. */
   readonly events: AsyncIterable<SseEvent>;
   readonly judge: AnswerJudge;
-  /**
-   * Whether a hook decides on the response; true by default. If false, events pass at once and observers get the
-   * response at the end.
-   */
+  /** Default: true. If false, events pass at once and observers get the response at the end. */
   readonly isJudged?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Ends the upstream's response. Safe to call after its end. */
@@ -39,9 +32,7 @@ export interface StreamReport {
   readonly outcome: 'allowed' | 'modified' | 'denied' | 'failed' | 'aborted';
   /** The after_call decisions on each choice's message and on a stopped piece. */
   readonly decisions: readonly Decision[];
-  /** Why the client received no response or an incomplete one. */
   readonly refusal: Refusal | undefined;
-  /** Undefined if the upstream reported no usage. */
   readonly usage: TokenUsage | undefined;
   readonly times: { readonly total: number; readonly hooks: number };
 }
@@ -61,15 +52,12 @@ export class StreamLog {
   outcome: StreamReport['outcome'] = 'aborted';
   refusal: Refusal | undefined;
   usage: TokenUsage | undefined;
-  /** The number of pieces that filters judged. */
   windows = 0;
-  /** Whether the client received any event. */
   hasBegun = false;
   readonly #startedAt = performance.now();
   readonly #decisions: Decision[] = [];
   #hooks = 0;
 
-  /** Called if the client disconnects early. */
   breakOff(): void {
     if (this.refusal === undefined) this.outcome = 'aborted';
   }
@@ -125,7 +113,6 @@ export class HeldBytes {
     this.#inTotal = inTotal;
   }
 
-  /** The total of all streams. */
   get held(): number {
     return this.#held;
   }

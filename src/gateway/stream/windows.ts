@@ -27,7 +27,6 @@ export class AnswerWindows {
     return false;
   }
 
-  /** Adds text and runs the filters on each complete window. Returns the stop, if any. */
   async add(deltas: Extract<StreamPart, { kind: 'text' }>['deltas']): Promise<StoppedAnswer | undefined> {
     for (const { channel, text } of deltas) {
       const stopped = await this.#addOne(channel, text);
@@ -53,7 +52,6 @@ export class AnswerWindows {
     return text;
   }
 
-  /** The messages received so far. */
   messages(): ChatMessage[] {
     const messages = new Map<number, ChatMessage>();
     for (const { choice, member, told } of this.#texts.values()) {
@@ -63,7 +61,6 @@ export class AnswerWindows {
     return [...messages.values()];
   }
 
-  /** The texts of which the client has received a part. */
   sent(): MemberText[] {
     return [...this.#texts.values()].filter(({ isSent }) => isSent);
   }
@@ -99,10 +96,7 @@ interface Span {
   readonly length: number;
 }
 
-/**
- * The events of a response in order. They pass unchanged until a filter changes text. From then on only the filtered
- * texts are sent before the end.
- */
+/** Events pass unchanged until a filter changes text. From then on only filtered text is sent before the end. */
 export class FrameQueue {
   readonly #writer: StreamWriter;
   readonly #windows: AnswerWindows | undefined;
@@ -135,7 +129,6 @@ export class FrameQueue {
     return this.#hasText ? this.#takeFirst(count) : '';
   }
 
-  /** Returns the leading events without content. */
   takeFree(): string {
     if (this.#windows?.isChanged === true) return '';
     const found = this.#frames.findIndex(({ kind }) => kind !== 'free');
@@ -216,7 +209,6 @@ interface Segment {
   readonly from: number;
   readonly to: number;
   readonly text: string;
-  /** Whether the filters left the text unchanged. */
   readonly isPlain: boolean;
 }
 
@@ -259,7 +251,6 @@ export class MemberText {
     return this.#toldChars;
   }
 
-  /** How many characters may be sent unchanged. */
   get passable(): number {
     const [blocked] = this.#segments;
     return this.#isBlocked && blocked !== undefined ? blocked.from : this.#settled;
@@ -303,7 +294,6 @@ export class MemberText {
     return out;
   }
 
-  /** Records that the text up to `end` was sent unchanged. */
   pass(end: number): void {
     this.#passed = end;
     for (let [next] = this.#segments; next !== undefined && next.from < end; [next] = this.#segments) {
@@ -317,7 +307,6 @@ export class MemberText {
   }
 }
 
-/** Splits the text into an equal start, a changed middle and an equal end. */
 function segmentsOf(from: number, told: string, text: string): Segment[] {
   const to = from + told.length;
   if (told === text) return [{ from, to, text, isPlain: true }];
