@@ -15,7 +15,6 @@ import { decodeUtf8 } from '../wire/place.ts';
 import { RefusedCall, refusal } from '../wire/refusal.ts';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
 
-/** Opens a scripted provider in this process. It answers at every endpoint in the endpoint's format. */
 export function openMockUpstream(provider: ProviderConfig, codecs: Codecs): Upstream {
   const script = once(async () => openScript(provider));
   return {
@@ -408,17 +407,14 @@ function usageOf({ usage: { input, output } }: ScriptedReply) {
 }
 
 interface ScriptedReply {
-  /** Unique within the process. */
   readonly id: string;
   readonly model: string;
-  /** The text, split as it is streamed. */
   readonly pieces: readonly string[];
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: string }[];
   readonly finish: NonNullable<MockResponse['finishReason']>;
   readonly usage: TokenUsage;
   /** The requested number of choices. All have the same text. */
   readonly choices: number;
-  /** Whether a streamed chat ends with its usage. */
   readonly tellsUsage: boolean;
 }
 

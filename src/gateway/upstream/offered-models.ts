@@ -33,12 +33,10 @@ import {
 
 interface OfferContext {
   readonly env: HostEnv;
-  /** The config file's folder. */
   readonly folder: string;
   readonly config: GatewayConfig;
   readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
   readonly addSecrets: (secrets: readonly string[]) => void;
-  /** Returns the rate limit queue of a provider, if it has one. */
   readonly rateOf: (provider: ProviderConfig) => RateQueue | undefined;
   readonly streamsOf: (provider: ProviderConfig) => StreamLimits | undefined;
 }
@@ -149,9 +147,7 @@ const noEndpoints: ReadonlySet<EndpointName> = new Set();
 interface UpstreamLimit {
   readonly provider: string;
   readonly rate: RateQueue;
-  /** The maximum time that a call waits for the rate limit. */
   readonly waitMs: number;
-  /** The output limit for requests without one. */
   readonly maxTokens: number | undefined;
 }
 
@@ -167,7 +163,6 @@ function limitUpstream(upstream: Upstream, limit: UpstreamLimit): Upstream {
   };
 }
 
-/** Limits the number of concurrent streams to the provider's maximum. */
 function limitStreams(
   upstream: Upstream,
   {
@@ -311,7 +306,6 @@ interface Target {
   readonly pool: Pool;
   readonly basePath: string;
   readonly headers: HeaderMap;
-  /** The time limit for the rest of a response. */
   readonly answerMs: number;
 }
 

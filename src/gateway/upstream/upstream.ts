@@ -8,9 +8,7 @@ export type HeaderMap = Readonly<Record<string, string>>;
 
 export interface UpstreamRequest {
   readonly endpoint: EndpointName;
-  /** The client's query string, such as `?beta=true`; may be empty. */
   readonly query: string;
-  /** The client's headers that may be forwarded. */
   readonly headers: HeaderMap;
   readonly body: string | Uint8Array;
   readonly signal: AbortSignal;
@@ -21,26 +19,20 @@ export interface UpstreamAnswer {
   readonly headers: HeaderMap;
   /** The bytes, readable once. Leaving the loop ends the call. Throws RefusedCall (502, 504) if the upstream fails. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Ends the call without reading the body. */
   discard(): void;
 }
 
 export interface Upstream {
   /** Throws RefusedCall (502, 503, 504) or the signal's reason. */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
-  /**
-   * Returns why calls are impossible, such as an unset key; undefined if they are possible. Contacts no API. Never
-   * rejects.
-   */
+  /** Returns why calls are impossible, such as an unset key. Contacts no API. Never rejects. */
   findFault(): Promise<string | undefined>;
   /** Closes its connections. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface OfferedModel {
-  /** The name that clients use. */
   readonly name: string;
-  /** The name that the upstream uses. */
   readonly upstreamName: string;
   readonly provider: ProviderConfig;
   readonly endpoints: ReadonlySet<EndpointName>;
@@ -52,7 +44,6 @@ export interface OfferedModel {
 export interface Readiness {
   /** Whether some model has a usable provider, or no models are offered. */
   readonly isServing: boolean;
-  /** Why providers are unusable, by provider ID. */
   readonly faults: ReadonlyMap<string, string>;
 }
 
@@ -67,7 +58,6 @@ export async function findReadiness(models: readonly OfferedModel[]): Promise<Re
   return { faults, isServing: all.length === 0 || all.some(({ provider }) => !faults.has(provider.id)) };
 }
 
-/** Returns a model and its fallbacks that support an endpoint, in order. */
 export function candidatesOf(model: OfferedModel, endpoint: EndpointName): readonly OfferedModel[] {
   if (model.fallbacks.length === 0) return [model];
   return [model, ...model.fallbacks.filter(({ endpoints }) => endpoints.has(endpoint))];
@@ -84,7 +74,6 @@ export const endpointPaths: Readonly<Record<EndpointName, string>> = {
 
 export const endpointNames = ['chat', 'responses', 'embeddings', 'messages', 'count_tokens'] as const;
 
-/** Whether the endpoint is one of Anthropic's API rather than OpenAI's. */
 export function isAnthropicEndpoint(endpoint: EndpointName): boolean {
   return endpoint === 'messages' || endpoint === 'count_tokens';
 }
@@ -104,10 +93,7 @@ export function createModelFinder(models: readonly OfferedModel[]) {
   };
 }
 
-/**
- * Returns the headers to forward: the SDKs' own, the trace context and those in the config. Credentials are included
- * only if passed through. Drops values with anything but visible ASCII.
- */
+/** Includes credentials only if passed through. Drops values with anything but visible ASCII. */
 export function forwardedHeaders(
   headers: ClientHeaders,
   { passThrough, forwardHeaders }: Pick<GatewayConfig, 'passThrough' | 'forwardHeaders'>,
@@ -130,10 +116,7 @@ const ownNames: ReadonlySet<string> = new Set(['user-agent', 'traceparent', 'tra
 const prefixes = ['anthropic-', 'openai-', 'x-stainless-'];
 const visible = /^[\x20-\x7e]{0,4096}$/;
 
-/**
- * Returns the upstream's headers for the client: request IDs, rate limits and figures. Hooks do not see headers, so
- * values must look like an ID, a number or a time.
- */
+/** Hooks do not see headers, so values must look like an ID, a number or a time. */
 export function returnedHeaders(headers: ClientHeaders): Record<string, string> {
   const returned: Record<string, string> = {};
   for (const name in headers) {
