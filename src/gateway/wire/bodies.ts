@@ -8,17 +8,14 @@ import { unwritable } from './refusal.ts';
 import { isSameMessage, requireTold } from './replaced-messages.ts';
 import { all, type Members, type Shape } from './shape.ts';
 
-/** The tools that a request offers, as foreign hooks see them; all definitions are in `other` as well. */
 export interface RequestedTools {
   readonly listings: readonly ToolListing[];
-  /** Writes what hooks left of them. Throws REPLY_MALFORMED for tools that were not there. */
+  /** Applies the hooks' changes to the tools. Throws REPLY_MALFORMED for new tools. */
   write(changed: readonly ToolListing[], edits: Edits): void;
 }
 
 interface ToolForm {
-  /** The members with lists of tools. */
   readonly lists: readonly string[];
-  /** The object that has the name of a tool; undefined for one that is not listed. */
   readonly hold: (tool: Place) => Place | undefined;
   readonly schema: 'parameters' | 'input_schema';
 }
@@ -85,17 +82,13 @@ function put(held: Place, key: string, value: unknown, edits: Edits): void {
   else edits.replace(place, json);
 }
 
-/** What hooks are told of a part of an answer, and where it stands. */
 interface TellingPart {
   readonly told: ChatMessage;
-  /** Writes what a hook made of it. Returns what the written message has to say. Throws REPLY_MALFORMED. */
+  /** Writes a hook's changes and returns the message that the written body must contain. Throws REPLY_MALFORMED. */
   write(changed: ChatMessage, edits: Edits): ChatMessage;
 }
 
-/**
- * The body of an answer with what hooks made of its messages. It is read again, so that nothing leaves which says anything else
- * than they want. Throws REPLY_MALFORMED.
- */
+/** Reads the written body again to verify it. Throws REPLY_MALFORMED. */
 export function writeMessages(
   body: string,
   parts: readonly TellingPart[],
@@ -114,15 +107,13 @@ export function writeMessages(
   return written;
 }
 
-/** Costs as hooks read them. */
 export function costOf(usage: TokenUsage | undefined) {
   return usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } };
 }
 
-/** What the events of a stream tell that the whole answer does not have, by names for hooks. */
 export type Extras = ReadonlyMap<string, Json>;
 
-/** The answer with that in `other` of its message. A stream that is written anew has none of it. */
+/** Adds members seen only in stream events to `other` of the message. A rewritten stream omits them. */
 export function withExtras(answer: WireAnswer, extras: Extras): WireAnswer {
   const [message] = answer.messages;
   if (extras.size === 0 || message === undefined) return answer;
@@ -139,7 +130,7 @@ export function withExtras(answer: WireAnswer, extras: Extras): WireAnswer {
       if (changed === undefined || others.length > 0) return answer.write(messages);
       if (isSameMessage(told, changed)) return answer.body;
       const body = answer.write([withoutExtras(changed, extras)]);
-      // Even if only what the body does not have was changed, it is another answer, to be streamed without that.
+      // If only stream members changed, the body must still differ, so that the stream is rewritten without them.
       return body === answer.body ? `${body}\n` : body;
     },
   };
@@ -157,7 +148,6 @@ function toJson(members: readonly (readonly [string, Json])[]): Json {
   return new Json(`{${members.map(([key, value]) => `${JSON.stringify(key)}:${value.text}`).join(',')}}`);
 }
 
-/** What OpenAI-compatible servers count in `usage`, and in its `…_details`. */
 const figures: Members = all(
   'number',
   'accepted_prediction_tokens',
@@ -191,7 +181,7 @@ export const openAiUsage: Shape = {
   },
 };
 
-/** The tokens that `usage` counts; undefined without figures. */
+/** Returns undefined without counts. */
 export function readOpenAiUsage(usage: Place | undefined): TokenUsage | undefined {
   const input = numberAt(usage, 'prompt_tokens');
   const output = numberAt(usage, 'completion_tokens');
@@ -202,12 +192,11 @@ export function readOpenAiUsage(usage: Place | undefined): TokenUsage | undefine
 
 const separator = '\n\n';
 
-/** A system prompt: texts, joined by an empty line. */
 export function joinPrompt(texts: readonly string[]): string {
   return texts.join(separator);
 }
 
-/** The new text of each: all separators are where they were, or one text alone has changed. Undefined: it cannot be told which. */
+/** Returns undefined if the split is ambiguous: separators moved and several texts changed. */
 export function splitPrompt(texts: readonly string[], changed: string): readonly string[] | undefined {
   if (texts.length === 1) return [changed];
   const pieces = changed.split(separator);

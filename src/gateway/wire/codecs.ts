@@ -8,7 +8,7 @@ import { readRequest } from './responses/request.ts';
 import { ResponsesStreamReader } from './responses/stream-reader.ts';
 import { ResponsesStreamWriter } from './responses/stream-writer.ts';
 
-/** `POST /v1/responses`, as the types of the openai package describe it. */
+/** `POST /v1/responses`, from the types of the openai package. */
 export const responsesCodec: EndpointCodec = {
   name: 'responses',
   readRequest,
@@ -22,7 +22,6 @@ export const responsesCodec: EndpointCodec = {
   refusal: formatOpenAiError,
 };
 
-/** The codec of every endpoint. */
 export const codecs: Readonly<Record<EndpointName, EndpointCodec>> = {
   chat: chatCodec,
   responses: responsesCodec,

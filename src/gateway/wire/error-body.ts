@@ -9,10 +9,7 @@ import { describe, Seen } from './seen.ts';
 import { all, type Shape } from './shape.ts';
 import { walk } from './walk.ts';
 
-/**
- * Reads an upstream's error body as an answer: its text is `content`, all else `other`. What is no JSON is a text as a whole. Throws
- * RefusedCall (502) for JSON that two readers could read differently.
- */
+/** The text is `content`, all else `other`; not JSON is one text. Throws RefusedCall (502) for ambiguous JSON. */
 export function readErrorBody(body: string, shape: Shape): WireAnswer {
   const place = open(body);
   const read = place && readError(place, shape);
@@ -37,7 +34,6 @@ export function readErrorBody(body: string, shape: Shape): WireAnswer {
   };
 }
 
-/** Undefined: no JSON. */
 function open(body: string): Place | undefined {
   let problem: JsonProblem | undefined;
   try {
@@ -62,12 +58,11 @@ function readError(place: Place, shape: Shape): { readonly seen: Seen; readonly 
 
 const rules: WireRules = { opaque: new Set(), references: new Set(), redactsEmbeddings: false };
 
-/** The body of a refusal as APIs of OpenAI spell it: `{"error": {"message", "type", "param", "code"}}`. */
+/** Formats a refusal as OpenAI's APIs do: `{"error": {"message", "type", "param", "code"}}`. */
 export function formatOpenAiError({ status, code, message, param, details }: Refusal): string {
   return JSON.stringify({ error: { ...details, message, type: typeOf(status), param: param ?? null, code } });
 }
 
-/** The `type` of an error of that HTTP status. */
 function typeOf(status: number): string {
   switch (status) {
     case 401:
@@ -83,7 +78,6 @@ function typeOf(status: number): string {
   }
 }
 
-/** An upstream's error, in the forms that servers have. */
 export function readOpenAiError(body: string): WireAnswer {
   return readErrorBody(body, errorShape);
 }

@@ -6,10 +6,7 @@ import { refusals } from './refusal.ts';
 import type { MediaFacet, Seen, WireFile } from './seen.ts';
 import type { Members, ShowMedia, WalkContext } from './shape.ts';
 
-/**
- * A file as hooks are told of it: without its bytes, unless they are text, which `text` then is the whole of. Throws
- * RuntimeError EVENT_INVALID when its type says text and its bytes are none.
- */
+/** Includes the text of a text file, but never bytes. Throws EVENT_INVALID if a text file's bytes are not text. */
 function describeWireFile(file: WireFile): MediaPart {
   const carried = toMediaFile(file);
   if (carried === undefined) {
@@ -20,10 +17,7 @@ function describeWireFile(file: WireFile): MediaPart {
   return { type, ...(text !== undefined && { text }), media: withoutBytes(media) };
 }
 
-/**
- * The URL, or the base64, of a file of text with another text. Throws RuntimeError REPLY_MALFORMED when its encoding
- * lacks one of the characters.
- */
+/** Throws REPLY_MALFORMED if the file's charset lacks a character. */
 export function encodeWireText(file: WireFile, text: string): string | undefined {
   const carried = toMediaFile(file);
   if (carried === undefined) return undefined;
@@ -34,13 +28,12 @@ export function encodeWireText(file: WireFile, text: string): string | undefined
   return `data:${dataUrlOf(file.url)?.head ?? file.mediaType};base64,${data.data}`;
 }
 
-/** Whether what a file carries is an address, or bytes in base64 and nothing else: a text among them would pass unread. */
+/** Whether the content is a URL or pure Base64. Text among Base64 would pass unread. */
 export function isSoundFile({ url, base64 }: WireFile): boolean {
   const bytes = base64 ?? dataUrlOf(url)?.base64;
   return bytes === undefined || /^[\w+/-]*={0,2}$/.test(bytes);
 }
 
-/** The media type of a `data:` URL; undefined of any other. */
 function mediaTypeOfUrl(url: string): string | undefined {
   const head = dataUrlOf(url)?.head ?? '';
   const type = head.split(';', 1)[0] ?? '';
@@ -49,7 +42,7 @@ function mediaTypeOfUrl(url: string): string | undefined {
 
 const noBytes = { type: 'data', data: '' } as const;
 
-/** Undefined: an address that no URL parser takes, of which hooks are told as it is. */
+/** Returns undefined for an address that no URL parser accepts. Hooks see it unchanged. */
 function toMediaFile(file: WireFile): MediaFile | undefined {
   const { url, base64, mediaType } = file;
   const base = { mediaType, ...named(file) };
@@ -70,7 +63,6 @@ function named({ filename }: WireFile): { readonly filename?: string } {
   return filename === undefined ? {} : { filename };
 }
 
-/** The parts of a `data:` URL; `base64` only where its bytes are that. */
 function dataUrlOf(
   url: string | undefined,
 ): { readonly head: string; readonly base64: string | undefined } | undefined {
@@ -103,10 +95,9 @@ function withoutInlineUrl(media: MediaPart['media']): MediaPart['media'] {
   return { ...rest, url_chars: url.length, sha256: createHash('sha256').update(url).digest('hex') };
 }
 
-/** Reads the members that a file does not tell itself. */
 type WalkRest = (spot: Spot, members: Members, told: readonly string[]) => void;
 
-/** Shows hooks a file without its bytes, and its text where they are text. Throws RefusedCall. */
+/** Shows the text of text files, but never bytes. Throws RefusedCall. */
 export function seeMedia(
   spot: Spot,
   shape: ShowMedia,

@@ -7,11 +7,10 @@ import { unwritable } from './refusal.ts';
 
 export type PlaceKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** A value inside a JSON text, known by its position, so that it can be read and changed where it stands. */
 export class Place {
-  /** The whole text, which has passed `JSON.parse`. */
+  /** The whole text, which is valid JSON. */
   readonly source: string;
-  /** Positions in UTF-16 units; `end` is behind the last one. */
+  /** UTF-16 offsets; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
   #members: ReadonlyMap<string, Place> | undefined;
@@ -28,7 +27,7 @@ export class Place {
     return kinds[this.source.charAt(this.start)] ?? 'number';
   }
 
-  /** The members of an object, the last of each key; empty for every other value. */
+  /** The members of an object; empty for other values. The last of duplicate keys counts. */
   get members(): ReadonlyMap<string, Place> {
     this.#members ??= new Map(
       this.kind === 'object'
@@ -41,7 +40,6 @@ export class Place {
     return this.#members;
   }
 
-  /** The elements of an array; empty for every other value. */
   get items(): readonly Place[] {
     this.#items ??=
       this.kind === 'array'
@@ -50,12 +48,10 @@ export class Place {
     return this.#items;
   }
 
-  /** A member of an object; undefined when it has none of that key. */
   at(key: string): Place | undefined {
     return this.members.get(key);
   }
 
-  /** The text of a string; undefined for every other value. */
   get text(): string | undefined {
     if (this.kind !== 'string') return undefined;
     this.#text ??= decodeString(this.source, this.start, this.end);
@@ -67,7 +63,7 @@ export class Place {
     return new Json(this.source.slice(this.start, this.end));
   }
 
-  /** The parsed value; long integers are approximate. */
+  /** The parsed value. Long integers lose precision. */
   get value(): unknown {
     return JSON.parse(this.source.slice(this.start, this.end));
   }
@@ -82,30 +78,26 @@ const kinds: Readonly<Record<string, PlaceKind>> = {
   n: 'null',
 };
 
-/** The whole value of a JSON text. Throws SyntaxError when it is not JSON. */
+/** Throws SyntaxError if `source` is not JSON. */
 export function openPlace(source: string): Place {
   JSON.parse(source);
   const start = skipSpace(source, 0);
   return new Place(source, start, endOfValue(source, start));
 }
 
-/** A value in a body: what it is taken out of, and its path in `other`. */
 export interface Spot {
   readonly place: Place;
   readonly owner: Place;
-  /** Its key or index in `owner`. */
   readonly entry: string | number;
   readonly path: string;
-  /** Its path for errors, where that is another. */
+  /** The path for error messages, if different. */
   readonly at?: string | undefined;
 }
 
-/** A whole body as a spot. */
 export function bodySpot(place: Place, path = ''): Spot {
   return { place, owner: place, entry: '', path };
 }
 
-/** A member as a spot; undefined when it is absent. */
 export function memberSpot(spot: Spot, key: string): Spot | undefined {
   const member = spot.place.at(key);
   return member && toMember(spot, key, member);
@@ -116,7 +108,6 @@ export function toMember({ place, path, at }: Spot, key: string, member: Place):
   return { place: member, owner: place, entry: key, path: joinPath(path, key), at: whole };
 }
 
-/** The elements of a list as spots. */
 export function itemSpots({ place, path, at }: Spot): Spot[] {
   return place.items.map((item, entry) => ({
     place: item,
@@ -131,16 +122,14 @@ export function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** The number of that member of an object. */
 export function numberAt(place: Place | undefined, key: string): number | undefined {
   const value = place?.at(key);
   return value?.kind === 'number' ? Number(value.value) : undefined;
 }
 
-/** What makes a text one that two readers could read differently, or that is no JSON; undefined when nothing does. */
 export type JsonProblem = 'is not UTF-8' | 'is not JSON' | 'is nested too deeply' | 'has a key twice';
 
-/** The text of bytes that are UTF-8; undefined when they are not. A byte order mark stays, and is no JSON. */
+/** Returns undefined if the bytes are not UTF-8. Keeps a byte order mark, which is not valid JSON. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -149,7 +138,6 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The whole value of a JSON text. Throws what `fail` makes of a problem. */
 export function openStrictly(
   text: string,
   fail: (problem: JsonProblem) => Error,
@@ -162,7 +150,7 @@ export function openStrictly(
   return place;
 }
 
-/** The whole value of a JSON text; undefined when it is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function tryOpen(text: string): Place | undefined {
   try {
     return openPlace(text);
@@ -173,7 +161,6 @@ export function tryOpen(text: string): Place | undefined {
 
 function findProblem(text: string, maxDepth: number): JsonProblem | undefined {
   const tokens = new JsonTokens(text);
-  /** The keys of the objects that are open, by depth. */
   const keys: Set<string>[] = [];
   while (tokens.next()) {
     const { code, depth } = tokens;
@@ -191,10 +178,10 @@ function findProblem(text: string, maxDepth: number): JsonProblem | undefined {
 
 type Span = Pick<Place, 'start' | 'end'>;
 
-/** Changes of a JSON text at exact places; all that is not changed stays byte for byte. */
+/** Edits a JSON text in place. Everything else stays the same, byte for byte. */
 export class Edits {
   readonly #source: string;
-  /** By where they start; what is put in between stands before what replaces the value behind it. */
+  /** Keyed by start, with a separate key for insertions, which sort before replacements at the same position. */
   readonly #changes = new Map<string, Change>();
   readonly #containers = new Map<number, ContainerChange>();
 
@@ -202,37 +189,33 @@ export class Edits {
     this.#source = source;
   }
 
-  /** Puts JSON text where a value stands; a later change of the same place replaces the earlier one. */
   replace(place: Span, text: string): void {
     this.#change({ start: place.start, end: place.end, text, isRemoval: false });
   }
 
-  /** The same; what changes inside of the value is forgotten. */
+  /** Like `replace`, but discards changes inside the value. */
   replaceWhole(place: Span, text: string): void {
     this.#change({ start: place.start, end: place.end, text, isRemoval: true });
   }
 
-  /** Puts a text where a string stands, unless it is that already. */
   replaceText(place: Place, text: string): void {
     if (place.text !== text) this.replace(place, JSON.stringify(text));
   }
 
-  /** Takes members out of an object, or elements out of a list, with their commas; what changes inside of them is forgotten. */
+  /** Removes an entry with its comma and discards changes inside it. */
   remove(container: Place, entry: string | number): void {
     this.#containerChange(container).removed.add(entry);
   }
 
-  /** Adds JSON text, of a member with its key, before the entry of that index; as the last one without an index. */
   insert(container: Place, text: string, before?: number): void {
     this.#containerChange(container).inserted.push({ text, before: before ?? Number.POSITIVE_INFINITY });
   }
 
-  /** Adds a member as the last one of an object. */
   addMember(object: Place, key: string, json: string): void {
     this.insert(object, `${JSON.stringify(key)}:${json}`);
   }
 
-  /** The changed text; the same string when nothing was changed. Throws REPLY_MALFORMED when changes overlap. */
+  /** Returns the same string if nothing changed. Throws REPLY_MALFORMED if changes overlap. */
   apply(): string {
     for (const change of this.#containers.values()) this.#relist(change);
     this.#containers.clear();
@@ -290,20 +273,17 @@ export class Edits {
 
 interface Change extends Span {
   readonly text: string;
-  /** Whether changes inside of it are to be forgotten. */
   readonly isRemoval: boolean;
 }
 
 interface ContainerChange {
   readonly container: Place;
-  /** Keys or indexes. */
   readonly removed: Set<string | number>;
   readonly inserted: { readonly text: string; readonly before: number }[];
 }
 
 interface Gap {
   readonly container: Place;
-  /** The entries beside it that stay. */
   readonly kept: Span | undefined;
   readonly next: Span | undefined;
   readonly gone: { readonly first: Span; readonly last: Span } | undefined;
@@ -336,7 +316,7 @@ function spansOf(container: Place): readonly (Span & { readonly entry: string | 
   });
 }
 
-/** Whether the text is a name or id such as APIs give, which hooks need not be shown. */
+/** Whether a text looks like an API's name or ID, which hooks need not see. */
 export function isPlainId(text: string): boolean {
   return plainId.test(text);
 }

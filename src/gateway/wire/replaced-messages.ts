@@ -4,16 +4,13 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import { alignMessages, plainMessage } from '../../models/messages/rebuilt.ts';
 import { unwritable } from './refusal.ts';
 
-/** A message that hooks gave back: which of those that they were sent it stands for, if any. */
 export interface ReplacedMessage {
   readonly message: ChatMessage;
-  /** Undefined: a new one. */
   readonly index: number | undefined;
-  /** Whether it is that message, so that its text in the body stays. */
   readonly isSame: boolean;
 }
 
-/** Finds for each message that hooks gave back the one that it stands for. Hooks' own marks (`meta`) do not count. */
+/** Matches the messages that hooks returned to the sent ones. Ignores hooks' own marks (`meta`). */
 export function alignReplaced(
   sent: readonly ChatMessage[],
   replaced: readonly ChatMessage[],
@@ -38,7 +35,6 @@ export function alignReplaced(
   });
 }
 
-/** As many messages as were sent, each of the same kind: each is the one of its place. */
 function alignMiddle(sent: readonly ChatMessage[], replaced: readonly ChatMessage[]) {
   const isPaired =
     sent.length === replaced.length && sent.every((message, index) => isOfKind(message, replaced[index]));
@@ -46,7 +42,6 @@ function alignMiddle(sent: readonly ChatMessage[], replaced: readonly ChatMessag
   return replaced.map((message, index) => ({ index, isSame: isSame(sent[index], message) }));
 }
 
-/** Whether both have one role, and are about the same call. */
 function isOfKind(sent: ChatMessage, replaced: ChatMessage | undefined): boolean {
   return sent.role === replaced?.role && callOf(sent) === callOf(replaced);
 }
@@ -56,14 +51,13 @@ function callOf({ tool_result: result }: ChatMessage): unknown {
   return isObject(value) ? value['id'] : undefined;
 }
 
-/** Whether two messages say the same. */
 export function isSameMessage(sent: ChatMessage, replaced: ChatMessage): boolean {
   if (sent === replaced) return true;
   const mayBeSame = sent.role === replaced.role && sent.content === replaced.content;
   return mayBeSame && isSameToTheDigit(withoutMarks(sent), withoutMarks(replaced));
 }
 
-/** A message that hooks gave back, as plain values that keep their digits, without their marks. */
+/** Returns plain values without marks. Numbers keep their digits. */
 export function plainReplaced(message: ChatMessage): Readonly<Record<string, unknown>> {
   return plainMessage(withoutMarks(message));
 }
@@ -75,16 +69,13 @@ function isSame(sent: ChatMessage | undefined, replaced: ChatMessage | undefined
 function withoutMarks(message: ChatMessage): ChatMessage {
   if (!Object.hasOwn(message, 'meta')) return message;
   const { meta: _, ...rest } = message;
-  // A rest type forgets the members that are known by name.
+  // A rest type loses members that are known by name.
   return { ...rest, role: message.role, content: message.content };
 }
 
 const figures = new Set(['meta', 'cost_info', 'finish_reason', 'other']);
 
-/**
- * Checks what was read again of a written body: it says what the hooks want, and has nothing left over that they do not.
- * Throws REPLY_MALFORMED.
- */
+/** Throws REPLY_MALFORMED unless the body, read again, contains exactly the hooks' messages. */
 export function requireTold(read: readonly ChatMessage[], wanted: readonly ChatMessage[]): void {
   const isExact =
     read.length === wanted.length &&
@@ -97,7 +88,7 @@ export function requireTold(read: readonly ChatMessage[], wanted: readonly ChatM
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** The message without parts that only repeat its text. The name of a result is that of its call, and the text of its error its content. */
+/** Removes parts that only repeat the text, and from tool results the name and the error text, which are derived. */
 function essence(message: ChatMessage): PlainObject {
   const plain = withoutTextParts(plainMessage(message));
   const { tool_result: result } = plain;
@@ -120,7 +111,7 @@ function tells(read: PlainObject, wanted: PlainObject): boolean {
   return isSaid && membersOf(read['other']).every((member) => allowed.has(member));
 }
 
-/** Members of `other`, each with its path. Indexes do not count: they move up where an entry before them went. */
+/** Indexes are ignored, because they shift when an earlier entry is removed. */
 function membersOf(other: unknown): string[] {
   return Object.entries(isObject(other) ? other : {}).map(
     ([path, value]) => `${path.replaceAll(/\[\d+\]/g, '[]')}:${canonicalJson(value)}`,
@@ -131,17 +122,13 @@ function isSameMember(read: unknown, wanted: unknown): boolean {
   return isNothing(read) ? isNothing(wanted) : isSameToTheDigit(read, wanted);
 }
 
-/** Nothing, in whichever form, counts as left out. */
 export function isNothing(value: unknown): boolean {
   return (
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
   );
 }
 
-/**
- * Divides a changed text among the parts of which the old one was put together. Put together again they are always the
- * changed text; parts in which nothing was changed stay as they are wherever that can be told.
- */
+/** The pieces always join to the changed text. Unchanged parts are kept wherever they can be recognized. */
 export function splitChangedText(parts: readonly string[], changed: string): string[] {
   let head = 0;
   let from = 0;
@@ -162,7 +149,7 @@ export function splitChangedText(parts: readonly string[], changed: string): str
   const middle = splitMiddle(parts.slice(head, tail), changed.slice(from, to));
   const split = [...parts.slice(0, head), ...middle, ...parts.slice(tail)];
   if (tail > head || from === to) return split;
-  // All parts are there, and something was added between two of them.
+  // All parts are unchanged, and text was added between two of them.
   const at = Math.max(0, head - 1);
   return split.map((part, index) => (index === at ? part + changed.slice(from, to) : part));
 }

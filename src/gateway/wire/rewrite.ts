@@ -24,14 +24,13 @@ import {
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Where a wire differs from others in what can be written. */
 export interface RewriteOptions {
   readonly isAnswer: boolean;
-  /** Members of the message that the wire writes itself. */
+  /** Message members that the codec writes itself. */
   readonly own?: ReadonlySet<string>;
-  /** Whether an entry whose text becomes empty goes, as the API takes no empty texts. */
+  /** Whether to remove an entry whose text becomes empty, because the API refuses empty texts. */
   readonly dropsEmpty?: boolean;
-  /** Put what has no place yet; absent: a hook cannot add it. */
+  /** Adds content that has no place yet. Without a function, hooks cannot add it. */
   readonly add?: {
     readonly text?: (text: string) => void;
     readonly reasoning?: (text: string) => void;
@@ -41,10 +40,9 @@ export interface RewriteOptions {
 }
 
 /**
- * Writes what hooks made of a message at the places where it was read. What they do not repeat goes, and so does every copy of a
- * text. Returns what the written message says, as plain values: the changed message, but for signed texts, which go if they were
- * changed. Throws RuntimeError REPLY_MALFORMED for what cannot be written exactly; whoever calls it reads the written body again and
- * checks it (`requireTold`).
+ * Removes content that the hook does not repeat, changed signed texts and all copies of texts. Returns the written
+ * message as plain values. Throws REPLY_MALFORMED if a change cannot be written exactly. Callers must read the body
+ * again and check it with `requireTold`.
  */
 export function rewrite(
   seen: Seen,
@@ -82,7 +80,7 @@ const written = new Set([
   'cost_info',
 ]);
 
-/** Other members may be repeated or left out, not added or changed. */
+/** Other members may be kept or omitted, but not added or changed. */
 function requireWritable(sent: ChatMessage, plain: PlainObject, { own }: RewriteOptions): void {
   if (plain['role'] !== sent.role) throw unwritable('a replaced message has another role');
   if (typeof plain['content'] !== 'string') throw unwritable('a replaced message has no `content`');
@@ -115,7 +113,6 @@ function writeBody(seen: Seen, plain: PlainObject, edits: Edits, options: Rewrit
   } else if (before.parts !== undefined && list?.orString === true)
     edits.replaceWhole(list.place, JSON.stringify(content));
   else {
-    // Without `parts` the message is its text alone.
     const texts = body.flatMap((facet) => (facet.kind === 'text' && facet.as === 'text' ? [facet] : []));
     for (const facet of body) if (facet.kind === 'media' || facet.as !== 'text') removeFacet(facet, edits);
     if (texts.length > 0) spreadText(texts, content, edits, options);
@@ -166,7 +163,6 @@ function writeParts(
   for (const gone of body.slice(next)) removeFacet(gone, edits);
 }
 
-/** The index of the old part that a given one stands for. No file that comes later among the given ones is passed over. */
 function findPart(
   body: readonly BodyFacet[],
   from: number,
@@ -201,7 +197,7 @@ function writePart(facet: BodyFacet, part: PlainObject, edits: Edits, options: R
   edits.replaceText(facet.inline.place, carried);
 }
 
-/** A changed text over the places that had the old one: what did not change stays as it was. Returns what they have then. */
+/** Unchanged pieces keep their place. Returns the written text, without removed signed texts. */
 function spreadText(
   texts: readonly TextFacet[],
   text: string,
@@ -226,7 +222,7 @@ function writeText(facet: TextFacet, text: string, edits: Edits, { dropsEmpty }:
   }
 }
 
-/** A string that is the content itself becomes empty, as a message has to have one. */
+/** A message needs content, so a plain string becomes empty instead. */
 function removeFacet(facet: BodyFacet, edits: Edits): void {
   if (facet.kind === 'text' && typeof facet.entry === 'string' && facet.owner.at(facet.entry) === facet.place)
     edits.replaceText(facet.place, '');
@@ -277,7 +273,7 @@ function writeTexts(
   return text;
 }
 
-/** Calls of the same id, in order, are the same call with other names or arguments; the others go. */
+/** Calls are matched by ID in order. Unmatched calls are removed. */
 function writeCalls(
   calls: readonly CallFacet[],
   given: readonly ToolCallMember[],
@@ -362,7 +358,7 @@ function writeResult(
   else throw unwritable('a tool result of a replaced message is no longer the JSON that it was');
 }
 
-/** A list of the same length has each citation at its place; of a shorter one each is as it was. */
+/** Lists of equal length are paired by position. In a shorter list every citation must be unchanged. */
 function writeCitations(citations: readonly CitationFacet[], given: unknown, edits: Edits): void {
   const list = readObjects(given, 'citations');
   if (list.length === citations.length) {
@@ -396,10 +392,7 @@ function writeCitation({ place, held, description }: CitationFacet, wanted: Plai
   }
 }
 
-/**
- * The reason for the end that the hook gives, in the API's word. A string that is none of its words stays only if the hook
- * repeats it, and the reason says that there are calls exactly when there are some.
- */
+/** An unknown word stays only if the hook repeats it. The reason for tool calls is given exactly if there are calls. */
 function writeFinish(
   { calls }: Seen,
   { place, words, aliases }: NonNullable<Seen['finish']>,

@@ -11,29 +11,26 @@ import type { Edits, Place, Spot } from './place.ts';
 import { unwritable } from './refusal.ts';
 import type { ShowFinish } from './shape.ts';
 
-/** What a hook may take out: an element of a list or a member of an object. */
+/** What a hook can remove: a list element or an object member. */
 export interface Entry {
   readonly owner: Place;
   readonly entry: string | number;
 }
 
-/** A text, with the string that holds it. */
 export interface TextFacet extends Entry {
   readonly kind: 'text';
-  /** Its `type` in `parts`. */
   readonly as: string;
   readonly place: Place;
-  /** A hook that changes it takes its entry out. */
+  /** If a hook changes the text, its whole entry is removed. */
   readonly isSigned: boolean;
-  /** Strings that say the same under other names, and that change with it. */
+  /** Equal texts under other names, which change with this one. */
   readonly twins: Entry[];
 }
 
-/** A file, or something of an opaque kind. */
 export interface MediaFacet extends Entry {
   readonly kind: 'media';
   readonly description: Readonly<Record<string, unknown>> & { readonly type: string; readonly text?: string };
-  /** Where the bytes of a text file stand, so that a hook can change its text. */
+  /** The position of a text file's bytes, so that hooks can change its text. */
   readonly inline: { readonly file: WireFile; readonly place: Place } | undefined;
 }
 
@@ -43,19 +40,18 @@ export interface CallFacet extends Entry {
   readonly id: string;
   readonly name: string;
   readonly namePlace: Place | undefined;
-  /** The object that has the arguments, and its member or members with them. */
+  /** The object with the arguments; `args` names their member or members. */
   readonly held: Place;
   readonly args: string | readonly string[];
-  /** Whether the client may be the one to run it. */
+  /** Whether the client may run the call. */
   readonly isOfClient: boolean;
 }
 
 export interface ResultFacet extends Entry {
   readonly id: string;
   readonly content: Place | undefined;
-  /** The texts that are the result; undefined: all of `content` is. */
+  /** The texts of the result; undefined if all of `content` is the result. */
   readonly texts: readonly TextFacet[] | undefined;
-  /** The object that has the content, and under which key. */
   readonly object: Place;
   readonly key: string;
   readonly isError: boolean;
@@ -63,25 +59,20 @@ export interface ResultFacet extends Entry {
 
 export interface CitationFacet extends Entry {
   readonly place: Place;
-  /** The object whose strings the description tells; undefined when it tells the whole value. */
   readonly held: Place | undefined;
   readonly description: Json | Readonly<Record<string, unknown>>;
-  /** What takes the place of `owner` when all of its citations go. */
   readonly emptied: 'null' | undefined;
 }
 
-/** A list that a new text may be put into. */
 interface ContentList {
   readonly place: Place;
   readonly newText: Readonly<Record<string, unknown>>;
   readonly orString: boolean;
-  /** The index of the message's first element. */
   readonly start: number;
 }
 
-/** What hooks see of one message, with the places where all of it stands in the body. */
+/** What hooks see of one message, with the positions in the body. */
 export class Seen {
-  /** The value that was read. */
   readonly place: Place;
   readonly body: BodyFacet[] = [];
   readonly reasoning: TextFacet[] = [];
@@ -89,21 +80,17 @@ export class Seen {
   readonly calls: CallFacet[] = [];
   readonly results: ResultFacet[] = [];
   readonly citations: CitationFacet[] = [];
-  /** Reasoning that is encrypted. */
   readonly sealed: Entry[] = [];
   readonly other: Leftovers;
-  /** Encrypted copies, and the paths of the texts in `other` that they go with; undefined: they go with the reasoning. */
+  /** Encrypted copies. `of` is the path of the copied text in `other`; undefined means the reasoning. */
   readonly copies: (Spot & { readonly of: string | undefined })[] = [];
   finish: (Spot & Omit<ShowFinish, 'show'>) | undefined;
-  /** The last list of content that was read. */
   list: ContentList | undefined;
-  /** The elements of a list that are the message; undefined: it is no part of another one. */
+  /** The list elements that form the message; undefined if the message is not part of another. */
   span: { readonly start: number; end: number } | undefined;
-  /** The item that is being read. */
   item: Entry | undefined;
-  /** Which call the message answers, by the members of `tool_result`. */
   readonly links = new Map<string, Spot>();
-  /** Of a body: its messages, in order. Of a message: its parts that are messages of their own. */
+  /** Of a body: its messages. Of a message: the parts that are messages of their own. */
   readonly messages: Seen[] = [];
 
   constructor(place: Place, other = new Leftovers()) {
@@ -111,7 +98,6 @@ export class Seen {
     this.other = other;
   }
 
-  /** Whether hooks see nothing of it. */
   get isEmpty(): boolean {
     const { body, reasoning, refusals, calls, results, citations, messages } = this;
     const lists = [body, reasoning, this.sealed, refusals, calls, results, citations];
@@ -125,7 +111,7 @@ export class Seen {
   }
 }
 
-/** The message that hooks read (docs/guides/guard-the-ai-sdk.md, "What hooks read"), without costs. */
+/** Builds the message for hooks (docs/guides/guard-the-ai-sdk.md, "What hooks read"), without costs. */
 export function describe(seen: Seen, role: ChatMessage['role']): ChatMessage {
   const { calls, results, citations, other } = seen;
   const reasoning = joinTexts(seen.reasoning);
@@ -153,7 +139,7 @@ function finishWord({ place, words }: NonNullable<Seen['finish']>): string {
   return Object.hasOwn(words, word) ? (words[word] ?? word) : word;
 }
 
-/** `content`, and `parts` beside it unless they are one text. */
+/** Returns `content`, and `parts` unless they are only one text. */
 export function describeBody(body: readonly BodyFacet[]): {
   readonly content: string;
   readonly parts?: readonly Readonly<Record<string, unknown>>[];
@@ -167,7 +153,6 @@ function describePart(facet: BodyFacet): MediaFacet['description'] {
   return facet.kind === 'text' ? { type: facet.as, text: facet.place.text ?? '' } : facet.description;
 }
 
-/** All texts without anything between them. */
 export function joinTexts(facets: readonly { readonly place: Place }[]): string {
   return facets.map(({ place }) => place.text ?? '').join('');
 }
@@ -175,7 +160,7 @@ export function joinTexts(facets: readonly { readonly place: Place }[]): string 
 export interface DescribedCall {
   readonly id: string;
   readonly name: string;
-  /** One JSON object with its exact text, else a JSON string. */
+  /** One JSON object with its exact text, or a JSON string. */
   readonly args: Json;
 }
 
@@ -200,21 +185,17 @@ export function describeResult({ id, content, texts, isError }: ResultFacet, cal
   return { id, name, content: text, ...(isError && { is_error: true }) };
 }
 
-/** JSON is written anew, so that no escape hides a word. */
+/** Reformats JSON, so that no escape hides a word. */
 function resultText(content: Place | undefined): string {
   if (content === undefined) return '';
   return content.text ?? stringifyJson(tryParseLossless(content.json.text));
 }
 
-/** Whether a value that a hook gave is a list of objects. */
 export function isObjects(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) && value.every(isObject);
 }
 
-/**
- * Arguments as a model wrote them, for hooks: the exact JSON when they are one JSON object that every reader reads alike, else the
- * text as a JSON string.
- */
+/** Returns the exact JSON if the text is one unambiguous JSON object, else the text as a JSON string. */
 function argsOfText(text: string): Json {
   const json = isTextTooDeep(text) ? undefined : tryJson(text.trim());
   if (json === undefined || !isObject(json.value) || findDuplicateKey(json.text) !== undefined)
@@ -222,18 +203,16 @@ function argsOfText(text: string): Json {
   return json;
 }
 
-/** The text of arguments that a hook gave back: that of a string, else their JSON. */
 export function textOfArgs(args: unknown): string {
   const json = Json.from(args);
   return typeof json.value === 'string' ? json.value : json.text;
 }
 
 /**
- * What a projection tells nowhere else, as the one flat object `other`: each member is named by its path, such as
- * `content[1].cache_control`, and has its exact text.
+ * Collects the flat object `other`. Each member is named by its path, such as `content[1].cache_control`, and keeps its
+ * exact text.
  */
 export class Leftovers {
-  /** Made with the first, since most messages have none. */
   #entries: Map<string, Leftover> | undefined;
   #json: Json | undefined;
 
@@ -245,12 +224,11 @@ export class Leftovers {
     return (this.#entries ?? new Map<string, Leftover>()).keys();
   }
 
-  /** Each value by its path. */
   get members(): ReadonlyMap<string, Json> {
     return new Map([...(this.#entries ?? [])].map(([path, { place }]) => [path, place.json]));
   }
 
-  /** The members of an object but those in `told`; `path` is that of the object, empty for the outermost. */
+  /** Adds an object's members except those in `told`. `path` is the object's path; '' for the root. */
   addMembers(object: Place, told: Pick<ReadonlySet<string>, 'has'>, path = ''): void {
     for (const [key, place] of object.members) {
       if (!told.has(key))
@@ -259,7 +237,7 @@ export class Leftovers {
   }
 
   add(path: string, leftover: Leftover): void {
-    // A key of a client's own may look like a path; hooks must see both.
+    // A client's key may look like a path. Hooks must see both values.
     this.#entries ??= new Map();
     let name = path;
     while (this.#entries.has(name)) name += "'";
@@ -267,13 +245,13 @@ export class Leftovers {
     this.#json = undefined;
   }
 
-  /** All of another object's, each path behind that one. */
+  /** Adds all leftovers of another object with `path` as a prefix. */
   addAll(others: Leftovers, path: string): void {
     for (const [inner, leftover] of others.#entries ?? [])
       this.add(path === '' ? inner : `${path}.${inner}`, leftover);
   }
 
-  /** The same, before its own. */
+  /** Like `addAll`, but before its own members. */
   addFirst(others: Leftovers, path: string): void {
     const own = this.#entries;
     this.#entries = undefined;
@@ -281,7 +259,6 @@ export class Leftovers {
     for (const [name, leftover] of own ?? []) this.add(name, leftover);
   }
 
-  /** The object; undefined when nothing is left over. */
   get json(): Json | undefined {
     if (this.isEmpty) return undefined;
     this.#json ??= new Json(
@@ -290,7 +267,6 @@ export class Leftovers {
     return this.#json;
   }
 
-  /** Which members a hook's `other` has as they were told. */
   unchanged(changed: unknown): (path: string) => boolean {
     const json = toJson(changed);
     const members = json !== undefined && isObject(json.value) ? exactMembers(json) : new Map<string, Json>();
@@ -301,8 +277,8 @@ export class Leftovers {
   }
 
   /**
-   * Takes out what may repeat a text in another form, whether a hook repeats it or not: copies that the wire declares, and in an
-   * answer whatever has a form in which filters do not read.
+   * Removes possible copies of texts even if a hook repeats them: declared ones, and in responses all unreadable
+   * values.
    */
   dropCopies(edits: Edits, isAnswer: boolean): void {
     for (const leftover of this.#entries?.values() ?? [])
@@ -310,8 +286,8 @@ export class Leftovers {
   }
 
   /**
-   * Writes what a hook made of the object: changed members at their places; absent ones are taken out. `insertInto`
-   * takes members with other names. Throws REPLY_MALFORMED.
+   * Writes a hook's version of `other`. Missing members are removed; new ones go to `insertInto`. Throws
+   * REPLY_MALFORMED.
    */
   write(changed: unknown, edits: Edits, insertInto?: Place): void {
     const json = toJson(changed);
@@ -338,10 +314,7 @@ function takeOut({ place, owner, entry, emptied }: Leftover, edits: Edits): void
   else edits.replaceWhole(place, emptied);
 }
 
-/**
- * Whether a value may be a copy of a text in a form that filters do not read: it has a list of numbers, such as bytes or tokens, or a
- * string that is encrypted or that is the base64 or hexadecimal form of a text.
- */
+/** Texts may hide in a list of numbers (bytes or tokens) or an encrypted, Base64 or hexadecimal string. */
 function isCopy(place: Place): boolean {
   if (place.kind === 'string') return isEncoded(place.text ?? '');
   if (place.kind === 'object') return place.members.values().some(isCopy);
@@ -358,10 +331,9 @@ function isEncoded(text: string): boolean {
 
 export interface Leftover {
   readonly place: Place;
-  /** What it is taken out of when a hook leaves it out, and its key or index there. */
   readonly owner: Place;
   readonly entry: string | number;
-  /** The JSON that takes its place where it goes; undefined: it is taken out. */
+  /** JSON that replaces the value; undefined removes it. */
   readonly emptied?: string;
 }
 
@@ -369,12 +341,11 @@ function toJson(value: unknown): Json | undefined {
   return value === undefined || value === null ? undefined : Json.from(value);
 }
 
-/** A picture, sound or file as a body carries it. */
 export interface WireFile {
-  /** Of any scheme, `data:` too. */
+  /** Any scheme, including `data:`. */
   readonly url?: string | undefined;
   readonly base64?: string | undefined;
-  /** A full media type, or its first half alone; `application/octet-stream` where nothing tells it. */
+  /** A full media type or only its first half; `application/octet-stream` if unknown. */
   readonly mediaType: string;
   readonly filename?: string | undefined;
 }

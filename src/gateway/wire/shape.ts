@@ -1,20 +1,19 @@
 import type { WireRules } from './codec.ts';
 
 /**
- * What a value of a body may be, declared as data. A body has a closed shape: whatever is not of its shape is shown to hooks
- * whole, as a member of `other`, or the body is refused. Null is of every shape; a member with an unknown key is of none.
+ * Declares what a value of a body may be. Bodies are closed: a value without its shape is shown to hooks whole, in
+ * `other`, or the body is refused. Null fits every shape; unknown keys fit none.
  *
- * There are only two ways for a value to pass: hooks see it (`Show`, `'other'`, and what has not its shape), or it is a leaf
- * that holds no text:
+ * A value passes only if hooks see it (`Show`, `'other'`, or not of its shape) or if it is a leaf without text:
  *
  * - `id`: a string of at most 256 letters, digits and `_ . : | / + = -` (`isPlainId`).
  * - `number`: a number, `true` or `false`.
  * - `date`: an ISO 8601 time with its zone.
- * - `sealed`: empty, or base64 of at least 22 characters whose bytes are no UTF-8 text.
- * - `padding`: at most 64 letters and digits that mean nothing.
- * - `model`: a string that the reader looks up itself among names that it knows, and never passes on otherwise.
- * - `vector`: a list of numbers, or base64 of numbers of four bytes that are no UTF-8 text.
- * - `none`: null alone.
+ * - `sealed`: empty, or Base64 of at least 22 characters whose bytes are not UTF-8 text.
+ * - `padding`: at most 64 meaningless letters and digits.
+ * - `model`: a string that the reader looks up in a table of known names and never forwards otherwise.
+ * - `vector`: a list of numbers, or Base64 of four-byte numbers that are not UTF-8 text.
+ * - `none`: null only.
  * - `{ words }`: one of these strings.
  * - `other`: any value; hooks always see it in `other`.
  */
@@ -35,7 +34,7 @@ export type Shape =
 
 export type Leaf = 'id' | 'number' | 'date' | 'sealed' | 'padding' | 'model' | 'vector' | 'none' | 'other';
 
-/** Base64 of a file, which passes if `opaque` lists its kind, or the `type` of the object that has it. */
+/** Base64 of a file. It passes if `opaque` lists its kind or the `type` of its object. */
 export interface Bytes {
   readonly bytes: 'image' | 'audio';
 }
@@ -47,68 +46,68 @@ export interface Words {
 }
 
 /**
- * A copy of a text in another form, such as log probabilities. Hooks see it in `other`, unless it is null or `emptied` already.
- * When a hook changes the message, this JSON takes its place, or it is taken out, even if the hook repeats it.
+ * A copy of a text in another form, such as log probabilities. Hooks see it in `other` unless it is null or `emptied`.
+ * If a hook changes the message, the copy becomes `emptied` or is removed, even if the hook repeats it.
  */
 interface Copy {
   readonly emptied: 'null' | '[]' | 'absent';
 }
 
-/** An encrypted copy of a text, which goes when a hook changes that. */
+/** An encrypted copy of a text, removed if a hook changes the text. */
 export interface SealedCopy {
-  /** The member beside it that has the text, and that hooks see in `other`: the copy is taken out. Or the reasoning: null takes its place. */
+  /** The sibling member with the text, shown in `other`; its copy is removed. A copy of the reasoning becomes null. */
   readonly sealedCopyOf: { readonly member: string } | 'reasoning';
 }
 
-/** Content that the upstream keeps: refused unless `references` of the config lists this name, else shown in `other`. */
+/** Content stored upstream. Refused unless `references` lists its name; otherwise shown in `other`. */
 interface Reference {
   readonly reference: string;
 }
 
-/** A string that says which call a message answers: hooks see it as this member of `tool_result`. Another value is refused. */
+/** Says which call a message answers. Hooks see it in `tool_result`. Values of other types are refused. */
 interface Link {
   readonly link: string;
 }
 
 export interface Items {
   readonly items: Shape;
-  /** The members of an element that holds a text alone, but for `text`: hooks may then add one. */
+  /** The members, besides `text`, of an element that holds only a text. Hooks may add such elements. */
   readonly newText?: Readonly<Record<string, unknown>>;
-  /** Whether a string may stand in the place of the list. */
+  /** Whether a string may replace the list. */
   readonly orString?: true;
-  /** Whether an element is what a text with `goesWith: 'item'` goes with. */
+  /** Whether an element is the unit that `goesWith: 'item'` removes. */
   readonly areItems?: true;
-  /** Elements of this `type` are messages of their own, as is what stands between two of them: `Seen.messages`. */
+  /** Elements of this `type`, and the runs of elements between them, are separate messages in `Seen.messages`. */
   readonly apart?: string;
 }
 
-/** A list each of whose elements is a message of its own: `Seen.messages`. */
+/** A list whose elements are separate messages in `Seen.messages`. */
 export interface Each {
   readonly each: Shape;
-  /** How paths in `other` begin there; empty by default. */
+  /** The prefix of the elements' paths in `other`; empty by default. */
   readonly as?: string;
 }
 
 export interface ObjectShape {
   readonly members: Members;
-  /** How paths in `other` begin there, in place of the object's own path. */
+  /** The prefix of paths in `other`; the object's own path by default. */
   readonly as?: string;
 }
 
-/** An object that names its kind. An unknown kind is refused unless `opaque` of the config lists it. */
+/** An object that names its kind. Unknown kinds are refused unless `opaque` lists them. */
 export interface Kinds {
   readonly kinds: Readonly<Record<string, Shape>>;
-  /** The member that names the kind; `type` by default. It needs no mention in the shapes of the kinds. */
+  /** The member that names the kind; `type` by default. Kinds need not declare it. */
   readonly by?: string;
-  /** The member that is the object with `by`; absent: the object itself. The shapes of the kinds are of the whole object. */
+  /** The member that contains `by`; the object itself by default. Kinds describe the whole object. */
   readonly in?: string;
-  /** The kind of an object that has this member and does not name its kind: `[member, kind]`. An empty member: of any object. */
+  /** The kind of an unnamed object that has this member; '' matches any object. */
   readonly implied?: readonly (readonly [member: string, kind: string])[];
-  /** What becomes of a kind that is not known; `refused` by default. */
+  /** What happens to unknown kinds; `refused` by default. */
   readonly unknown?: 'refused' | 'other';
 }
 
-/** A value of several JSON types. One of another type is refused, unless `rest` is its shape. */
+/** A value of several JSON types. Other types are refused unless `rest` is declared. */
 export interface ByType {
   readonly rest?: Shape;
   readonly string?: Shape;
@@ -116,70 +115,63 @@ export interface ByType {
   readonly object?: Shape;
 }
 
-/** What hooks see as more than a member of `other`. */
 export type Show = ShowText | ShowSealed | ShowCall | ShowResult | ShowCitation | ShowMedia | ShowFinish;
 
-/** A text. The value is a string, or an object whose member `text` is one. */
 export interface ShowText {
   readonly show: 'text' | 'reasoning' | 'refusal';
-  /** The member that has the text; an object without such a string is refused. Absent: the value is the string itself. */
+  /** The member with the text, which is required. Absent: the value itself is the string. */
   readonly text?: string;
-  /** The member whose member is `text`; absent: the object itself. */
+  /** The member that contains `text`; the object itself by default. */
   readonly in?: string;
   readonly of?: Members;
   readonly held?: Members;
-  /** How `parts` calls a `text`; `text` by default. */
+  /** The `type` in `parts`; `text` by default. */
   readonly as?: string;
-  /** The text is signed: a hook that changes it takes its whole entry out. */
+  /** If a hook changes a signed text, its whole entry is removed. */
   readonly isSigned?: true;
-  /** The same text may have been shown before, under another name: it changes with that one. A different one is in `other`. */
+  /**
+   * The text may repeat an earlier one under another name, and then changes with it. Different text is shown in
+   * `other`.
+   */
   readonly isTwin?: true;
-  /** What is taken out where the text goes: the entry itself by default, or the one around it, such as the item of a summary. */
+  /** What is removed with the text: its entry by default, or the surrounding item. */
   readonly goesWith?: 'item';
 }
 
-/** A call of a tool. */
 export interface ShowCall {
   readonly show: 'call';
-  /** The member that identifies it; of several the first that is a string. */
+  /** The member with the ID; of several, the first string counts. */
   readonly id: string | readonly string[];
-  /** The member that holds the name and the arguments; absent: the call itself does. */
+  /** The member that contains name and arguments; the call itself by default. */
   readonly in?: string;
-  /** The member with the name; or the name of a tool that has none there. */
   readonly name: string | { readonly is: string };
-  /** The member with the arguments, as a text or as JSON; or the members that together are the arguments. */
+  /** The member with the arguments as text or JSON, or the members that form the arguments. */
   readonly args: string | readonly string[];
-  /** Whether the upstream runs it, so that the client never does. */
+  /** The upstream runs the call, never the client. */
   readonly isServed?: true;
-  /** The result that the call itself has. */
   readonly result?: ResultContent;
   readonly of?: Members;
-  /** The members of `in`. */
   readonly held?: Members;
 }
 
 interface ResultContent {
-  /** The member with the result. */
   readonly content: string;
-  /** Its content is what this shape shows as `text`. Absent: hooks see any JSON whole, as its text without escapes. */
+  /** The content is the text that this shape shows. Absent: hooks see the whole JSON without escapes. */
   readonly shape?: Shape;
-  /** What holds the bytes of a file in any JSON: refused unless `opaque` lists `image` or `file`. */
+  /** Objects with file bytes in the result. Refused unless `opaque` lists `image` or `file`. */
   readonly bytes?: BytesForm;
 }
 
-/** An object of this `type` with bytes in a member, and their media type in another. */
+/** An object of this `type` with bytes and a media type. */
 export interface BytesForm {
   readonly type: string;
   readonly data: string;
   readonly mediaType: string;
 }
 
-/** A result of a tool that the upstream ran. */
 export interface ShowResult extends ResultContent {
   readonly show: 'result';
-  /** The member with the id of the call. */
   readonly id: string;
-  /** The member that says whether the tool failed. */
   readonly isError?: string;
   readonly of?: Members;
 }
@@ -190,62 +182,59 @@ interface ShowSealed {
   readonly of?: Members;
 }
 
-/** Something that a text cites. */
 export interface ShowCitation {
   readonly show: 'citation';
-  /** The member that holds what is told. */
   readonly in?: string;
-  /** Its `type` for hooks. */
   readonly type?: string;
-  /** The strings that hooks are told; absent: the whole value as JSON. */
+  /** The string members for hooks; the whole value as JSON by default. */
   readonly tell?: readonly string[];
-  /** The JSON that takes the place of a list whose citations all go; absent: the list becomes empty. */
+  /** JSON that replaces a list without remaining citations; an empty list by default. */
   readonly emptied?: 'null';
   readonly of?: Members;
   readonly held?: Members;
 }
 
 /**
- * A file. It passes if `opaque` lists its `media` or its own `type`. Hooks see its type, name, size, digest and address, and its
- * text where its bytes are text.
+ * Passes if `opaque` lists its `media` or `type`. Hooks see its type, name, size, digest and URL, and the text of text
+ * files.
  */
 export interface ShowMedia {
   readonly show: 'media';
   readonly media: 'image' | 'audio' | 'video' | 'file';
-  /** The member that holds the file: an object, or a string that is its address. */
+  /** The member that holds the file: an object or a URL string. */
   readonly in?: string;
-  /** Members with an address. */
   readonly url?: readonly string[];
-  /** Members with base64, or with a `data:` address. */
   readonly bytes?: readonly string[];
-  /** The member with the id of a file that the upstream keeps: refused unless `references` lists `file_id`. */
+  /** The member with the ID of a stored file. Refused unless `references` lists `file_id`. */
   readonly reference?: string;
   readonly mediaType?: string;
   /** The member with the second half of the media type. */
   readonly format?: string;
   readonly filename?: string;
-  /** The member with what an audio says, which cannot be changed. */
+  /** The member with the transcript of an audio, which hooks cannot change. */
   readonly transcript?: string;
-  /** The media type where nothing tells it. */
   readonly isOf: string;
-  /** Whether text files pass unlisted, as hooks read them. */
+  /** Text files pass without being listed, because hooks read them. */
   readonly passesText?: true;
   readonly of?: Members;
   readonly held?: Members;
 }
 
-/** Why a model stopped: the API's words and the native ones. Another string is told as it is, and goes when a hook changes the message without repeating it. */
+/**
+ * The API's words for the finish reason and their native ones. Hooks see unknown words as they are. Such a word is
+ * removed if a hook changes the message without repeating it.
+ */
 export interface ShowFinish {
   readonly show: 'finish';
   readonly words: Readonly<Record<string, string>>;
-  /** The API's words for further native ones, if hooks may give no others. */
+  /** The API's words for further native reasons. If present, hooks may use only known reasons. */
   readonly aliases?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface WalkContext {
   readonly rules: WireRules;
   readonly isAnswer: boolean;
-  /** How paths in errors begin, such as `messages[3]`; empty for a whole body. */
+  /** The prefix of paths in errors, such as `messages[3]`; '' for a whole body. */
   readonly at: string;
 }
 
@@ -253,7 +242,6 @@ export function words(...list: readonly string[]): Words {
   return { words: new Set(list) };
 }
 
-/** Shapes of one kind for several members: `all('number', 'a', 'b')` is `{ a: 'number', b: 'number' }`. */
 export function all(shape: Shape, ...keys: readonly string[]): Members {
   return Object.fromEntries(keys.map((key) => [key, shape]));
 }

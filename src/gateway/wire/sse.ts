@@ -1,14 +1,13 @@
 import { invalidAnswer } from './refusal.ts';
 
-/** One event of a `text/event-stream`: what is passed on of it is its data alone, under a name of our own. */
+/** One event of a `text/event-stream`. Only its data is forwarded, under an event name of the gateway. */
 export interface SseEvent {
-  /** The `event:` field; undefined when it has none. */
   readonly event: string | undefined;
-  /** The `data:` lines joined by a line feed. */
+  /** The `data:` lines, joined with line feeds. */
   readonly data: string;
 }
 
-/** The text of an event. JSON that has line ends between its tokens is several `data:` lines. */
+/** Formats an event. JSON with line breaks becomes several `data:` lines. */
 export function formatEvent(json: string, event?: string): string {
   const data = lineEnd.test(json) ? json.replaceAll(lineEnds, '\ndata: ') : json;
   return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
@@ -19,40 +18,37 @@ const lineEnds = /\r\n?|\n/g;
 const lineEnd = /[\r\n]/;
 
 /**
- * Reads a `text/event-stream` as its bytes come, split anywhere, by the rules of
- * https://html.spec.whatwg.org/multipage/server-sent-events.html. Comments, ids, `retry` and unknown fields are dropped, and
- * so is an event without data. Throws RefusedCall (502) for what is not UTF-8, and for more than `maxChars` UTF-16 units of one
- * event, or of what is dropped between two events.
+ * Accepts chunks split anywhere. Drops comments, IDs, `retry`, unknown fields and events without data. Throws
+ * RefusedCall (502) if the stream is not UTF-8, or if an event or the text dropped between two events exceeds
+ * `maxChars` UTF-16 units.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   readonly #maxChars: number;
-  /** The pieces of the line that is not at its end. */
   #line: string[] = [];
   #isAtReturn = false;
   #isFirstLine = true;
   #open: OpenEvent = startEvent();
   #chars = 0;
-  /** UTF-16 units that were dropped since the last event. */
+  /** UTF-16 units dropped since the last event. */
   #droppedChars = 0;
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
   }
 
-  /** UTF-16 units that wait for the end of their event. */
+  /** UTF-16 units of the incomplete event. */
   get pendingChars(): number {
     return this.#chars;
   }
 
-  /** The events that these bytes complete. */
   push(bytes: Uint8Array): SseEvent[] {
     const events: SseEvent[] = [];
     this.#take(this.#decode(bytes), events);
     return events;
   }
 
-  /** At the end of the stream: the last event, which may lack its blank line, as some clients read it all the same. */
+  /** Returns the last event even without its blank line, as some clients read it. */
   end(): SseEvent[] {
     const events: SseEvent[] = [];
     this.#take(this.#decode(), events);
@@ -128,7 +124,6 @@ export class SseParser {
   }
 }
 
-/** An event whose blank line has not come. */
 interface OpenEvent {
   event: string | undefined;
   data: string[] | undefined;

@@ -26,8 +26,8 @@ import type {
 } from './shape.ts';
 
 /**
- * Reads a value by its shape: puts what hooks are to see into `seen`. Throws RefusedCall (400 of a request, 502 of an answer)
- * for a kind that hooks cannot read, for a reference that may not pass, and for a value that its API would not take there.
+ * Adds what hooks must see to `seen`. Throws RefusedCall (400 for requests, 502 for responses) for unreadable kinds,
+ * forbidden references and values that the API does not allow.
  */
 export function walk(spot: Spot, shape: Shape, context: WalkContext, seen: Seen): void {
   const { place } = spot;
@@ -63,10 +63,7 @@ export function walk(spot: Spot, shape: Shape, context: WalkContext, seen: Seen)
   } else walkByType(spot, shape, context, seen);
 }
 
-/**
- * Reads the members of an object but those in `told`, which whoever calls it shows: it is for facets whose members cannot be
- * declared. Unknown ones are shown in `other`.
- */
+/** Reads the members except those in `told`, which the caller shows itself. Unknown members go to `other`. */
 export function walkMembers(
   spot: Spot,
   members: Members,
@@ -82,7 +79,7 @@ export function walkMembers(
   }
 }
 
-/** Whether a member of a body is of its shape and shows hooks nothing. One without a shape is not. */
+/** Whether a member has its declared shape and shows hooks nothing. False for members without a shape. */
 export function isShaped(place: Place, key: string, members: Members): boolean {
   const shape = Object.hasOwn(members, key) ? members[key] : undefined;
   if (shape === undefined) return false;
@@ -91,7 +88,6 @@ export function isShaped(place: Place, key: string, members: Members): boolean {
   return seen.isEmpty;
 }
 
-/** Settings hold no content, so that no rule lets some of it pass. */
 const settings: WalkContext = {
   rules: { opaque: new Set(), references: new Set(), redactsEmbeddings: false },
   isAnswer: true,
@@ -132,7 +128,7 @@ function isVector({ kind, source, start, end, text }: Place): boolean {
   if (kind === 'array') return /^[\d\s.,eE+[\]-]*$/.test(source.slice(start, end));
   if (text === undefined) return false;
   const bytes = Buffer.from(text, 'base64');
-  // Vectors of a few numbers may be text by chance, and are then shown, which costs little.
+  // A vector of few numbers may look like text. It is then shown, which costs little.
   return bytes.length % 4 === 0 && bytes.toString('base64') === text && !isUtf8(bytes);
 }
 
@@ -140,7 +136,7 @@ function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): v
   const { place } = spot;
   const { by = 'type', kinds, implied = [], unknown = 'refused' } = shape;
   const held = shape.in === undefined ? spot : memberSpot(spot, shape.in);
-  // A member that is null is absent; an element of a list that is null has no kind.
+  // A null member is absent, but a null element has no kind.
   if (place.kind === 'null' && typeof spot.entry === 'string') return;
   if (held?.place.kind !== 'object' && held !== spot)
     throw refusals(context).invalid(`has no \`${shape.in}\``, spot);
@@ -163,12 +159,12 @@ function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): v
     );
 }
 
-/** Whether `opaque` lets a kind of content, an event or a delta pass that no table has. */
+/** Whether `opaque` allows an unknown kind of content, event or delta. */
 export function passesUnread(kind: string | undefined, { opaque }: WireRules): kind is string {
   return kind !== undefined && !mediaKinds.has(kind) && opaque.has(kind);
 }
 
-/** In `opaque` these are what a known kind holds, and no kinds of their own: another one of that name may hold anything. */
+/** These entries of `opaque` allow the content of known kinds. An unknown kind with such a name could hold anything. */
 const mediaKinds: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'file']);
 
 function walkKnownKind(spot: Spot, by: string, known: Shape, context: WalkContext, seen: Seen): void {
@@ -401,7 +397,7 @@ function addResult(
   });
 }
 
-/** Throws RefusedCall for bytes that hooks cannot read, wherever they stand. */
+/** Throws RefusedCall for bytes at any depth that hooks cannot read. */
 function requireReadable(spot: Spot, form: BytesForm, context: WalkContext): void {
   const { place } = spot;
   if (place.at('type')?.text === form.type && place.at(form.data) !== undefined) {

@@ -10,7 +10,7 @@ import { describe, describeCall, Seen, textOfArgs } from '../seen.ts';
 import { walk } from '../walk.ts';
 import { answerShape } from './shapes.ts';
 
-/** Reads an answer of `POST /v1/chat/completions`. Throws RefusedCall (502). */
+/** Reads a response of `POST /v1/chat/completions`. Throws RefusedCall (502). */
 export function readChatAnswer(body: string, rules: WireRules): WireAnswer {
   const place = openStrictly(body, (problem) => invalidAnswer(`its body ${problem}`));
   if (place.at('choices') === undefined && place.at('error') !== undefined) return readOpenAiError(body);
@@ -57,7 +57,7 @@ function readChoices(
     if (choice.at('message')?.kind !== 'object') throw invalidAnswer(`choices[${index}] has no message`);
   const body = new Seen(place);
   walk(bodySpot(place), answerShape, { rules, isAnswer: true, at: '' }, body);
-  // What stands beside the choices is told with the first.
+  // Members beside `choices` appear with the first choice.
   body.messages[0]?.other.addFirst(body.other, 'body');
   const usage = readOpenAiUsage(place.at('usage'));
   const choices = body.messages.map((seen) => ({
@@ -67,12 +67,11 @@ function readChoices(
   return { choices, usage };
 }
 
-/** A model's message as it was read, and the object that it stands in. */
 export interface SentAssistant extends ReadChoice {
   readonly place: Place;
 }
 
-/** Writes what hooks made of a model's message, in an answer or in a request. Throws REPLY_MALFORMED. */
+/** Throws REPLY_MALFORMED. */
 export function writeAssistant(
   { told, seen, place }: SentAssistant,
   changed: ChatMessage,

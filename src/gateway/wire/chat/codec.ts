@@ -16,7 +16,7 @@ import {
   readChunk,
 } from './stream-reader.ts';
 
-/** `POST /v1/chat/completions`: https://platform.openai.com/docs/api-reference/chat, and what compatible servers add. */
+/** Source: https://platform.openai.com/docs/api-reference/chat, and the additions of compatible servers. */
 export const chatCodec: EndpointCodec = {
   name: 'chat',
   readRequest: readChatRequest,
@@ -50,11 +50,10 @@ function substitute({ text, end }: Substitute, model: string): string {
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Writes a stream of `POST /v1/chat/completions`. It keeps what the client has in the form in which streams are put together. */
 export class ChatStreamWriter implements StreamWriter {
   readonly #request: WireRequest;
   readonly #sent = new ChatAssembly();
-  /** Events that went out, and have not been looked at: an answer that passes unchanged needs no look. */
+  /** Sent events that are parsed only if the stream is rewritten. */
   #unread: SseEvent[] = [];
   #isDone = false;
   #head: PlainObject | undefined;
@@ -102,7 +101,7 @@ export class ChatStreamWriter implements StreamWriter {
     return formatEvent(formatOpenAiError(refusal));
   }
 
-  /** Before the first frame of the answer a comment; clients take the first frame's role for that of the message. */
+  /** Before the first frame, sends a comment: clients take the message's role from the first frame. */
   wait(): string {
     const state = this.#state();
     if (this.#isDone || state.choices.size === 0 || !state.choice(0).hasRole) return ': ping\n\n';
@@ -146,7 +145,7 @@ function choiceOf(index: number, delta: PlainObject, more: PlainObject = {}): Pl
   return { index, delta, logprobs: null, finish_reason: null, ...more };
 }
 
-/** The frames that a choice still lacks. Throws REPLY_MALFORMED when the client has something else already. */
+/** Returns the missing frames of a choice. Throws REPLY_MALFORMED if the client already has different content. */
 function restOf(choice: PlainObject, sent: ChoiceAssembly): PlainObject[] {
   const { index } = sent;
   const { message } = choice;
@@ -170,7 +169,7 @@ function restOf(choice: PlainObject, sent: ChoiceAssembly): PlainObject[] {
   return frames;
 }
 
-/** Nothing, a text that goes on, or a member that the client has not got at all. */
+/** Only a text can be continued. Other members must be equal or new to the client. */
 function restOfMember(key: string, wanted: unknown, had: unknown): PlainObject[] {
   if (isSameByValue(wanted ?? null, had ?? null) || (isNothing(wanted) && isNothing(had))) return [];
   if (typeof wanted === 'string' && (isNothing(had) || typeof had === 'string')) {
@@ -182,7 +181,6 @@ function restOfMember(key: string, wanted: unknown, had: unknown): PlainObject[]
   return [{ [key]: wanted }];
 }
 
-/** Each call whole, as a frame of its own, unless the client has all of it. */
 function restOfCalls(wanted: unknown, had: unknown): PlainObject[] {
   const calls: unknown[] = Array.isArray(wanted) ? wanted : [];
   const sent: unknown[] = Array.isArray(had) ? had : [];
@@ -202,7 +200,6 @@ function restOfChoice(choice: PlainObject, had: PlainObject): PlainObject {
   return Object.fromEntries(rest);
 }
 
-/** What stands beside the choices, and is no part of each frame. */
 function restOfFrame(answer: PlainObject, state: ChatAssembly): PlainObject | undefined {
   const rest = Object.entries(answer).filter(([key, value]) => {
     if (headKeys.has(key) || isNothing(value)) return false;

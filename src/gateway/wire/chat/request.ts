@@ -11,14 +11,13 @@ import { walk } from '../walk.ts';
 import { writeAssistant } from './answer.ts';
 import { requestShape } from './shapes.ts';
 
-/** Reads a request of `POST /v1/chat/completions`. Throws RefusedCall (400). */
+/** Throws RefusedCall (400). */
 export function readChatRequest(body: string, rules: WireRules): WireRequest {
   const place = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
   if (place.kind !== 'object') throw invalidRequest('the body is no JSON object');
   return new ChatRequest(place, rules);
 }
 
-/** Whether the request asks for a last frame with the usage. */
 export function wantsUsage(request: WireRequest): boolean {
   return request instanceof ChatRequest && request.wantsUsage;
 }
@@ -47,7 +46,7 @@ class ChatRequest implements WireRequest {
     this.model = model;
     this.isStream = stream?.value === true;
     this.wantsUsage = place.at('stream_options')?.at('include_usage')?.value === true;
-    // Of two limits, whichever the upstream heeds.
+    // Servers differ in which limit they use, so the larger one counts.
     this.maxTokens = limits.length === 0 ? undefined : Math.max(...limits);
     this.choices = Math.max(1, Math.trunc(numberAt(place, 'n') ?? 1));
     this.#rules = rules;
@@ -57,7 +56,7 @@ class ChatRequest implements WireRequest {
     this.places = this.#read.messages.map((_, index) => `messages[${this.#read.prompt.length + index}]`);
   }
 
-  /** The body is read again, so that nothing leaves which says anything else than hooks want. */
+  /** Reads the written body again to verify that it contains exactly what the hooks returned. */
   write(changed: Changed, model: string): string {
     const { body, payload, tools } = this.#read;
     const edits = new Edits(body.place.source);
@@ -101,11 +100,9 @@ interface ReadMessage {
   readonly seen: Seen;
 }
 
-/** Everything that hooks are told of a body, with what it takes to write it again. */
 interface ReadBody {
   readonly body: Seen;
   readonly list: Place;
-  /** The system messages at the beginning. */
   readonly prompt: readonly Seen[];
   readonly messages: readonly ReadMessage[];
   readonly toolResults: readonly ClientToolResult[];
@@ -113,7 +110,7 @@ interface ReadBody {
   readonly payload: RequestPayload;
 }
 
-/** `promptCount`: how many system messages at the beginning are the prompt; undefined: all that are nothing but text. */
+/** `promptCount` is the number of leading system messages in the prompt; undefined takes all that contain only text. */
 function readBody(place: Place, rules: WireRules, promptCount?: number): ReadBody {
   const list = place.at('messages');
   if (list?.kind !== 'array') throw invalidRequest('the body has no list of `messages`', 'messages');
@@ -152,7 +149,7 @@ function readBody(place: Place, rules: WireRules, promptCount?: number): ReadBod
   return { body, list, prompt, messages, toolResults, tools, payload };
 }
 
-/** The walker would name the message, not its role. */
+/** Checked here, because the walker's error would name a missing role instead. */
 function requireMessages(list: Place): void {
   for (const [index, item] of list.items.entries())
     if (item.kind !== 'object')
@@ -173,7 +170,7 @@ const roles: Readonly<Record<string, ChatMessage['role']>> = {
   function: 'tool',
 };
 
-/** The result of a tool has the name of its call; the name that its message has beside that is told in `other`. */
+/** A tool result gets the name of its call. A different name in the message goes to `other`. */
 function describeMessage(seen: Seen, calls: ReadonlyMap<string, DescribedCall>): ChatMessage {
   const role = roles[seen.place.at('role')?.text ?? ''] ?? 'user';
   if (role !== 'tool') return describe(seen, role);
@@ -218,7 +215,7 @@ function textOf({ body }: Seen): string {
   return describeBody(body).content;
 }
 
-/** Writes a changed system prompt into the messages that it was made of. Throws REPLY_MALFORMED when it cannot be told which. */
+/** Writes a changed system prompt into its messages. Throws REPLY_MALFORMED if the split is ambiguous. */
 function writePrompt(
   changed: string,
   { list, prompt }: { readonly list: Place; readonly prompt: readonly Seen[] },
@@ -283,7 +280,6 @@ function withPartsOfResult(told: ChatMessage, changed: ChatMessage): ChatMessage
   return { ...changed, parts: member(given, 'parts') };
 }
 
-/** A message that was not there before may be a text and nothing else. */
 function newMessage(message: ChatMessage): string {
   const plain = plainReplaced(message);
   const { role, content } = message;

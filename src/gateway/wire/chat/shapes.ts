@@ -1,7 +1,7 @@
 import { openAiUsage } from '../bodies.ts';
 import { all, type ByType, type Members, type Shape, type ShowCall, words } from '../shape.ts';
 
-// The bodies of `POST /v1/chat/completions`, as the types of the openai package (7.57) and servers beside OpenAI have them.
+// The bodies of `POST /v1/chat/completions`, from the types of the openai package 7.57 and compatible servers.
 
 const text: Shape = { show: 'text', text: 'text' };
 const refusalPart: Shape = { show: 'text', as: 'refusal', text: 'refusal' };
@@ -44,7 +44,7 @@ const assistant: Members = {
           function: { ...call, in: 'function', args: 'arguments' },
           custom: { ...call, in: 'custom', args: 'input' },
         },
-        // Some servers leave the type of a function out.
+        // Some servers omit `type`.
         implied: [['function', 'function']],
       },
     },
@@ -52,7 +52,7 @@ const assistant: Members = {
   function_call: { show: 'call', id: [], name: 'name', args: 'arguments' },
   reasoning_content: { show: 'reasoning', isTwin: true },
   reasoning: { show: 'reasoning', isTwin: true },
-  // Copies of the reasoning, encrypted ones too.
+  // Copies of the reasoning, some of them encrypted.
   reasoning_details: { emptied: 'absent' },
   thinking_blocks: { emptied: 'absent' },
   refusal: { show: 'refusal' },
@@ -113,7 +113,6 @@ export const requestShape: Shape = {
   },
 };
 
-/** Why a model stopped, in the native words. */
 export const finishWords: Readonly<Record<string, string>> = {
   stop: 'stop',
   length: 'max_output_tokens',
@@ -173,10 +172,7 @@ export const answerShape: Shape = {
   },
 };
 
-/**
- * What a chunk of a stream may have so that it needs not wait for the whole answer: texts, and members that tell nothing. Many
- * servers send members that do not apply as null.
- */
+/** Chunk members that need not wait for the whole response. Many servers send unused members as null. */
 export const chunkShape: Shape = {
   members: {
     ...head,

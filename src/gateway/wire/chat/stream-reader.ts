@@ -9,15 +9,13 @@ import { passesUnread, walk } from '../walk.ts';
 import { readChatAnswer } from './answer.ts';
 import { chunkShape, finishWords } from './shapes.ts';
 
-/** The names of events that clients of this endpoint read as chunks, or as an error. */
 const eventNames = new Set(['', 'message', 'chat.completion.chunk', 'error']);
 
-/** Whether an event is one of a kind that no client of this endpoint reads, and that the config lets pass. */
+/** Whether no client of this endpoint reads the event, and the config allows it. */
 export function isForeignEvent({ event }: SseEvent): boolean {
   return event !== undefined && !eventNames.has(event);
 }
 
-/** Reads the stream of `POST /v1/chat/completions`. */
 export class ChatStreamReader implements StreamReader {
   readonly #rules: WireRules;
   readonly #assembly = new ChatAssembly();
@@ -63,7 +61,6 @@ export class ChatStreamReader implements StreamReader {
     return readChatAnswer(this.#assembly.toBody(), this.#rules);
   }
 
-  /** Servers have one of two names for it, or both with the same text. */
   #requireOneReasoning({ index }: ChunkChoice): void {
     const choice = this.#assembly.choice(index);
     const [one, other] = [choice.text('reasoning_content'), choice.text('reasoning')];
@@ -75,12 +72,10 @@ export class ChatStreamReader implements StreamReader {
 // --- chunks ---
 
 interface Chunk {
-  /** All members but `choices`. */
   readonly members: Members;
   readonly choices: readonly ChunkChoice[];
-  /** The members that have a value which hooks are to see. */
   readonly judged: readonly string[];
-  /** Whether it waits for the whole answer: it has more than texts, and members that tell nothing. */
+  /** Whether the chunk has members that must wait for the whole response. */
   readonly isHeld: boolean;
 }
 
@@ -88,9 +83,7 @@ interface ChunkChoice {
   readonly index: number;
   readonly delta: Members;
   readonly finishReason: string | undefined;
-  /** Members beside these. */
   readonly members: Members;
-  /** New texts, which may go out behind a window, with the member of the delta that has each. */
   readonly texts: readonly {
     readonly member: Channel['member'];
     readonly key: string;
@@ -98,10 +91,9 @@ interface ChunkChoice {
   }[];
 }
 
-/** The most choices of an answer, as the SDK of OpenAI has it. */
 const MAX_CHOICES = 128;
 
-/** The chunk of an event with data; a chunk that was read once is kept as long as its event. Throws RefusedCall (502). */
+/** Parses a chunk and caches it by event. Throws RefusedCall (502). */
 export function readChunk(event: SseEvent): Chunk {
   const known = chunks.get(event);
   if (known !== undefined) return known;
@@ -114,7 +106,6 @@ export function readChunk(event: SseEvent): Chunk {
   if (!Array.isArray(choices)) throw invalidAnswer('the choices of a frame are no list');
   const seen = new Seen(place);
   walk(bodySpot(place), chunkShape, { rules: anything, isAnswer: true, at: '' }, seen);
-  // What was read is not kept, as a held answer has many chunks.
   const chunk = {
     members,
     choices: choices.map((choice, at) => toChoice(choice, seen.messages[at] ?? seen)),
@@ -167,16 +158,16 @@ function isOfTexts({ other, finish }: Seen): boolean {
   return other.isEmpty && (finish === undefined || finish.place.text === '');
 }
 
-// --- the answer ---
+// --- the response ---
 
-/** Values of an object of a stream, by key; a Map, since a key may be `__proto__`. */
+/** A Map, because a key may be `__proto__`. */
 type Members = Map<string, unknown>;
 
-/** Puts the frames of a stream together as the unstreamed endpoint would have answered; as the SDK of OpenAI does, but loses no text. */
+/** Assembles the frames of a stream into the unstreamed response. Works like OpenAI's SDK, but loses no text. */
 export class ChatAssembly {
   readonly #members: Members = new Map();
   readonly choices = new Map<number, ChoiceAssembly>();
-  /** Members that have had a value which hooks are to see: none of their texts is lost. */
+  /** Members with a value that hooks must see. Their earlier texts are not overwritten. */
   readonly #judged = new Set<string>();
 
   add({ members, choices, judged }: Chunk): void {
@@ -197,7 +188,6 @@ export class ChatAssembly {
     return choice;
   }
 
-  /** The body of the unstreamed answer. */
   toBody(): string {
     const choices = [...this.choices.values()].toSorted((one, other) => one.index - other.index);
     const members: Members = new Map(this.#members);
@@ -209,7 +199,7 @@ export class ChatAssembly {
     return stringifyJson(Object.fromEntries(members));
   }
 
-  /** Of ids and the like the last one counts; padding is nothing. */
+  /** For unjudged members, such as IDs, the last value counts. Padding is dropped. */
   #addMember(key: string, value: unknown): void {
     const before = this.#members.get(key);
     const isJudged = this.#judged.has(key);
@@ -221,7 +211,6 @@ export class ChatAssembly {
 
 const texts = new Set(['content', 'refusal', 'reasoning_content', 'reasoning']);
 
-/** One choice of a stream. */
 export class ChoiceAssembly {
   readonly index: number;
   finishReason: string | undefined;
@@ -238,7 +227,6 @@ export class ChoiceAssembly {
     return typeof this.#message.get('role') === 'string';
   }
 
-  /** What the message has under that name so far. */
   text(key: string): string {
     const value = this.#message.get(key);
     return typeof value === 'string' ? value : '';
@@ -261,7 +249,6 @@ export class ChoiceAssembly {
       ['refusal', null],
       ...this.#message,
     ]);
-    // In the order of their indexes, which the unstreamed answer does not have.
     const calls = [...this.#calls].toSorted(([one], [other]) => one - other);
     if (calls.length > 0)
       message.set(
@@ -277,7 +264,6 @@ export class ChoiceAssembly {
     };
   }
 
-  /** Of two known words the last one counts, as clients read it. */
   #end(reason: string | undefined): void {
     const before = this.finishReason;
     if (reason === undefined || reason === before) return;
@@ -323,8 +309,8 @@ export class ChoiceAssembly {
   }
 
   /**
-   * The index that a piece has or, as servers such as Gemini's leave it out, must have: that of the call with its id, of a new call if
-   * it names a function, or of the only call. Of calls with and without an index nobody can tell.
+   * Some servers, such as Gemini's, omit the index. Then the ID decides, or a name starts a new call, or there is only
+   * one call. A mix of both forms is refused as ambiguous.
    */
   #indexOf(delta: Readonly<Record<string, unknown>>): number {
     const { index, id } = delta;
@@ -347,14 +333,12 @@ export class ChoiceAssembly {
   }
 }
 
-/** The most tool calls of a choice. */
 const MAX_CALLS = 1024;
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** A function whose name comes once, or again as it was, and whose arguments come in pieces. */
 function mergeFunction(before: unknown, value: unknown, growing: string): unknown {
   if (value === undefined || value === null) return before;
   if (!isObject(value)) throw invalidAnswer('a tool call of a frame is no object');
@@ -369,7 +353,7 @@ function mergeFunction(before: unknown, value: unknown, growing: string): unknow
   return Object.fromEntries(merged);
 }
 
-/** Some clients would join names, others take the last one: only one reading is let through. */
+/** Clients disagree about a second value: some append, others replace. So it is refused. */
 function setOnce(members: Members, key: string, value: unknown): void {
   const before = members.get(key) ?? '';
   if (value === undefined || value === null || value === '' || value === before) {
@@ -381,8 +365,8 @@ function setOnce(members: Members, key: string, value: unknown): void {
 }
 
 /**
- * Puts together two values that frames of a stream have under one name which no client has rules for, so that no text of either is
- * lost. Texts that `grow` are pieces; others repeat themselves, and are joined when they differ.
+ * No client has rules for these members, so no text may be lost. If `grows`, texts are pieces. Otherwise equal texts
+ * are repetitions.
  */
 function mergeValues(before: unknown, value: unknown, grows: boolean): unknown {
   if (before === undefined || before === null) return value;
@@ -395,10 +379,7 @@ function mergeValues(before: unknown, value: unknown, grows: boolean): unknown {
   return isFigure(before) && isFigure(value) ? value : [before, value];
 }
 
-/**
- * A piece of a text that clients join. They make one text of strings, numbers and lists of them alike, which hooks would see apart;
- * of objects, such as the parts of a content, they make none. Throws RefusedCall (502).
- */
+/** Clients also join numbers and lists to a text, which hooks would see separately. Throws RefusedCall (502). */
 function requirePiece(value: unknown): unknown {
   const isPiece =
     typeof value === 'string' ||
@@ -409,10 +390,10 @@ function requirePiece(value: unknown): unknown {
   return value;
 }
 
-/** Elements with an `index` grow at it, as the `reasoning_details` of OpenRouter do. */
+/** Elements with an equal `index` are merged, as in OpenRouter's `reasoning_details`. */
 function mergeLists(begun: unknown[], value: readonly unknown[], grows: boolean): unknown[] {
   if (!grows && isSameByValue(begun, value)) return begun;
-  // Copied once: a list may get an element with each of many frames.
+  // Copied only once, because many frames may add an element.
   const merged = own.has(begun) ? begun : [...begun];
   own.add(merged);
   for (const item of value) {
@@ -420,16 +401,14 @@ function mergeLists(begun: unknown[], value: readonly unknown[], grows: boolean)
     const at = index === undefined ? -1 : merged.findIndex((each) => placeOf(each) === index);
     const before = merged[at];
     if (!isTree(before) || !isTree(item)) merged.push(item);
-    // Words that come again with every piece are no pieces.
+    // These members are repeated in every piece.
     else merged[at] = mergeTrees(before, item, (key) => !['type', 'format', 'id'].includes(key));
   }
   return merged;
 }
 
-/** Lists that no frame holds. */
 const own = new WeakSet<readonly unknown[]>();
 
-/** `grows` says whether the text of a member comes in pieces. */
 function mergeTrees(before: object, value: object, grows: (key: string) => boolean): unknown {
   const merged: Members = new Map(Object.entries(before));
   for (const [key, member] of Object.entries(value))

@@ -95,7 +95,7 @@ function readTexts(place: Place, rules: WireRules): ReadTexts {
   return { seen, texts, isList, payload };
 }
 
-/** Vectors of other texts would differ in silence, so texts are changed only where the config asks for it. */
+/** Changed texts silently give different vectors, so changes need the config's permission. */
 function writeTexts(
   changed: Pick<RequestPayload, 'messages' | 'system_prompt' | 'other' | 'tools'>,
   { read, rules }: { readonly read: ReadTexts; readonly rules: WireRules },
@@ -120,7 +120,7 @@ function writeTexts(
   return isChanged;
 }
 
-/** Reads an answer: one message without a text, whose `other` is what is no vector, id or figure. Throws RefusedCall (502). */
+/** The one message has no text. `other` holds everything but vectors, IDs and counts. Throws RefusedCall (502). */
 function readAnswer(body: string, rules: WireRules): WireAnswer {
   const place = openStrictly(body, (problem) => invalidAnswer(`its body ${problem}`));
   if (place.at('data') === undefined && place.at('error') !== undefined) return readOpenAiError(body);

@@ -8,7 +8,7 @@ import { describe, describeCall, Seen } from '../seen.ts';
 import { walk } from '../walk.ts';
 import { answerShape, countShape, type errorTypes } from './shapes.ts';
 
-/** Reads a message that is an answer. Throws RefusedCall (502). */
+/** Throws RefusedCall (502). */
 export function readMessagesAnswer(body: string, rules: WireRules): WireAnswer {
   const root = openAnswer(body);
   const { seen, message, usage } = readMessage(root, rules);
@@ -40,7 +40,7 @@ function readMessage(root: Place, rules: WireRules) {
   return { seen, message, usage };
 }
 
-/** All input counts, cached or not: the API gives the cached apart. */
+/** Adds cached input, which the API reports separately. */
 function readUsage(usage: Place | undefined): TokenUsage | undefined {
   if (usage?.kind !== 'object') return undefined;
   const count = (key: string) => numberAt(usage, key) ?? 0;
@@ -52,7 +52,7 @@ function readUsage(usage: Place | undefined): TokenUsage | undefined {
   };
 }
 
-/** Reads a count of tokens: hooks see it only if it has members other than figures. */
+/** Reads a token count. Hooks see it only if it has other members. */
 export function readCount(body: string, rules: WireRules): WireAnswer {
   const read = (root: Place) => {
     const seen = new Seen(root);
@@ -83,7 +83,7 @@ function openAnswer(body: string): Place {
   return root;
 }
 
-/** A message that stands in the place of an answer. Its id tells that no upstream gave it. */
+/** The ID shows that no upstream created the message. */
 export function formatSubstitute({ text, end }: Substitute, model: string): string {
   const isRefused = end === 'refused';
   return JSON.stringify({
@@ -100,7 +100,7 @@ export function formatSubstitute({ text, end }: Substitute, model: string): stri
   });
 }
 
-/** The body of a refusal: `{"type": "error", "error": {"type", "message", "details"}}`; the code and the rest are details. */
+/** Formats a refusal: `{"type": "error", "error": {"type", "message", "details"}}`. Code and param are in `details`. */
 export function formatError({ status, code, message, param, details }: Refusal): string {
   return JSON.stringify({
     type: 'error',

@@ -27,7 +27,7 @@ export const messagesCodec: EndpointCodec = {
   refusal: formatError,
 };
 
-/** `POST /v1/messages/count_tokens`: what the model is asked is judged as for a call; the answer has figures. */
+/** `POST /v1/messages/count_tokens`: the request is judged like a call; the response holds counts. */
 export const countTokensCodec: EndpointCodec = {
   name: 'count_tokens',
   readRequest: readMessagesRequest,
@@ -40,7 +40,7 @@ function readError(body: string): WireAnswer {
   return readErrorBody(body, errorShape);
 }
 
-/** Writes the events of `POST /v1/messages` with `stream: true`, in forms that the accumulators of @anthropic-ai/sdk accept. */
+/** Writes events of `POST /v1/messages` that the accumulators of @anthropic-ai/sdk accept. */
 function createStreamWriter(): StreamWriter {
   const sent = new AssembledMessage();
   const send = (data: string): string => {
@@ -128,7 +128,7 @@ function* blockDeltas(index: number, block: Place, from: number): Generator<stri
     const place = block.at(kind.to);
     const tell = (json: string) => blockDelta(index, type, kind.from, json);
     if (kind.how === 'list') yield* place?.items.map(({ json }) => tell(json.text)) ?? [];
-    // Of a call that was cut off the text of its arguments is told as it came.
+    // The arguments of an incomplete call are sent as raw text.
     else if (kind.how === 'json') yield tell(JSON.stringify(place?.text ?? place?.json.text));
     else {
       const text = place?.text?.slice(kind.how === 'grows' ? from : 0) ?? '';
@@ -148,7 +148,6 @@ function tellingDeltas(block: Place): (readonly [string, DeltaKind])[] {
 
 const begun = { grows: '""', once: '""', list: '[]', json: '{}', all: '' } as const;
 
-/** The events that tell a whole block, its text from a position on. */
 function* newBlock(index: number, block: Place, from: number): Generator<string> {
   const changes = new Map(tellingDeltas(block).map(([, { to, how }]) => [to, begun[how]]));
   yield blockEvent('start', index, `"content_block":${withMembers(block, changes)}`);
@@ -159,12 +158,12 @@ function* newBlock(index: number, block: Place, from: number): Generator<string>
 // --- what a client lacks ---
 
 /**
- * The data of the events that a client with these blocks lacks of a message. Texts that stand side by side may be divided
- * otherwise than the client has them. Throws REPLY_MALFORMED when it has what the message does not begin with.
+ * Adjacent texts may be divided into other blocks than the client's. Throws REPLY_MALFORMED if the client has other
+ * content.
  */
 function* writeRest(message: Place, sent: readonly AssembledBlock[]): Generator<string> {
   const blocks = message.at('content')?.items ?? [];
-  // The first block that the client lacks something of, and how much of its text it has.
+  // The first incomplete block, and the number of characters of its text that the client has.
   let at = 0;
   let taken = 0;
   const next = () => {
@@ -201,7 +200,7 @@ function* writeRest(message: Place, sent: readonly AssembledBlock[]): Generator<
       }
       continue;
     }
-    // A block that begins whole, such as one of thinking that only the model can read, lacks its end alone.
+    // A block that starts complete, such as encrypted thinking, lacks only its end.
     if (textKey(type) === undefined && isSame(block)) next();
     else {
       if (type === 'text') takeText(text);

@@ -11,7 +11,7 @@ import { type DescribedCall, describe, describeCall, Seen, type TextFacet } from
 import { walk } from '../walk.ts';
 import { requestShape } from './shapes.ts';
 
-/** Reads a body of `POST /v1/messages` or `/v1/messages/count_tokens`. Throws RefusedCall (400). */
+/** Throws RefusedCall (400). */
 export function readMessagesRequest(body: string, rules: WireRules): WireRequest {
   const root = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
   const model = root.at('model');
@@ -45,21 +45,16 @@ export function readMessagesRequest(body: string, rules: WireRules): WireRequest
   };
 }
 
-/** A message that hooks read: one of the body, or a part of one. */
 interface ReadMessage {
   readonly told: ChatMessage;
   readonly seen: Seen;
-  /** The index of the body's message. */
   readonly wire: number;
-  /** Where it stands, for people. */
   readonly place: string;
-  /** What it is the result of. */
   readonly result: ToolResult | undefined;
 }
 
 interface ToolResult {
   readonly callId: string;
-  /** Undefined: the request does not have it. */
   readonly call: DescribedCall | undefined;
   readonly isError: boolean;
 }
@@ -99,7 +94,7 @@ function readBody(root: Place, rules: WireRules): ReadBody {
   return { body, list, messages, tools, payload };
 }
 
-/** Refuses what would have another model answer than the one that the request names, unless the config lets it pass. */
+/** Refuses members that let another model answer, unless the config allows them. */
 function requireOneModel(root: Place, { references }: WireRules): void {
   if (references.has('fallbacks')) return;
   const isGiven = (place: Place | undefined) => place !== undefined && place.kind !== 'null';
@@ -174,7 +169,7 @@ function isWhole({ span, place }: Seen, { messages }: Seen): boolean {
   return place.kind === 'array' && messages.length === 1 && span?.start === 0;
 }
 
-/** Writes what hooks changed. Returns the messages that the written body is to have, if they were replaced. */
+/** Returns the messages that the written body must contain, if they were replaced. */
 function writeBody(
   changed: Pick<RequestPayload, 'messages' | 'system_prompt' | 'other' | 'tools'>,
   { body, list, messages, tools, payload }: ReadBody,
@@ -189,7 +184,7 @@ function writeBody(
     : writeMessages(changed.messages, { list, messages }, edits);
 }
 
-/** Where the prompt cannot be divided among its blocks again, it is the text of the last, which may mark the end of what is cached. */
+/** An inseparable prompt becomes the text of the last block, which may mark the cached prefix. */
 function writePrompt(changed: string, body: Seen, edits: Edits): void {
   const texts = promptOf(body);
   const old = texts.map(({ place }) => place.text ?? '');
@@ -237,7 +232,7 @@ function writeMessages(
   return wanted;
 }
 
-/** A result belongs to a call, and the API refuses one without the other. */
+/** The API refuses a call without its result and vice versa. */
 function requireWholeCalls(
   sent: readonly ReadMessage[],
   aligned: readonly ReplacedMessage[],
@@ -272,7 +267,6 @@ function writeMessage({ told, seen, result }: ReadMessage, changed: ChatMessage,
   return wanted;
 }
 
-/** A message of text alone, as hooks may add one. */
 function newMessage(message: ChatMessage): string {
   const { role, content, ...rest } = plainReplaced(message);
   const isPlain = Object.values(rest).every((value) => value === undefined || value === null);

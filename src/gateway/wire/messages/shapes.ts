@@ -10,7 +10,7 @@ import {
   words,
 } from '../shape.ts';
 
-// The bodies of `POST /v1/messages`, as the types of @anthropic-ai/sdk 1.12 have them.
+// The bodies of `POST /v1/messages`, from the types of @anthropic-ai/sdk 1.12.
 
 const object = (members: Members): ObjectShape => ({ members });
 
@@ -71,7 +71,7 @@ const compaction: Shape = object({
   signature: { sealedCopyOf: { member: 'content' } },
 });
 
-/** Blocks that may stand in a result, a document or a search result too. Hooks see each member that is not named in `other`. */
+/** Blocks that may also occur in a result, document or search result. Hooks see members without a shape in `other`. */
 const kinds: Readonly<Record<string, Shape>> = {
   text: text({ citations }),
   thinking: {
@@ -174,7 +174,7 @@ const toolResult: Shape = object({
   is_error: 'number',
 });
 
-/** A block of an answer. A container's file is one that the model has made. */
+/** A block of a response. A container's file was created by the model. */
 export const answeredBlock: Shape = {
   kinds: { ...kinds, container_upload: object({ ...cached, file_id: 'id' }) },
 };
@@ -212,7 +212,6 @@ const counts: Members = {
   cache_creation: object(all('number', 'ephemeral_1h_input_tokens', 'ephemeral_5m_input_tokens')),
 };
 
-/** Figures, and words of the protocol. */
 export const usageMembers: Members = {
   ...counts,
   inference_geo: 'id',
@@ -284,7 +283,6 @@ export const answerShape: Shape = object({
   }),
 });
 
-/** The answer of `count_tokens`. */
 export const countShape: Shape = object({ input_tokens: 'number', context_management: contextManagement });
 
 export const errorTypes = [
@@ -299,7 +297,6 @@ export const errorTypes = [
   'api_error',
 ] as const;
 
-/** An error of the API. */
 export const errorShape: Shape = object({
   type: words('error'),
   request_id: 'id',
@@ -311,7 +308,7 @@ export const errorShape: Shape = object({
 interface EventKind {
   readonly read: readonly string[];
   readonly members: Members;
-  /** What it tells; absent: its block or delta says so. */
+  /** Absent if the event's block or delta decides. */
   readonly part?: 'free' | 'echo' | 'held' | 'end';
 }
 
@@ -329,22 +326,18 @@ export const eventKinds: Readonly<Record<string, EventKind>> = {
   ping: { read: ['type'], members: {}, part: 'free' },
 };
 
-/** Members of the `delta` of a `message_delta`. */
 export const endMembers = ['stop_reason', 'stop_sequence', 'stop_details', 'container'] as const;
 
-/** What a delta adds to a block. */
 export interface DeltaKind {
-  /** The kinds of blocks that it may belong to. */
+  /** The block types to which the delta applies. */
   readonly of: readonly string[];
-  /** Its member. */
   readonly from: string;
   /**
-   * What becomes of the block's member `to`: a text `grows`, a string comes `once`, an element is put into a `list`, the text of
-   * `json` comes in pieces. `all`: each member of the delta is one of the block, once.
+   * What happens to the block's member `to`: `grows` appends text, `once` sets a string once, `list` appends an
+   * element, `json` appends JSON text. `all` sets each of the delta's members on the block once.
    */
   readonly how: 'grows' | 'once' | 'list' | 'json' | 'all';
   readonly to: string;
-  /** What hooks see of the text while it grows. */
   readonly channel?: Channel['member'];
   readonly members?: Members;
 }

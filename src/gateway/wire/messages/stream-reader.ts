@@ -11,11 +11,10 @@ import { isShaped, passesUnread, walk, walkMembers } from '../walk.ts';
 import { readMessagesAnswer } from './answer.ts';
 import { answeredBlock, answerShape, deltaKinds, endMembers, eventKinds, usageMembers } from './shapes.ts';
 
-/** Reads the events of `POST /v1/messages` with `stream: true`. */
 export class MessagesStreamReader implements StreamReader {
   readonly #message = new AssembledMessage();
   readonly #context: WalkContext;
-  /** What events have that the whole answer has not: clients may read it. */
+  /** Members of events that the complete response lacks. Clients may read them. */
   readonly #rest = new Seen(openPlace('{}'));
   #count = 0;
 
@@ -50,7 +49,6 @@ export class MessagesStreamReader implements StreamReader {
     throw unknownEvent(type);
   }
 
-  /** Shows hooks the members that no other facet exposes. Returns whether there were none. */
   #readRest(data: Place, type: string): boolean {
     const { read = [], members = {} } = eventKinds[type] ?? {};
     const own = new Seen(data);
@@ -82,7 +80,7 @@ export class MessagesStreamReader implements StreamReader {
       return { kind: seen.isEmpty ? 'free' : 'held' };
     }
     if (type !== 'content_block_start') return { kind: eventKinds[type]?.part ?? 'held' };
-    // A block that begins must be one that an answer could have.
+    // A new block must be one that a response may have.
     const { blocks, openBlock } = this.#message;
     const place = openPlace(openBlock?.json ?? 'null');
     const seen = new Seen(place);
@@ -105,35 +103,30 @@ export class MessagesStreamReader implements StreamReader {
   }
 }
 
-/** The data of an event; undefined for one that clients do not read. Throws RefusedCall (502). */
+/** Returns undefined for events that clients ignore. Throws RefusedCall (502). */
 function readData({ event, data }: SseEvent): Place | undefined {
   if (data === '') {
     if (event === undefined || event === 'ping') return undefined;
     throw invalidAnswer('an event of its stream has no data');
   }
   const place = openStrictly(data, (problem) => invalidAnswer(`an event of its stream ${problem}`));
-  // Clients go by the name, by the type, or by both.
+  // Clients use the event's name, its `type` or both, so they must agree.
   if (place.kind !== 'object' || place.at('type')?.text !== event || event === undefined)
     throw invalidAnswer('an event of its stream has another name than type');
   return place;
 }
 
-// --- the message, put together as the accumulators of @anthropic-ai/sdk 1.12 do (MessageStream, BetaMessageStream) ---
+// --- the message, assembled like the accumulators of @anthropic-ai/sdk 1.12 (MessageStream, BetaMessageStream) ---
 
-/** The member of a block whose text grows; undefined for kinds that have none. */
 export function textKey(type: string | undefined): 'text' | 'thinking' | undefined {
   return type === 'text' || type === 'thinking' ? type : undefined;
 }
 
-/** A content block of a stream, as far as it has come. */
 export class AssembledBlock {
   readonly type: string;
-  /** The block as it was begun. */
   readonly begun: Place;
   isOpen = true;
-  /** The text of a text or thinking block. */
   text: string;
-  /** What deltas added, by the block's member: JSON of whole members, and pieces of others. */
   readonly #members = new Map<string, string>();
   readonly #pieces = new Map<string, { readonly how: 'list' | 'json'; readonly pieces: string[] }>();
 
@@ -143,7 +136,7 @@ export class AssembledBlock {
     this.text = begun.at(textKey(this.type) ?? '')?.text ?? '';
   }
 
-  /** Adds a delta as the accumulator of @anthropic-ai/sdk does. False when it does not belong to such a block, or contradicts it. */
+  /** Returns false if the delta does not fit the block or contradicts it. */
   add(delta: Place): boolean {
     const type = delta.at('type')?.text ?? '';
     const kind = Object.hasOwn(deltaKinds, type) ? deltaKinds[type] : undefined;
@@ -170,7 +163,6 @@ export class AssembledBlock {
     return true;
   }
 
-  /** The block as the unstreamed endpoint gives it. */
   get json(): string {
     const changes = new Map(this.#members);
     const key = textKey(this.type);
@@ -193,13 +185,13 @@ export class AssembledBlock {
   }
 }
 
-/** Whether a value says nothing, so that a stream may replace it: hooks see what stands there at the end. */
+/** Whether a value is empty, so that a delta may replace it. Hooks see the final value. */
 function isBlank(place: Place | undefined): boolean {
   if (place === undefined || place.kind === 'null' || place.text === '') return true;
   return ['[]', '{}'].includes(place.json.text.replaceAll(/\s/g, ''));
 }
 
-/** The arguments: what is no whole JSON, as of a call that was cut off, is a string of its text. */
+/** Incomplete JSON, such as the arguments of a cut-off call, becomes a string. */
 function inputJson(text: string): string {
   if (text === '') return '{}';
   try {
@@ -210,7 +202,7 @@ function inputJson(text: string): string {
   }
 }
 
-/** An object with some members changed, added or taken out; its own text when none is. */
+/** Sets members of an object or removes those with undefined. Returns the original text if there are no changes. */
 export function withMembers(object: Place, changes: ReadonlyMap<string, string | undefined>): string {
   if (changes.size === 0) return object.json.text;
   const members = new Map<string, string | undefined>(
@@ -223,10 +215,7 @@ export function withMembers(object: Place, changes: ReadonlyMap<string, string |
   return `{${texts.join(',')}}`;
 }
 
-/**
- * A streamed message, put together as the accumulators of @anthropic-ai/sdk 1.12 do (lib/MessageStream.ts and
- * lib/BetaMessageStream.ts).
- */
+/** Works like the accumulators in lib/MessageStream.ts and lib/BetaMessageStream.ts. */
 export class AssembledMessage {
   readonly blocks: AssembledBlock[] = [];
   isComplete = false;
@@ -238,18 +227,16 @@ export class AssembledMessage {
     return this.#begun !== undefined;
   }
 
-  /** Whether the reason of its end has come. */
   get isEnded(): boolean {
     return this.#ended.size > 0;
   }
 
-  /** The block that is open; at most one is. */
   get openBlock(): AssembledBlock | undefined {
     const last = this.blocks.at(-1);
     return last?.isOpen === true ? last : undefined;
   }
 
-  /** Adds an event. False for one that contradicts what came before; other types tell nothing of the message. */
+  /** Returns false for an event that contradicts earlier ones. Events of other types are accepted. */
   add(event: Place): boolean {
     const index = event.at('index')?.value;
     const block = index === this.blocks.length - 1 ? this.openBlock : undefined;
@@ -296,7 +283,7 @@ export class AssembledMessage {
     return true;
   }
 
-  /** What comes at the end; it comes once, but for counts. */
+  /** Apart from counts, the values at the end must not change. */
   #end(event: Place): boolean {
     const delta = event.at('delta');
     const usage = event.at('usage');
@@ -320,7 +307,6 @@ export class AssembledMessage {
     return this.#count(usage);
   }
 
-  /** Counts grow; what else stands among them must not become something else. */
   #count(usage: Place | undefined): boolean {
     for (const [key, place] of usage?.members ?? []) {
       if (place.kind === 'null' || !countedMembers.has(key)) continue;
@@ -332,7 +318,6 @@ export class AssembledMessage {
     return true;
   }
 
-  /** The body as the unstreamed endpoint gives it. */
   get json(): string {
     const begun = this.#begun;
     if (begun === undefined) return '';
@@ -354,10 +339,10 @@ export class AssembledMessage {
 
 const lateMembers = new Set(['container', 'context_management', 'input_transformations']);
 
-/** What hooks need not see, so that a later value may replace it. */
+/** Values that hooks need not see, so that later ones may replace them. */
 const counted: Members = { fallback_credit: 'number', ...usageMembers };
 
-/** Counts of the whole message; others are those of the beginning. */
+/** Members that a `message_delta` may update. Others keep their initial value. */
 const countedMembers = new Set([
   ...['output_tokens', 'input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
   ...['server_tool_use', 'iterations', 'fallback_credit', 'output_tokens_details'],

@@ -10,14 +10,13 @@ import { isShaped, walk } from '../walk.ts';
 import { ResponsesRequest } from './request.ts';
 import { outputItem, responseMembers } from './shapes.ts';
 
-/** Reads a response, as the API gives it unstreamed. Throws RefusedCall (502). */
+/** Throws RefusedCall (502). */
 export function readAnswer(body: string, rules: WireRules, request: WireRequest): WireAnswer {
   const root = openStrictly(body, (problem) => invalidAnswer(`it ${problem}`));
   if (root.kind !== 'object') throw invalidAnswer('it is not an object');
   return new ResponsesAnswer(root, { rules, sent: sentBody(request) });
 }
 
-/** What the upstream was asked; undefined for a request of another kind. */
 export function sentBody(request: WireRequest): Place | undefined {
   return request instanceof ResponsesRequest ? request.sent : undefined;
 }
@@ -27,7 +26,7 @@ interface AnswerReading {
   readonly sent: Place | undefined;
 }
 
-/** Whether hooks need not see a member of a response beside its items: it is of its shape, or repeats the request. */
+/** Whether a member beside the items has its declared shape or repeats the request, so that hooks need not see it. */
 export function isSettled(key: string, place: Place, sent: Place | undefined): boolean {
   return isShaped(place, key, responseMembers) || isEchoed(key, place, sent);
 }
@@ -89,7 +88,6 @@ class ResponsesAnswer implements WireAnswer {
     return writeMessages(this.body, [{ told, write }], messages, readAgain);
   }
 
-  /** Whether a member is the text of the whole answer, which some APIs and SDKs add. */
   #repeatsText(key: string, { text }: Place): boolean {
     return (
       key === 'output_text' && text === joinTexts(this.#seen.body.filter((facet) => facet.kind === 'text'))
@@ -142,8 +140,8 @@ function countOf(object: Place | undefined, key: string): number | undefined {
 }
 
 /**
- * Whether the API runs a call itself, as the request asked it to: hosted shells and tool searches are calls of the same kinds as the
- * client's own. What the item alone says of it is not enough, since a client that runs such calls may not look there.
+ * Hosted shells and tool searches use the item types of the client's calls. The item alone is no proof that the API
+ * runs the call, because a client may ignore what it says. So the request decides.
  */
 function isServedByRequest(item: Place | undefined, sent: Place | undefined): boolean {
   const tools = sent?.at('tools')?.items ?? [];
@@ -192,10 +190,7 @@ const echoedKeys: ReadonlySet<string> = new Set([
   'truncation',
 ]);
 
-/**
- * Whether a member of a response repeats that of the request, with nothing but words of the API added: hooks have let
- * it pass already. APIs fill in their defaults, so the two need not be equal.
- */
+/** Hooks have already allowed the request's member. APIs fill in defaults, so their names and words may be added. */
 function isEchoed(key: string, place: Place, sent: Place | undefined): boolean {
   const asked = echoedKeys.has(key) ? sent?.at(key) : undefined;
   if (asked === undefined) return false;
@@ -220,7 +215,6 @@ function collectTexts(place: Place, texts: Set<string>): void {
   }
 }
 
-/** The names of members that APIs fill in where a request leaves them out, and the words that they give them. */
 const filledIn: readonly string[] =
   `type name description strict parameters output_schema format allowed_callers
   defer_loading async tools filters user_location search_context_size search_content_types external_web_access
@@ -236,10 +230,7 @@ const filledIn: readonly string[] =
 
 // --- responses of our own ---
 
-/**
- * The body of a response whose text stands in the place of a model's: the native refusal is incomplete for the reason
- * `content_filter`.
- */
+/** Formats a stand-in. The native refusal is an incomplete response with the reason `content_filter`. */
 export function formatSubstitute({ text, end }: Substitute, model: string): string {
   const id = randomUUID().replaceAll('-', '');
   const isRefused = end === 'refused';
@@ -258,7 +249,7 @@ export function formatSubstitute({ text, end }: Substitute, model: string): stri
   });
 }
 
-/** A response at its beginning, with the members that the openai package's `Response` requires. */
+/** A response at its start, with the members that the openai package's `Response` requires. */
 export function openResponse(
   model: string,
   id = `resp_${randomUUID().replaceAll('-', '')}`,

@@ -10,7 +10,6 @@ import { type DescribedCall, describe, describeCall, Leftovers, Seen } from '../
 import { isShaped, walk } from '../walk.ts';
 import { inputItem, requestMembers, resultKinds } from './shapes.ts';
 
-/** An element of `input`, with the message that hooks read of it. */
 interface InputItem {
   readonly place: Place;
   readonly seen: Seen;
@@ -19,7 +18,7 @@ interface InputItem {
 
 type Changed = Pick<RequestPayload, 'messages' | 'system_prompt' | 'other' | 'tools'>;
 
-/** Reads the body of `POST /v1/responses`. Throws RefusedCall (400). */
+/** Throws RefusedCall (400). */
 export function readRequest(body: string, rules: WireRules, headers: ClientHeaders = {}): ResponsesRequest {
   const root = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
   if (root.kind !== 'object') throw invalidRequest('the body is not an object');
@@ -28,8 +27,8 @@ export function readRequest(body: string, rules: WireRules, headers: ClientHeade
 }
 
 /**
- * Refuses what stands for content that the upstream keeps, unless the config lets it pass by name: hooks could not read
- * it. `store: true` is none: it keeps a copy of what hooks have read. Throws RefusedCall (400).
+ * References to stored content need the config's permission, because hooks cannot read it. `store: true` only stores
+ * what hooks have read. Throws RefusedCall (400).
  */
 function requireReadable(root: Place, { references }: WireRules): void {
   const isGiven = (place: Place | undefined) => place !== undefined && place.kind !== 'null';
@@ -50,7 +49,6 @@ function isReference(item: Place): boolean {
   return item.kind === 'object' && item.at('role') === undefined && item.at('id') !== undefined;
 }
 
-/** A request to create a response. */
 export class ResponsesRequest implements WireRequest {
   readonly model: string;
   readonly isStream: boolean;
@@ -59,7 +57,7 @@ export class ResponsesRequest implements WireRequest {
   readonly payload: RequestPayload;
   readonly toolResults: readonly ClientToolResult[];
   readonly places: readonly string[];
-  /** Whether only `response.completed` ends its answer. */
+  /** Whether only `response.completed` ends the response for the client. */
   readonly isFromCodex: boolean;
   readonly #root: Place;
   readonly #items: readonly InputItem[];
@@ -94,7 +92,7 @@ export class ResponsesRequest implements WireRequest {
     this.toolResults = listToolResults(this.#items);
   }
 
-  /** The body as it was last written for the upstream; before that as the client sent it. */
+  /** The body as last written for the upstream, or as the client sent it. */
   get sent(): Place {
     return this.#sent;
   }
@@ -207,7 +205,6 @@ function requireItem(item: Place, at: string): void {
 
 const roles: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'developer']);
 
-/** What an item is to hooks: a message of somebody, the result of a tool, or an answer to a request for consent. */
 function headOf(
   item: Place,
   names: ReadonlyMap<string, string>,
@@ -228,7 +225,7 @@ function headOf(
   return { role: role === 'user' && type === 'message' ? role : 'assistant' };
 }
 
-/** Model calls since the user's last message, from 1: what models say and call in one go counts once. */
+/** Consecutive messages and calls of the model count as one. */
 function countRound(messages: readonly ChatMessage[]): number {
   const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
   const begins = since.filter(
@@ -273,9 +270,9 @@ function requireString(root: Place, key: string): string | undefined {
 }
 
 /**
- * Whether the client is Codex, which says so in `originator` and `user-agent`. It waits for `response.completed`: it
- * passes over `response.incomplete` and events of errors, and then asks again; of `response.failed` it takes the code
- * `invalid_prompt` for final (codex-rs/codex-api/src/sse/responses.rs of openai/codex).
+ * Whether `originator` and `user-agent` name Codex. It ignores `response.incomplete` and error events and retries
+ * without `response.completed`. It accepts `response.failed` as final only with the code `invalid_prompt`. Source:
+ * codex-rs/codex-api/src/sse/responses.rs of openai/codex.
  */
 export function isCodex(headers: ClientHeaders): boolean {
   return [headers['originator'], headers['user-agent']].some(

@@ -10,8 +10,8 @@ import {
   words,
 } from '../shape.ts';
 
-// The bodies of `POST /v1/responses`, as the types of the openai package describe them (`ResponseCreateParams`, `Response`,
-// `ResponseInputItem`, `ResponseOutputItem`), and those of Codex (`ResponseItem` of openai/codex).
+// The bodies of `POST /v1/responses`, from the types of the openai package (`ResponseCreateParams`, `Response`,
+// `ResponseInputItem`, `ResponseOutputItem`) and of Codex (`ResponseItem` of openai/codex).
 
 const object = (members: Members): ObjectShape => ({ members });
 
@@ -151,7 +151,6 @@ const note = (members: Members = {}): ObjectShape => object({ ...ofItem, call_id
 
 const safetyChecks: Shape = { items: 'other' };
 
-/** The kinds of items. A hook sees each member that a kind does not name as a member of `other`. */
 const itemKinds: Readonly<Record<string, Shape>> = {
   message: {
     kinds: {
@@ -243,7 +242,7 @@ const itemKinds: Readonly<Record<string, Shape>> = {
   context_compaction: note({ encrypted_content: 'sealed' }),
 };
 
-/** Items that are the result of a tool that the client ran: the member with the id of the call, and the name of a tool that has none. */
+/** Results of tools that the client ran: the member with the call's ID, and the tool's name if the item has none. */
 export const resultKinds: Readonly<Record<string, { readonly id: string; readonly name: string }>> = {
   function_call_output: { id: 'call_id', name: '' },
   custom_tool_call_output: { id: 'call_id', name: '' },
@@ -264,10 +263,8 @@ export const inputItem: Shape = {
   ],
 };
 
-/** Members of an item that may differ from one event of a stream to the next. */
+/** Item members that may differ between the events of a stream. */
 export const changeable: Members = { id: 'id', call_id: 'id', status, encrypted_content: 'sealed' };
-
-// --- settings ---
 
 const effort = words('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
 const summary = words('auto', 'concise', 'detailed', 'none');
@@ -296,7 +293,7 @@ const ofBoth: Members = {
   prompt_cache_options: cacheOptions,
 };
 
-/** Members of a request. One that is not of its shape is shown to hooks whole. `model`, `input` and `instructions` are read by themselves. */
+/** Hooks see members that do not have their shape. `model`, `input` and `instructions` are read separately. */
 export const requestMembers: Members = {
   ...ofBoth,
   stream: 'number',
@@ -316,7 +313,6 @@ const tokens: Members = all(
   ...['text_tokens', 'image_tokens', 'cache_write_tokens', 'cache_creation_tokens', 'num_requests'],
 );
 
-/** Members of a response but `output`, likewise. */
 export const responseMembers: Members = {
   ...ofBoth,
   id: 'id',
@@ -340,15 +336,13 @@ export const responseMembers: Members = {
   }),
 };
 
-// The events of the union `ResponseStreamEvent` of the openai package, and its `keepalive`.
+// The events of the openai package's `ResponseStreamEvent`, and its `keepalive`.
 
 type EventPath = readonly string[];
 
-/** What an event is about, by its type. */
 export type EventKind =
-  /** The response itself, as far as it is. */
   | { readonly is: 'response'; readonly isEnd: boolean }
-  /** An item (with an empty path) or a part of one, in the member `item`, `part`, …; `isEnd`: as a whole. */
+  /** An item (`path` is empty) or a part of one, in `member`. `isEnd` means complete. */
   | {
       readonly is: 'part';
       readonly path: EventPath;
@@ -356,31 +350,27 @@ export type EventKind =
       readonly isEnd: boolean;
       readonly shape: Shape;
     }
-  /** More of a text. */
   | {
       readonly is: 'delta';
       readonly path: EventPath;
       readonly channel?: Channel['member'] | undefined;
-      /** Texts of an object `delta`. */
       readonly members?: readonly string[];
     }
-  /** A text as a whole. */
   | { readonly is: 'text'; readonly path: EventPath; readonly member: string }
-  /** Nothing of an item. `isFree`: it need not wait, and may come behind the end. */
+  /** Not part of an item. `isFree`: may be sent at once and may follow the end. */
   | { readonly is: 'rest'; readonly members?: Members; readonly isTranscript?: true; readonly isFree?: true };
 
-/** The lists of parts: the event of a part without `.added` and `.done`, and its member with the index. */
+/** Lists of parts: the event name without `.added` and `.done`, and the index member. */
 export const partLists = {
   content: { event: 'content_part', index: 'content_index' },
   summary: { event: 'reasoning_summary_part', index: 'summary_index' },
 } as const;
 
-/** A text that comes in pieces: the events `.delta` and `.done`, the second with the whole text in `member`. */
+/** A text sent in `.delta` events and once as a whole, in `member` of the `.done` event. */
 export interface StreamedText {
   readonly event: string;
-  /** The type of its item. */
   readonly item: string;
-  /** The list and the type of its part; absent: the item itself has the text. */
+  /** The list of parts that holds the text; absent if the item itself holds it. */
   readonly list?: keyof typeof partLists;
   readonly part?: string;
   readonly member: string;
@@ -458,7 +448,6 @@ const kinds: readonly (readonly [name: string, kind: EventKind])[] = [
   ['audio.done', { is: 'rest', isFree: true }],
   ['audio.transcript.delta', { is: 'rest', isTranscript: true }],
   ['audio.transcript.done', { is: 'rest', isFree: true }],
-  // How far a tool of the API is.
   ...Object.entries({
     web_search_call: ['in_progress', 'searching', 'completed'],
     file_search_call: ['in_progress', 'searching', 'completed'],
@@ -476,13 +465,12 @@ function partEvents(event: string, kind: { path: EventPath; member: string; shap
   );
 }
 
-/** By the type of the event. */
 export const eventKinds: ReadonlyMap<string, EventKind> = new Map<string, EventKind>([
   ...kinds.map(([name, kind]) => [`response.${name}`, kind] as const),
   ['keepalive', { is: 'rest', isFree: true }],
 ]);
 
-/** Members that any event may have beside what it is about; hooks see all others as `stream.…` in `other`. */
+/** Members that any event may have. Hooks see others as `stream.…` in `other`. */
 export const eventMembers: Members = {
   ...all('number', 'sequence_number', 'output_index', 'content_index', 'summary_index', 'annotation_index'),
   ...all('number', 'command_index', 'partial_image_index'),
@@ -491,12 +479,12 @@ export const eventMembers: Members = {
   logprobs: { emptied: '[]' },
 };
 
-/** The key of a channel, from which a writer can open its item. */
+/** Builds a channel key from which a writer can open the item. */
 export function formatChannel(index: number, path: readonly (string | number)[], itemId: string): string {
   return [index, ...path, itemId].join('/');
 }
 
-/** Throws Error for what is no such key. */
+/** Throws Error for an invalid key. */
 export function parseChannel(key: string): {
   readonly index: number;
   readonly list: string;

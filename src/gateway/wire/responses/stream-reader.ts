@@ -19,12 +19,10 @@ interface ReadEvent {
   readonly type: string;
 }
 
-/** Puts a streamed response together. */
 export class ResponsesStreamReader implements StreamReader {
   readonly #context: WalkContext;
   readonly #request: WireRequest;
   readonly #items = new Map<number, StreamedItem>();
-  /** The response as events before the end had it. */
   readonly #responses: Place[] = [];
   readonly #extras = new Map<string, Json>();
   readonly #transcript: string[] = [];
@@ -116,7 +114,6 @@ export class ResponsesStreamReader implements StreamReader {
     if (place === undefined || (isItem && place.kind !== 'object'))
       throw invalidAnswer(`\`${type}\` has no \`${member}\``);
     const known = isItem ? undefined : this.#locate(event, keys);
-    // Throws RefusedCall for a kind that hooks cannot read.
     const seen = new Seen(place);
     walk({ ...bodySpot(place, type), entry: 0 }, shape, this.#context, seen);
     const isQuiet = this.#readRest(event, [member]);
@@ -179,7 +176,7 @@ export class ResponsesStreamReader implements StreamReader {
     return { item, path, index };
   }
 
-  /** Shows hooks the members of an event but those in `read`, unless they are of their shape. Whether all are. */
+  /** Shows hooks the event's other members. Returns whether there were none. */
   #readRest({ root, type }: ReadEvent, read: readonly string[], members: Members = {}): boolean {
     return this.#readMembers(root, type, { ...eventMembers, ...members }, ['type', ...read]);
   }
@@ -219,7 +216,6 @@ function isNoList({ kind, items }: Place): boolean {
   return kind === 'null' || (kind === 'array' && items.length === 0);
 }
 
-/** Whether hooks see nothing but empty texts. */
 function isEmptyText({ body, reasoning, refusals, calls, results, citations, other }: Seen): boolean {
   return (
     other.isEmpty &&
@@ -249,9 +245,8 @@ type ItemPath = readonly (string | number)[];
 interface EarlyValue {
   readonly path: ItemPath;
   readonly place: Place;
-  /** Whether it was the whole value, so that a text may not go on. */
+  /** Whether the value was complete, so that its texts must not grow. */
   readonly isWhole: boolean;
-  /** The type of the event, to name it by. */
   readonly type: string;
 }
 
@@ -268,7 +263,6 @@ class StreamedItem {
     return (this.added ?? this.done)?.at('id')?.text ?? '';
   }
 
-  /** The item as its last event had it. */
   get done(): Place | undefined {
     return this.values.findLast(({ path, isWhole }) => path.length === 0 && isWhole)?.place;
   }
@@ -277,7 +271,7 @@ class StreamedItem {
     this.#piecesOf(path).push(text);
   }
 
-  /** Whether nothing of a text has come before. Throws RefusedCall (502) when the whole text differs from its pieces. */
+  /** Returns whether the text is new. Throws RefusedCall (502) if it differs from its pieces. */
   endText(path: ItemPath, text: string): boolean {
     const sent = this.#piecesOf(path).join('');
     if (sent === text) return false;
@@ -286,13 +280,12 @@ class StreamedItem {
     return true;
   }
 
-  /** Throws RefusedCall (502) when a text of the whole item differs from its pieces. */
+  /** Throws RefusedCall (502) if a text of the whole item differs from its pieces. */
   check(whole: Place): void {
     for (const { path, pieces } of this.#texts.values())
       if ((placeAt(whole, path)?.text ?? '') !== pieces.join('')) throw contradiction(path);
   }
 
-  /** The JSON of the item, as far as its parts and texts have come. */
   snapshot(): string {
     const item = parseLossless(this.added?.json.text ?? '{}');
     for (const { path, place } of this.values)
@@ -321,7 +314,6 @@ function contradiction(path: ItemPath): Error {
   );
 }
 
-/** The value at a path; undefined where there is none. */
 function placeAt(place: Place | undefined, path: ItemPath): Place | undefined {
   return path.reduce<Place | undefined>(
     (at, key) => (typeof key === 'number' ? at?.items[key] : at?.at(key)),
@@ -344,8 +336,8 @@ function setAt(target: unknown, path: ItemPath, value: unknown): void {
 }
 
 /**
- * What an earlier value has and the later one lacks, by its path in the earlier one. `begin`: a text of the later one begins with the
- * earlier text; `present`: it is the same. `whole`: likewise, or RefusedCall (502) is thrown.
+ * Lists what the later value lacks, by path. Texts must be equal; with `begin`, the later may continue the earlier.
+ * With `whole`, different texts throw RefusedCall (502).
  */
 function missing(
   early: Place,
@@ -367,12 +359,11 @@ function missing(
   if (early.text === undefined || late.text === undefined)
     return isSameToTheDigit(early.json, late.json) ? [] : [[path, early]];
   if (relation === 'begin' ? late.text.startsWith(early.text) : early.text === late.text) return [];
-  // APIs seal what they send anew each time.
+  // APIs encrypt the same content differently each time.
   if (relation === 'whole' && key !== 'encrypted_content') throw contradiction([key]);
   return [[path, early]];
 }
 
-/** Whether a value may differ from the later one under the same key: it holds no text. */
 function isChangeable(key: string, place: Place): boolean {
   return ['number', 'boolean', 'null'].includes(place.kind) || isShaped(place, key, changeable);
 }

@@ -20,26 +20,22 @@ type JsonMembers = Readonly<Record<string, string>>;
 interface ClientItem {
   readonly id: string;
   readonly type: string;
-  /** By their paths, joined by slashes. */
+  /** By path, joined with slashes. */
   readonly texts: Map<string, string>;
-  /** Their types, likewise. */
   readonly parts: Map<string, string>;
-  /** The paths of texts and parts whose end was sent. */
   readonly ended: Set<string>;
-  /** The whole item, once it was sent. */
   done: Place | undefined;
 }
 
-/** Writes a streamed response, going on from what the client has. */
 export class ResponsesStreamWriter implements StreamWriter {
   readonly #request: WireRequest;
-  /** Events that went out and were not looked at: most streams leave as they came. */
+  /** Sent events that are parsed only if the stream is rewritten. */
   #unread: SseEvent[] = [];
   readonly #items = new Map<number, ClientItem>();
   #response: Place | undefined;
   #isEnded = false;
   #sequence = -1;
-  /** The last event that has only the state of the response. */
+  /** The last event that only reports the response's state. It serves as the keep-alive. */
   #progress: string | undefined;
 
   constructor(request: WireRequest) {
@@ -48,7 +44,7 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   verbatim(event: SseEvent): string {
     this.#unread.push(event);
-    // The name of an event is its type; the end of a stream has none.
+    // `[DONE]` has no event name.
     if (event.data.trim() === '[DONE]') return formatEvent(event.data);
     return formatEvent(event.data, event.event ?? openPlace(event.data).at('type')?.text);
   }
@@ -68,7 +64,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       item = this.#addItem(index, itemId, kind.item);
     }
     const { event: partEvent, index: partIndex } = partLists[kind.list ?? 'content'];
-    // A part cannot come before those in front of it, which have no text yet.
+    // Parts must be opened in order, so earlier empty parts are opened first.
     for (let open = 0; open <= at; open += 1) {
       const partPath = `${list}/${open}`;
       if (item.parts.has(partPath)) continue;
@@ -86,7 +82,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   finish(body: string): string {
     this.#read();
     if (this.#isEnded) throw unwritable('the stream has ended already');
-    // A line feed behind the body would end the data of an event.
+    // A line feed after the body would end the event's data.
     const { written, indexes } = this.#match(openPlace(body.trim()));
     const root = openPlace(written);
     const events = [this.#open(root)];
@@ -102,7 +98,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
     const status = root.at('status')?.text ?? '';
     const end = status === 'failed' || status === 'incomplete' ? status : 'completed';
-    // Codex passes over the native refusal, so it gets the text as an ordinary answer.
+    // Codex ignores the native refusal, so it gets a completed response with the text.
     const isRefusal = root.at('incomplete_details')?.at('reason')?.text === 'content_filter';
     events.push(
       this.#isFromCodex && isRefusal
@@ -119,7 +115,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     const failed = this.#isFromCodex && !refusal.isRetryable ? this.#failForCodex(message) : '';
     this.#sequence += 1;
     const type = status >= 500 ? 'server_error' : 'invalid_request_error';
-    // The API has these beside `type`; its servers and the openai package also know the `error` of other answers.
+    // The API sends these members at the top level. Its servers and the openai package also accept `error`.
     const members = { ...details, code, message, param: param ?? null };
     const event = { type: 'error', sequence_number: this.#sequence, ...members, error: { ...members, type } };
     return failed + formatEvent(JSON.stringify(event), 'error');
@@ -129,7 +125,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#read();
     if (this.#isEnded) return '';
     if (this.#progress === undefined && this.#response === undefined) return ': wait\n\n';
-    // The number of the last event, so that those which follow go on from it.
+    // Repeats the last sequence number, so that later events continue from it.
     this.#progress ??= formatEvent(
       `{"type":"response.in_progress","sequence_number":${this.#sequence},"response":${this.#response?.json.text}}`,
       'response.in_progress',
@@ -141,7 +137,6 @@ export class ResponsesStreamWriter implements StreamWriter {
     return this.#request instanceof ResponsesRequest && this.#request.isFromCodex;
   }
 
-  /** What Codex takes for final. */
   #failForCodex(message: string): string {
     const response = {
       ...openResponse(this.#request.model, this.#response?.at('id')?.text),
@@ -151,7 +146,6 @@ export class ResponsesStreamWriter implements StreamWriter {
     return this.#event('failed', { response: JSON.stringify(response) });
   }
 
-  /** The events that begin a response, unless the client has them. */
   #open(root?: Place): string {
     if (this.#response !== undefined) return '';
     let response: string;
@@ -220,10 +214,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     return item;
   }
 
-  /**
-   * The body under the ids of what the client has already, as a stand-in has its own, and the index under which the client has each
-   * item.
-   */
+  /** A stand-in has its own IDs, so the body gets the client's. Returns the client's index for each item. */
   #match(root: Place) {
     const edits = new Edits(root.source);
     const known = this.#response?.at('id')?.text;
@@ -256,7 +247,7 @@ function addText(item: ClientItem | undefined, path: string, text: string): void
 
 type Events = Generator<readonly [type: string, members: JsonMembers]>;
 
-/** The events of an item that a client lacks. Throws REPLY_MALFORMED when it has something that the item does not begin with. */
+/** Throws REPLY_MALFORMED if the client has content that the item does not begin with. */
 function* restOfItem(item: Place, have: ClientItem | undefined): Events {
   if (have?.done !== undefined) {
     if (!isSameToTheDigit(have.done.json, item.json)) throw contradiction();
@@ -372,7 +363,7 @@ function emptyCopy(
   return edits.apply();
 }
 
-/** The members of a response that is not complete yet; others are known from the beginning. */
+/** Members that change at the end. All others are known at the start. */
 const opened: JsonMembers = {
   status: '"in_progress"',
   output: '[]',
