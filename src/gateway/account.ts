@@ -59,7 +59,6 @@ export class CallAccount {
   #mayOwe = false;
   /** The IDs of the providers that were called, in order. */
   readonly asked: string[] = [];
-  /** The ID of the provider whose response is used. */
   provider: string | undefined;
   caller: Caller | undefined;
   offered: OfferedModel | undefined;
@@ -78,7 +77,6 @@ export class CallAccount {
     return this.#services.audit !== undefined || this.caller?.keyId != null;
   }
 
-  /** Records a response for the audit; undefined without an audit. */
   startRecord(): AnswerRecord | undefined {
     return this.#services.audit && new AnswerRecord(this.#keepsContent);
   }
@@ -120,10 +118,7 @@ export class CallAccount {
     this.#upstreamMs += Math.max(0, total - hooks);
   }
 
-  /**
-   * Releases the lease and writes the audit row. Later calls do nothing. Rejects with RefusedCall if the row is
-   * required but cannot be written; the end of the response must not be sent then.
-   */
+  /** Later calls do nothing. Rejects with RefusedCall if a required row fails; the response must not end then. */
   async end(end: CallEnd): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

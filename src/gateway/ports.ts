@@ -15,7 +15,6 @@ import type {
   WireRules,
 } from './wire/codec.ts';
 
-/** The key that makes a call, or an anonymous caller if the gateway requires no keys. */
 export interface Caller {
   /** The key's ID; null without keys. */
   readonly keyId: string | null;
@@ -42,12 +41,8 @@ export interface Used {
   readonly cost: number | null;
 }
 
-/** A call's slot among the concurrent calls of its key, held until `end`. */
 export interface Lease {
-  /**
-   * Releases the slot and counts the actual usage; undefined means that no upstream was called. Call it once. Never
-   * rejects.
-   */
+  /** `undefined` means that no upstream was called. Call it once. Never rejects. */
   end(used: Used | undefined): Promise<void>;
 }
 
@@ -55,8 +50,7 @@ export interface Admission {
   /** Returns the caller that a key belongs to. Throws RefusedCall (401, 403, 503). */
   authenticate(key: string | undefined): Promise<Caller>;
   /**
-   * Counts the call against the rate and concurrency limits, and reserves tokens and money. Throws RefusedCall: 403 for
-   * a forbidden or unpriced model, 429, 503. `estimate` is called only for callers with a key.
+   * Reserves tokens and money; `estimate` is called only for callers with a key. Throws RefusedCall (403, 429, 503).
    */
   enter(caller: Caller, model: string, estimate: () => Estimate): Promise<Lease>;
   close(): Promise<void>;
@@ -81,14 +75,10 @@ export interface AuditRecord {
   readonly asked: readonly string[];
   readonly provider: string | null;
   readonly isStream: boolean;
-  /** The HTTP status sent to the client. */
   readonly status: number;
   readonly outcome: 'allowed' | 'modified' | 'denied' | 'failed' | 'aborted' | 'refused';
   readonly verdicts: readonly AuditedVerdict[];
-  /**
-   * The digests are the SHA-256, in hex, of the bodies that the client sent and received. The audit keys them before
-   * storing.
-   */
+  /** SHA-256, in hex, of the bodies sent and received. The audit keys the digests before storing. */
   readonly requestDigest: string;
   readonly answerDigest: string | null;
   readonly usage: TokenUsage | undefined;
@@ -101,37 +91,28 @@ export interface AuditRecord {
 }
 
 export interface AuditLog {
-  /**
-   * Called before a call proceeds. Rejects with RefusedCall (503 `audit_failed`) while rows are required but cannot be
-   * written. Does no I/O otherwise.
-   */
+  /** Rejects with RefusedCall (503 `audit_failed`) while required rows cannot be written. Does no I/O otherwise. */
   ensureWritable(): Promise<void>;
   /**
-   * Await it before sending the last byte of a response. Resolves when the row is durable, or at once if the config
-   * does not require rows. Rejects with RefusedCall (503 `audit_failed`) if a required row was not written; the rest of
-   * the response must not be sent then.
+   * Await it before the last byte of a response. If it rejects with RefusedCall (503), send no more of the response.
    */
   write(record: AuditRecord): Promise<void>;
   /** Writes pending rows and the last head. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Runs tool hooks on the calls and results of tools that the client executes. */
 export interface ToolJudge {
-  /**
-   * Judges the tool results that the client sends, before the provider hooks run. Returns the messages of
-   * `context.request.payload` with the hooks' changes, or the same list if nothing changed. Throws RefusedCall.
-   */
+  /** Returns the request's messages with the hooks' changes, or the same list if unchanged. Throws RefusedCall. */
   judgeResults(context: JudgeContext): Promise<readonly ChatMessage[]>;
   /**
-   * Returns the saved response body of an earlier, equal request of this caller that was waiting for an approval. The
-   * body is not a stream. It replaces the upstream's response and passes after_call and `judgeCalls`. Returns undefined
-   * if nothing was saved. Call it after before_call. Throws RefusedCall.
+   * Returns the saved, unstreamed response to an earlier, equal request that waited for an approval; undefined if none.
+   * It replaces the upstream's response and passes after_call and `judgeCalls`. Call it after before_call. Throws
+   * RefusedCall.
    */
   recall(context: JudgeContext): Promise<string | undefined>;
   /**
-   * Judges the tool calls of a response after after_call. Returns its messages with the changes of hooks and people, or
-   * the same list if nothing changed. Waits for an approval as long as the config allows. Throws RefusedCall.
+   * Returns the messages with the changes of hooks and people, or the same list if unchanged. Waits for an approval as
+   * long as the config allows. Throws RefusedCall.
    */
   judgeCalls(
     answer: WireAnswer,
@@ -151,8 +132,7 @@ export interface JudgeContext {
 
 export interface SeenMessages {
   /**
-   * Returns the before_call chain for one request of a caller. Hooks with `judge: new` see only messages that they have
-   * not yet allowed; their replacements are merged into the rest. Returns the same links if no hook has `judge: new`.
+   * Returns the before_call chain for a request. Hooks with `judge: new` see only messages that they have not allowed.
    */
   watch(caller: Caller, links: readonly Link[]): WatchedChain;
 }
@@ -163,7 +143,6 @@ interface WatchedChain {
   remember(): void;
 }
 
-/** A call received over HTTP or made by an SDK in this process. */
 export interface ClientCall {
   readonly endpoint: EndpointName;
   /** The query string with its question mark; empty if there is none. */
@@ -199,13 +178,11 @@ export interface FallbackWatch {
 
 export interface GatewayServices {
   readonly config: GatewayConfig;
-  /** The offered models, in the order of the config. */
   readonly models: readonly OfferedModel[];
   /** Returns an endpoint's model by name. Throws RefusedCall (404). */
   readonly modelOf: (endpoint: EndpointName, name: string) => OfferedModel;
   readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
   readonly rules: WireRules;
-  /** The bytes that all streams buffer together. */
   readonly heldBytes: { readonly held: number; open(): HeldShare };
   readonly fallback: FallbackWatch;
   readonly admission: Admission;
@@ -222,10 +199,7 @@ export interface GatewayServices {
 }
 
 export interface HeldShare {
-  /**
-   * Throws RefusedCall: 502 `answer_too_large` if this stream buffers too much, 503 `overloaded` if all streams
-   * together do.
-   */
+  /** Throws RefusedCall: 502 `answer_too_large` for this stream, 503 `overloaded` for all streams together. */
   add(bytes: number): void;
   /** Releases all bytes. Safe to call again. */
   end(): void;

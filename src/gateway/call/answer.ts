@@ -145,7 +145,6 @@ async function enterCall(
   return offered;
 }
 
-/** Runs the after_call hooks on a response. `give` sends what they allow. */
 async function giveJudged(
   call: ReadCall,
   passed: PassedRequest,
@@ -192,10 +191,7 @@ interface PeekedRequest extends AskedModel {
   readonly modelPlace: Place;
 }
 
-/**
- * Reads only the members that routes and limits need. Throws RefusedCall (400) unless the body is a JSON object without
- * duplicate keys.
- */
+/** Throws RefusedCall (400) unless the body is a JSON object without duplicate keys. */
 function peekRequest(text: string): PeekedRequest {
   const root = tryOpen(text);
   if (root === undefined) throw invalidRequest('The body is no JSON.');

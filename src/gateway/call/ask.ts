@@ -19,10 +19,7 @@ import { invalidAnswer, type RefusedCall, refuse } from '../wire/refusal.ts';
 import { type SseEvent, SseParser } from '../wire/sse.ts';
 import { askForUsage, withoutUsage } from './usage.ts';
 
-/**
- * Sends a body to the current upstream. Throws UpstreamFault if the next upstream shall be tried. The last upstream's
- * response or RefusedCall goes to the client.
- */
+/** Throws UpstreamFault if the next upstream shall be tried. The last one's response or error goes to the client. */
 export async function askInTurn(call: CallOfCaller, turn: Turn, body: string): Promise<UpstreamAnswer> {
   const answer =
     turn.hasNext === undefined
@@ -57,8 +54,8 @@ async function askWatched(call: CallOfCaller, turn: WatchedTurn, body: string): 
 }
 
 /**
- * Waits until a response has begun: a stream at its first event with content, others when complete. Another upstream
- * can still be tried until then. Throws UpstreamFault and RefusedCall.
+ * A stream has begun at its first event with content, other responses when complete. Until then another upstream can be
+ * tried. Throws UpstreamFault and RefusedCall.
  */
 async function whenBegun(
   { services, account, client }: CallOfCaller,
@@ -103,10 +100,7 @@ interface BeginOptions {
   readonly timeoutMs: number;
 }
 
-/**
- * Waits for the first event with content, then yields all bytes from the start. Throws UpstreamFault if the upstream
- * reports an error or ends first, RefusedCall if it disconnects or times out.
- */
+/** Throws UpstreamFault if the upstream reports an error or ends first, RefusedCall if it disconnects or times out. */
 async function beginStream(
   { body }: Pick<UpstreamAnswer, 'body'>,
   options: BeginOptions,
@@ -206,7 +200,6 @@ const beginnings: ReadonlySet<string> = new Set([
   ...['response.created', 'response.queued', 'response.in_progress'],
 ]);
 
-/** Whether a chat choice holds only a role. */
 function isEmptyChoice({ delta, finish_reason: reason }: Members): boolean {
   if ((reason ?? null) !== null || !isObject(delta)) return false;
   return Object.entries(delta).every(([name, value]) => name === 'role' || value === null || value === '');
@@ -217,10 +210,7 @@ class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
 }
 
-/**
- * Sends a body to an upstream. For keys with a budget, asks streamed chats for their usage and removes it from the
- * response. Throws RefusedCall, also for an unreadable response.
- */
+/** For keys with a budget, asks streamed chats for their usage and removes it from the response. Throws RefusedCall. */
 async function askUpstream(
   { client, services, account, caller }: CallOfCaller,
   { upstream, provider }: OfferedModel,
@@ -272,10 +262,7 @@ function tooLarge(): RefusedCall {
   return refuse(502, 'answer_too_large', message);
 }
 
-/**
- * Answers a call from a model's first upstream that does not fail. `answer` may throw UpstreamFault only before a
- * client or a hook has seen its response. All other errors, denials included, pass through.
- */
+/** `answer` may throw UpstreamFault only before a client or hook has seen its response. Other errors pass through. */
 export async function answerInTurn(
   call: CallOfCaller,
   model: OfferedModel,

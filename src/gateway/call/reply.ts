@@ -44,10 +44,7 @@ export function toRefusal(thrown: unknown): Refusal {
   return refusal(500, 'internal_error', 'The gateway has failed.');
 }
 
-/**
- * Builds a denial as the config asks: an error, or a refusal text as a response. Throws RefusedCall for errors, for
- * refusals that are no denial, and for endpoints without text responses.
- */
+/** Throws RefusedCall if the config asks for errors, if it is no denial, or if the endpoint has no text responses. */
 export async function toDenialReply(call: ReadCall, refusal: Refusal): Promise<ClientReply> {
   const { services, client } = call;
   const isAnswer = services.config.onDeny === 'answer' && isSaidAsAnswer(refusal);
@@ -56,7 +53,7 @@ export async function toDenialReply(call: ReadCall, refusal: Refusal): Promise<C
   return await standIn(call, { text: refusal.message, end: 'refused' }, headers);
 }
 
-/** Sends a hook's text in place of the model's response. Throws RefusedCall if the endpoint has no text responses. */
+/** Throws RefusedCall if the endpoint has no text responses. */
 export async function toStandInReply(
   call: ReadCall,
   { substitute, by: { verdict, hook } }: { readonly substitute: Substitute; readonly by: Decision },
@@ -76,7 +73,6 @@ async function standIn(
   return await giveAsAsked(call, body, headers);
 }
 
-/** Sends a complete response as a stream or whole, as the client requested. */
 export async function giveAsAsked(
   { services, client, request, account }: ReadCall,
   body: string,

@@ -85,10 +85,7 @@ async function* readEvents({ body }: UpstreamAnswer, maxChars: number): AsyncGen
   yield* parser.end();
 }
 
-/**
- * Runs the after_call hooks on a streamed response. Resolves when the first event can be sent or the stream is refused.
- * Rejects with the signal's reason if the client disconnects first.
- */
+/** Resolves at the first event or refusal. Rejects with the signal's reason if the client disconnects before. */
 export async function openStream(call: StreamedCall, settings: StreamSettings): Promise<OpenedStream> {
   const log = new StreamLog();
   const gone = new AbortController();
@@ -144,12 +141,8 @@ class Chunks implements AsyncIterableIterator<string> {
 interface BodyOptions {
   readonly client: Pick<ClientCall, 'cut'>;
   readonly record: AnswerRecord | undefined;
-  /**
-   * Called once, after the last chunk or the client's disconnect, and before the end of the response is sent. If it
-   * rejects, the connection is cut.
-   */
+  /** Called once, before the end of the response is sent. If it rejects, the connection is cut. */
   readonly end: (answer: RecordedAnswer | undefined) => Promise<void>;
-  /** Receives errors of `end` that can no longer reach the client. */
   readonly report: (thrown: unknown) => void;
 }
 
@@ -214,7 +207,6 @@ function breakOff(
   }
 }
 
-/** Forwards a stream unchanged and settles the call at its end. */
 export function relayStream(
   { account, services, client }: CallOfCaller,
   answer: UpstreamAnswer,
@@ -296,6 +288,5 @@ function watchStream(record: AnswerRecord | undefined): StreamWatch {
 }
 
 const lineEnd = /[\r\n]/;
-/** Matches the start of the last event of a Chat, Messages or Responses stream. */
 const lastEvent = /^(?:data: ?\[DONE\]|event: ?(?:message_stop|response\.(?:completed|incomplete|failed))$)/;
 const LONGEST_LINE = 16 * 1024 * 1024;

@@ -3,7 +3,6 @@ import { tryParse } from '../../base/json/parse.ts';
 import type { TokenUsage } from '../wire/codec.ts';
 import { Edits, openPlace } from '../wire/place.ts';
 
-/** Reads the token usage from a complete response of any endpoint. */
 export function usageIn(text: string): TokenUsage | undefined {
   return toldIn(text)?.last;
 }
@@ -28,9 +27,7 @@ export function watchUsage(): UsageWatch {
 }
 
 interface Told {
-  /** The usage before the response, from `message_start`. */
   readonly first: TokenUsage | undefined;
-  /** The usage from a response or its last event. */
   readonly last: TokenUsage | undefined;
 }
 
