@@ -10,7 +10,6 @@ import { openTerminal, type Terminal } from './terminal.ts';
 
 interface CommonOptions {
   readonly config: string;
-  /** Further --config options: files that are laid over the first. */
   readonly overlays: readonly string[];
   readonly json?: true;
   readonly color: boolean;
@@ -19,19 +18,15 @@ interface CommonOptions {
   readonly stopTimeout?: string;
 }
 
-/** What every command gets beside its own arguments. */
 export interface CommandContext {
   readonly invocation: Invocation;
   readonly options: CommonOptions;
   readonly terminal: Terminal;
   readonly input: Input;
-  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Whether --config was given, rather than left to its default. */
   readonly isConfigGiven: boolean;
-  /** Makes a program that has every command. */
   readonly openWhole: () => Command;
-  /** Opens the runtime of `file` (default: --config); it is closed when the command ends or throws. */
+  /** Opens the runtime of `file` (default: --config) and closes it when the command ends or throws. */
   open(file?: string, more?: OpenOptions): Promise<Runtime>;
 }
 
@@ -39,44 +34,38 @@ export type OpenOptions = Pick<
   RuntimeOptions,
   'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency' | 'logLevel'
 > & {
-  /** Logs JSON where stderr is no terminal; every other command logs text. */
+  /** Logs JSON if stderr is not a terminal; every other command logs text. */
   readonly isService?: boolean;
-  /** Takes the lines of the log in place of stderr. */
+  /** Receives the log in place of stderr. */
   readonly writeLog?: (lines: string) => void;
-  /** Ctrl-C does not end its work: the command ends it by itself. */
+  /** Ctrl-C does not abort the runtime; the command ends it. */
   readonly outlivesInterrupt?: boolean;
 };
 
-/** What a command has to say. Everything but the document is for people, who do not see that. */
 export interface Outcome {
-  /** What --json prints. */
   readonly document: unknown;
-  /** stdout, whole lines. */
   readonly text?: string | undefined;
-  /** stdout, rows under the names of their columns; in place of no rows `none` on stderr, if it is given. */
+  /** Rows for stdout under column names. Without rows prints `none` on stderr, if set. */
   readonly table?: {
     readonly names: readonly string[];
     readonly rows: readonly (readonly string[])[];
     readonly none?: string;
   };
-  /** stderr, whole lines. */
   readonly note?: string | undefined;
-  /** Default: 0. */
   readonly exitCode?: ExitCode;
 }
 
-/** Options as `--older-than <duration>` and what they are for; a flag with the value `[value]` may stand alone. */
+/** Maps options such as `--older-than <duration>` to descriptions. A flag with the value `[value]` may have none. */
 type OptionTable = Readonly<Record<string, string | readonly [about: string, more: OptionMore]>>;
 
 interface OptionMore {
   readonly choices?: readonly string[];
   readonly default?: string | readonly string[];
   readonly isRequired?: true;
-  /** It may be given again: its value is a list. */
+  /** The option may be repeated; its value is a list. */
   readonly isMany?: true;
 }
 
-/** The values of options by their names in camel case. */
 export type Flags<Table> = {
   readonly [Flag in keyof Table & string as IsGiven<Flag, Table[Flag]> extends true
     ? NameOf<Flag>
@@ -111,7 +100,6 @@ type ChoiceOf<About> = About extends readonly [string, { readonly choices: reado
   ? Choice
   : string;
 
-/** The values of `diff <a> [b]`, in their order. */
 type Arguments<Usage> = Usage extends `${string} ${infer Rest}` ? ArgumentsOf<Rest> : [];
 type ArgumentsOf<Rest> = Rest extends `${infer First} ${infer More}`
   ? [ArgumentOf<First>, ...ArgumentsOf<More>]
@@ -125,27 +113,23 @@ type ArgumentOf<Word> = Word extends `${string}...${string}`
 interface CommandSpec<Usage, Table> {
   readonly about: string;
   readonly options?: Table;
-  /** What the help ends with: examples, exit codes. */
+  /** The end of the help: examples and exit codes. */
   readonly examples: string;
-  /** Of its only argument, which is one of few. */
+  /** The values of its only argument. */
   readonly choices?: { readonly about: string; readonly of: readonly string[] };
-  /** The first line of the help, where it is not the usual one. */
   readonly usage?: string;
-  /** Exit code 1 is a verdict, such as a missed gate: errors are 2. */
+  /** Exit code 1 is a verdict, such as a missed gate, so errors exit with 2. */
   readonly givesVerdict?: true;
-  /** The command goes on until it is interrupted, which is its good end. */
+  /** The command runs until it is interrupted, which is a success. */
   readonly isServer?: true | ((flags: Flags<Table>) => boolean);
-  /** What it has to say, or its exit code where it has printed everything itself. */
   run(context: CommandContext, flags: Flags<Table>, ...given: Arguments<Usage>): Promise<Outcome | ExitCode>;
 }
 
-/** A command, or a group of them, and every name it goes by. */
 export interface Declared {
   readonly names: readonly string[];
   addTo(parent: Command, runCommand: RunCommand, givesVerdict?: boolean): void;
 }
 
-/** Declares a command: `usage` is its name and its arguments. */
 export function command<const Usage extends string, const Table extends OptionTable = Record<never, never>>(
   usage: Usage,
   spec: CommandSpec<Usage, Table>,
@@ -184,14 +168,12 @@ function toOption(flag: string, value: OptionTable[string]): Option {
   return option.makeOptionMandatory(more?.isRequired === true);
 }
 
-/** Declares commands under one name. */
 export function group(
   name: string,
   spec: {
     readonly about: string;
     readonly alias?: string;
     readonly examples?: string;
-    /** Exit code 1 of its commands is a verdict. */
     readonly givesVerdict?: true;
     readonly commands: readonly Declared[];
   },
@@ -208,14 +190,14 @@ export function group(
   };
 }
 
-/** Runs the work of a command, prints its outcome and gives its exit code. Never throws. */
+/** Runs a command, prints its output and passes on its exit code. Never throws. */
 type RunCommand = (
   command: Command,
   work: (context: CommandContext) => Promise<Outcome | ExitCode>,
   kind: { readonly givesVerdict: boolean; readonly isServer: boolean },
 ) => Promise<void>;
 
-/** Makes what runs the commands of one invocation; `exit` gets the exit code, and whether 1 would be a verdict. */
+/** `exit` receives the exit code and whether 1 would be a verdict. */
 export function openRunCommand(
   invocation: Invocation,
   openWhole: () => Command,
@@ -231,7 +213,6 @@ export function openRunCommand(
     const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
     const codeOf = givesVerdict ? exitCodeOfEvalError : exitCodeOfError;
     const code = await runWork({ invocation, options, isConfigGiven, signal, openWhole }, work, codeOf);
-    // Ctrl-C may also have come while the runtime was closing.
     exit(signal.aborted && !isServer ? 130 : code, givesVerdict);
   };
 }
@@ -256,7 +237,6 @@ async function runWork(
       logLevel: options.logLevel ?? more.logLevel,
       logFormat: options.logFormat,
       log: {
-        // The log escapes its own lines.
         write: writeLog ?? ((lines) => terminal.stderr.write(lines)),
         isTerminal: !isService || terminal.stderr.isTTY,
         hasColour: terminal.hasErrorColour,
@@ -293,7 +273,6 @@ function print(
   return exitCode;
 }
 
-/** Says what to do in a folder without a config, where the error is that there is none. */
 function withoutConfig(
   error: RuntimeError,
   { options, isConfigGiven }: Pick<CommandContext, 'options' | 'isConfigGiven'>,
@@ -306,13 +285,12 @@ function withoutConfig(
   return new RuntimeError(code, message, { hint, details, cause: error });
 }
 
-/** Throws USAGE. */
 async function limitStop({ stopTimeout }: CommonOptions, invocation: Invocation): Promise<void> {
   if (stopTimeout === undefined) return;
   invocation.stopWithin(await readDuration('--stop-timeout', stopTimeout, '500ms, 10s or 2m'));
 }
 
-/** The launcher that SIGNALBOX_LAUNCHER asks for: auto, native or portable. */
+/** Reads SIGNALBOX_LAUNCHER: auto, native or portable. */
 export function launcherOf({ env }: Invocation): RuntimeOptions['launcher'] {
   const name = env['SIGNALBOX_LAUNCHER'];
   return name === 'native' || name === 'portable' ? name : 'auto';
@@ -323,7 +301,7 @@ async function printError(error: RuntimeError, { json }: CommonOptions, terminal
   const hint = terminal.nameCommands(error.hint);
   const { problems, run_id, decision } = details;
   if (json) {
-    // What a program needs to continue: the run to resume, the decision that is stored already.
+    // Members that a program needs to continue: the run to resume and the stored decision.
     const more = { problems: Array.isArray(problems) ? problems : undefined, run_id, decision };
     terminal.printJson({ error: { code, message, hint, ...more } });
     return;
@@ -334,7 +312,7 @@ async function printError(error: RuntimeError, { json }: CommonOptions, terminal
   if (code === 'INTERNAL') terminal.printStderr(escapeInvisible(error.stack ?? ''));
 }
 
-/** Prints an error and its problems, each once. Errors with problems come from the runtime, so it is loaded already. */
+/** Prints each problem once. Errors with problems come from the runtime, so it is already loaded. */
 async function printProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
   const { countProblems, formatProblem, problemsOf } = await import('../runtime/runtime.ts');
   const problems = problemsOf(error);
@@ -344,7 +322,6 @@ async function printProblems(error: RuntimeError, terminal: Terminal): Promise<v
   for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
 }
 
-/** Resolves when the signal is aborted: a server's good end. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

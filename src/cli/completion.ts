@@ -1,6 +1,5 @@
 import type { Command, Option } from 'commander';
 
-/** What a shell reads to complete the commands and options of the program: bash, zsh or fish. */
 export function writeCompletion(shell: string, program: Command): string {
   const nodes = nodesOf(program, [], []);
   const name = program.name();
@@ -9,12 +8,10 @@ export function writeCompletion(shell: string, program: Command): string {
 }
 
 interface CommandNode {
-  /** The words that lead to it, without the program's own. */
   readonly path: readonly string[];
   readonly description: string;
   readonly commands: readonly NamedWord[];
   readonly options: readonly OptionWord[];
-  /** The values of its first argument, where they are few. */
   readonly choices: readonly string[];
 }
 
@@ -25,16 +22,13 @@ interface NamedWord {
 
 interface OptionWord extends NamedWord {
   readonly short: string | undefined;
-  /** Whether a word behind it belongs to it. */
   readonly takesValue: boolean;
-  /** Empty: anything, such as a file. */
   readonly choices: readonly string[];
 }
 
 function nodesOf(command: Command, path: readonly string[], above: readonly OptionWord[]): CommandNode[] {
   const help = command.createHelp();
   const options = [...above, ...help.visibleOptions(command).map(toOption).filter(isKnown)];
-  // --version and --help are of the command that they stand at.
   const inherited = options.filter(({ word }) => word !== '--version' && word !== '--help');
   const commands = help.visibleCommands(command).filter((each) => each.name() !== 'help');
   const node: CommandNode = {
@@ -69,7 +63,7 @@ function isKnown(option: OptionWord | undefined): option is OptionWord {
   return option !== undefined;
 }
 
-/** For bash 3.2 and newer, and zsh. It starts no program; where no word fits, bash completes names of files. */
+/** For bash 3.2 and newer, and zsh. Starts no program; without a match, bash completes file names. */
 function writeBash(name: string, nodes: readonly CommandNode[]): string {
   const known = nodes.filter(({ path }) => path.length > 0).map(({ path }) => `'${path.join(' ')}'`);
   return `# Completion of ${name} for bash: eval "$(${name} completion bash)"
@@ -96,7 +90,6 @@ complete -o default -F _${name} ${name}
 `;
 }
 
-/** What may stand behind an option: its values, or for a file or any text `-`. */
 function valueCases({ path, options }: CommandNode): string[] {
   return options
     .filter(({ takesValue }) => takesValue)
@@ -113,7 +106,6 @@ function wordCase({ path, commands, options, choices }: CommandNode): string {
   return `    '${path.join(' ')}') words='${words.join(' ')}|${options.map(({ word }) => word).join(' ')}' ;;`;
 }
 
-/** The same function; zsh 5 brings what runs it. */
 function writeZsh(name: string, nodes: readonly CommandNode[]): string {
   const [, ...script] = writeBash(name, nodes).split('\n');
   return `# Completion of ${name} for zsh: eval "$(${name} completion zsh)"
@@ -166,7 +158,7 @@ function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
 }
 
-/** In fish only these two mean anything between single quotes. */
+/** Fish escapes only these two between single quotes. */
 function quote(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }

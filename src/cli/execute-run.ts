@@ -11,7 +11,6 @@ import { choicesText, questionOfRecord, questionText } from './show/pending.ts';
 import { printLost, printRun } from './show/run.ts';
 import { createRunEventPrinter, openRunProgress, type RunProgress } from './show/run-progress.ts';
 
-/** The options of commands that execute a run. */
 export const runOptions = {
   '--wait': 'wait until somebody has decided elsewhere, and go on',
   '--interactive': 'ask on this terminal what a person must decide',
@@ -22,7 +21,7 @@ export const runOptions = {
 
 export type RunFlags = Flags<typeof runOptions>;
 
-/** Throws USAGE when one of those options is given, which `why` says what is wrong with. */
+/** Throws USAGE if one of those options is given; `why` completes the message. */
 export function refuseRunOptions(flags: RunFlags, why: string, hint: string): void {
   const option = Object.keys(runOptions)
     .map((flag) => flag.split(' ')[0] ?? '')
@@ -30,10 +29,9 @@ export function refuseRunOptions(flags: RunFlags, why: string, hint: string): vo
   if (option !== undefined) throw new RuntimeError('USAGE', `${option} ${why}`, { hint });
 }
 
-/** Of a `wait` that takes longer the run is set down. */
+/** A longer `wait` suspends the run. */
 export const setDownWaits = { longestWaitMs: 1_000 } as const;
 
-/** A run to be started or resumed, once its runtime is open. */
 export interface RunRequest {
   readonly flags: RunFlags;
   readonly open: (more: OpenOptions) => Promise<Runtime>;
@@ -81,7 +79,7 @@ function requireInteractiveTerminal({ stdin, stderr }: Invocation): void {
   });
 }
 
-/** Throws USAGE for a state store in memory, in which no other process could decide. */
+/** Throws USAGE for a state store in memory, which other processes cannot read. */
 function requireDurable({ isDurable, file }: Runtime, why: string): void {
   if (isDurable) return;
   throw new RuntimeError('USAGE', `${why}: the state store of ${file} is memory`, {
@@ -111,7 +109,7 @@ async function openRunOptions(
     printChoices(pending);
   };
   const printWait = ({ id }: PendingRecord) => progress.writeLine(waitText(id));
-  // Without --wait the pending calls are shown at the end of the run.
+  // Without --wait the pending calls are printed at the end of the run.
   if (!flags.interactive)
     return { wait, ...(wait && { onPending: options.json ? printWait : printQuestion }) };
   const { openPrompt } = await import('./prompt.ts');
@@ -120,7 +118,6 @@ async function openRunOptions(
     wait,
     ask: async (pending) => {
       if (!(await prompt(pending)) && wait) printChoices(pending);
-      // The run reads the decision from the store.
       return undefined;
     },
   };

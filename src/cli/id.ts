@@ -4,7 +4,7 @@ export type IdKind = 'run' | 'pending';
 
 const MIN_LENGTH = 4;
 
-/** Whether `given` is this id or begins it, with or without the word in front. */
+/** Whether `given` is this id or its prefix, with or without the kind's word. */
 export function matchesId(id: string, given: string, kind: IdKind): boolean {
   if (id === given) return true;
   const word = `${kind}_`;
@@ -12,7 +12,7 @@ export function matchesId(id: string, given: string, kind: IdKind): boolean {
   return begin.length >= word.length + MIN_LENGTH && id.startsWith(begin);
 }
 
-/** Completes the beginning of an id; `given` is unchanged when none matches. Throws USAGE when several match. */
+/** Completes an id from its prefix; returns `given` if none matches. Throws USAGE if several match. */
 export async function completeId(
   given: string,
   kind: IdKind,
@@ -37,7 +37,7 @@ export function ambiguousId(given: string, matching: readonly string[]): Runtime
   );
 }
 
-/** The shortest beginnings, of at least eight characters behind the word, that are unique in the list. Chosen ids stay whole. */
+/** Returns the shortest unique prefixes, of at least eight characters after the word. Chosen ids stay whole. */
 export function shortIds(ids: readonly string[]): (id: string) => string {
   const sorted = [...new Set(ids)].toSorted();
   const short = new Map(
@@ -58,7 +58,7 @@ function sharedLength(one: string, other: string): number {
   return length;
 }
 
-/** Whether the id is one of those that Signalbox draws: hexadecimal digits, or a UUID. */
+/** Whether Signalbox generated the id: hexadecimal digits or a UUID. */
 function isMadeHere(id: string): boolean {
   return /^(?:[a-z]+_)?[\da-f]{16,}$|^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id);
 }

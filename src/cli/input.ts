@@ -8,17 +8,17 @@ import { isObject, Json, parseLossless } from '../base/json/json.ts';
 import { jsonHint } from '../base/json/parse.ts';
 import type { Invocation } from './invocation.ts';
 
-/** Reads what options name; stdin can be named by one of them only. */
+/** Reads option values. Only one of them may be stdin. */
 export interface Input {
-  /** The text of an option: itself, `@FILE` for a file's content, `-` for stdin. Throws FILE_UNREADABLE, USAGE, ABORTED. */
+  /** The value itself, `@FILE` for a file's content, or `-` for stdin. Throws FILE_UNREADABLE, USAGE, ABORTED. */
   text(option: string, value: string): Promise<string>;
-  /** A JSON object from an option, its long numbers intact. Throws USAGE when it is not one. */
+  /** A JSON object with its long numbers intact. Throws USAGE if the value is not one. */
   object(option: string, value: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Any JSON value from an option, byte for byte. Throws USAGE when it is not JSON. */
+  /** Any JSON value, byte for byte. Throws USAGE if the value is not JSON. */
   json(option: string, value: string): Promise<Json>;
 }
 
-/** The input of one command; an abort ends the wait for stdin. */
+/** An abort ends the wait for stdin. */
 export function openInput(invocation: Invocation): Input {
   let stdinTaker: string | undefined;
   const text = async (option: string, value: string) => {
@@ -38,7 +38,7 @@ export function openInput(invocation: Invocation): Input {
   };
 }
 
-/** Throws FILE_UNREADABLE when the file of an option cannot be opened, before anything else is done. */
+/** Throws FILE_UNREADABLE if the file of an option cannot be opened. Call it before any work. */
 export function requireFile(option: string, file: string): void {
   try {
     closeSync(openSync(file, 'r'));
@@ -47,7 +47,7 @@ export function requireFile(option: string, file: string): void {
   }
 }
 
-/** A number from an option. Throws USAGE. */
+/** Throws USAGE. */
 export function readNumber(option: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
@@ -58,14 +58,14 @@ export function readNumber(option: string, value: string | undefined): number | 
   return number;
 }
 
-/** A whole number from an option, at least `least`. Throws USAGE. */
+/** Reads a whole number of at least `least`. Throws USAGE. */
 export function readWhole(option: string, value: string | undefined, least = 1): number | undefined {
   const number = readNumber(option, value);
   if (number === undefined || (Number.isSafeInteger(number) && number >= least)) return number;
   throw new RuntimeError('USAGE', `${option} takes a whole number from ${least}, not "${value}"`);
 }
 
-/** A duration from an option, in milliseconds. Throws USAGE, with those examples of one. */
+/** In milliseconds. Throws USAGE with the examples. */
 export async function readDuration(option: string, value: string, examples: string): Promise<number> {
   const { parseDuration } = await import('../runtime/runtime.ts');
   const ms = parseDuration(value);
@@ -75,13 +75,13 @@ export async function readDuration(option: string, value: string, examples: stri
   });
 }
 
-/** An age from an option, in milliseconds; zero takes whatever has ended. Throws USAGE. */
+/** In milliseconds; zero selects everything that has ended. Throws USAGE. */
 export async function readAge(option: string, value: string): Promise<number> {
   if (/^\+?(?:0+(?:\.0*)?(?:ms|s|m|h|d))+$/.test(value)) return 0;
   return await readDuration(option, value, '90s, 15m, 12h or 30d');
 }
 
-/** A moment from an option: a date, in UTC unless it says otherwise, or how long ago. Throws USAGE. */
+/** Reads a date, in UTC by default, or an age. Throws USAGE. */
 export async function readTime(option: string, value: string): Promise<Date> {
   const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(value)
     ? new Date(value)
@@ -95,7 +95,7 @@ export async function readTime(option: string, value: string): Promise<Date> {
   });
 }
 
-/** Labels from NAME=VALUE options. Throws USAGE. */
+/** Reads NAME=VALUE options. Throws USAGE. */
 export function readLabels(given: readonly string[] | undefined): Record<string, string> | undefined {
   if (given === undefined) return undefined;
   const labels = new Map<string, string>();
@@ -139,7 +139,7 @@ function unreadable(option: string, source: string, cause: unknown): RuntimeErro
   });
 }
 
-/** Drops the byte order mark that some editors put in front. */
+/** Removes the byte order mark that some editors add. */
 function decode(option: string, source: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -148,7 +148,7 @@ function decode(option: string, source: string, bytes: Buffer): string {
   }
 }
 
-/** JSON text with its bytes; `option` is how a message names it. Throws USAGE. */
+/** Keeps the bytes of the JSON text; messages call it `option`. Throws USAGE. */
 export function parseJson(option: string, text: string): Json {
   const json = new Json(text.trim());
   try {
@@ -176,7 +176,7 @@ function parseObject(option: string, text: string): Readonly<Record<string, unkn
   return parsed;
 }
 
-/** How the option is given; a text that may be the name of a file gets its `@`. */
+/** The option's syntax; a text that may be a file name gets an `@`. */
 export function wanted(option: string, text: string): string {
   return isFileName(text)
     ? `To read the file, write ${option} @${text.trim()}.`
@@ -188,7 +188,6 @@ function isFileName(text: string): boolean {
   return /^[^\s{}[\]"]{1,200}$/.test(name) && (/[./]/.test(name) || existsSync(name));
 }
 
-/** The message of anything thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

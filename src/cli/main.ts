@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { refusePlatform } from './process/refuse-platform.ts';
 
-// Everything else is loaded behind the check: an older Node could not even read it.
+// Imports everything else after the check, because an older Node could not parse it.
 if (!refusePlatform()) {
   const { begin } = await import('./process/begin.ts');
   await begin();

@@ -3,13 +3,16 @@ import { delimiter, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Invocation } from './invocation.ts';
 import type { RecordingFlags } from './recording.ts';
 
-/** `signalbox` where PATH has it, else `npx signalbox`. npm adds node_modules/.bin for its children alone. */
+/**
+ * Returns `signalbox` if PATH has it, else `npx signalbox`. Ignores node_modules/.bin, which npm adds only for its
+ * children.
+ */
 export function commandName({ PATH = '' }: Invocation['env']): string {
   const folders = PATH.split(delimiter).filter((folder) => !/^$|node_modules\/\.bin\/?$/.test(folder));
   return folders.some((folder) => isExecutable(join(folder, 'signalbox'))) ? 'signalbox' : 'npx signalbox';
 }
 
-/** The text with its quoted commands, such as `signalbox validate`, as the user's shell takes them. */
+/** Replaces quoted commands, such as `signalbox validate`, with ones for the user's shell. */
 export function withCommandName(text: string, env: Invocation['env']): string {
   return text.includes(QUOTED) ? text.replaceAll(QUOTED, `\`${commandName(env)} `) : text;
 }
@@ -25,12 +28,11 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The commands that decide about a call and go on with its run, ready to be copied into a shell. */
 export interface NextCommands {
   readonly approve: (id: string) => string;
   readonly reject: (id: string) => string;
   readonly respond: (id: string) => string;
-  /** Of a question, in place of the others but `reject`. */
+  /** Replaces `approve` and `respond` for a question. */
   readonly answer: (id: string) => string;
   readonly resume: (run: string) => string;
   readonly retry: (run: string) => string;
@@ -42,8 +44,8 @@ interface ConfigFiles {
 }
 
 /**
- * `config` is the RuntimeConfig file of the run; --config is left out for ./runtime.yaml, the default.
- * --record and --replay of the run are part of the command that resumes it.
+ * `config`: the RuntimeConfig file of the run. Omits --config for ./runtime.yaml, the default. The command that resumes
+ * the run includes its --record and --replay.
  */
 export function nextCommands(
   { cwd, env }: Pick<Invocation, 'cwd' | 'env'>,
@@ -63,7 +65,6 @@ export function nextCommands(
   };
 }
 
-/** The commands that show a stored run of a suite. */
 export function nextEvalCommands(
   { cwd, env }: Pick<Invocation, 'cwd' | 'env'>,
   config: ConfigFiles,
@@ -86,7 +87,6 @@ function fileOption(name: string, file: string | undefined): string {
   return file === undefined ? '' : ` ${name} ${quote(file)}`;
 }
 
-/** As a POSIX shell reads it. */
 function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

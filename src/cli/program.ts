@@ -26,7 +26,7 @@ import type { Invocation, OutputStream } from './invocation.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
 import { versionOf } from './version.ts';
 
-/** Runs the command line. Resolves to the exit code once stdout is written; rejects only with a defect of this program. */
+/** Resolves to the exit code once stdout is written. Rejects only with a defect of this program. */
 export async function main(invocation: Invocation): Promise<ExitCode> {
   const { argv } = invocation;
   let code: ExitCode = 0;
@@ -68,7 +68,6 @@ interface ParserOutput {
 
 const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
 
-/** In the order of the help. */
 const commands: readonly Declared[] = [
   ...[initCommand, validateCommand, doctorCommand, toolCommands, evalCommands, cacheCommands],
   ...[hookCommands, providerCommands, serveCommand, runCommand, pendingCommands, runsCommands],
@@ -76,12 +75,15 @@ const commands: readonly Declared[] = [
   completionCommand,
 ];
 
-/** Those that the arguments can mean: to declare all takes longer than to parse. Help and mistakes need all of them. */
+/**
+ * Declares only the commands that the arguments can mean, because declaring all takes longer than parsing. Help and
+ * mistakes need all.
+ */
 function namedIn(argv: readonly string[]): readonly Declared[] {
   return commands.filter(({ names }) => names.some((name) => argv.includes(name)));
 }
 
-/** False when the parser refuses the arguments or answers them itself. A command that was run throws no such error. */
+/** False if the parser refuses the arguments or answers them itself. A command that ran throws no such error. */
 async function isParsed(parse: () => Promise<void>): Promise<boolean> {
   try {
     await parse();
@@ -126,7 +128,6 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
     .configureOutput({
       writeOut,
       writeErr,
-      // Printed with its code and its hint by exitCodeOfParsing.
       outputError: () => {},
       getOutHelpWidth: () => helpWidthOf(stdout),
       getErrHelpWidth: () => helpWidthOf(stderr),
@@ -136,7 +137,6 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
     .exitOverride();
 }
 
-/** A file that is given behind another is laid over it. */
 function configOption(): Option {
   const given: string[] = [];
   return new Option('-c, --config <file>', 'the RuntimeConfig file; further ones are laid over it')
@@ -147,18 +147,16 @@ function configOption(): Option {
     });
 }
 
-/** Commander's own choice where there is none. */
 function helpWidthOf({ isTTY, columns }: OutputStream): number {
   return (isTTY === true ? columns : undefined) ?? 80;
 }
 
-/** Where 1 is a verdict, nobody could read any. */
+/** If 1 is a verdict, unwritable output is not one. */
 function exitCodeOfStdout(code: ExitCode, isVerdict: boolean): ExitCode {
   if (isVerdict) return code === 130 ? 130 : 2;
   return code === 0 ? 1 : code;
 }
 
-/** Handles what Commander throws, also for --help and --version. */
 function exitCodeOfParsing(
   { code, exitCode, message }: CommanderError,
   { written, command }: { readonly written: string; readonly command: string },
@@ -177,10 +175,9 @@ function exitCodeOfParsing(
   return 2;
 }
 
-/** What Commander throws after it has shown the help because the command was missing. */
+/** Commander's code after it printed the help because the command was missing. */
 const helpShown = '(outputHelp)';
 
-/** Commander's message, and as the hint its guess at what was meant, the nearest choice, or where the arguments are shown. */
 function usageFault(message: string, command: string): Fault {
   const text = message === helpShown ? 'a command is missing, or not one of those there are' : message;
   const [what = '', guess] = text.replace(/^error: /, '').split('\n');
@@ -194,7 +191,6 @@ function usageFault(message: string, command: string): Fault {
   return { code: 'USAGE', message: what, hint };
 }
 
-/** The names of the command that the arguments are for, each with a space behind it. */
 function commandIn(argv: readonly string[], program: Command): string {
   let command = program;
   let names = '';

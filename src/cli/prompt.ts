@@ -18,7 +18,10 @@ export interface PromptContext {
   readonly signal: AbortSignal;
 }
 
-/** Asks at the terminal about one pending call after another; resolves to whether a decision was stored. Throws STORE_FAILED. */
+/**
+ * Decides pending calls at the terminal, one after another. Resolves to whether a decision was stored. Throws
+ * STORE_FAILED.
+ */
 export function openPrompt(context: PromptContext): (pending: PendingRecord) => Promise<boolean> {
   let last: Promise<unknown> = Promise.resolve();
   return (pending) => {
@@ -63,7 +66,6 @@ async function promptFor(pending: PendingRecord, context: PromptContext): Promis
   }
 }
 
-/** Prints `words` and reads a line; undefined when the terminal was closed. `given` is the text to edit. */
 type ReadAnswer = (words: string, given?: string) => Promise<string | undefined>;
 
 async function dropTypedAhead(lines: Interface, signal: AbortSignal): Promise<void> {
@@ -71,7 +73,6 @@ async function dropTypedAhead(lines: Interface, signal: AbortSignal): Promise<vo
   lines.write(null, { ctrl: true, name: 'u' });
 }
 
-/** Asks until a decision is stored (true) or put off (false). */
 async function promptUntilDecided(
   pending: PendingRecord,
   context: PromptContext,
@@ -80,7 +81,6 @@ async function promptUntilDecided(
   const { terminal, invocation } = context;
   const { pending: calls } = context.runtime;
   const by = invocation.userName();
-  // An empty answer goes back to the choice.
   const readText = async (words: string, given?: string) => {
     const text = await readAnswer(words, given);
     return text?.trim() === '' ? undefined : text;

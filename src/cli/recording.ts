@@ -6,13 +6,12 @@ import { tryParseLossless } from '../base/json/parse.ts';
 import { reasonOf, requireFile } from './input.ts';
 import type { Invocation } from './invocation.ts';
 
-/** The files that a run's model calls come from and go to. */
 export interface RecordingFlags {
   readonly record?: string;
   readonly replay?: string;
 }
 
-/** Checks --record and --replay before anything is run. Throws FILE_UNREADABLE, USAGE. */
+/** Checks --record and --replay before any work. Throws FILE_UNREADABLE, USAGE. */
 export function requireRecordings(
   { record, replay }: RecordingFlags,
   { cwd }: Pick<Invocation, 'cwd'>,
@@ -59,16 +58,14 @@ function readLines(file: string): string[] {
   }
 }
 
-/** Checks the keys only; the replay parses the rest. */
 function isRecordedExchange(line: string): boolean {
-  // A recorder that was killed may have left half a line.
+  // A killed recorder may leave half a line.
   const value = tryParseLossless(line);
   return isObject(value) && ['provider', 'model', 'recorder', 'digest'].every((key) => key in value);
 }
 
-/** Opens it as the recorder does. */
 function requireWritable(file: string): void {
-  // Opening a pipe would block until somebody reads it.
+  // Opening a pipe would block until it has a reader.
   if (statOf(file) !== undefined && !isOnDisk(file)) return;
   try {
     closeSync(openSync(file, 'a+', 0o600));

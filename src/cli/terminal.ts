@@ -12,52 +12,43 @@ import { formatColumns } from './show/columns.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
-/** stderr, for what draws on it. */
 interface StderrSink extends OutputSink {
   readonly isTTY: boolean;
   readonly columns: number;
 }
 
-/** Where a command writes, and whether a person is looking. */
 export interface Terminal {
-  /** Colours on stdout: a terminal, and neither NO_COLOR nor --no-color. */
+  /** Whether stdout is a terminal and neither NO_COLOR nor --no-color is set. */
   readonly hasColour: boolean;
-  /** Colours on stderr, likewise. */
   readonly hasErrorColour: boolean;
-  /** stdout, for what waits for its reader. */
   readonly stdout: StdoutSink;
   readonly stderr: StderrSink;
-  /** stdout, whole lines. What a terminal or the log of a CI would obey, or nobody sees, is escaped, but for our styles, as in all for people. */
-  print(text: string): void;
-  /** The same, waiting for a reader that is slow. */
-  printNext(text: string): Promise<void>;
-  /** A document as `printJson` writes it. */
-  jsonText(document: unknown): string;
-  /** stdout, rows as aligned columns. */
-  printColumns(rows: readonly (readonly string[])[]): void;
-  /** The same under a line with the names of the columns. */
-  printTable(names: readonly string[], rows: readonly (readonly string[])[]): void;
   /**
-   * stdout, a value and a newline: unchanged in a pipe, on a terminal with invisible characters escaped.
+   * Prints whole lines on stdout. Escapes control characters, CI log commands and invisible characters, except
+   * Signalbox's own styles; so does every method for people.
    */
+  print(text: string): void;
+  /** Like `print`, but waits for a slow reader. */
+  printNext(text: string): Promise<void>;
+  /** The text that `printJson` prints. */
+  jsonText(document: unknown): string;
+  printColumns(rows: readonly (readonly string[])[]): void;
+  printTable(names: readonly string[], rows: readonly (readonly string[])[]): void;
+  /** Prints a value and a newline on stdout; a terminal gets invisible characters escaped. */
   printValue(text: string): void;
-  /** stdout, exactly one JSON document, long numbers as they were. */
+  /** Prints exactly one JSON document on stdout, with long numbers intact. */
   printJson(document: unknown): void;
-  /** stderr, whole lines; commands in them are as `nameCommands` writes them. */
+  /** Prints whole lines on stderr, with commands as in `nameCommands`. */
   printStderr(text: string): void;
-  /** The text with its quoted commands as the user's shell takes them: with `npx` where PATH lacks this program. */
+  /** Adds `npx` to quoted commands if PATH lacks this program. */
   nameCommands(text: string): string;
-  /** stderr, what a process has printed in place of a reply, and the hint of the fault, if it has one. */
+  /** Prints on stderr the text that a process printed instead of a reply, and the fault's hint, if any. */
   printHint(fault: Pick<Fault, 'hint' | 'details'> | undefined): void;
-  /** stderr, without an end of line. */
   writeStderr(text: string): void;
-  /** The text in that style, where stdout shows styles. */
   styleStdout(style: Style, text: string): string;
-  /** The text in that style, where stderr shows styles. */
   styleStderr(style: Style, text: string): string;
 }
 
-/** The terminal of an invocation; `colour` is false after --no-color. */
 export function openTerminal(invocation: Invocation, colour: boolean): Terminal {
   const { stdout, env } = invocation;
   const isWanted = colour && (env['NO_COLOR'] ?? '') === '';
@@ -110,22 +101,21 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
   };
 }
 
-/** The code of a fault, to stand before its message. */
 export function codeText(fault: Pick<Fault, 'code'> | undefined): string {
   return fault === undefined ? '' : `[${fault.code}] `;
 }
 
-/** What was called, to stand before a message that does not name it. */
+/** The prefix of a message that does not name the call. */
 export function nameText(kind: 'tool' | 'eval', name: string, message: string): string {
   return message.includes(`"${name}"`) ? '' : `${kind} "${escapeInvisibleLine(name)}": `;
 }
 
-/** Texts of others stand in nearly all that is shown: names, reasons, paths, messages of the system. */
+/** Most output contains foreign text: names, reasons, paths, system messages. */
 function escapeForReader(text: string, hasStyles: boolean): string {
   return escapeAllButStyles(escapeCommands(text), hasStyles);
 }
 
-/** Writes through the sink of the log, so that both stay in order. */
+/** Uses the sink of the log, so that both stay in order. */
 function openStderrSink(stderr: OutputStream): StderrSink {
   const { fd } = stderr;
   return {
@@ -140,13 +130,12 @@ function openStderrSink(stderr: OutputStream): StderrSink {
   };
 }
 
-/** Whether stdout could be written. */
 interface StdoutWatch {
-  /** Waits until everything is written or refused; true for a refusal other than EPIPE. */
+  /** Waits until everything is written or refused; true for an error other than EPIPE. */
   hasFailed(): Promise<boolean>;
 }
 
-/** Ignores EPIPE on stdout; prints any other write error. */
+/** Ignores EPIPE on stdout and prints any other write error. */
 export function watchStdout(invocation: Invocation): StdoutWatch {
   const { stdout } = invocation;
   let hasFailed = false;
@@ -157,7 +146,7 @@ export function watchStdout(invocation: Invocation): StdoutWatch {
   });
   return {
     hasFailed: async () => {
-      // A stream reports one turn later what became of a write.
+      // A stream reports the result of a write one turn later.
       await nextTurn();
       if (stdout.writableLength > 0) await new Promise((resolve) => stdout.write('', resolve));
       return hasFailed;
@@ -165,14 +154,13 @@ export function watchStdout(invocation: Invocation): StdoutWatch {
   };
 }
 
-/** Stdout as the sink of reports without a file, with back-pressure. */
+/** Stdout for reports without a file, with back-pressure. */
 interface StdoutSink {
   readonly hasColour: boolean;
-  /** Undefined where no terminal is, or one that does not know its width. */
   readonly columns: number | undefined;
   /**
-   * Resolves when more may be written. In a file or a pipe the text is written as it is. On a terminal, control and invisible
-   * characters are escaped, except our own styles.
+   * Resolves when more may be written. Files and pipes get the text unchanged. A terminal gets control and invisible
+   * characters escaped, except Signalbox's own styles.
    */
   write(text: string): Promise<void>;
 }
@@ -183,7 +171,7 @@ export function openStdoutSink(hasColour: boolean, stdout: OutputStream): Stdout
     hasColour,
     columns: isTTY && (stdout.columns ?? 0) >= minColumns ? stdout.columns : undefined,
     write: async (text) => {
-      // A terminal would obey control characters that a spreadsheet or a parser only shows.
+      // A terminal executes control characters that a spreadsheet or parser only shows.
       const shown = isTTY ? escapeAllButStyles(text.replaceAll('\r\n', '\n'), hasColour) : text;
       if (stdout.destroyed || stdout.write(shown)) return;
       // The reader may close the pipe before it is drained.
@@ -192,19 +180,15 @@ export function openStdoutSink(hasColour: boolean, stdout: OutputStream): Stdout
   };
 }
 
-/** A pseudo-terminal without a width reports fewer columns. */
 const minColumns = 20;
 
-/** The text with control and invisible characters escaped; `hasStyles` keeps the styles that we write. */
 function escapeAllButStyles(text: string, hasStyles: boolean): string {
   if (!hasStyles) return escapeInvisible(text);
-  // Every second part is a style.
   return text
     .split(ownStyle)
     .map((part, index) => (index % 2 === 0 ? escapeInvisible(part) : part))
     .join('');
 }
 
-/** What `styleText` writes of the styles that we use. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a style begins with one.
 const ownStyle = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;

@@ -63,7 +63,6 @@ export function openEvalBatches(port: BatchPort, { size, slots }: EvalBatchOptio
   let sending = 0;
   const send = (batch: readonly Asked[]) => {
     sending += 1;
-    // Outside every stopwatch: the time is not that of a single case.
     void unwatched(() => fenced(batch[0]?.fence, () => exchange(port, batch))).then(() => {
       sending -= 1;
       sendFull();

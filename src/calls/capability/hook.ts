@@ -34,7 +34,6 @@ export function askHook(
   question: HookQuestion,
   accept: Accept = () => {},
 ): Promise<Answer> {
-  // Skips the stopwatch when nothing reads the duration.
   if (port.emit.hears?.('decision') === false) return ask(port, question, { accept });
   return askAndTell(port, question, accept);
 }

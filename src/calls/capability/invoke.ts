@@ -167,7 +167,6 @@ function readClean<Output extends object>(
   }
 }
 
-/** Messages quote the reply, so they come from a second reading of the redacted reply. */
 function readTwice<Output extends object>(
   reply: Reply,
   hidden: Reply,

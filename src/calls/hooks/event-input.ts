@@ -212,7 +212,6 @@ const eventShapes: ReadonlyMap<string, Shape> = new Map(
 
 export const eventSchemas: readonly object[] = [evalRequest, ...Object.values(eventParts)];
 
-/** Returns the problems as `name.member what`; empty if there are none. */
 type Shape = (name: string, value: unknown) => string[];
 
 function createShape(schema: object): Shape {

@@ -21,7 +21,6 @@ export interface FirePointOptions {
   readonly dialects: readonly string[];
   readonly groups: readonly Group[];
   readonly call: string;
-  /** Defaults for host members that the payload omits. */
   readonly host: HookContext['host'];
   readonly signal?: AbortSignal | undefined;
   readonly onHear?: ((hook: string) => void) | undefined;

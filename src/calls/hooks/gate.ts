@@ -33,7 +33,6 @@ export interface ChainResult {
   readonly decision: Decision;
   readonly event: HookEvent;
   readonly respond?: Respond | undefined;
-  /** The hooks that forced a further model call at a `stop` event. */
   readonly forcedBy?: readonly DecidedBy[];
 }
 
@@ -127,7 +126,6 @@ async function passPoint(group: Group, point: string, chain: HookChain, options:
   const { hook, answer: given } = await group.ask(hookCall);
   const by = { hook, dialect: dialect.name, isApproval: hook !== null };
   if (isCancelledAnswer(given)) return chain.stop(by, given);
-  // Denies if an answer does not fit the event.
   try {
     const answer = dialect.toNeutralAnswer(event, hookCall, given);
     if (answer.verdict === 'allow' || answer.verdict === 'modify') {
@@ -178,7 +176,6 @@ async function passBatch(batch: FilterBatch['batch'], chain: HookChain, options:
   for (const link of rest) if (!isFilter(link)) notify(link, chain.event, options);
 }
 
-/** Returns the hooks after the one that ended the chain or changed the event. */
 async function askTogether(
   batch: FilterBatch['batch'],
   chain: HookChain,

@@ -127,7 +127,6 @@ async function untilAborted(work: Promise<unknown>, signal: AbortSignal | undefi
   signal?.removeEventListener('abort', leave);
 }
 
-/** Remembers the hooks that do not handle a point, until their process restarts. */
 function trackUnsubscribed() {
   const silent = new Map<Member, Map<string, number>>();
   const lifeOf = ({ transport }: Member) => transport?.startCount?.() ?? 0;
@@ -305,7 +304,6 @@ export interface Member {
   /** 0 for a hook that needs no process. */
   readonly timeoutMs: number;
   readonly transport: Transport | undefined;
-  /** A separate pool for calls that are not awaited. */
   readonly backgroundTransport: Transport | undefined;
 }
 
@@ -327,9 +325,7 @@ export interface HookCall {
   readonly payload: Payload;
   readonly hookContext: HookContext;
   readonly call: string;
-  /** `host` if a host fired the point. */
   readonly kind: EventKind | 'host';
-  /** The event's phase, or the point that a host fired. */
   readonly phase: string;
   readonly signal?: AbortSignal | undefined;
   readonly onHear?: ((hook: string) => void) | undefined;

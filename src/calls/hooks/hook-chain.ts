@@ -22,7 +22,6 @@ export type EventCheck = (event: HookEvent) => string | undefined;
 export interface DecidedBy {
   readonly hook: string | null;
   readonly dialect: string;
-  /** Whether the hook's `allow` is an explicit approval. */
   readonly isApproval?: boolean;
 }
 
@@ -34,7 +33,6 @@ export class HookChain {
   #modifier: DecidedBy | undefined;
   #approver: DecidedBy | undefined;
   #reason = '';
-  /** Created with the first replacement, since most chains have none. */
   #replaced: Map<string, Json> | undefined;
   readonly #forcedBy: DecidedBy[] = [];
   readonly #metadata: Json[] = [];

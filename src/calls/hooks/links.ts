@@ -58,7 +58,6 @@ export interface GateOptions {
    * answers it; deny and abort stop the event. Any other decision leaves the question to a person.
    */
   readonly onAsk?: ((asked: FilterQuestion) => Promise<Decision>) | undefined;
-  /** Skips observers and shadows, which get the event another time. */
   readonly filtersOnly?: boolean | undefined;
   readonly onHear?: ((hook: string) => void) | undefined;
   readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Timing) => void) | undefined;

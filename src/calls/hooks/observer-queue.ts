@@ -35,7 +35,6 @@ function openQueue(
   const waiting: Pick<QueuedEvent, 'event' | 'call'>[] = [];
   let draining: Promise<void> | undefined;
   let isUnderway = false;
-  // The first event of an idle queue does not count as waiting.
   const countWaiting = () => waiting.length - (isUnderway || waiting.length === 0 ? 0 : 1);
   const drain = async () => {
     await nextTurn();
@@ -96,7 +95,6 @@ function exitFault(exitCode: number | null, signal: string | null) {
     : { code: 'PROCESS_SIGNAL', message: `the observer was ended by ${signal}` };
 }
 
-/** The number of waiting events at which a queue drops new ones. */
 const QUEUE_LENGTH = 1024;
 
 /** A running exchange may have begun after `close`. This extra time lets its own timeout end it. */

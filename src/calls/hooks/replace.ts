@@ -200,15 +200,12 @@ function isSameText(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((text, index) => text === other[index]);
 }
 
-/** Takes missing or empty `content` from the parts. */
 export function completeMessage(message: Readonly<Record<string, unknown>>): ChatMessage {
   const { content } = message;
   const text = content === undefined || content === '' ? partTexts(message).join('') : content;
-  // The caller checked the required members; only `content` may be missing.
   return { ...(message as ChatMessage), content: text as string };
 }
 
-/** Parses `role` and `content` as strings and keeps the exact text of all other members. */
 export function parseMessage(text: string): ChatMessage {
   const { role, content } = JSON.parse(text) as ChatMessage;
   return { ...Object.fromEntries(exactMembers(new Json(text))), role, content };
@@ -217,7 +214,6 @@ export function parseMessage(text: string): ChatMessage {
 const partFields = ['parts', 'tool_result'] as const;
 type PartField = (typeof partFields)[number];
 
-/** Returns undefined if the member has no list of parts. */
 export function textsAt(message: Readonly<Record<string, unknown>>, field: PartField): string[] | undefined {
   const parts = partsOf(plain(message[field]), field);
   if (!Array.isArray(parts)) return undefined;

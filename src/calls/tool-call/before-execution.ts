@@ -81,7 +81,6 @@ async function passFilters(
     const denial: Decision = { ...decision, verdict: 'deny', replace: null, reason };
     return { ...passed, stopped: await blockCall(passed, denial, 'before_execution') };
   }
-  // Filters allowed another tool, so all filters of the new one run.
   const renamed = { ...call, tool: call.find?.(name) ?? unknownTool(name, tool) };
   try {
     const renamedArgs = readCheckedArgs(renamed.tool, passed.args.text);
@@ -187,7 +186,6 @@ async function endCall(
 
 type DenialStage = 'before_execution' | 'approval';
 
-/** The pending result if the config's `approval` rule requires a person for these arguments; else undefined. */
 export function findRequiredApproval({ call, args, metadata }: FilteredCall): CallResult | undefined {
   const needed = call.tool.approval?.(args);
   if (needed === undefined) return undefined;
@@ -247,7 +245,6 @@ async function blockCall(before: FilteredCall, decision: Decision, stage: Denial
   return blocked;
 }
 
-/** A person's approval of one hook's question, for exactly these arguments. */
 export interface HookApproval {
   readonly hook: string;
   readonly args: Json;

@@ -78,7 +78,6 @@ export async function executeCall(before: FilteredCall, approval?: Approval): Pr
     await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const watch = isHeardAfter(links) ? startStopwatch() : undefined;
 
-  // The process runs once; every fault is a failed outcome.
   let outcome: ToolOutcome;
   if (flow !== undefined) outcome = ok(Json.from(flow.answer(args)));
   else if (port === undefined) outcome = failed(toFault(nothingToRun(tool)));
@@ -102,7 +101,6 @@ export async function executeCall(before: FilteredCall, approval?: Approval): Pr
     const pause = { ...pauseMembers(call, args), origin: 'tool', reason, message, members } as const;
     result = pendingResult(namesOf(call), pause, metadata);
   } else {
-    // Hooks see results in the order of the calls.
     await call.waitForResults?.();
     const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
     result = watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
@@ -131,7 +129,6 @@ export async function runTool(
   invocation: Invocation<ToolCall>,
   toReportable: (error: Fault) => Fault = (error) => error,
 ): Promise<ToolOutcome> {
-  // Skips the stopwatch when nothing reads the duration.
   if (port.emit.hears?.('call.started') === false)
     return await invokeOr(port, invocation, { onFault: failed });
   const { name } = port.binding;

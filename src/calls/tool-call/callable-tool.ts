@@ -31,7 +31,6 @@ export interface CallableTool {
   readonly approval?: ApprovalCheck | undefined;
   /** false: an interrupted call must not be repeated without a person's decision. */
   readonly idempotent?: boolean | undefined;
-  /** The kind of work, by which permission hooks are selected. */
   readonly category?: string | undefined;
   readonly aliases?: readonly string[] | undefined;
   /** Returns the real path of the path argument, with symbolic links resolved. */
@@ -109,11 +108,9 @@ export function requestOf({ tool, callId, toolUseId }: Call, args: Json): ToolHo
 
 export interface FilteredCall {
   readonly call: Call;
-  /** The arguments as the model wrote them. */
   readonly asked: Json;
   readonly args: Json;
   readonly metadata: Json;
-  /** Texts for the model besides the result. */
   readonly context: readonly string[];
   readonly stopped?: CallResult;
 }
@@ -231,7 +228,6 @@ export interface CallPaused {
 export interface CallResult {
   readonly outcome: ToolOk | ToolFailed | ToolDenied | CallPaused;
   readonly callId: string;
-  /** The result's text for the model. */
   readonly content: string;
   /** The metadata of all hooks, merged in order; for a denied call, that of the denying hook. */
   readonly metadata: Json;
@@ -285,7 +281,6 @@ export function rejectedResult({ tool, callId }: CallNames, error: Fault, reason
 export function modelText(tool: string, outcome: ToolOk | ToolFailed): string {
   if (outcome.status === 'failed') return `Tool "${tool}" failed: ${outcome.error.message}`;
   const { result } = outcome;
-  // Only a string result has to be parsed.
   return result.text.startsWith('"') ? String(result.value) : result.text;
 }
 

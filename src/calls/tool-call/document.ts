@@ -17,7 +17,6 @@ export interface FinishedCallResult extends Pick<CallResult, 'metadata'> {
   readonly outcome: Exclude<CallResult['outcome'], CallPaused>;
 }
 
-/** The document that `tool call --json` prints. */
 export function toToolDocument(
   { outcome, metadata, context }: FinishedCallResult,
   options: DocumentOptions = {},
@@ -77,7 +76,6 @@ export function toToolInfo({ name, description, exec, inputSchema, outputSchema 
   };
 }
 
-/** Lists all hooks in the order in which they run. */
 export function toHookInfos({ hooks, foreign }: Pick<RuntimeConfig, 'hooks' | 'foreign'>): HookInfo[] {
   const nativeHooks = hooks.map((hook) => ({ place: hook.fileIndex, info: toHookInfo(hook) }));
   const foreignHooks = foreign.map((hook) => ({ place: hook.fileIndex, info: toForeignInfo(hook) }));

@@ -34,7 +34,6 @@ export interface PlannedCall {
   /** The retry of the run that makes the call. Default: 0. */
   readonly edition?: number | undefined;
   readonly toolUseId?: string | undefined;
-  /** The source of the idempotency key. Default: `name`. */
   readonly key?: string | undefined;
 }
 
@@ -90,7 +89,6 @@ interface CallDecision {
   readonly record: DecidedRecord;
   /** The arguments after the last edit by a person; null: unedited. */
   readonly editedArgs: Json | null;
-  /** The hook approvals of this decision and of earlier ones. */
   readonly approvals: readonly HookApproval[];
 }
 
@@ -145,7 +143,6 @@ export async function prepareDecidedCall(
 interface ApprovedCall {
   readonly pending: PendingCall & Pick<PendingRecord, 'consents'>;
   readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
-  /** The arguments before any filter changed them. */
   readonly asked: unknown;
   readonly approvals: readonly HookApproval[];
 }
@@ -189,7 +186,6 @@ async function passHooksAgain(
 ): Promise<FilteredCall> {
   let args: Json;
   try {
-    // The direct form of a model was refused when the call was made.
     args = readCheckedArgs(call.tool, asked instanceof Json ? asked.text : asked, true);
   } catch (error) {
     const stopped = resultOf(namesOf(call), failed(toFault(error)));
@@ -206,7 +202,6 @@ async function passHooksAgain(
 
 export interface CallLoop<Slot> {
   readonly runId: string;
-  /** Runs items in any order and returns results in item order. */
   runRound<Item, Result>(
     items: readonly Item[],
     work: (item: Item, slot: Slot) => Promise<Result>,
@@ -214,7 +209,6 @@ export interface CallLoop<Slot> {
   make(call: PlannedCall, slot: Slot): Promise<CallResult>;
   /** Stores the waiting calls and awaits all decisions. Returns undefined if they stay pending. */
   decide(waiting: readonly PendingCall[]): Promise<readonly DecidedRecord[] | undefined>;
-  /** `round`: the number of the round, from 1. */
   resume(call: PlannedCall, decided: DecidedInRound, slot: Slot): Promise<CallResult>;
 }
 

@@ -171,7 +171,7 @@ Examples:
   commands: [list, show, verify, head, prune],
 });
 
-/** A time, or an age. Throws USAGE. */
+/** Reads a time or an age. Throws USAGE. */
 async function readSince(text: string): Promise<number> {
   if (!/^\d{4}-\d\d-\d\d/.test(text)) return Date.now() - (await readAge('--since', text));
   const time = Date.parse(text);
@@ -185,13 +185,11 @@ function toDocument({ at, ...call }: KeptCall) {
   return { at: timeOf(at), ...call };
 }
 
-/** In UTC; a time that no date has is told as it is. */
 function timeOf(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();
 }
 
-/** The module for audits, and the one that the options name. Throws as `locateAudit` does. */
 async function findAudit(
   { options, invocation }: Pick<CommandContext, 'options' | 'invocation'>,
   database: string | undefined,
@@ -205,7 +203,6 @@ async function findAudit(
   return { audit, located };
 }
 
-/** Throws RUN_UNKNOWN when there is none, USAGE when several begin so. */
 function oneOf(id: string, [call, ...others]: readonly KeptCall[], file: string): KeptCall {
   if (call === undefined) {
     throw new RuntimeError('RUN_UNKNOWN', `no call of ${file} has the id "${id}"`, {
@@ -239,7 +236,6 @@ function toFields(call: KeptCall): [string, string][] {
   ];
 }
 
-/** Who was asked and who answered, unless the row is one of a version that did not keep it. */
 function toTurns({ asked, provider }: KeptCall): [string, string][] {
   if (asked === null) return [];
   const line = escapeInvisibleLine;

@@ -18,7 +18,6 @@ const server = { dialect: 'picoclaw', title: 'PicoClaw' } as const;
 
 const answerWithin = 'deny what has not been judged by then';
 
-/** The commands by which agents of other systems have Signalbox for a hook. */
 export const agentCommands = [
   ...agents.map(({ dialect, title, ...more }) =>
     command(dialect, {
@@ -38,7 +37,7 @@ Examples:
   signalbox hook ${dialect} --config guards/runtime.yaml < event.json
 
 Exit codes: those that ${title} reads.`,
-      // What the agent reads is the answer, also of one that is told to end: a denial.
+      // Even after a signal, the exit code is that of the answer: a denial.
       isServer: true,
       run: async (context, flags) => await answer(context, dialect, flags),
     }),
@@ -98,7 +97,7 @@ async function answer(
     terminal.printJson(inbound.describe?.(await phasesOrAll(context)) ?? {});
     return 0;
   }
-  // An agent gives its model what a denial writes on stderr: the log waits, and a denial's is dropped.
+  // An agent passes stderr of a denial to its model, so the log is held back and dropped for a denial.
   const held: string[] = [];
   let writeLog = (lines: string): void => void held.push(lines);
   const open: CommandContext['open'] = async (file, more) =>
@@ -111,7 +110,7 @@ async function answer(
   return reply.exitCode;
 }
 
-/** The phases that hooks of the config hear; undefined, all, where it has mistakes: each event is denied then, and says why. */
+/** Undefined, all phases, if the config has mistakes: each event is then denied with the reason. */
 async function phasesOrAll({ open }: CommandContext): Promise<ReadonlySet<string> | undefined> {
   try {
     return heardPhases(await open());
@@ -138,7 +137,7 @@ async function requireInbound(dialect: string): Promise<Inbound> {
   return inbound;
 }
 
-/** Never throws: whatever fails becomes an answer that denies. */
+/** Never throws: every failure becomes an answer that denies. */
 async function reach(
   context: CommandContext,
   inbound: Inbound,
@@ -184,7 +183,7 @@ async function serve(context: CommandContext, dialect: string, within: string) {
   if (server === undefined) throw new RuntimeError('USAGE', `${dialect} keeps no Signalbox as a process`);
   if (context.invocation.env['SIGNALBOX_OWNER'] !== undefined)
     throw new RuntimeError('USAGE', recursion(dialect));
-  // A config with mistakes ends the command before it says hello: the agent does not start without its guards.
+  // A config with mistakes ends the command before the handshake, so the agent does not start without its guards.
   const runtime = await context.open();
   await answerAll(context, server, { runtime, withinMs });
   return 0 as const;
@@ -205,7 +204,7 @@ async function answerAll(
   try {
     for await (const line of readLines(stdin)) {
       const message = line === undefined ? undefined : tryParseLossless(line);
-      // What is no message has no id, so nobody waits for its answer.
+      // A malformed message has no id to answer.
       if (!isObject(message)) continue;
       const answered = server.answer(message, ask).then((reply) => {
         if (reply !== undefined) terminal.printJson(reply);
@@ -223,7 +222,7 @@ async function readWithin(text: string): Promise<number> {
   return await readDuration('--answer-within', text, '4500ms, 55s or 10m');
 }
 
-/** What the hooks of the config, and people, say to an event of an agent. Rejects with PROCESS_TIMEOUT after that time. */
+/** Rejects with PROCESS_TIMEOUT after that time. */
 async function judgeWithin(
   { invocation, signal }: Pick<CommandContext, 'invocation' | 'signal'>,
   runtime: Runtime,

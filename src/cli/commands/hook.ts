@@ -139,7 +139,7 @@ function toEvent({ hook, phase, dialect, point }: FireFlags, payload: Readonly<R
   });
 }
 
-/** Checks hook and phase; an eval hook has one phase, which may be left out. Throws EVENT_INVALID. */
+/** An eval hook has one phase, which may be omitted. Throws EVENT_INVALID. */
 function toHookAndPhase(hook: HookKind, phase: string | undefined) {
   if (hook === 'eval' && (phase === undefined || phase === 'scored')) return { hook };
   if (phase !== undefined && hook !== 'eval') return { hook, phase };

@@ -121,7 +121,7 @@ async function withKeys(
   }
 }
 
-/** The key that the options ask for at that time (ms since 1970). Throws USAGE. */
+/** `at`: milliseconds since 1970. Throws USAGE. */
 async function readNewKey(name: string, flags: Flags<typeof createOptions>, at: number): Promise<NewKey> {
   return {
     ...{ name, hooks: flags.hooks },
@@ -158,7 +158,7 @@ async function readExpiry(text: string, at: number): Promise<number> {
   });
 }
 
-/** A date is midnight in UTC; a time needs its zone, lest it mean another moment on another machine. */
+/** A date is midnight in UTC. A time requires a zone, so that it is the same moment on every machine. */
 const dateForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 function detailsText(details: KeyDetails): string {

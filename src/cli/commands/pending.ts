@@ -198,7 +198,7 @@ function decisionText(document: PendingDocument): string {
   ]);
 }
 
-/** Stores a decision, and with --resume resumes the run. An error after the decision has it in `details.decision`. */
+/** Stores a decision and, with --resume, resumes the run. A later error has the decision in `details.decision`. */
 async function decide(
   context: CommandContext,
   {
@@ -223,7 +223,7 @@ async function decide(
       const count = approvalsText(document.quorum, document.approvals);
       return { document, text: `approved by ${count}; ${document.id} (tool "${tool}") still waits` };
     }
-    // A call that an agent makes itself is kept under the agent’s name, any other single call under its tool’s.
+    // An agent's own call is stored under the agent’s name, any other single call under its tool’s.
     const { kind, name } = await runtime.runs.show(document.run_id);
     const note =
       kind === 'tool' && name !== tool

@@ -60,10 +60,10 @@ Exit codes: 0 no errors (warnings are told), 2 errors, or warnings with --strict
     const files = isConfigMeant ? [options.config] : await findCheckable(given, options.config);
     const all: Awaited<ReturnType<typeof validateFile>>[number][] = [];
     for (const file of files) all.push(...(await validateFile(file, options.config, read)));
-    // Errors of a runtime that is checked too are told with it.
+    // Skips runtime errors that the check of that runtime reports too.
     const isTold = ({ about, hint }: (typeof all)[number]) =>
       about === 'runtime' && files.some((file) => hint?.includes(`validate ${file}\``) === true);
-    // A pipeline that several run, or that is named too, is told of once.
+    // Reports the problems of a pipeline once, even if several configs use it.
     const told = all.filter((problem) => !isTold(problem));
     const once = [...new Map(told.map((problem) => [JSON.stringify(problem), problem])).values()];
     const problems = once.map((problem) =>

@@ -13,7 +13,7 @@ import { stepText } from '../show/run-steps.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
 import { countsText, type GoneOn, goneOnText, worstOf } from './work.ts';
 
-/** A record, so that the compiler misses none. */
+/** A record, so that the compiler finds a missing status. */
 const statuses: { readonly [Status in ShownStatus]: Status } = {
   queued: 'queued',
   running: 'running',
@@ -256,7 +256,7 @@ async function readFilter(
   };
 }
 
-/** Throws USAGE for a page of several stores, which have no order in common. */
+/** Throws USAGE for a page of several stores, which have no common order. */
 async function readRuns(
   runtimes: readonly Runtime[],
   filter: RunListFilter,
@@ -303,10 +303,10 @@ async function printText(
   else if (count === 0) throw unknownStep(id, flags.step);
 }
 
-/** Long enough for a sentence or two, which three lines of a terminal show. */
+/** A sentence or two, or three lines of a terminal. */
 const SHOWN_CHARACTERS = 200;
 
-/** One document, written as it is read: a run may be larger than memory. */
+/** Streams one document, since a run may be larger than memory. */
 async function printDocument({ terminal }: CommandContext, { runtime, id, flags }: ShownRun): Promise<void> {
   const details = await runtime.runs.show(id);
   const steps = runtime.runs.steps(id, { step: flags.step })[Symbol.asyncIterator]();
@@ -327,7 +327,7 @@ function unknownStep(id: string, step: string): RuntimeError {
   });
 }
 
-/** Each run that can go on now, once, whatever becomes of the others. Throws USAGE, STORE_FAILED, ABORTED. */
+/** Tries each resumable run once, regardless of the others. Throws USAGE, STORE_FAILED, ABORTED. */
 async function resumeAll(
   context: CommandContext,
   given: string | undefined,
@@ -336,7 +336,6 @@ async function resumeAll(
   if (given === undefined && flags.all !== true)
     throw new RuntimeError('USAGE', 'which run? Give its id, or --all for each that can go on now');
   if (given !== undefined) throw new RuntimeError('USAGE', 'give the id of a run or --all, not both');
-  // It does so of each run anyway.
   const { setDown: _setDown, ...others } = flags;
   refuseRunOptions(
     others,
@@ -360,7 +359,6 @@ async function resumeAll(
   return { document: { runs }, note: countsText(runs), exitCode: worstOf(runs) };
 }
 
-/** What became of the run. Rejects with what the whole command cannot go on after. */
 async function goOn(runtime: Runtime, info: RunInfo, signal: AbortSignal): Promise<GoneOn> {
   const { run_id, name } = info;
   try {

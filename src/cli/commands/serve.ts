@@ -29,7 +29,7 @@ SIGHUP reads the config again; SIGTERM and Ctrl-C end what runs within spec.gate
       print: terminal.print,
     });
     const { url, document } = served;
-    // What holds up the end once the drain is over, such as a locked store.
+    // Limits what may block after the drain, such as a locked store.
     if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
     if (options.json) terminal.printJson({ url, ...document });
     else terminal.print(describeServing(url, document));

@@ -87,7 +87,7 @@ function printResult(
       return;
     case 'denied': {
       const { hook, reason, error } = document;
-      // A reason of ours names the hook itself.
+      // Signalbox's own reasons name the hook already.
       const by = reason.startsWith(`hook "${hook}"`) ? '' : ` by hook "${hook}"`;
       terminal.printStderr(`denied${by}: ${codeText(error)}${escapeInvisible(reason)}`);
       terminal.printHint(error);

@@ -146,18 +146,16 @@ A worker that has not been heard of for 30 seconds is \`silent\`: others have it
   ],
 });
 
-/** Throws USAGE. */
 async function readDrain({ invocation }: CommandContext, drain: string): Promise<number> {
   invocation.limitHeapGrowth();
   return await readDuration('--drain', drain, '500ms, 30s or 2m');
 }
 
 function limitStop({ invocation, options }: CommandContext, drainMs: number): void {
-  // What holds up the end once the drain is over, such as a database that is gone.
+  // Limits what may block after the drain, such as an unreachable database.
   if (options.stopTimeout === undefined) invocation.stopWithin(drainMs + 40_000);
 }
 
-/** The exit code of runs that were gone on with: 1, then 3, then 0. */
 export function worstOf(runs: readonly GoneOn[]): ExitCode {
   const codes = runs.map(({ status }) =>
     status === 'busy' ? 0 : status === 'left' ? 1 : exitCodeOfRun[status],
@@ -165,7 +163,9 @@ export function worstOf(runs: readonly GoneOn[]): ExitCode {
   return codes.includes(1) ? 1 : codes.includes(3) ? 3 : 0;
 }
 
-/** What became of a run that was gone on with. `busy`: somebody else executes it; `left`: it could not be gone on with, and is as it was. */
+/**
+ * The result of resuming a run. `busy`: another process executes it; `left`: it could not be resumed and is unchanged.
+ */
 export interface GoneOn {
   readonly run_id: string;
   readonly name?: string;
@@ -173,14 +173,12 @@ export interface GoneOn {
   readonly error?: Fault;
 }
 
-/** A line about it. */
 export function goneOnText({ run_id, name, status, error }: GoneOn, took: string): string {
   const of = name === undefined ? '' : ` ${escapeInvisibleLine(name)}`;
   const why = error === undefined ? '' : `: [${error.code}] ${escapeInvisibleLine(error.message)}`;
   return `${run_id}${of}: ${status === 'busy' ? 'skipped' : status} in ${took}${why}`;
 }
 
-/** How many of them came to what. */
 export function countsText(runs: readonly GoneOn[]): string {
   if (runs.length === 0) return 'there is no run to go on with';
   const words = [...Map.groupBy(runs, ({ status }) => (status === 'busy' ? 'skipped' : status))].map(

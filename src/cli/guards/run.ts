@@ -8,7 +8,7 @@ import type { GuardHost } from '../../builtins/guards/program/options.ts';
 import { type Invocation, runProgram } from '../../builtins/guards/program/program.ts';
 import type { ConfigFiles } from '../../runtime/judge/own-model.ts';
 
-/** Answers what stdin asks, on stdout. Resolves to the exit code. */
+/** Resolves to the exit code. */
 export async function runGuard(name: GuardName, invocation: Invocation): Promise<0 | 1 | 2> {
   const { argv, stdout, env } = invocation;
   const { guard } = await guards[name]();
@@ -26,7 +26,6 @@ export async function runGuard(name: GuardName, invocation: Invocation): Promise
   return await runProgram(name, () => open(argv, host), invocation);
 }
 
-/** The runtime is loaded with the first question. */
 function lazyJudge(config: readonly string[], provider: string, env: Invocation['env']): ScoreText {
   let opened: Promise<ScoreText> | undefined;
   const open = async () => {
@@ -39,12 +38,11 @@ function lazyJudge(config: readonly string[], provider: string, env: Invocation[
   };
 }
 
-/** The files of `--config`, absolute; without one `runtime.yaml`. */
 function configFiles([file = 'runtime.yaml', ...overlays]: readonly string[]): ConfigFiles {
   return [resolve(file), ...overlays.map((each) => resolve(each))];
 }
 
-/** signalbox-prompt: asks the model about the event on stdin. Exit code 0 lets it go on, 2 stands for whatever else happens. */
+/** signalbox-prompt: judges the event on stdin with a model. Exit code 0 allows it; everything else is 2. */
 async function judgeEvent({ argv, stdin, printError, env }: Invocation, host: GuardHost): Promise<0 | 2> {
   try {
     const { guard } = await guards['signalbox-prompt']();
@@ -52,7 +50,7 @@ async function judgeEvent({ argv, stdin, printError, env }: Invocation, host: Gu
     const event = await readEvent(stdin);
     const { openPromptJudge } = await import('../../runtime/judge/prompt-judge.ts');
     const ask = openPromptJudge(configFiles(config), provider, env);
-    // Whoever waits has waited since the process was started.
+    // The caller's timeout began when the process started.
     const timeoutMs = Math.max(1, Math.floor(allowedMs - performance.now()));
     const reason = await ask({ prompt, event, timeoutMs });
     if (reason === undefined) return 0;
@@ -64,10 +62,8 @@ async function judgeEvent({ argv, stdin, printError, env }: Invocation, host: Gu
   return 2;
 }
 
-/** The longest event that a model is asked about, in bytes. */
 const LONGEST = 1 << 20;
 
-/** The event, as its own JSON. Throws EVENT_INVALID. */
 async function readEvent(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -80,7 +76,7 @@ async function readEvent(stdin: AsyncIterable<Uint8Array>): Promise<string> {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
     if (isObject(JSON.parse(text))) return text.trim();
   } catch {
-    // The error of the parser would quote the event.
+    // The parser's error would quote the event.
   }
   throw new RuntimeError('EVENT_INVALID', 'stdin is not one JSON object in UTF-8');
 }

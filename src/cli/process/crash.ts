@@ -4,17 +4,17 @@ import { openOutputSink } from '../../base/files/output-sink.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { scrubWithAll } from '../../runtime/stages/open-scrubbers.ts';
 
-/** What an end by an error that nobody handles has to know of the command. */
 export interface CrashFacts {
-  /** Where exit code 1 is a verdict, a crash is 2. */
+  /** If exit code 1 is a verdict, a crash exits with 2. */
   isVerdict: boolean;
-  /** Whether the one document of --json may still be printed. */
   canPrintDocument(): boolean;
-  /** Whether Ctrl-C came before. */
   isInterrupted(): boolean;
 }
 
-/** Ends this process after an unhandled error: stack, then the error with its code, on stderr. Exit listeners kill what runs. */
+/**
+ * Exits after an unhandled error; prints the stack, then the error with its code, on stderr. Exit listeners kill
+ * running processes.
+ */
 export function exitOnCrash(facts: CrashFacts): void {
   process.on('uncaughtException', (thrown: unknown) => {
     try {
@@ -34,9 +34,7 @@ function report(thrown: unknown, facts: CrashFacts): void {
   const { code, hint } = error;
   try {
     writeSync(1, `${JSON.stringify({ error: { code, message: scrubWithAll(error.message), hint } })}\n`);
-  } catch {
-    // Nobody reads it.
-  }
+  } catch {}
 }
 
 const MOST_CHARACTERS = 10_000;

@@ -1,20 +1,18 @@
 import { catalogue } from '../../base/errors.ts';
 import { openOutputSink } from '../../base/files/output-sink.ts';
 
-/** What a process is told from outside. */
 export interface Signals {
-  /** Aborted by Ctrl-C, SIGTERM or SIGHUP. */
   readonly signal: AbortSignal;
-  /** From now on SIGHUP calls the listener, and interrupts nothing. */
+  /** From this call on, SIGHUP calls the listener and interrupts nothing. */
   readonly onHangup: (listener: () => void) => void;
-  /** From the first signal on the command may take so long, in milliseconds, by default 30 seconds; then this process exits with 130. */
+  /** Sets the time from the first signal to the exit with 130, in milliseconds. Default: 30 seconds. */
   readonly stopWithin: (ms: number) => void;
 }
 
-/** A signal that Ctrl-C, SIGTERM or SIGHUP aborts; a second one, or Ctrl-\\ (SIGQUIT), exits with 130 at once. */
+/** Ctrl-C, SIGTERM or SIGHUP aborts the signal; a second one, or Ctrl-\\ (SIGQUIT), exits with 130 at once. */
 export function openSignals(): Signals {
   const controller = new AbortController();
-  // The exit listener of the transport ends every process group that is left.
+  // The transport's exit listener kills the remaining process groups.
   const quit = () => process.exit(130);
   let stopMs = STOP_MS;
   let deadline: NodeJS.Timeout | undefined;
@@ -51,13 +49,10 @@ export function openSignals(): Signals {
   };
 }
 
-/**
- * Calls the listener when `npx` is gone. It passes SIGTERM and SIGINT on to the shell in which it starts this program, and
- * that shell ends without passing them on.
- */
+/** `npx` passes SIGTERM and SIGINT to the shell that starts this program. That shell ends without passing them on. */
 function watchNpx(onGone: () => void): void {
   const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = process.env;
-  // Programs that something else under `npx` has started may outlive it.
+  // Programs that something else under `npx` started may outlive it.
   if (event !== 'npx' || !/^["']?signalbox\b/.test(script)) return;
   const parent = process.ppid;
   const timer = setInterval(() => {
@@ -69,5 +64,5 @@ function watchNpx(onGone: () => void): void {
 
 const PARENT_MS = 200;
 
-/** What a supervisor waits before it kills, at Kubernetes: what ends in peace does so in far less. */
+/** Kubernetes waits this long before SIGKILL; a clean exit takes far less. */
 const STOP_MS = 30_000;

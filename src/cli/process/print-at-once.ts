@@ -1,7 +1,10 @@
 import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { versionOf } from '../version.ts';
 
-/** Prints the version or the kept help. False where the program has to: on a terminal, or where stdout takes nothing. */
+/**
+ * Prints the version or the stored help. Returns false if the program must do it: on a terminal, or if stdout is not
+ * writable.
+ */
 export function printAtOnce(argv: readonly string[]): boolean {
   const [asked, ...more] = argv;
   if (more.length > 0) return false;
@@ -16,11 +19,11 @@ export function printAtOnce(argv: readonly string[]): boolean {
 }
 
 function isTerminal(): boolean {
-  // To load what knows terminals takes longer than all else here.
+  // Importing `node:tty` would take longer than everything else here.
   return fstatSync(1).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(1);
 }
 
-/** Made by build/help.ts, beside the bundle alone. Throws where there is none. */
+/** Throws if build/help.ts has not made the file, which exists only beside the bundle. */
 function keptHelp(): string {
   return readFileSync(new URL('./help.txt', import.meta.url), 'utf8');
 }

@@ -1,7 +1,7 @@
 import { toFault } from '../../base/errors.ts';
 import { requirePlatform } from '../../base/platform.ts';
 
-/** On an unsupported platform prints why, sets exit code 2 and returns true; else returns false. */
+/** On an unsupported platform prints the reason, sets exit code 2 and returns true. */
 export function refusePlatform(): boolean {
   try {
     requirePlatform();

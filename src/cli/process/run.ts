@@ -4,7 +4,6 @@ import { main } from '../program.ts';
 import { exitOnCrash } from './crash.ts';
 import { openSignals } from './interrupt.ts';
 
-/** Runs the command line with the arguments, streams, signals and environment of this process, and sets its exit code. */
 export async function runProcess(): Promise<void> {
   const { signal, onHangup, stopWithin } = openSignals();
   const crash = {
@@ -14,10 +13,9 @@ export async function runProcess(): Promise<void> {
   };
   exitOnCrash(crash);
   process.exitCode = await main({
-    // Absolute: Node makes them so.
     program: process.argv.slice(0, 2),
     argv: process.argv.slice(2),
-    // Node opens a stream when it is first asked for, and not every command reads.
+    // Node opens stdin on first access, and not every command reads it.
     get stdin() {
       return process.stdin;
     },
@@ -41,27 +39,26 @@ export async function runProcess(): Promise<void> {
   });
 }
 
-/** Whether anything was written to stdout; true also where that cannot be known, as of a file. */
 function hasWritten(): boolean {
   const stdout: { readonly bytesWritten?: number } = process.stdout;
   return stdout.bytesWritten !== 0;
 }
 
 /**
- * Keeps the heap near what is in use. V8 lets the part for new objects grow to 128 MB for as long as work goes on, and
- * garbage gather to several times what lives, so that the memory of a run would depend on how long it lasts.
+ * Keeps the heap near its live size. V8 lets the young generation grow to 128 MB during work, and garbage to several
+ * times the live data. Memory would then depend on the duration of a run.
  */
 function limitHeapGrowth(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=30');
 }
 
-/** The account name, recorded as the person who decides; the user id, or `unknown`, where there is none. */
+/** Returns the account name, which identifies the person who decides; else the user id or `unknown`. */
 function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a user id without an account.
+    // A container's user id may have no account.
     return String(process.getuid?.() ?? 'unknown');
   }
 }

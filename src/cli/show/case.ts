@@ -8,7 +8,6 @@ import { formatFields } from './columns.ts';
 type Epoch = CaseRecord['epochs'][number];
 type Result = Epoch['results'][number];
 
-/** The text of a case with every epoch: its content, messages, tool calls and eval results. */
 export function caseText(record: CaseRecord, { styleStdout }: Pick<Terminal, 'styleStdout'>): string {
   const { id, variant, file, line, tags, score, passed, epochs } = record;
   const head = formatFields([
@@ -130,14 +129,12 @@ function guardLines({ guard }: Result): string[] {
   ];
 }
 
-/** The ratings of a case below what was said of it. */
 export function ratingsText(ratings: readonly Rating[]): string {
   return ['ratings', ...ratings.map((rating) => `  ${ratingText(rating).replaceAll('\n', '\n  ')}`)].join(
     '\n',
   );
 }
 
-/** `case r1, exact: 0.5 good by ada at 2026-…: why`, a comment of several lines below it. */
 export function ratingText(rating: Rating): string {
   const { eval: evalId, by, at, score, label, comment } = rating;
   const of = evalId === null ? '' : `, ${escapeInvisibleLine(evalId)}`;
@@ -151,7 +148,6 @@ export function ratingText(rating: Rating): string {
   return lines.length === 1 ? `${head}: ${lines[0]}` : [head, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** `case r1`, and in a matrix `case r1 (small)`. */
 export function caseName({ case: id, variant }: Pick<RatingPlace, 'case' | 'variant'>): string {
   const name = `case ${escapeInvisibleLine(id)}`;
   return variant === undefined ? name : `${name} (${escapeInvisibleLine(variant)})`;

@@ -2,9 +2,8 @@ import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { cut, padEnd, textWidth } from '../../base/text/width.ts';
 
 /**
- * Rows as aligned columns, two spaces apart; line ends and invisible characters in cells are escaped. On a
- * narrow terminal columns continue on an indented line, and the last one is cut; --json and a pipe show
- * everything.
+ * Aligns columns two spaces apart and escapes line ends and invisible characters. A narrow `width` continues columns on
+ * an indented line and cuts the last one; undefined shows everything.
  */
 export function formatColumns(rows: readonly (readonly string[])[], width: number | undefined): string {
   const cells = rows.map((row) => row.map(escapeInvisibleLine));
@@ -52,7 +51,6 @@ function render(row: readonly string[], line: readonly PlacedColumn[]): string[]
   return [`${line[0]?.at === 0 ? '' : indent}${text}`.trimEnd()];
 }
 
-/** Lines of a name and a value, the values aligned; neither is escaped. */
 export function formatFields(rows: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`.trimEnd()).join('\n');

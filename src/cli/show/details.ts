@@ -10,11 +10,10 @@ import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
 import type { StepTextOptions } from './run-steps.ts';
 
 interface WidthOf {
-  /** Columns in which values are cut; undefined: they are whole. */
+  /** Columns; undefined: values are not cut. */
   readonly width: number | undefined;
 }
 
-/** Prints a run: summary, timeline, pending calls and the commands for them. Its steps follow. */
 export async function printDetails(
   details: RunDetails,
   commands: NextCommands,
@@ -55,7 +54,6 @@ function printChildren(
   if (children_cut === true) print('…');
 }
 
-/** What the run came to in numbers, on a line. */
 export function totalsText(
   { totals }: RunDetails,
   { formatDuration, formatUsd }: Pick<StepTextOptions, 'formatDuration' | 'formatUsd'>,
@@ -93,7 +91,6 @@ function summary(details: RunDetails, width: number | undefined): string {
     ...(status === 'completed' || output !== null
       ? [['output', fitIn(jsonLine(exactText(details, 'output')), width)] as const]
       : []),
-    // Of one that is suspended it is told with the status.
     ...(error === null || status === 'suspended'
       ? []
       : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
@@ -101,7 +98,6 @@ function summary(details: RunDetails, width: number | undefined): string {
 }
 
 function fitIn(value: string, width: number | undefined): string {
-  // The longest name before it is `pipeline`.
   return width === undefined ? value : cut(value, Math.max(20, width - 10));
 }
 
@@ -133,14 +129,14 @@ function toRows(timeline: readonly TimelineEntry[], formatDuration: (ms: number)
   });
 }
 
-/** What a beginning and its end have in common: the step, or the pending call whose id leads the detail. */
+/** The key that pairs a start and an end: the step, or the pending call's id at the beginning of the detail. */
 function pairOf({ what, step, detail }: TimelineEntry): string {
   const isCall = what === 'pending' || what === 'decided';
   return isCall ? (detail.split(':')[0] ?? '') : `${step}`;
 }
 
 function between(from: string, to: string): number {
-  // Not negative when the clock was set back meanwhile.
+  // Not negative, even if the clock was set back.
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 
@@ -148,7 +144,6 @@ function wordOf(status: ShownStatus): string {
   return status.replaceAll('_', ' ');
 }
 
-/** The same, and what it waits for. */
 export function statusText({ status, pending, lacks_worker, suspended, waits_until }: RunInfo): string {
   const waits = [
     ...(suspended === undefined

@@ -4,7 +4,6 @@ import { cut, defaultColumns, eraseLine, padEnd, textWidth, wrapWords } from '..
 import type { ChaosCell, ChaosReport, Check, UntriedHook } from '../../runtime/runtime.ts';
 import type { Style, Terminal } from '../terminal.ts';
 
-/** More good ones of a kind are counted. */
 const MOST_GOOD = 4;
 
 const words = { ok: 'ok', warning: 'warning', error: 'error', 'not applicable': '–' } as const;
@@ -14,7 +13,6 @@ const styles: Readonly<Partial<Record<Check['status'], Style>>> = {
   error: 'red',
 };
 
-/** The checks, a line each, and of those that found something the place and the next step. */
 export function renderChecks(checks: readonly Check[], terminal: Terminal): string[] {
   const columns = terminal.stdout.columns ?? defaultColumns;
   const shown = collapse(checks).map((check) => ({
@@ -69,7 +67,6 @@ const STATUS_WIDTH = 'warning'.length;
 
 type Paint = Terminal['styleStdout'];
 
-/** The table of hooks and faults, what is open and by which rule, and what was not tried. */
 export function renderChaos(report: ChaosReport, terminal: Terminal): string[] {
   const columns = terminal.stdout.columns ?? defaultColumns;
   const paint = terminal.styleStdout;
@@ -82,7 +79,6 @@ export function renderChaos(report: ChaosReport, terminal: Terminal): string[] {
   return [...lines, ...wrapWords(summaryOf(report), columns)];
 }
 
-/** A line on stderr that is redrawn, on a terminal. */
 export function openChaosProgress({ stderr }: Terminal): {
   update(done: number, total: number): void;
   end(): void;

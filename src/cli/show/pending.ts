@@ -9,7 +9,6 @@ import type { NextCommands } from '../next-command.ts';
 import { formatFields } from './columns.ts';
 import { exactText } from './exact-text.ts';
 
-/** What a person needs to know to decide about a call. */
 export interface PendingQuestion {
   readonly id: string;
   readonly run: string;
@@ -18,15 +17,15 @@ export interface PendingQuestion {
   readonly hook: string | null;
   readonly reason: string;
   readonly message: string;
-  /** JSON text; of a question, the schema of its answer and who may give it. */
+  /** JSON text; for a question, the schema of its answer and who may give it. */
   readonly args: string;
   /** ISO 8601; null: never. */
   readonly expires: string | null;
-  /** Who of how many has approved; undefined: one person decides. */
+  /** The approvals so far; undefined: one person decides. */
   readonly approvals: string | undefined;
 }
 
-/** Who of how many has approved a call, in words; undefined where one person does. */
+/** Undefined if one person decides. */
 export function approvalsText(
   quorum: number | undefined,
   approvals: readonly { readonly by: string }[] = [],
@@ -52,7 +51,7 @@ export function questionOfRecord(record: PendingRecord): PendingQuestion {
   return { id, run: runId, tool, step, hook, reason, message, args: shown, expires, approvals };
 }
 
-/** The question as lines for a person; control and invisible characters of tools and models are escaped. */
+/** Escapes control and invisible characters of tools and models. */
 export function questionText(question: PendingQuestion): string {
   const { id, run, tool, step, hook, reason, message, args, expires, approvals } = question;
   const lines = formatFields([
@@ -68,19 +67,16 @@ export function questionText(question: PendingQuestion): string {
   return `${headline({ reason, message })}\n${lines.replaceAll(/^/gm, '  ')}`;
 }
 
-/** JSON text on one line, its strings and numbers as they are. */
 export function jsonLine(text: string): string {
   return escapeInvisible(
     text.replaceAll(/("(?:[^"\\]+|\\.)*")|\s+/g, (_all, string?: string) => string ?? ' ').trim(),
   );
 }
 
-/** The first line of the text of a question. */
 export function headline({ reason, message }: Pick<PendingQuestion, 'reason' | 'message'>): string {
   return `pending: ${escapeInvisibleLine(message)}${reason === '' ? '' : ` (${escapeInvisibleLine(reason)})`}`;
 }
 
-/** What can be done about a call, each as a command. */
 export function choicesText(id: string, commands: NextCommands, tool = ''): string {
   if (isQuestion({ tool })) {
     return formatFields([
@@ -95,7 +91,7 @@ export function choicesText(id: string, commands: NextCommands, tool = ''): stri
   ]);
 }
 
-/** The command that resumes a run; `isLast`: it stands after the choices about pending calls. */
+/** `isLast`: the command follows the choices about pending calls. */
 export function resumeText(
   run: string,
   commands: NextCommands,
@@ -104,7 +100,7 @@ export function resumeText(
   return formatFields([[(isLast ? 'then:' : 'go on:').padEnd('approve:'.length), commands.resume(run)]]);
 }
 
-/** `instead` says what would help. */
+/** `instead`: the alternative to recommend. */
 export function memoryStoreText(instead: string): string {
   return `the state store is memory: what waits here ends with this process, and nobody can decide about it\nhint: Set spec.state_store to {type: sqlite}, or ${instead}.`;
 }

@@ -1,9 +1,7 @@
 import type { Terminal } from '../terminal.ts';
 
-/** One line on a terminal that is written again and again; elsewhere nothing. */
 export interface RowProgress {
   show(rows: number, of: number): void;
-  /** Removes the line. */
   end(): void;
 }
 

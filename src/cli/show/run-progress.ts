@@ -3,16 +3,11 @@ import type { RuntimeEvent } from '../../contract/event.ts';
 import type { StepDocument } from '../../contract/run.ts';
 import type { Style, Terminal } from '../terminal.ts';
 
-/** Writes the progress of a run to stderr. */
 export interface RunProgress {
-  /** Writes whole lines. */
   writeLine(text: string): void;
-  /** Writes a piece of the streamed answer of a step. */
   writeText(step: string, piece: string): void;
-  /** Queues everything until `resume`, while a person is asked on the terminal. */
   pause(): void;
   resume(): void;
-  /** Ends the line of a streamed answer. */
   end(): void;
 }
 
@@ -60,12 +55,10 @@ export function openRunProgress({
 
 export interface RunEventOptions {
   readonly tint: Terminal['styleStderr'];
-  /** Whether streamed answers are shown as they come. */
   readonly showsText: boolean;
   readonly formatDuration: (ms: number) => string;
 }
 
-/** Makes an event listener that prints the events of a run, a line for each step. */
 export function createRunEventPrinter(
   progress: RunProgress,
   options: RunEventOptions,
@@ -82,7 +75,7 @@ export function createRunEventPrinter(
         );
         return;
       case 'step.started':
-        // Steps inside a step are printed only when they end.
+        // Nested steps are printed only when they end.
         if (!/[/[]/.test(event.step)) progress.writeLine(tint('dim', `${event.step}: ${event.kind} started`));
         return;
       case 'step.waiting':
@@ -102,7 +95,6 @@ export function createRunEventPrinter(
         if (showsText) progress.writeText(event.step, escapeInvisible(event.text));
         return;
       default:
-        // All other events are in the log only.
         return;
     }
   };

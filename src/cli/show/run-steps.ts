@@ -16,13 +16,11 @@ import { jsonLine } from './pending.ts';
 export interface StepTextOptions {
   readonly formatDuration: (ms: number) => string;
   readonly formatUsd: (amount: number) => string;
-  /** Columns of the terminal; undefined: values are whole. */
+  /** The terminal's columns; undefined: values are not cut. */
   readonly width: number | undefined;
-  /** The messages of a chat too. */
   readonly isDetailed: boolean;
 }
 
-/** A step of a run for people: a headline, and below it what was done and what came of it. */
 export function stepText(step: StepDetails, options: StepTextOptions): string {
   const { kind, status, duration_ms, retry } = step;
   const took = duration_ms === null || status === 'skipped' ? [] : [options.formatDuration(duration_ms)];
@@ -52,7 +50,6 @@ function endFields(step: StepDetails, { isDetailed }: StepTextOptions): Field[] 
   }
   if (kind === 'for_each' && isObject(view) && Array.isArray(view['items']))
     fields.push(['items', String(view['items'].length)]);
-  // The call or the score has said it.
   if (error !== undefined && !step.work.some((work) => 'error' in work && isSame(work.error, error)))
     fields.push(['error', faultText(error)]);
   if (failed_at !== undefined && failed_at !== step.step)
@@ -137,7 +134,6 @@ function contentText(score: ScoreDetails): string {
   return typeof score.content === 'string' ? plain(score.content) : jsonLine(exactText(score, 'content'));
 }
 
-/** Only what changed or stopped something: most turns pass as they are. */
 function hookFields(hooks: HookDetails): Field[] {
   const { decision } = hooks;
   if (!isObject(decision)) return [];
@@ -147,7 +143,6 @@ function hookFields(hooks: HookDetails): Field[] {
   return kept.length === 0 ? [] : [['hooks', jsonLine(stringifyJson(Object.fromEntries(kept)))]];
 }
 
-/** Whether hooks were asked about the call at all. */
 function hasDecision(metadata: unknown): boolean {
   return isObject(metadata) && Object.values(metadata).some((report) => !isEmpty(report));
 }
@@ -173,8 +168,7 @@ function plain(text: string): string {
 type Field = readonly [name: string, value: string];
 
 /**
- * Indented lines of names and values. On a terminal a value takes at most three lines of its width; without a width it is
- * whole, its further lines below its first.
+ * Formats indented names and values. With a width, a value takes at most three lines; without one it is shown whole.
  */
 function formatBlock(fields: readonly Field[], width: number | undefined): string {
   const nameWidth = Math.max(0, ...fields.map(([name]) => name.length));
@@ -190,7 +184,6 @@ function formatBlock(fields: readonly Field[], width: number | undefined): strin
 
 const MOST_LINES = 3;
 
-/** The first lines of a text, each as wide as there is room, the last one cut. */
 function shortLines(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const line of text.split('\n')) {
@@ -205,7 +198,6 @@ function shortLines(text: string, columns: number): string[] {
   return lines;
 }
 
-/** As much of the beginning as fits; at least one character. */
 function fitting(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let end = 0;

@@ -8,13 +8,12 @@ import type { Terminal } from '../terminal.ts';
 import { exactText } from './exact-text.ts';
 import { choicesText, memoryStoreText, questionOfDocument, questionText, resumeText } from './pending.ts';
 
-/** The runtime and the recordings that a run was executed with. */
 export interface ExecutedRun extends Pick<Invocation, 'cwd' | 'env'> {
   readonly runtime: Runtime;
   readonly flags: RecordingFlags;
 }
 
-/** Prints the result of a run: its output on stdout, everything else on stderr. Throws STORE_FAILED. */
+/** Prints the output on stdout, everything else on stderr. Throws STORE_FAILED. */
 export async function printRun(
   document: RunDocument,
   executed: ExecutedRun,
@@ -48,12 +47,10 @@ export async function printRun(
   }
 }
 
-/** A text as it is, anything else as its JSON, digit for digit. */
 function outputText(document: RunDocument): string {
   return typeof document.output === 'string' ? document.output : exactText(document, 'output');
 }
 
-/** Of a run that an earlier start with the same id has begun. */
 function printUnderWay(
   { run_id, status }: RunDocument,
   executed: ExecutedRun,
@@ -67,7 +64,7 @@ function printUnderWay(
   printStderr(`${status}: ${run_id} was started before, and has not ended; ${how}`);
 }
 
-/** Of a run that a fault or a wait has set down. */
+/** For a run that is suspended by an error or a wait. */
 function printSetDown(
   { status, run_id, error, suspended, waits_until }: RunDocument,
   executed: ExecutedRun,

@@ -6,28 +6,24 @@ import type { CommandContext, OpenOptions } from '../command.ts';
 import { ambiguousId, completeId, type IdKind, matchesId } from '../id.ts';
 import type { Invocation } from '../invocation.ts';
 
-/** An id, or its beginning, as it was typed, and its kind. */
 export interface IdQuery {
   readonly kind: IdKind;
   readonly given: string;
 }
 
-/** The part of the command context that finding state stores needs. */
 export interface StoreContext extends Pick<CommandContext, 'open' | 'options' | 'isConfigGiven'> {
   readonly invocation: Pick<Invocation, 'cwd'>;
   readonly terminal: Pick<CommandContext['terminal'], 'printStderr'>;
 }
 
-/** The complete id, and the runtime whose state store has it. */
 export interface LocatedId {
   readonly runtime: Runtime;
   readonly id: string;
 }
 
 /**
- * Opens the runtime whose state store has an id: that of --config or ./runtime.yaml; without either, that
- * of the state store below the current folder that has it. Throws USAGE when several have it, RUN_UNKNOWN
- * when none does.
+ * Opens the runtime of --config or ./runtime.yaml; without either, that of the state store below the current folder
+ * that contains the id. Throws USAGE if several contain it, RUN_UNKNOWN if none does.
  */
 export async function openForId(
   context: CommandContext,
@@ -38,21 +34,20 @@ export async function openForId(
   return { runtime, id: await resolveId(runtime, query) };
 }
 
-/** Opens the runtime of the config; without one here, one for each state store below the current folder. */
+/** Without a config, opens a runtime for each state store below the current folder. */
 export async function openAllRuntimes(context: CommandContext): Promise<Runtime[]> {
   return hasConfig(context)
     ? [await context.open()]
     : await openRuntimesOf(context, await findLocalStates(context));
 }
 
-/** Likewise for the stores that hold results of suites. */
 export async function openResultRuntimes(context: StoreContext): Promise<Runtime[]> {
   if (hasConfig(context)) return [await context.open()];
   const { findResults } = await import('../../runtime/runtime.ts');
   return await openRuntimesOf(context, await findResults(context.invocation.cwd));
 }
 
-/** Throws USAGE when there are several, so that nothing is removed from the wrong store. */
+/** Throws USAGE if there are several, so that nothing is removed from the wrong store. */
 export function requireOneRuntime([runtime, other]: readonly Runtime[]): Runtime {
   if (runtime !== undefined && other === undefined) return runtime;
   throw new RuntimeError('USAGE', 'there are several state stores below this folder', {
@@ -60,7 +55,6 @@ export function requireOneRuntime([runtime, other]: readonly Runtime[]): Runtime
   });
 }
 
-/** Without a config here, a command reads the stores of the folders below: it says which. */
 function reportStore(
   { invocation: { cwd }, terminal, options }: StoreContext,
   { store, config }: Pick<FoundState, 'store' | 'config'>,
@@ -86,7 +80,7 @@ async function openRuntimesOf(context: StoreContext, found: readonly FoundState[
   return runtimes;
 }
 
-/** Completes an id from those of a runtime. Throws USAGE when several match, STORE_FAILED. */
+/** Completes an id of a runtime. Throws STORE_FAILED, and USAGE if several match. */
 export async function resolveId(runtime: Runtime, { kind, given }: IdQuery): Promise<string> {
   return await completeId(given, kind, async () =>
     kind === 'run'
@@ -134,7 +128,6 @@ function requireOneMatch(given: string, matches: readonly IdMatch[], states: rea
   return first;
 }
 
-/** USAGE for an id that several stores have, as copies of each other do. */
 function ambiguousStore(given: string, found: readonly FoundState[]): RuntimeError {
   const stores = found.map(({ store }) => store).join(', ');
   const configs = found.map(({ config }) => `--config ${config}`).join(' or ');

@@ -9,28 +9,22 @@ import type {
   SuiteRunOptions,
 } from '../../runtime/runtime.ts';
 
-/** A row whose outcome a test waits for, in a matrix that of one variant. */
 export type AwaitedRow = PlannedRow & { readonly variant?: string };
 
-/** The suite, the config and the rows of a run. */
 export interface RunPlan {
   readonly file: string;
   readonly config: string;
   readonly options: DescribeSuiteOptions;
   readonly timeoutMs: number;
-  /** The rows whose outcome will be asked for. */
   readonly awaited: readonly AwaitedRow[];
-  /** Nothing but these rows is run. */
+  /** Runs only these rows. */
   readonly isPartial: boolean;
 }
 
-/** A run that goes on while tests wait for parts of it. */
 export interface SuiteRun {
-  /** Waits until the row is judged or found unusable. Throws the error that ended the run before. */
+  /** Waits until the row is judged or unusable. Throws the error that ended the run early. */
   outcomeOf(row: RowKey): Promise<RowOutcome>;
-  /** Waits for the end of the run. Throws what ended it early. */
   report(): Promise<SuiteReport>;
-  /** Aborts what still runs, and closes the runtime. */
   close(): Promise<void>;
 }
 
@@ -38,7 +32,7 @@ type RowOutcome =
   | { readonly record: CaseRecord; readonly header: RunHeader }
   | { readonly problems: SuiteReport['problems'] };
 
-/** Opens the runtime and begins to run the suite on it. Throws what openRuntime throws. */
+/** Opens the runtime and starts the suite. Throws the errors of openRuntime. */
 export async function startRun(plan: RunPlan): Promise<SuiteRun> {
   const { openRuntime } = await import('../../runtime/runtime.ts');
   const stop = new AbortController();
@@ -74,7 +68,7 @@ function trackRun(plan: RunPlan, runtime: Runtime, { stop, release }: StopHandle
       throw error;
     })
     .finally(() => clearTimeout(timer));
-  // Nobody may be waiting for the end of the run.
+  // Prevents an unhandled rejection if no test awaits the end of the run.
   running.catch(() => {});
   return {
     outcomeOf: outcomes.outcomeOf,
@@ -132,7 +126,6 @@ interface RowOutcomes {
   outcomeOf(row: RowKey): Promise<RowOutcome>;
   resolve(row: RowKey, outcome: RowOutcome): void;
   isAwaited(place: SourceLocation): boolean;
-  /** Resolves every row without an outcome with its problems. */
   resolveRest(problems: SuiteReport['problems']): void;
   rejectAll(error: RuntimeError): void;
 }
@@ -146,7 +139,7 @@ function keyOf({ number, variant }: RowKey): string {
 function newRowOutcomes(rows: readonly AwaitedRow[]): RowOutcomes {
   const waiting = new Map(rows.map((row) => [keyOf(row), { row, ...Promise.withResolvers<RowOutcome>() }]));
   const lines = new Set(rows.map(({ file, line }) => `${file}:${line}`));
-  // A test that waits for it may never be run.
+  // A test for the row may never run.
   for (const { promise } of waiting.values()) promise.catch(() => {});
   return {
     async outcomeOf(row) {
@@ -182,13 +175,13 @@ function missingRow({ file, line }: PlannedRow) {
 }
 
 /**
- * Calls `end` on SIGINT, SIGTERM and SIGHUP; the returned function removes the listeners. Without it a
- * signal kills the worker of vitest at once, and the processes that it has started live on.
+ * Calls `end` on SIGINT, SIGTERM and SIGHUP; returns a function that removes the listeners. Otherwise a signal kills
+ * the vitest worker at once, and its child processes survive.
  */
 function onStop(end: () => void): () => void {
   const stop = (): void => {
     end();
-    // Vitest then exits its worker as if its main process had died, so that exit listeners run.
+    // Makes vitest exit its worker as if its main process had died, so that exit listeners run.
     if (process.connected) process.disconnect();
   };
   for (const name of stopSignals) process.on(name, stop);
@@ -199,24 +192,23 @@ function onStop(end: () => void): () => void {
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** How a suite becomes tests. */
+/** Options of `describeSuite`. */
 export interface DescribeSuiteOptions
   extends Pick<SuiteRunOptions, 'epochs' | 'retries' | 'dataset' | 'cache'> {
-  /** Which of the cases become tests. */
+  /** The cases that become tests. */
   readonly select?: Omit<Selection, 'rows'> | undefined;
   /** The RuntimeConfig. Default: the one that the suite names, or `runtime.yaml`. */
   readonly config?: string | undefined;
-  /** Files that are laid over it, in this order: what they say wins. */
+  /** Files that override the config, in this order. */
   readonly overlays?: readonly string[] | undefined;
   /** Milliseconds for the whole run; cases that are not judged by then fail. Default: ten minutes. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Reads the time that a run has, in milliseconds. Throws USAGE. */
+/** In milliseconds. Throws USAGE. */
 export function readTimeout({ timeoutMs = 600_000 }: DescribeSuiteOptions): number {
   if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= maxTimeoutMs) return timeoutMs;
   throw new RuntimeError('USAGE', `timeoutMs is a whole number from 1 to ${maxTimeoutMs}, not ${timeoutMs}`);
 }
 
-/** The greatest delay of a timer of Node. */
 const maxTimeoutMs = 2 ** 31 - 1;

@@ -3,29 +3,22 @@ import { formatCount } from '../../base/text/phrases.ts';
 import type { CaseRecord, loadResults, RunHeader, SuitePlan, SuiteReport } from '../../runtime/runtime.ts';
 import type { AwaitedRow, SuiteRun } from './run.ts';
 
-/** One test of a suite. */
 export interface SuiteTest {
   readonly title: string;
-  /** The part of the run that it waits for: one row, all of it, or nothing. */
   readonly needs: AwaitedRow | 'all' | 'nothing';
-  /**
-   * Resolves to the failure, if there is one. Calls `start` when it needs the run; throws what ended that
-   * early.
-   */
+  /** Resolves to the failure, if any. Calls `start` if it needs the run, and throws the error that ended it early. */
   judge(start: () => Promise<SuiteRun>): Promise<TestFailure | undefined>;
 }
 
-/**
- * Why a test fails; `isOverruled`: the suite has gates, which alone decide, so the test is skipped instead.
- */
+/** `isOverruled`: the suite has gates, which alone decide, so the test is skipped instead. */
 interface TestFailure {
   readonly error: Error;
   readonly isOverruled: boolean;
 }
 
-/** The tests of a suite: one for each row, or for all of them where they are too many, then one for each gate. */
+/** One test for each row, or for all rows if there are too many, then one for each gate. */
 export function toTests(plan: SuitePlan, wording: ResultsModule): readonly SuiteTest[] {
-  // As on the command line: where there are gates, they alone decide whether the cases are good enough.
+  // As on the command line, gates alone decide if there are any.
   const isGated = plan.gates.length > 0;
   const rows = plan.hasMore ? wholeTests(isGated, wording) : rowTests(plan, isGated, wording);
   return [...rows, ...gateTests(plan, wording)];
@@ -125,7 +118,7 @@ function explainGate(gate: SuiteReport['gates'][number], wording: ResultsModule)
   return toError(`gate ${wording.nameGate(gate)} is missed: ${wording.explainGate(gate)}`);
 }
 
-/** `count` may be more than the listed problems. Undefined without problems. */
+/** `count` may exceed the listed problems. Undefined without problems. */
 function explainProblems(
   problems: SuiteReport['problems'],
   count: number = problems.length,
@@ -138,7 +131,7 @@ function explainProblems(
   return toError([...lines, ...andMore(count - problems.length)].join('\n'), first);
 }
 
-/** A path as it is read from the current folder, unless that is no shorter. */
+/** Relative to the current folder if that is shorter. */
 function toShort(file: string): string {
   const path = relative('', file);
   return path.length < file.length ? path : file;
@@ -156,7 +149,6 @@ function andMore(count: number): string[] {
   return count > 0 ? [`  and ${count} more`] : [];
 }
 
-/** `score 0.25, wanted at least 0.5`. */
 function describe(
   score: number | null,
   threshold: EvalResult['threshold'] | undefined,
@@ -187,7 +179,7 @@ interface FailedEvals {
   readonly failed: readonly string[];
 }
 
-/** Of the first failed eval with a param `expected`; undefined without one. */
+/** The difference of the first failed eval with a param `expected`; undefined without one. */
 function findDifference(record: CaseRecord, { header, failed }: FailedEvals): TextDifference | undefined {
   const texts = header.evals.filter(({ id, type }) => failed.includes(id) && !type.startsWith('json_'));
   for (const { id } of texts) {
@@ -200,7 +192,6 @@ function findDifference(record: CaseRecord, { header, failed }: FailedEvals): Te
   return undefined;
 }
 
-/** An error whose place is the row in the dataset, where it is known. */
 function toError(
   message: string,
   place?: { readonly file: string; readonly line: number },

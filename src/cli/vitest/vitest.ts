@@ -11,7 +11,7 @@ export type { DescribeSuiteOptions } from './run.ts';
 const OLDEST_VITEST = 3;
 requireVitest(createRequire(import.meta.url)('vitest/package.json'));
 
-/** Throws USAGE for a vitest that is older than those that the tests install. */
+/** Throws USAGE for a vitest that is older than the versions in the tests. */
 function requireVitest({ version }: { readonly version: string }): void {
   if (Number.parseInt(version, 10) >= OLDEST_VITEST) return;
   throw new RuntimeError(
@@ -24,8 +24,8 @@ function requireVitest({ version }: { readonly version: string }): void {
 }
 
 /**
- * Makes the cases and gates of an EvalSuite tests of vitest; to be awaited where tests are declared. Relative paths
- * start from the current folder. Throws CONFIG_INVALID with the problems of the files in its message, FILE_UNREADABLE,
+ * Turns the cases and gates of an EvalSuite into vitest tests. Await it where tests are declared. Relative paths start
+ * from the current folder. Throws CONFIG_INVALID with the problems of the files in its message, FILE_UNREADABLE,
  * DATASET_INVALID for a dataset without cases, and USAGE.
  */
 export async function describeSuite(file: string | URL, options: DescribeSuiteOptions = {}): Promise<void> {
@@ -45,7 +45,7 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
       await run?.close();
     }, 0);
     for (const { title, judge } of tests) {
-      // The time that a test has is the run's, so vitest's own has no end.
+      // The run has its own timeout, so vitest's is disabled.
       test(title, { timeout: 0, retry: 0 }, async (context) => {
         const failure = await withProblemsInMessage(async () => {
           return await judge(() => start(awaitedRowsOf(tests, context.task.suite?.tasks ?? [])));
@@ -54,7 +54,7 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
           context.skip(resultsModule.oneLine(`the gates decide, though ${failure.error.message}`));
         }
         if (failure !== undefined) throw failure.error;
-        // A project may require that every test makes an assertion.
+        // A project may require an assertion in every test.
         expect(failure).toBeUndefined();
       });
     }
@@ -63,10 +63,7 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
 
 type AwaitedRows = Pick<RunPlan, 'awaited' | 'isPartial'>;
 
-/**
- * The rows that the tests need which `-t` and `.only` leave; the tasks of vitest are in the order of the
- * tests.
- */
+/** The rows of the tests that `-t` and `.only` leave. Vitest's tasks are in the order of the tests. */
 function awaitedRowsOf(
   tests: readonly SuiteTest[],
   tasks: readonly { readonly mode: string }[],
@@ -89,7 +86,7 @@ async function readPlan(file: string, { select, config, overlays, dataset }: Des
   throw new RuntimeError('DATASET_INVALID', `${file}: the dataset has no rows, or none was selected`);
 }
 
-/** Adds the problems of an error to its message, the only part that vitest shows. Throws that error. */
+/** Adds the problems of an error to its message, the only part that vitest shows. */
 async function withProblemsInMessage<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
@@ -97,7 +94,7 @@ async function withProblemsInMessage<Value>(work: () => Promise<Value>): Promise
     const error = toRuntimeError(thrown);
     const problems = problemsOf(error).map(formatProblem);
     if (problems.length === 0) throw error;
-    // Without details and cause, which would show them again.
+    // Without details and cause, which would repeat the problems.
     throw new RuntimeError(error.code, [error.message, ...problems].join('\n'), { hint: error.hint });
   }
 }

@@ -67,7 +67,7 @@ Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing 
   },
 });
 
-/** Throws USAGE for runs of two projects whose suites have one name: `last` and ids are looked for in every store below the folder. */
+/** Throws USAGE if two projects have suites of the same name: `last` and ids match in every store below the folder. */
 function requireOneProject(a: OpenRun, b: OpenRun): void {
   const isOther = a.config !== undefined && b.config !== undefined && a.config !== b.config;
   if (!isOther || a.header.suite !== b.header.suite) return;

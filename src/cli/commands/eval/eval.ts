@@ -87,7 +87,6 @@ function showScore(
     return;
   }
   const { score, passed, detail } = document;
-  // Without bounds the score is a metric, and there is nothing it could miss.
   const word = passed ? terminal.styleStdout('green', 'passed') : terminal.styleStdout('red', 'not passed');
   terminal.print(
     `${formatNumber(score, [0, 1])}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${escapeInvisible(detail)}`}`,

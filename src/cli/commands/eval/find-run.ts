@@ -5,18 +5,16 @@ import type { RunSource, Runtime, SuiteRunInfo } from '../../../runtime/runtime.
 import { ambiguousId } from '../../id.ts';
 import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../show/state-stores.ts';
 
-/** Opens a run by its file of JSON lines, the id of a stored run or its beginning, `last` or `last~N`. */
+/** Opens a run by a file of JSON lines, an id or its prefix, `last` or `last~N`. */
 export interface RunFinder {
-  /** Throws RUN_UNKNOWN, USAGE, FILE_UNREADABLE, STORE_FAILED. */
   open(given: string): Promise<OpenRun>;
-  /** The runtime whose store keeps the run. Throws RUN_UNKNOWN, STORE_FAILED, and USAGE for a file. */
+  /** Throws RUN_UNKNOWN, STORE_FAILED, and USAGE for a file. */
   locate(given: string): Promise<LocatedRun>;
 }
 
-/** A run, and the config beside whose store it is kept; none of a file. */
+/** `config` belongs to the store of the run; a file has none. */
 export type OpenRun = RunSource & { readonly config?: string };
 
-/** Opens the runtimes with the state stores once, for the first stored run. */
 export function openRunFinder(context: StoreContext): RunFinder {
   let opening: Promise<Runtime[]> | undefined;
   const locate = async (given: string) => {
@@ -46,8 +44,8 @@ export function openRunFinder(context: StoreContext): RunFinder {
 }
 
 /**
- * Opens the runtimes whose state stores hold suite runs: that of the config, or of every store in the
- * folders below. Throws FILE_UNREADABLE with a hint about --config when there is none.
+ * Opens the runtimes whose state stores contain suite runs: of the config, or of every store in the folders below.
+ * Throws FILE_UNREADABLE with a hint about --config if there is none.
  */
 export async function openRunStores(context: StoreContext): Promise<Runtime[]> {
   try {
@@ -60,13 +58,11 @@ export async function openRunStores(context: StoreContext): Promise<Runtime[]> {
   }
 }
 
-/** A stored run, and the runtime of its store. */
 export interface StoredRun {
   readonly runtime: Runtime;
   readonly run: SuiteRunInfo;
 }
 
-/** The runs of all stores, the newest first. */
 export async function listStoredRuns(runtimes: readonly Runtime[], limit?: number): Promise<StoredRun[]> {
   const lists: StoredRun[][] = [];
   for (const runtime of runtimes) {
@@ -77,12 +73,11 @@ export async function listStoredRuns(runtimes: readonly Runtime[], limit?: numbe
   return all.toSorted((one, other) => other.run.started_at.localeCompare(one.run.started_at)).slice(0, limit);
 }
 
-/** Also a path that is not there: what has a dot or slash is not taken for an id. */
+/** A name with a dot or a slash is a file, even if it does not exist. */
 export function isRunFile(given: string): boolean {
   return /[./\\]/.test(given) || existsSync(given);
 }
 
-/** A run of a store by its whole id, which may not be there. */
 export interface LocatedRun {
   readonly runtime: Runtime;
   readonly id: string;

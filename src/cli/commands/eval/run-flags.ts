@@ -50,10 +50,9 @@ export const runOptions = {
   '--quiet': 'no progress; what a run that does not pass came to is told all the same',
 } as const;
 
-/** The options of `eval run`, as they are given. */
 export type RunFlags = Omit<Flags<typeof runOptions>, 'cache'> & { readonly cache?: boolean | string };
 
-/** The number of failures to print; none by default in a log that ends with the table, which lists them. */
+/** Undefined: no failures are printed. The default in a log that ends with the table, which lists them. */
 export function maxFailures(
   { showFailures }: RunFlags,
   reporters: readonly { readonly name: string; readonly file?: string }[],
@@ -66,8 +65,8 @@ export function maxFailures(
 }
 
 /**
- * What a run of a suite is given so that its progress and failures are told on stderr, before what `reporter` writes. `end` ends that,
- * with where more is to be seen.
+ * Returns the run options that print progress and failures on stderr before the output of `reporter`. `end` stops them
+ * and prints where to see more.
  */
 export async function openTelling(
   own: RunFlags,
@@ -76,7 +75,7 @@ export async function openTelling(
 ) {
   const { loadResults } = await import('../../../runtime/runtime.ts');
   const { openProgress } = await loadResults();
-  // A JSON log on stderr must not be mixed with other lines.
+  // A JSON log on stderr must not contain other lines.
   const isQuiet = own.quiet === true || options.json === true || runtime.logFormat === 'json';
   const progress = openProgress(terminal.stderr, {
     ...{ quiet: isQuiet, colour: terminal.hasErrorColour, failures },
@@ -106,11 +105,9 @@ export async function openTelling(
 interface Told {
   readonly runtime: Runtime;
   readonly reporter: Reporter;
-  /** How many are told. */
   readonly failures: number | undefined;
 }
 
-/** Throws USAGE with --workers, before a file is begun. */
 export function cassetteOf({ record, replay, live, workers }: RunFlags): RuntimeOptions['cassette'] {
   const isAsked = record !== undefined || replay !== undefined || live.length > 0;
   if (isAsked && workers)
@@ -118,13 +115,13 @@ export function cassetteOf({ record, replay, live, workers }: RunFlags): Runtime
   return isAsked ? { record, replay, live } : undefined;
 }
 
-/** The reporters of --reporter; without any, `table`. With --json, `json` is the last one. */
+/** Defaults to `table`. With --json, `json` is the last reporter. */
 export function reportersOf({ reporter }: RunFlags, isJson: boolean): readonly string[] {
   if (isJson) return [...reporter, 'json'];
   return reporter.length === 0 ? ['table'] : reporter;
 }
 
-/** Throws USAGE when a reporter beside that of --json, the last one, would write to stdout. */
+/** Throws USAGE if another reporter than that of --json, the last one, writes to stdout. */
 export function refuseOtherStdoutReporter(
   reporters: readonly { readonly name: string; readonly file?: string }[],
 ): void {
@@ -165,7 +162,6 @@ export async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
   };
 }
 
-/** An amount of US dollars from 0. Throws USAGE. */
 function readUsd(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const amount = Number(text);

@@ -27,7 +27,7 @@ type Delivery = Awaited<
   >
 >;
 
-/** Runs several suites in turn, with one report of them all. Only Ctrl-C, or a report that cannot be written, ends them early. */
+/** Runs suites in turn and reports on all of them. Stops early only after Ctrl-C or a failed report. */
 export async function runSuites(
   given: readonly string[],
   own: RunFlags,
@@ -57,7 +57,6 @@ export async function runSuites(
         ...{ config, overlays: options.overlays, cassette, dataset: own.dataset },
       });
     } catch {
-      // What is wrong with it is told in its turn.
       return [{ file, what: 'a suite' }];
     }
   };
@@ -105,7 +104,7 @@ export async function runSuites(
   }
 }
 
-/** Opens each config once, so that suites of the same one share its providers and their limits. */
+/** Opens each config once, so that suites share its providers and their limits. */
 function openRuntimes(own: RunFlags, { open }: CommandContext): (config: string) => Promise<Runtime> {
   const opened = new Map<string, Promise<Runtime>>();
   return async (config) => {
@@ -127,7 +126,7 @@ interface OneRun {
   readonly runtime: Runtime;
   readonly delivery: Delivery;
   readonly place: string;
-  /** What the suites have spent so far, of an amount for all. */
+  /** The amount spent so far, under a limit for all suites. */
   readonly cost: { spentUsd: number };
 }
 
@@ -160,7 +159,7 @@ async function runOne(
   }
 }
 
-/** With --resume a suite goes on with its run that was cut off, and begins a new one where there is none. */
+/** With --resume, resumes the suite's interrupted run, or starts a new one if there is none. */
 async function resumeOrRun(
   { resume }: RunFlags,
   run: (resume: RunFlags['resume']) => Promise<SuiteReport>,
@@ -173,7 +172,6 @@ async function resumeOrRun(
   }
 }
 
-/** Throws USAGE for options that mean one run. */
 function refuseForSeveral({ resume, dataset }: RunFlags): void {
   if (typeof resume === 'string') {
     throw new RuntimeError('USAGE', '--resume ID goes on with one run, and there are several suites', {

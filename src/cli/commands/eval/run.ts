@@ -62,7 +62,7 @@ interface GivenSuite {
   readonly again?: SuiteRunOptions['again'];
 }
 
-/** The run that `--again` names. Throws USAGE, RUN_UNKNOWN, STORE_FAILED. */
+/** Finds the run of `--again`. Throws USAGE, RUN_UNKNOWN, STORE_FAILED. */
 async function findAgain(
   given: readonly string[],
   { again, resume, store }: RunFlags & { readonly again: NonNullable<RunFlags['again']> },
@@ -90,7 +90,7 @@ async function findAgain(
       hint: 'Runs of kind `suite` in `signalbox eval list` have one.',
     });
   }
-  // Named as before where that is the same file, so that messages and reports name files alike.
+  // Keeps the earlier name of the same file, so that messages and reports agree.
   const isHere = resolve(header.file) === file;
   return { file: isHere ? header.file : file, config: runtime.file, again: { run: id, cases: again } };
 }
@@ -134,7 +134,7 @@ async function runSuite(
     },
   };
   try {
-    // The stderr of eval processes is in the record of each case.
+    // Each case's record contains the stderr of its eval processes.
     const runtime = await open(config, { cassette, concurrency, logLevel: 'warn' });
     const { told, end } = await openTelling(own, context, { runtime, reporter, failures });
     endTelling = end;
@@ -158,7 +158,7 @@ async function runSuite(
   } catch (error) {
     endTelling();
     await delivery.abort();
-    // The run itself ended; only a report could not be written.
+    // The run itself ended; only a report failed.
     if (verdict !== undefined) for (const line of explainVerdict(verdict, [])) terminal.printStderr(line);
     const { code, message } = toRuntimeError(error);
     if (code !== 'ABORTED') throw error;

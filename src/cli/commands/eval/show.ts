@@ -41,7 +41,6 @@ stdout that fails.`,
 });
 
 async function showCase(source: RunSource, id: string, { terminal }: CommandContext): Promise<Outcome> {
-  // Several where the dataset gives an id more than once.
   const cases = await Array.fromAsync(source.cases(id));
   const replaced = await Array.fromAsync(source.replaced?.(id) ?? []);
   const { run_id } = source.header;

@@ -28,7 +28,6 @@ Exit codes: 0 ended by Ctrl-C; 2 wrong call, no such run, a port that is taken, 
     const port = readWhole('--port', flags.port, 0);
     if (port !== undefined && port > 65_535)
       throw new RuntimeError('USAGE', `--port is at most 65535, not ${port}`);
-    // No store is needed for files alone.
     const files = given.filter(isRunFile);
     const open: CommandContext['open'] = async (file, more) =>
       await context.open(file, { ...more, outlivesInterrupt: true });
@@ -50,7 +49,6 @@ Exit codes: 0 ended by Ctrl-C; 2 wrong call, no such run, a port that is taken, 
     for (const file of files) await openRunFile(file);
     const served = await serveView({ runtimes, files, host, port, userName: invocation.userName() });
     try {
-      // One run is shown, two are compared, of others there is the list.
       const [a, b, other] = ids;
       const compared = `/compare?${new URLSearchParams({ a: a ?? '', b: b ?? '' })}`;
       const isList = a === undefined || other !== undefined;

@@ -10,7 +10,7 @@ import type { RunFlags } from './run-flags.ts';
 
 type RunTurn = (context: CommandContext) => Promise<ExitCode>;
 
-/** Runs the suites, and again whenever a file changes that they are made of, until Ctrl-C. Throws USAGE. */
+/** Runs the suites again whenever one of their files changes, until Ctrl-C. Throws USAGE. */
 export async function watchSuites(
   given: readonly string[],
   own: RunFlags,
@@ -36,7 +36,7 @@ export async function watchSuites(
   }
 }
 
-/** A turn has runtimes of its own, since a config may change. Its faults are told; what is wrong may be mended by the next change. */
+/** Opens new runtimes, since a config may change. Prints errors, because the next change may fix them. */
 async function runTurn(context: CommandContext, run: RunTurn): Promise<void> {
   const opened: Runtime[] = [];
   try {
@@ -65,11 +65,10 @@ async function tell(error: RuntimeError, { terminal }: CommandContext): Promise<
 
 interface FilesContext {
   readonly context: CommandContext;
-  /** Those of the turn before, for while a suite or a config cannot be read. */
+  /** The files of the previous turn, used while a suite or a config is unreadable. */
   readonly before: readonly string[];
 }
 
-/** What the suites are made of; of a folder also the folder, in which files may come and go. */
 async function filesOf(
   given: readonly string[],
   own: RunFlags,
@@ -110,10 +109,10 @@ function stateOf(file: string): string {
   }
 }
 
-/** How often is looked; also how long nothing has to change before a change counts as done. */
+/** The polling interval, and the time without changes after which a change is complete. */
 const LOOK_MS = 200;
 
-/** The changed files once nothing changes any more; none after an abort. Polling works on every file system. */
+/** Returns the changed files after the last change; none after an abort. Polling works on every file system. */
 async function nextChange(before: Stock, signal: AbortSignal): Promise<readonly string[]> {
   const files = [...before.keys()];
   let last = before;
@@ -131,7 +130,6 @@ async function nextChange(before: Stock, signal: AbortSignal): Promise<readonly 
   }
 }
 
-/** Throws USAGE for options that mean one run. */
 function refuseForWatch({ resume, again, dataset, record }: RunFlags, isJson: boolean): void {
   const refused = [
     ...(isJson ? ['--json prints one document'] : []),
