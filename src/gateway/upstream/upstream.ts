@@ -137,7 +137,7 @@ const returnedNames: ReadonlySet<string> = new Set([
 const returnedPrefixes = ['openai-', 'anthropic-', 'x-ratelimit-'];
 const plain = /^[A-Za-z0-9_.:|/+=,; -]{1,256}$/;
 
-/** Returns undefined for a media type that must not reach the client. */
+/** Returns undefined if the header is missing or malformed. */
 export function mediaTypeOf(headers: ClientHeaders): string | undefined {
   const value = headers['content-type'];
   return typeof value === 'string' ? mediaType.exec(value)?.[1]?.toLowerCase() : undefined;

@@ -277,8 +277,8 @@ export class Leftovers {
   }
 
   /**
-   * Removes possible copies of texts even if a hook repeats them: declared ones, and in responses all unreadable
-   * values.
+   * Removes possible copies of texts even if a hook repeats them: declared ones, and in responses those that filters
+   * cannot read.
    */
   dropCopies(edits: Edits, isAnswer: boolean): void {
     for (const leftover of this.#entries?.values() ?? [])
@@ -333,7 +333,7 @@ export interface Leftover {
   readonly place: Place;
   readonly owner: Place;
   readonly entry: string | number;
-  /** JSON that replaces the value; undefined removes it. */
+  /** JSON that replaces the value. If undefined or `absent`, the value is removed. */
   readonly emptied?: string;
 }
 

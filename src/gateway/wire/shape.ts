@@ -64,7 +64,7 @@ interface Reference {
   readonly reference: string;
 }
 
-/** Says which call a message answers. Hooks see it in `tool_result`. Values of other types are refused. */
+/** A string that says which call a message answers. Hooks see it in `tool_result`. Other values are refused. */
 interface Link {
   readonly link: string;
 }
@@ -211,7 +211,7 @@ export interface ShowMedia {
   /** The member with the second half of the media type. */
   readonly format?: string;
   readonly filename?: string;
-  /** The member with the transcript of an audio, which hooks cannot change. */
+  /** The member with an audio file's transcript, which hooks cannot change. */
   readonly transcript?: string;
   readonly isOf: string;
   /** Text files pass without being listed, because hooks read them. */

@@ -115,7 +115,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     const failed = this.#isFromCodex && !refusal.isRetryable ? this.#failForCodex(message) : '';
     this.#sequence += 1;
     const type = status >= 500 ? 'server_error' : 'invalid_request_error';
-    // The API sends these members at the top level. Its servers and the openai package also accept `error`.
+    // The API sends these members at the top level. Its servers and the openai package also know `error`.
     const members = { ...details, code, message, param: param ?? null };
     const event = { type: 'error', sequence_number: this.#sequence, ...members, error: { ...members, type } };
     return failed + formatEvent(JSON.stringify(event), 'error');
