@@ -96,7 +96,7 @@ function checkStrayContents(database: DatabaseSync, problems: Problems): void {
     problems.add(`there is a content of row ${seq}, which is not there`, Number(seq));
 }
 
-/** Reports foreign tables, views, triggers and indexes, which could show readers other data than the stored rows. */
+/** Reports unknown, changed or missing tables, views, triggers and indexes, which could show readers other data. */
 function checkSchema(database: DatabaseSync, problems: Problems): void {
   const wanted = usualSchema();
   const found = readSchema(database);

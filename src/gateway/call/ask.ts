@@ -19,7 +19,9 @@ import { invalidAnswer, type RefusedCall, refuse } from '../wire/refusal.ts';
 import { type SseEvent, SseParser } from '../wire/sse.ts';
 import { askForUsage, withoutUsage } from './usage.ts';
 
-/** Throws UpstreamFault if another upstream follows. The last one's response or error goes to the client. */
+/**
+ * Throws UpstreamFault if it fails and another upstream follows. The last one's response or error goes to the client.
+ */
 export async function askInTurn(call: CallOfCaller, turn: Turn, body: string): Promise<UpstreamAnswer> {
   const answer =
     turn.hasNext === undefined

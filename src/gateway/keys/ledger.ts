@@ -82,7 +82,7 @@ export function createBacklog(): Backlog {
   };
 }
 
-/** Repeats the work without overlap. Failures are retried in the next round, and calls are refused meanwhile. */
+/** Repeats the work without overlap. Ignores failures, because the next round tries again. */
 export function repeat(work: () => Promise<void>, everyMs: number) {
   let running: Promise<void> | undefined;
   const run = async () => {

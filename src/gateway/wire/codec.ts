@@ -102,7 +102,10 @@ export type StreamPart =
   | { readonly kind: 'error' };
 
 export interface StreamReader {
-  /** Throws RefusedCall (502): `unknown_content` for content that hooks cannot see, another code for contradictions. */
+  /**
+   * Throws RefusedCall (502): `unknown_content` for content that hooks cannot see, `upstream_invalid` for
+   * contradictions.
+   */
   push(event: SseEvent): StreamPart;
   /** Throws RefusedCall (502) if the stream is incomplete or its repeated texts differ from the original ones. */
   answer(): WireAnswer;

@@ -11,7 +11,7 @@ import { chunkShape, finishWords } from './shapes.ts';
 
 const eventNames = new Set(['', 'message', 'chat.completion.chunk', 'error']);
 
-/** Whether no client of this endpoint reads the event, and the config allows it. */
+/** Whether an event has a name that no client of this endpoint reads. */
 export function isForeignEvent({ event }: SseEvent): boolean {
   return event !== undefined && !eventNames.has(event);
 }
