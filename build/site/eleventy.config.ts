@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { useOwnLinks } from './markdown.ts';
-import { contentsOf, pagesIn, sectionsOf } from './pages.ts';
+import { contentsOf, sectionsIn } from './pages.ts';
 import redirects from './redirects.json' with { type: 'json' };
 
 /** What of Eleventy's configuration is used: its package has no declarations. */
@@ -38,10 +38,11 @@ export default function site(config: SiteConfig) {
   config.addPassthroughCopy({
     'build/site/style.css': 'style.css',
     'build/site/search.js': 'search.js',
+    'build/site/search-options.js': 'search-options.js',
     'node_modules/minisearch/dist/umd/index.js': 'minisearch.js',
   });
   config.on('eleventy.after', ({ directories }) => {
-    const sections = pagesIn(docs).flatMap((page) => sectionsOf(docs, page));
+    const sections = sectionsIn(docs);
     writeFileSync(
       join(directories.output, 'sections.js'),
       `globalThis.sections = ${JSON.stringify(sections)};\n`,

@@ -15,11 +15,13 @@ interface Section {
   readonly id: string;
   readonly page: string;
   readonly heading: string;
+  /** Of docs/README.md, at the first section of a page. */
+  readonly question: string;
   readonly text: string;
 }
 
 /** The pages of docs/, seen from it. */
-export function pagesIn(docs: string): string[] {
+function pagesIn(docs: string): string[] {
   return globSync('**/*.md', { cwd: docs }).toSorted();
 }
 
@@ -38,8 +40,17 @@ export function contentsOf(docs: string): Part[] {
     }));
 }
 
-/** The sections of a page, with their text as it is written. */
-export function sectionsOf(docs: string, file: string): Section[] {
+/** The sections of all pages, with their text as it is written. */
+export function sectionsIn(docs: string): Section[] {
+  const questions = new Map(
+    contentsOf(docs).flatMap(({ pages }) => pages.map(({ url, about }) => [url, about] as const)),
+  );
+  return pagesIn(docs)
+    .filter((file) => file !== 'README.md')
+    .flatMap((file) => sectionsOf(docs, file, questions.get(urlOf(file)) ?? ''));
+}
+
+function sectionsOf(docs: string, file: string, question: string): Section[] {
   const text = readPage(docs, file);
   const anchors = new Anchors();
   const page = titleOf(text);
@@ -51,6 +62,7 @@ export function sectionsOf(docs: string, file: string): Section[] {
         id: `${urlOf(file)}#${anchors.next(heading)}`,
         page,
         heading,
+        question: heading === page ? question : '',
         text: body.replaceAll(/[`*|]|\]\([^)]*\)/g, ' '),
       },
     ];

@@ -16,12 +16,8 @@ document.addEventListener('keydown', (event) => {
 });
 
 function load() {
-  index ??= Promise.all(['minisearch.js', 'sections.js'].map(addScript)).then(() => {
-    const words = new MiniSearch({
-      fields: ['heading', 'page', 'text'],
-      storeFields: ['heading', 'page'],
-      searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.1, combineWith: 'AND' },
-    });
+  index ??= Promise.all(['minisearch.js', 'search-options.js', 'sections.js'].map(addScript)).then(() => {
+    const words = new MiniSearch(searchOptions);
     words.addAll(sections);
     return words;
   });
