@@ -113,9 +113,7 @@ type ArgumentOf<Word> = Word extends `${string}...${string}`
 interface CommandSpec<Usage, Table> {
   readonly about: string;
   readonly options?: Table;
-  /** The end of the help: examples and exit codes. */
   readonly examples: string;
-  /** The values of its only argument. */
   readonly choices?: { readonly about: string; readonly of: readonly string[] };
   readonly usage?: string;
   /** Exit code 1 is a verdict, such as a missed gate, so errors exit with 2. */

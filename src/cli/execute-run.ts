@@ -109,7 +109,6 @@ async function openRunOptions(
     printChoices(pending);
   };
   const printWait = ({ id }: PendingRecord) => progress.writeLine(waitText(id));
-  // Without --wait the pending calls are printed at the end of the run.
   if (!flags.interactive)
     return { wait, ...(wait && { onPending: options.json ? printWait : printQuestion }) };
   const { openPrompt } = await import('./prompt.ts');

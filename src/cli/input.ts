@@ -18,7 +18,6 @@ export interface Input {
   json(option: string, value: string): Promise<Json>;
 }
 
-/** An abort ends the wait for stdin. */
 export function openInput(invocation: Invocation): Input {
   let stdinTaker: string | undefined;
   const text = async (option: string, value: string) => {

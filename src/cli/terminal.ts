@@ -30,7 +30,6 @@ export interface Terminal {
   print(text: string): void;
   /** Like `print`, but waits for a slow reader. */
   printNext(text: string): Promise<void>;
-  /** The text that `printJson` prints. */
   jsonText(document: unknown): string;
   printColumns(rows: readonly (readonly string[])[]): void;
   printTable(names: readonly string[], rows: readonly (readonly string[])[]): void;
@@ -105,7 +104,6 @@ export function codeText(fault: Pick<Fault, 'code'> | undefined): string {
   return fault === undefined ? '' : `[${fault.code}] `;
 }
 
-/** The prefix of a message that does not name the call. */
 export function nameText(kind: 'tool' | 'eval', name: string, message: string): string {
   return message.includes(`"${name}"`) ? '' : `${kind} "${escapeInvisibleLine(name)}": `;
 }

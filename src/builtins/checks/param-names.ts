@@ -5,13 +5,11 @@ import type { Check, Params } from './check.ts';
 export interface ParamFinding {
   /** The path within the params; for a missing param, the key that should exist. */
   readonly path: readonly (string | number)[];
-  /** Without the path. */
   readonly message: string;
   readonly hint?: string;
 }
 
 export interface NamedParams {
-  /** Canonical names; unknown params are omitted. */
   readonly params: Params;
   readonly written: ReadonlyMap<string, string>;
   readonly findings: readonly ParamFinding[];

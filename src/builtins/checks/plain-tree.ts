@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../base/json/json.ts';
 
-/** Converts the tree to plain JSON values; integers beyond 2^53 are approximate. */
+/** Integers beyond 2^53 become approximate. */
 export function toPlainTree(tree: unknown): unknown {
   return JSON.parse(stringifyJson(tree));
 }

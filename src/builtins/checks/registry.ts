@@ -74,7 +74,6 @@ async function scoreJsonPath({ params, request, signal }: CheckInput): Promise<E
   return unmet.length === 0 ? scored(1, 'found as wanted', data) : scored(0, unmet.join('; '), data);
 }
 
-/** Omits data that would make every report too large. */
 function foundData(found: string): Json | undefined {
   return found.length <= 2000 ? Json.from({ found: new Json(found) }) : undefined;
 }
@@ -312,7 +311,6 @@ const jsonChecks: readonly Check[] = [jsonValid, jsonSchema, jsonPath];
 /** Checks of an answer's cost and latency, which read `context.metadata`. */
 const budgetChecks: readonly Check[] = [latencyBudget, costBudget];
 
-/** Every built-in check, in the order of the documentation. */
 export const checks: readonly Check[] = [
   ...textChecks,
   ...referenceChecks,

@@ -1,7 +1,6 @@
 import { findNearest } from '../../base/text/suggest.ts';
 import { checkTypes } from './registry.ts';
 
-/** Returns a hint for an eval type that is neither declared nor built in. */
 export function suggestEval(type: string, declared: readonly string[]): string {
   const own = namesElsewhere[type.toLowerCase().replaceAll('_', '-')];
   if (own !== undefined) return `here it is called \`${own}\``;

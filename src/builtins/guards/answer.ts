@@ -166,7 +166,6 @@ function afterCall(request: JsonObject, response: JsonObject, rules: GuardRules)
   const review = new Review(rules, () => conversationOf(request));
   const message = requireObject(response['message'], 'response.message');
   const changed = rewriteMessage(message, { texts: review.at('assistant'), args: review.at('args', true) });
-  // A replaced message must have both.
   const whole = { ...changed, role: changed['role'] ?? 'assistant', content: changed['content'] ?? '' };
   return { review, what: 'the answer', replace: changed === message ? {} : { message: whole } };
 }
@@ -189,7 +188,6 @@ function afterExecution(response: JsonObject, rules: GuardRules): ReviewedEvent 
   };
 }
 
-/** Treats an unknown role as the user's. */
 function originOf(role: unknown): Origin {
   if (role === 'assistant' || role === 'tool' || role === 'system') return role;
   return role === 'developer' ? 'system' : role === 'function' ? 'tool' : 'user';
@@ -241,7 +239,6 @@ class Review {
     return this.#detail;
   }
 
-  /** Each scanned text once, since some members of a message repeat others. */
   get texts(): readonly SaidText[] {
     return [...new Map(this.#texts.map((said) => [said.text, said])).values()];
   }

@@ -30,7 +30,6 @@ export interface SaidText {
 }
 
 export interface Judgement {
-  /** Undefined if the judge found nothing. */
   readonly kind: string | undefined;
   readonly confidence: number;
   readonly detail: string;

@@ -16,7 +16,7 @@ export function hash(entity: Entity, value: string, key: Uint8Array): string {
   return `[${entity}:${digest.slice(0, 16)}]`;
 }
 
-/** Keeps enough to recognize a known value: four digits, or the first letter and the domain. */
+/** Keeps enough to recognize a known value: four digits, first letters or an email's domain. */
 export function mask(entity: Entity, value: string): string {
   switch (entity) {
     case 'CREDIT_CARD':
@@ -38,7 +38,6 @@ export function mask(entity: Entity, value: string): string {
   }
 }
 
-/** A value under eight characters is masked completely. */
 function keepLastFour(value: string): string {
   let left = value.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   const shown = left >= 8 ? 4 : 0;

@@ -22,7 +22,6 @@ export interface AnonymizerOptions {
   readonly resolver: PseudonymResolver | undefined;
 }
 
-/** Changes the texts of one payload and counts changed, blocked and restored values. */
 export class Anonymizer implements TextChanger {
   readonly #options: AnonymizerOptions;
   readonly changed: Counts = {};
@@ -110,7 +109,7 @@ export class Anonymizer implements TextChanger {
     }
   }
 
-  /** Text that looks like a pseudonym is replaced in originals, left in echoes and resolved in restored texts. */
+  /** Replaces text that looks like a pseudonym in originals, leaves it in echoes, and resolves it in restored texts. */
   #resolve(mention: PseudonymMention, text: string, source: TextSource): Edit[] {
     if (source === 'restored') return this.#reveal(mention);
     const { pseudonyms } = this.#options;

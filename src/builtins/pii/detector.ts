@@ -20,7 +20,7 @@ import { resolveOverlaps } from './overlap.ts';
 import { createOwnFinder, type OwnPattern } from './own-pattern.ts';
 import { createScannedText, type ScannedText, textBefore } from './scanned-text.ts';
 
-/** Findings are sorted and do not overlap. */
+/** Findings are in text order and do not overlap. */
 export type Detector = (text: string) => readonly Finding[];
 
 interface DetectorOptions {
@@ -125,7 +125,6 @@ function* findUrlCredentials({ text }: ScannedText): Generator<Finding> {
 
 const longestAuthority = 512;
 
-/** Postal codes with a label, and US ones after a state's letters. */
 function* findZipCodes({ text }: ScannedText): Generator<Finding> {
   for (const pattern of [labelled, american]) {
     for (const match of text.matchAll(pattern)) {

@@ -28,7 +28,6 @@ export function applyToParts(parts: readonly string[], separator: string, edits:
     const from = offset;
     const to = from + part.length;
     offset = to + separator.length;
-    // Edits and parts are in order, so an edit that ends before this part is finished.
     while (endOf(edits[next]) <= from) next += 1;
     const within: Edit[] = [];
     for (let at = next; startOf(edits[at]) < to; at++) within.push(...cut(edits[at], from, to));

@@ -32,7 +32,6 @@ export interface PiiFilter {
 /** Values expire after an idle hour or a thousand newer sessions. */
 const limits = { maxEntries: 1000, idleMs: 3_600_000 };
 
-/** Creates a filter for the provider and tool hooks of the native dialect. */
 export function createPiiFilter(settings: PiiSettings): PiiFilter {
   const detect = rememberFindings(createDetector(settings));
   const sealed = settings.isKeyShared === true ? createSealedMarks(settings.key) : undefined;
@@ -210,7 +209,6 @@ function rewriteRequest(
   };
 }
 
-/** Treats an unknown role as the user's. */
 function placeOf(role: unknown): ScanPlace {
   return scanPlaces.find((place) => place === (role === 'developer' ? 'system' : role)) ?? 'user';
 }

@@ -14,7 +14,6 @@ export const libraries = {
   language: once<Language>(() => require('compromise/two').default ?? require('compromise/two')),
 };
 
-/** Validators of national numbers, which take letters and digits only. */
 export const idValidators = {
   auTfn: validator(() => require('stdnum/lib/cjs/au/tfn.js')),
   brCnpj: validator(() => require('stdnum/lib/cjs/br/cnpj.js')),

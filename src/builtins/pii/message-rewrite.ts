@@ -49,7 +49,6 @@ interface ContentEdits {
 
 interface RewrittenParts {
   readonly list: readonly unknown[];
-  /** The joined text of the parts, if they repeat the content. */
   readonly joined: string | undefined;
 }
 

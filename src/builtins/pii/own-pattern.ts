@@ -25,7 +25,6 @@ export function compileOwnPattern(pattern: string): LinearSearch {
   return compiled;
 }
 
-/** In characters before and after a value. */
 const NEAR = { before: 60, behind: 30 };
 
 /** Throws Error for a pattern that does not compile. */

@@ -73,7 +73,6 @@ export function findPseudonyms(text: string, ownNames: readonly string[] = []): 
 const known = [...entityNames, 'LITERAL'].join('|');
 const mentions = new Map<string, RegExp>();
 
-/** `ownNames`: the user-defined names, separated by bars; a process has one list. */
 function mentionOf(ownNames: string): RegExp {
   let mention = mentions.get(ownNames);
   if (mention === undefined) {

@@ -20,7 +20,6 @@ export interface DigitGroups {
   readonly ends: readonly number[];
 }
 
-/** A table value (CSV, tabs, Markdown) without surrounding spaces and quotes. */
 interface Cell {
   readonly start: number;
   readonly end: number;

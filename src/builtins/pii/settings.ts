@@ -7,7 +7,6 @@ import type { OwnPattern } from './own-pattern.ts';
 export const restorePlaces = ['answer', 'args'] as const;
 export type RestorePlace = (typeof restorePlaces)[number];
 
-/** What the filter scans: texts by role, tool arguments, tool definitions, and the rest of a request. */
 export const scanPlaces = ['system', 'user', 'assistant', 'tool', 'args', 'definitions', 'other'] as const;
 export type ScanPlace = (typeof scanPlaces)[number];
 

@@ -74,7 +74,6 @@ function editKey(written: string, { rewriting, keys }: TokenContext): string {
   const changed = applyEdits(key, edits);
   const uses = (keys.get(changed) ?? 0) + 1;
   keys.set(changed, uses);
-  // Two keys may become equal.
   return JSON.stringify(uses === 1 ? changed : `${changed} (${uses})`);
 }
 

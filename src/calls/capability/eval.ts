@@ -63,6 +63,7 @@ export function openEvalBatches(port: BatchPort, { size, slots }: EvalBatchOptio
   let sending = 0;
   const send = (batch: readonly Asked[]) => {
     sending += 1;
+    // Outside every stopwatch: the time is not that of a single case.
     void unwatched(() => fenced(batch[0]?.fence, () => exchange(port, batch))).then(() => {
       sending -= 1;
       sendFull();
@@ -227,7 +228,6 @@ export function meetsThreshold(outcome: EvalOutcome, threshold: Threshold = {}):
   return outcome.status === 'scored' && isScoreWithin(outcome.score, threshold);
 }
 
-/** Like `meetsThreshold`, for a score that may be a fraction. */
 export function isScoreWithin(score: number | Exact, { min_score: min, max_score: max }: Threshold): boolean {
   return isWithin(score, { min: min ?? (max === undefined ? 1 : undefined), max });
 }

@@ -160,7 +160,6 @@ function decideStopped(
   { event, context, replace }: ChainState,
 ): Decision {
   const decision = { ...decisionOf(by, answer), context };
-  // A person sees the event with the replacements so far.
   if (decision.replace !== null) return { ...decision, replace };
   // Only a model's answer has a stand-in; an enforced denial of a tool phase is a plain one.
   if (answer.verdict !== 'deny' || !answer.enforced || event.hook !== 'provider') return decision;

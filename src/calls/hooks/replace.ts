@@ -158,7 +158,6 @@ function reconcile(message: ChatMessage, candidates: readonly ChatMessage[]): Ch
   });
 }
 
-/** Parts of a new message must have the text of its content, or no text. */
 function requireAgreement(message: ChatMessage): ChatMessage {
   const fits = placesOf(message).every(
     ({ texts }) => texts.length === 0 || matchesContent(message.content, texts),
@@ -200,12 +199,14 @@ function isSameText(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((text, index) => text === other[index]);
 }
 
+/** Takes missing or empty `content` from the parts. */
 export function completeMessage(message: Readonly<Record<string, unknown>>): ChatMessage {
   const { content } = message;
   const text = content === undefined || content === '' ? partTexts(message).join('') : content;
   return { ...(message as ChatMessage), content: text as string };
 }
 
+/** Parses `role` and `content` as strings and keeps the exact text of all other members. */
 export function parseMessage(text: string): ChatMessage {
   const { role, content } = JSON.parse(text) as ChatMessage;
   return { ...Object.fromEntries(exactMembers(new Json(text))), role, content };

@@ -94,7 +94,6 @@ export function hasHooksBefore({ links }: CallableTool): boolean {
   return isHeard(links, 'before_execution') || isHeard(links, 'approval');
 }
 
-/** An undeclared tool; hooks may answer in its place. */
 export function unknownTool(name: string, { links }: Pick<CallableTool, 'links'>): CallableTool {
   return {
     name,
@@ -108,7 +107,6 @@ export function unknownTool(name: string, { links }: Pick<CallableTool, 'links'>
 
 async function passApprovers(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
   const { call, args } = before;
-  // Permission hooks match on the real path of the call's path argument.
   const realPath = call.tool.findPath?.(args);
   const hookContext =
     realPath === undefined
@@ -223,7 +221,6 @@ async function takeHookResponse(
   return handled === undefined || isWithheld ? answered : { ...answered, handled };
 }
 
-/** Hooks of the `blocked` phase may replace the text for the model. */
 async function blockCall(before: FilteredCall, decision: Decision, stage: DenialStage): Promise<CallResult> {
   const { call, args } = before;
   const { tool, callId, signal, hookContext } = call;

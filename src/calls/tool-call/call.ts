@@ -101,6 +101,7 @@ export async function executeCall(before: FilteredCall, approval?: Approval): Pr
     const pause = { ...pauseMembers(call, args), origin: 'tool', reason, message, members } as const;
     result = pendingResult(namesOf(call), pause, metadata);
   } else {
+    // Hooks see results in the order of the calls.
     await call.waitForResults?.();
     const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
     result = watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);

@@ -131,7 +131,6 @@ export function argsOf(event: HookEvent, original: Json): Json {
  */
 export function readArgs(name: string, args: unknown): Json {
   if (args === undefined || args === null) return noArgs;
-  // Plain text of this form needs no second parse: it is an object without duplicate keys.
   const plain = isObject(args) ? plainText(args) : undefined;
   if (plain !== undefined) return new Json(plain);
   const text = typeof args === 'string' ? args.trim() : toJsonText(name, args);

@@ -28,7 +28,7 @@ export interface PlannedCall {
   readonly name: string;
   readonly tool: CallableTool;
   readonly args: unknown;
-  /** The call for the journal, with its long parts stored separately. */
+  /** `args` for the journal, with long texts as separate parts. */
   readonly composed?: Json;
   readonly callId: string;
   /** The retry of the run that makes the call. Default: 0. */
@@ -74,7 +74,6 @@ export function pendingId(runId: string, name: string, round: number): string {
   return `pending_${createHash('sha256').update(`${runId}\n${name}\n${round}`).digest('hex').slice(0, 16)}`;
 }
 
-/** Notifies the hooks of a pending call. Call it after the record is stored. */
 export async function notifyPending(
   { tool, callId, toolUseId }: Pick<Call, 'tool' | 'callId' | 'toolUseId'>,
   { id, args, message }: PendingCall,

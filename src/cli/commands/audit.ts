@@ -171,7 +171,6 @@ Examples:
   commands: [list, show, verify, head, prune],
 });
 
-/** Reads a time or an age. Throws USAGE. */
 async function readSince(text: string): Promise<number> {
   if (!/^\d{4}-\d\d-\d\d/.test(text)) return Date.now() - (await readAge('--since', text));
   const time = Date.parse(text);

@@ -51,7 +51,6 @@ export function questionOfRecord(record: PendingRecord): PendingQuestion {
   return { id, run: runId, tool, step, hook, reason, message, args: shown, expires, approvals };
 }
 
-/** Escapes control and invisible characters of tools and models. */
 export function questionText(question: PendingQuestion): string {
   const { id, run, tool, step, hook, reason, message, args, expires, approvals } = question;
   const lines = formatFields([
@@ -100,7 +99,6 @@ export function resumeText(
   return formatFields([[(isLast ? 'then:' : 'go on:').padEnd('approve:'.length), commands.resume(run)]]);
 }
 
-/** `instead`: the alternative to recommend. */
 export function memoryStoreText(instead: string): string {
   return `the state store is memory: what waits here ends with this process, and nobody can decide about it\nhint: Set spec.state_store to {type: sqlite}, or ${instead}.`;
 }

@@ -64,7 +64,6 @@ function printUnderWay(
   printStderr(`${status}: ${run_id} was started before, and has not ended; ${how}`);
 }
 
-/** For a run that is suspended by an error or a wait. */
 function printSetDown(
   { status, run_id, error, suspended, waits_until }: RunDocument,
   executed: ExecutedRun,

@@ -139,7 +139,6 @@ function keyOf({ number, variant }: RowKey): string {
 function newRowOutcomes(rows: readonly AwaitedRow[]): RowOutcomes {
   const waiting = new Map(rows.map((row) => [keyOf(row), { row, ...Promise.withResolvers<RowOutcome>() }]));
   const lines = new Set(rows.map(({ file, line }) => `${file}:${line}`));
-  // A test for the row may never run.
   for (const { promise } of waiting.values()) promise.catch(() => {});
   return {
     async outcomeOf(row) {

@@ -131,7 +131,6 @@ function explainProblems(
   return toError([...lines, ...andMore(count - problems.length)].join('\n'), first);
 }
 
-/** Relative to the current folder if that is shorter. */
 function toShort(file: string): string {
   const path = relative('', file);
   return path.length < file.length ? path : file;

@@ -44,7 +44,6 @@ interface Matches {
   readonly total: number;
 }
 
-/** For n-grams of one word, two and so on: the maximum over the expected texts. */
 function countMatches(given: readonly string[], wanted: readonly (readonly string[])[]): Matches[] {
   return Array.from({ length: MOST_WORDS }, (_, index) => {
     const runs = runsOf(given, index + 1);
@@ -79,10 +78,7 @@ function closestLength(length: number, wanted: readonly (readonly string[])[]): 
   return byDistance[0] ?? 0;
 }
 
-/**
- * The words of "13a", with spaces added in scripts that have none:
- * https://github.com/mjpost/sacrebleu/blob/master/sacrebleu/tokenizers/tokenizer_13a.py
- */
+/** Source: https://github.com/mjpost/sacrebleu/blob/master/sacrebleu/tokenizers/tokenizer_13a.py */
 function wordsOf(text: string): string[] {
   const line = spaceWords(foldText(text))
     .trimEnd()
@@ -170,7 +166,6 @@ const answer =
 
 const standsAlone = /^["'”’*_`\s\u300d\u300f]*([).:\]},\n\u3002\u3001]|$)/u;
 
-/** Only whole words count, and none within a longer choice. */
 function namedChoices(text: string, choices: ReadonlyMap<string, string>): ReadonlySet<string> {
   const { find } = openWords(text);
   const places: { start: number; end: number; choice: string }[] = [];

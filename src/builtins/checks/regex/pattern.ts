@@ -22,7 +22,6 @@ export function readPattern(text: string): Pattern {
   return { source, flags };
 }
 
-/** Describes the problem as a sentence; undefined if the pattern is usable. */
 export function findPatternProblem(text: string): string | undefined {
   try {
     readPattern(text);

@@ -27,7 +27,6 @@ export function findMismatches(args: Members, expected: Members): readonly strin
   });
 }
 
-/** A string as it is, the JSON text of anything else. */
 export function textOfArg(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }

@@ -1,7 +1,6 @@
 import { formatCount, shorten } from '../../../base/text/phrases.ts';
 import type { EvalToolCall } from '../../../contract/eval.ts';
 
-/** `called: lookup, refund (2)`, in the order of first calls. */
 export function listCalled(calls: readonly EvalToolCall[]): string {
   const counts = countCalls(calls);
   if (counts.size === 0) return 'no tool was called';

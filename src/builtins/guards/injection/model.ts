@@ -74,7 +74,6 @@ interface Sentence {
 
 const LONGEST = 40;
 
-/** Splits at marks and line breaks, and also yields pairs of neighbours. */
 export function* sentencesOf(text: string): Generator<Sentence> {
   let last: Sentence | undefined;
   for (const { 0: written, 1: ending = '' } of text.matchAll(sentence)) {

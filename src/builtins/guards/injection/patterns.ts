@@ -180,7 +180,6 @@ const others: readonly (readonly [InjectionKind, string])[] = [
   ],
 ];
 
-/** Role markers of chat templates, matched with their punctuation. */
 const markup = [
   '<\\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id|begin_of_text)\\|>',
   '\\[/?inst\\]',
@@ -192,7 +191,6 @@ const markup = [
   '-{3} ?(?:end|begin|start) of (?:system|prompt|instructions|user|context)',
 ];
 
-/** Removes accents as the matched text does, except from escapes. */
 const withoutAccents = (pattern: string) =>
   pattern
     .normalize('NFKD')

@@ -25,7 +25,6 @@ export interface InjectionSettings {
   readonly threshold: number;
   /** The same for instructions in tool texts; undefined: not checked. */
   readonly instructionThreshold: number | undefined;
-  /** Scores texts that are neither flagged nor clearly harmless. */
   readonly score?: ScoreText | undefined;
 }
 
@@ -143,7 +142,6 @@ export interface PlainText {
   readonly hidden: number;
 }
 
-/** Runs in linear time. */
 export function toPlain(given: string): PlainText {
   let hidden = 0;
   // Tag characters (U+E0020 to U+E007E) spell invisible ASCII.

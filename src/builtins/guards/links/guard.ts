@@ -46,7 +46,6 @@ By hand:
   },
 });
 
-/** Throws USAGE unless the text is a host or `*.` and a host. */
 function requireHost(text: string): string {
   const host = text.replace(/^\*\./, '');
   if (/^[\p{L}\p{N}_.:[\]-]+$/u.test(host) && URL.canParse(`https://${host}/`)) {

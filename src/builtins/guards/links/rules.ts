@@ -72,7 +72,6 @@ function judge(link: Link, { isAllowed, hasList, conversation }: JudgeContext): 
   const target = readTarget(address);
   if (target.isTrick || shows(link, target)) return 'TRICK';
   if (isForeign(address, target)) return 'SCHEME';
-  // An address within the same site, or an email address.
   if (target.host === '') return undefined;
   if (isAllowed(target.host)) return undefined;
   if (carriesData(address, kind, conversation)) return 'DATA';
@@ -134,7 +133,6 @@ function strip(kind: string, written: string): string {
 }
 
 interface Target {
-  /** In lower case with its colon; empty for an address within the same site. */
   readonly scheme: string;
   /** In lower case and ASCII; empty without a host. */
   readonly host: string;
@@ -178,7 +176,6 @@ function toAscii(scheme: string, host: string): string | undefined {
   }
 }
 
-/** Detects numeric addresses, full-width letters and mixed scripts. */
 function isDisguised(written: string, host: string): boolean {
   const isNumber = isIP(host) === 4 && written.replace(/\.$/, '') !== host;
   if (isNumber) return true;
@@ -221,7 +218,6 @@ function carriesData(address: string, kind: Link['kind'], conversation: () => re
   return sharesText(telling, address, conversation);
 }
 
-/** A longer query is more than a page number. */
 const LONGEST_PLAIN = 400;
 const SHORTEST_SHARED = 6;
 
@@ -254,7 +250,6 @@ function decode(text: string): string {
   }
 }
 
-/** Detects sentences, email addresses, encoded text and `{{what you know}}`. */
 function isPayload(value: string): boolean {
   if (value.length < 4) return false;
   if (/\{\{[^{}]{2,80}\}\}|^<[a-z_ ]{3,60}>$|^\[[a-z_ ]{3,60}\]$/i.test(value)) return true;
@@ -317,7 +312,6 @@ function isTelling(plain: string, kind: Link['kind']): boolean {
 
 const LONGEST_SHARED = 4000;
 
-/** The value, its reverse, and the text of base64 or hexadecimal digits. */
 function* spellingsOf(value: string): Generator<string> {
   yield value;
   yield [...value].toReversed().join('');

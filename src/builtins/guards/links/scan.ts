@@ -62,7 +62,6 @@ function push<Value>(stack: Value[], value: Value): void {
   if (stack.length > MOST_OPEN) stack.shift();
 }
 
-/** Skips white space, visible or not, and reads an address in angle brackets whole. */
 function beginTarget(text: string, target: Pending): Pending {
   const near = text.slice(target.start, target.start + SHORT);
   const space = /^[\s\u200b-\u200f\u2060\ufeff]{0,64}/.exec(near)?.[0].length ?? 0;
@@ -141,7 +140,6 @@ function* findBare(text: string): Generator<Link> {
   }
 }
 
-/** The schemes that chat programs turn into links. */
 const bareScheme = /(?<![a-z0-9+.-])(?:https?|wss?|ftp):\/{1,2}/gi;
 
 function balanced(address: string): number {

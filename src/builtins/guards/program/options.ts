@@ -124,7 +124,6 @@ function parseArguments(
   try {
     return parseArgs({ args: [...argv], options: Object.fromEntries(options) }).values;
   } catch (error) {
-    // Node's message names the argument and the remedy.
     const message = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
     const [, word] = /^Unknown option '--([\w-]+)'/.exec(message) ?? [];
     const nearest =

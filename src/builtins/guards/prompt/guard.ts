@@ -1,6 +1,5 @@
 import { defineGuard, usageError } from '../program/options.ts';
 
-/** Answers by exit codes as a hook of its system, so it declares no `open`. */
 export const guard = defineGuard({
   program: 'signalbox-prompt',
   usage: '--prompt TEXT [options]',
@@ -37,7 +36,6 @@ By hand:
     }
     const config = options.list('config');
     const provider = options.text('judge') ?? 'judge';
-    // Throws if the host knows that the provider does not exist.
     host.openJudge(config, provider);
     return { prompt, config, provider, timeoutMs: Number(timeout) };
   },

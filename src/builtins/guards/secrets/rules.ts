@@ -84,7 +84,6 @@ function createFinder({ kinds, isAllowed, key }: SecretSettings) {
 }
 
 const rows = entityNames.map((entity) => [entity, 'redact']);
-/** Only the positions of the findings are used. */
 const allRedacted: PiiSettings['actions'] = Object.fromEntries(rows);
 
 function* findUnnamed(text: string): Generator<Finding> {
@@ -143,7 +142,6 @@ function changesOfKind(value: string): number {
   return kinds.filter((kind, at) => at > 0 && kind !== kinds[at - 1]).length;
 }
 
-/** Detects `data:…;base64,`, `sha512-` and identifiers in web addresses. */
 function isPartOfAddress(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 80), at);
   return /;base64,$|sha\d{3}-$|:\/\/[^\s"'<>]*$/i.test(before);

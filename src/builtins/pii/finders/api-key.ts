@@ -22,7 +22,6 @@ export function* findApiKeys({ text }: ScannedText): Generator<Finding> {
   }
 }
 
-/** Requires a JSON payload and a signature, which may be empty. */
 function endOfWebToken(text: string, at: number): number | undefined {
   webTokenRest.lastIndex = at;
   const rest = webTokenRest.exec(text);

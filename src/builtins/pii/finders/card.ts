@@ -19,7 +19,6 @@ export function* findCards({ text, digits }: ScannedText): Generator<Finding> {
   yield* findScientific(text);
 }
 
-/** Programs print large numbers as 4.111111111111111e+15. */
 function* findScientific(text: string): Generator<Finding> {
   for (const { 0: written, 1: mantissa = '', 2: exponent, index } of text.matchAll(scientific)) {
     const digits = integerDigits(`${mantissa}e${exponent}`);
@@ -55,7 +54,6 @@ function canStartCard(text: string, digits: DigitGroups, first: number): boolean
   return size === 1 && before?.kind !== gap.kind;
 }
 
-/** The groups that may end a number: one kind of separator, one line end, at most 19 digits. */
 function groupEnds(text: string, digits: DigitGroups, first: number): number[] {
   const ends: number[] = [];
   const kinds = new Set<string>();

@@ -55,13 +55,11 @@ function lineBefore(scan: ScannedText, at: number, length: number): string {
   return `${head === undefined ? '' : `${head}: `}${isBare ? before.slice(above) : line}`;
 }
 
-/** Returns the text before a position from the beginning of its sentence. */
 export function wordsBefore(scan: ScannedText, at: number, length: number): string {
   const before = lineBefore(scan, at, length);
   return before.slice(lastEnd(before));
 }
 
-/** Returns the text after a position to the end of the sentence and of the line. */
 export function wordsBehind(scan: ScannedText, at: number, length: number): string {
   const behind = scan.plain.slice(at, at + length);
   return behind.slice(0, sentenceEnd.exec(behind)?.index ?? length);
@@ -89,6 +87,5 @@ export function isTold(scan: ScannedText, at: number, words: RegExp, length = 50
   return words.test(lineBefore(scan, at, length));
 }
 
-/** Counters and units directly after a number in scripts without spaces. */
 export const counterBehind =
   /^ ?(?:台|件|份|个|個|人|次|回|枚|円|元|张|張|名|册|冊|部|票|歳|岁|年|月|日|位|桁|文字|点|ページ|页|頁|番の|番が)/u;

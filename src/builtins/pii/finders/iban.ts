@@ -2,7 +2,6 @@ import type { Finding } from '../finding.ts';
 import { libraries } from '../lazy-libraries.ts';
 import type { ScannedText } from '../scanned-text.ts';
 
-/** Checks the country's format and the check digits, with or without groups. */
 export function* findIbans({ text }: ScannedText): Generator<Finding> {
   // Consumes only the country and the check digits, so that each start is tried once.
   for (const { 0: head, index } of text.matchAll(
@@ -33,7 +32,6 @@ function endOfCompact(text: string, start: number, length: number): number | und
 
 const between = /[ -]{0,3}(?:\r?\n {0,2})?/y;
 
-/** The length of a country's IBANs (ISO 13616 registry). */
 const lengths: ReadonlyMap<string, number> = new Map(
   (
     'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 DZ26 EE20 EG29 ES24 ' +

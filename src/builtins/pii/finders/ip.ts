@@ -57,7 +57,6 @@ function isMachine(written: string, scan: ScannedText, at: number): boolean {
   return isLong || /^(?:10|192|172)\./.test(written) || isTold(scan, at, addressWords, 40);
 }
 
-/** `10.0.0.0/8` names a whole network. */
 function isNetwork(written: string, behind: string): boolean {
   const bits = Number(/^\/(\d{1,2})(?!\d)/.exec(behind)?.[1] ?? 32);
   const address = written.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);

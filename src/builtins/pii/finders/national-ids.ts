@@ -5,7 +5,6 @@ import type { ScannedText } from '../scanned-text.ts';
 import { isTold, tellingWords, wordsBehind } from './context.ts';
 
 interface IdFormat {
-  /** Bounded; at most six letters precede the first digit. */
   readonly shape: string;
   /** Takes letters and digits only, in capitals. */
   readonly isValid: (compact: string) => boolean;

@@ -13,7 +13,6 @@ export function* findPersons(scan: ScannedText): Generator<Finding> {
   const lexicon = openLexicon();
   const runs = capitalizedRuns(scan, lexicon);
   const names = runs.map((run) => findName(run, text));
-  // Each part of a full name counts as a name elsewhere in the text.
   const known = new Set(names.filter(({ length }) => length > 1).flatMap(partsOfName));
   for (const [index, run] of runs.entries()) {
     const name = names[index] ?? [];

@@ -22,7 +22,6 @@ export function createPhoneFinder(regions: readonly CountryCode[]): Finder {
   };
 }
 
-/** Regions by script; Latin letters stand for the languages with most speakers. */
 function likelyRegions(text: string): readonly CountryCode[] {
   if (/[\p{sc=Hira}\p{sc=Kana}]/u.test(text)) return ['JP'];
   if (/\p{sc=Hang}/u.test(text)) return ['KR'];
@@ -89,7 +88,6 @@ function startOfNumber(text: string, at: number): number | undefined {
     : start;
 }
 
-/** Allows `tel:`, `=`, and a slash or hyphen after a letter or a space. */
 function isAllowedPrefix(text: string, start: number): boolean {
   return /(?:[\p{L}\s]-|tel=|phone=|mobile=|(?<!\p{L})(?:tel|fax|phone|mobile|mob|cell|handy|ph)[.:]?|\p{L}\/|\p{L}\.)$/iu.test(
     text.slice(Math.max(0, start - 8), start),
@@ -281,7 +279,6 @@ interface PhoneShape {
   readonly isPlausible: boolean;
 }
 
-/** Undefined for a date, an address and the like. */
 function readPhoneShape(text: string, start: number, end: number): PhoneShape | undefined {
   const whole = text.slice(start, end);
   const written = whole.includes('(') && !whole.includes(')') ? whole.replace('(', '') : whole;
@@ -319,7 +316,6 @@ function dialledDigits(written: string): string {
     : digits.replace(/^(?:00|011)(?=[1-9])/, '+');
 }
 
-/** Excludes dates, IPv4 addresses, and groups that are too short or too long. */
 function isNotPhone(written: string, sizes: readonly number[]): boolean {
   // A decimal number has no leading zero.
   if (isIPv4(written) || /^\D*(?:[1-9]\d*|0)\.\d+$/.test(written)) return true;

@@ -129,7 +129,6 @@ const passwordName = new RegExp(`^(?:${anywhere(`${passwordNames}|${looseNames}|
 const looseName = new RegExp(`^(?:${anywhere(`${looseNames}|${assignedNames}`)})$`, 'iu');
 const phraseName = new RegExp(`^(?:${anywhere(phraseNames)})$`, 'iu');
 
-/** Skips names of users and accounts. */
 function typedBehind({ text }: ScannedText, at: number): Value | undefined {
   const line = text.slice(at, at + NEAR).split('\n', 1)[0] ?? '';
   let previous = '';
@@ -268,7 +267,6 @@ function unquotedValue(rest: string, start: number, isPassword: boolean): Value 
   return { start, text };
 }
 
-/** `&user=`, `;Server=`, `, "user":`, and a tag. */
 const nextAssignment =
   /(?:\\*["'])?(?:[;,&]\s?\\*["']?[\p{L}_][\p{L}\p{N}_.-]{0,40}\\*["']?[=:]|<\/?[a-z]).*$/iu;
 
@@ -313,7 +311,6 @@ function isPasswordValue(
 
 function isRandom(value: string): boolean {
   if (value.length < 12) return false;
-  // Without a digit it is more often a name in code.
   if (!/\d/.test(value) && value.length < 32) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(value)).length;
   return kinds >= 2 && entropyOf(value) >= 3;

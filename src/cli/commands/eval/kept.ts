@@ -36,7 +36,6 @@ Exit codes: 0 done, 2 wrong call or config, or a store or stdout that fails.`,
         names: isMixed ? [...names, 'config'] : names,
         rows: kept.map(({ run, runtime }) => [
           ...[short(run.id), run.started_at],
-          // The runs of a shadow have no end.
           ...[run.kind === 'shadow' ? '' : run.status, run.kind, escapeInvisibleLine(run.suite)],
           ...[String(run.cases), run.pass_rate === null ? '' : formatPercent(run.pass_rate)],
           ...(isMixed ? [relative(context.invocation.cwd, runtime.file)] : []),

@@ -126,7 +126,6 @@ interface OneRun {
   readonly runtime: Runtime;
   readonly delivery: Delivery;
   readonly place: string;
-  /** The amount spent so far, under a limit for all suites. */
   readonly cost: { spentUsd: number };
 }
 
