@@ -39,7 +39,7 @@ export const going = section('operate/work.md', [
 ]);
 
 /** Runs of pipelines. */
-export const runs = section('guides/write-pipelines.md', [
+export const runs = section('reference/pipelines.md', [
   [
     'DS-RUN-01',
     'none',
