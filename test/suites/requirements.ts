@@ -1,7 +1,7 @@
 import { section } from '../requirements/requirement.ts';
 
 /** What a suite does with scores. */
-export const scores = section('guides/write-evals.md', [
+export const scores = section('reference/suites.md', [
   ['DS-SCORE-01', 'none', 'An assertion whose score is outside its bounds fails the case.'],
   ['DS-SCORE-02', 'none', 'A guardrail below 1.0 fails where it has no bounds of its own.'],
   ['DS-SCORE-03', 'none', 'A metric is recorded and fails nothing.'],
@@ -9,7 +9,7 @@ export const scores = section('guides/write-evals.md', [
 ]);
 
 /** Suites: cases, gates and the document they end in. */
-export const suites = section('guides/write-evals.md', [
+export const suites = section('reference/suites.md', [
   [
     'DS-SUITE-01',
     'none',
