@@ -55,6 +55,19 @@ export const hookDesign = section('guides/write-hooks.md', [
     'both',
     'Filters with `modifies: false` that stand together are asked at once, about the same payload.',
   ],
+  ['DS-HOOK-05', 'both', 'close() waits for what observers are still owed, up to their timeout.'],
+  ['DS-HOOK-14', 'none', 'A native hook with `url` is posted what a process would read, with its headers.'],
+  ['DS-HOOK-10', 'none', 'No process starts for an event that the `match` of a hook leaves out.'],
+  ['DS-HOOK-11', 'none', 'Where a `match` cannot be told, the hook hears of the event.'],
+  [
+    'DS-HOOK-12',
+    'none',
+    'A `match` that says what its kind of hook has not, or does not compile, is an error.',
+  ],
+]);
+
+/** What endpoints and filters that are asked at once may rely on. */
+export const hookDetails = section('reference/hooks.md', [
   [
     'DS-HOOK-07',
     'both',
@@ -66,8 +79,6 @@ export const hookDesign = section('guides/write-hooks.md', [
     'A question to a filter behind one that has decided is withdrawn, which is no failure of it.',
   ],
   ['DS-HOOK-09', 'both', 'A filter with `modifies: false` that answers with `replace` denies.'],
-  ['DS-HOOK-05', 'both', 'close() waits for what observers are still owed, up to their timeout.'],
-  ['DS-HOOK-14', 'none', 'A native hook with `url` is posted what a process would read, with its headers.'],
   [
     'DS-HOOK-15',
     'none',
@@ -75,11 +86,4 @@ export const hookDesign = section('guides/write-hooks.md', [
   ],
   ['DS-HOOK-16', 'none', 'An observer over HTTP holds nobody.'],
   ['DS-HOOK-17', 'none', 'An endpoint that cannot be is an error of the config, in its place.'],
-  ['DS-HOOK-10', 'none', 'No process starts for an event that the `match` of a hook leaves out.'],
-  ['DS-HOOK-11', 'none', 'Where a `match` cannot be told, the hook hears of the event.'],
-  [
-    'DS-HOOK-12',
-    'none',
-    'A `match` that says what its kind of hook has not, or does not compile, is an error.',
-  ],
 ]);
