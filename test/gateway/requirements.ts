@@ -51,7 +51,7 @@ export const replicas = section('operate/gateway-replicas.md', [
 ]);
 
 /** Another upstream is asked where one fails. */
-export const fallbacks = section('guides/guard-any-client.md', [
+export const fallbacks = section('reference/gateway.md', [
   [
     'DS-UPSTREAM-01',
     'none',
