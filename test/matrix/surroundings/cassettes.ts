@@ -108,7 +108,10 @@ export const cassetteFaults: Group = {
   },
 };
 
-/** docs/guides/record-and-replay.md: what cannot be read is an error, and so is a run that misses anything; what has no text is no score. */
+/**
+ * docs/guides/record-and-replay.md and docs/reference/cassettes.md: what cannot be read is an error, and so is a run
+ * that misses anything; what has no text is no score.
+ */
 function whyReplayed({ code, stdout, stderr }: Ended): string | undefined {
   if (code === 1) return stdout.includes('"scored":0') ? undefined : 'it has scored what is not there';
   if (code !== 2) return 'it should end with 2';
