@@ -16,7 +16,7 @@ export interface RunCommand {
 /**
  * Runs a page as a reader would who pastes its blocks, in a folder of its own: writes each block with `file=NAME`, and runs each
  * command after `$ ` in a `console` block; a backslash at the end of a line continues it. A block `console background` holds a server, which runs until the page ends. `npx
- * signalbox` is the built program. Run ids in commands are replaced by the last id that a command printed.
+ * signalbox` is the built program. Ids of runs and of pending calls in commands are replaced by the last id that a command printed.
  */
 export async function runPage(page: string, port: number): Promise<RunCommand[]> {
   const folder = mkdtempSync(join(tmpdir(), 'page-'));
@@ -27,6 +27,7 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
   const servers: ChildProcess[] = [];
   const commands: RunCommand[] = [];
   let lastRun = '';
+  let lastPending = '';
   try {
     for (const { info, text, line } of blocksOf(page)) {
       const [language, ...options] = info.split(' ');
@@ -38,7 +39,9 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
       }
       if (language !== 'console') continue;
       for (const { at, command, shown } of commandsOf(body)) {
-        const given = command.replaceAll(/run_[0-9a-f]+/g, lastRun);
+        const given = command
+          .replaceAll(/run_[0-9a-f]+/g, lastRun)
+          .replaceAll(/pending_[0-9a-f]+/g, lastPending);
         if (options.includes('background')) {
           servers.push(await startServer(given, { cwd: folder, env }));
           continue;
@@ -49,6 +52,7 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
           encoding: 'utf8',
         });
         lastRun = /run_[0-9a-f]+/.exec(`${stderr}${stdout}`)?.[0] ?? lastRun;
+        lastPending = /pending_[0-9a-f]+/.exec(`${stderr}${stdout}`)?.[0] ?? lastPending;
         commands.push({ line: line + at, command, shown, printed: `${stdout}${stderr}` });
       }
     }
@@ -79,7 +83,8 @@ export function isAsShown({ shown, printed }: RunCommand): boolean {
 function comparable(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/run_[0-9a-f]+/g, 'run_ID')
+    .replaceAll(/(run|pending)_[0-9a-f]+/g, '$1_ID')
+    .replaceAll('\r', '')
     .replaceAll(/[\d.]+ m?s\b/g, 'N ms')
     .replaceAll(/[ \t]+/g, ' ')
     .replaceAll(/ ?\n ?/g, '\n');
