@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { corpus, measureCorpus, rowOf, type Score } from '../../../bench/pii-score.ts';
 import { detector } from './support.ts';
 
-const docs = readFileSync(join(import.meta.dirname, '../../../docs/guides/redact-personal-data.md'), 'utf8');
+const docs = readFileSync(join(import.meta.dirname, '../../../docs/reference/pii.md'), 'utf8');
 
 /** The rows of the table of figures: entity, labelled, findings, precision, recall, F2. */
 const documented = docs

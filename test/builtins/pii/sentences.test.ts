@@ -6,7 +6,7 @@ import { languageRowOf, languages, measureSentences } from '../../../bench/pii-s
 import { createDetector } from '../../../src/builtins/pii/detector.ts';
 import { defaultEntities } from '../../../src/builtins/pii/entity.ts';
 
-const docs = readFileSync(join(import.meta.dirname, '../../../docs/guides/redact-personal-data.md'), 'utf8');
+const docs = readFileSync(join(import.meta.dirname, '../../../docs/reference/pii.md'), 'utf8');
 
 describe.each(languages)('sentences in %s', (language) => {
   const score = measureSentences(language);
