@@ -1,7 +1,7 @@
 import { rowsOf, section } from '../../requirements/requirement.ts';
 
 export const guards = section(
-  'guides/use-ready-guards.md',
+  'reference/guards.md',
   rowsOf`
     DS-GUARDS-01 | none | What is found is replaced, and the rest of a payload stays as it is, in every phase of provider and tool hooks.
     DS-GUARDS-02 | none | A reason and the metadata of a ready guard hold counts, never what was found.
