@@ -60,7 +60,7 @@ describe.each(guards)('the guard of docs/start/first-guard.md in .%s', (suffix) 
 });
 
 const docs = join(import.meta.dirname, '../docs');
-const pages = globSync('{start,guides}/*.md', { cwd: docs }).filter((name) =>
+const pages = globSync('{start,guides,operate}/*.md', { cwd: docs }).filter((name) =>
   /^```console/m.test(readFileSync(join(docs, name), 'utf8')),
 );
 
