@@ -14,7 +14,7 @@ import { newProject, openProject, runtimeYaml } from './dialects/project.ts';
 import { readModules } from './source.ts';
 import { dialects, everyMoment, hostPoints, moments, renderMoments } from './tools/moments.ts';
 
-const page = readFileSync(new URL('../docs/guides/run-hooks-of-other-systems.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../docs/reference/dialects.md', import.meta.url), 'utf8');
 
 /** The first two cells of each row of the page that names something in code. */
 function rowsBelow(heading: string): string[][] {
@@ -25,14 +25,14 @@ function rowsBelow(heading: string): string[][] {
   ]);
 }
 
-test('docs/guides/run-hooks-of-other-systems.md has the moments of a turn and the points that each reaches', () => {
+test('docs/reference/dialects.md has the moments of a turn and the points that each reaches', () => {
   expect(page).toContain(`\n\n${renderMoments()}\n\n`);
   const shown = moments.flatMap(({ events }) => events.map(({ phase }) => phase));
   expect([...new Set(shown)]).toEqual(everyMoment);
 });
 
 test.each(dialects)(
-  'docs/guides/run-hooks-of-other-systems.md has every point of $name, and whether it is asked',
+  'docs/reference/dialects.md has every point of $name, and whether it is asked',
   ({ name, points }) => {
     const wanted = Object.entries(points).map(([point, { isFilter }]) => [
       point,
@@ -92,7 +92,7 @@ const picoclawCauses: Readonly<Record<FailureCause, true>> = {
   no_action: true,
 };
 
-test('docs/guides/run-hooks-of-other-systems.md names every rule by which a failure passes', () => {
+test('docs/reference/dialects.md names every rule by which a failure passes', () => {
   const written = readModules(new URL('../src/dialects', import.meta.url).pathname)
     // A key of a hook's config has the same form.
     .filter(({ file }) => !file.includes('/config/'))
@@ -103,7 +103,7 @@ test('docs/guides/run-hooks-of-other-systems.md names every rule by which a fail
   expect(named.toSorted()).toEqual([...new Set(known)].toSorted());
 });
 
-test('docs/guides/run-hooks-of-other-systems.md has every member that plugin_hook_fired may have', () => {
+test('docs/reference/dialects.md has every member that plugin_hook_fired may have', () => {
   const section = page.split(/^## /m).find((each) => each.startsWith('plugin_hook_fired\n')) ?? '';
   const shown = [...section.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(
     ([, cell = '']) => cell.match(/\w+/g) ?? [],
@@ -198,8 +198,12 @@ test('a run asks its hooks in the order of the page: moment by moment, in each a
   });
 });
 
-test('the config that the page shows is a valid one', () => {
-  const [, yaml = ''] = /```yaml\n([^`]*)```/.exec(page) ?? [];
+test('the config that docs/guides/run-hooks-of-other-systems.md shows is a valid one', () => {
+  const guide = readFileSync(
+    new URL('../docs/guides/run-hooks-of-other-systems.md', import.meta.url),
+    'utf8',
+  );
+  const [, yaml = ''] = /```yaml\n([^`]*)```/.exec(guide) ?? [];
   const folder = newProject({
     'runtime.yaml': `apiVersion: signalbox/v1\nkind: RuntimeConfig\n${yaml}`,
     'review_gate.py': '',

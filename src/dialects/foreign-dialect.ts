@@ -134,7 +134,7 @@ export interface Trial<Settings = unknown> {
   readonly greeting?: string;
   /** The self-description of a plugin that registers for every point. Absent: the system asks for none. */
   readonly description?: string;
-  /** The causes of failures that pass. Source: docs/guides/run-hooks-of-other-systems.md, "What fails open". */
+  /** The causes of failures that pass. Source: docs/reference/dialects.md, "What fails open". */
   readonly failsOpenBy: readonly string[];
   /** The rules that let something pass at the point as a valid answer of the system. Source: likewise. */
   passesAt(point: string): Readonly<Partial<Record<Utterance, string>>>;

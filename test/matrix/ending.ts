@@ -81,7 +81,7 @@ const codesOfServer: Readonly<Record<Ending['by'], ErrorCode>> = {
   noise: 'PROCESS_TIMEOUT',
 };
 
-/** The rules of docs/guides/run-hooks-of-other-systems.md, "What fails open", and of docs/reference/protocols. */
+/** The rules of docs/reference/dialects.md, "What fails open", and of docs/reference/protocols. */
 const foreignMeanings = { picoclaw, chibi, claude, agentao } satisfies Record<
   string,
   (ending: Ending, target: Hooked) => Meaning

@@ -6,7 +6,7 @@ export type Meaning =
   | { readonly kind: 'well' }
   /** A failure with one of these codes: a filter denies, a tool has failed, an eval is unscored. */
   | { readonly kind: 'failure'; readonly codes: readonly ErrorCode[] }
-  /** A failure that passes by a rule of docs/guides/run-hooks-of-other-systems.md, unless `on_failure: deny`. */
+  /** A failure that passes by a rule of docs/reference/dialects.md, unless `on_failure: deny`. */
   | { readonly kind: 'open'; readonly causes: readonly string[] }
   /** No opinion, as the dialect documents it: passes without a rule, and is never closed. */
   | { readonly kind: 'silent' }

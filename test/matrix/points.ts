@@ -62,7 +62,7 @@ const plugin = '{"note": "seen"}';
 const shown = '{"systemMessage": "seen"}';
 const said = '{"additionalContext": "seen"}';
 
-/** Points of foreign hooks: those of a turn, one for each rule of its dialect. Sources: docs/guides/run-hooks-of-other-systems.md, docs/reference/protocols. */
+/** Points of foreign hooks: those of a turn, one for each rule of its dialect. Sources: docs/reference/dialects.md, docs/reference/protocols. */
 export const foreignPoints = {
   picoclaw: [
     { name: 'before_llm', event: events.beforeCall, reply: go },

@@ -218,7 +218,7 @@ export const dialects: readonly ForeignDialect[] = await Promise.all(
   Object.values(foreignDialects).map(async (dialect) => await dialect.loadHooks()),
 );
 
-/** The table of moments as docs/guides/run-hooks-of-other-systems.md has it; a point that is only told stands in italics. */
+/** The table of moments as docs/reference/dialects.md has it; a point that is only told stands in italics. */
 export function renderMoments(): string {
   const rows = moments.map(({ name, native, events }) => [
     name,

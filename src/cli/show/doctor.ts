@@ -166,8 +166,7 @@ function openByRule({ cells, places }: ChaosReport, columns: number, paint: Pain
       return indented(`${rule}: ${faults}`, columns, '    ');
     }),
   ]);
-  const title =
-    'Passes by a rule of its own system (docs/guides/run-hooks-of-other-systems.md, "What fails open"):';
+  const title = 'Passes by a rule of its own system (docs/reference/dialects.md, "What fails open"):';
   const hint =
     'hint: `on_failure: deny` closes these, but for answers of their systems: no_opinion, plain_text, exit_2.';
   return [paint('yellow', cut(title, columns)), ...lines, ...indented(hint, columns), ''];

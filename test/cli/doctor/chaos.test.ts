@@ -182,11 +182,8 @@ test('exit code 2 is excused only where it does not deny', async () => {
   expect(passesAt('PostToolUse')['exit 2']).toBe('claude.exit_2');
 });
 
-test('docs/guides/run-hooks-of-other-systems.md has every rule that a trial may name, and no other', async () => {
-  const page = readFileSync(
-    new URL('../../../docs/guides/run-hooks-of-other-systems.md', import.meta.url),
-    'utf8',
-  );
+test('docs/reference/dialects.md has every rule that a trial may name, and no other', async () => {
+  const page = readFileSync(new URL('../../../docs/reference/dialects.md', import.meta.url), 'utf8');
   const documented = [
     ...page.matchAll(/^\| `((?:picoclaw|chibi|claude|agentao)\.\w+)` \| (?:the hook )?\w/gm),
   ];

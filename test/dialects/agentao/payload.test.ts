@@ -116,7 +116,7 @@ test.each(refused)(
     const refusal = expect.objectContaining({
       code: 'EVENT_INVALID',
       message: expect.stringContaining(`\`${names}\``),
-      hint: expect.stringContaining('docs/guides/run-hooks-of-other-systems.md'),
+      hint: expect.stringContaining('docs/reference/dialects.md'),
     });
     expect(() => agentao.complete(point, given, scene)).toThrow(refusal);
     expect(() => agentao.complete(point, given, scene)).toThrow(RuntimeError);

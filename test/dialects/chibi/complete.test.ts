@@ -105,7 +105,7 @@ test.each(wrong)('$says [CH-7-39]', ({ point, given, says }) => {
     expect.objectContaining({
       code: 'EVENT_INVALID',
       message: says,
-      hint: expect.stringContaining('docs/guides/run-hooks-of-other-systems.md'),
+      hint: expect.stringContaining('docs/reference/dialects.md'),
     }),
   );
 });

@@ -296,7 +296,7 @@ test.each(wrong)('%s with %j is refused [CC-5-03]', (point, payload, message) =>
     expect.objectContaining({
       code: 'EVENT_INVALID',
       message,
-      hint: expect.stringContaining('docs/guides/run-hooks-of-other-systems.md'),
+      hint: expect.stringContaining('docs/reference/dialects.md'),
     }),
   );
 });

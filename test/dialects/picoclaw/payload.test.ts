@@ -178,7 +178,7 @@ test.each(wrong)(
     expect(complete).toThrow(RuntimeError);
     expect(complete).toThrow(names);
     expect(complete).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining('docs/guides/run-hooks-of-other-systems.md') }),
+      expect.objectContaining({ hint: expect.stringContaining('docs/reference/dialects.md') }),
     );
   },
 );

@@ -9,7 +9,7 @@ const denied = () => no;
 /** Agentao finds a denial in whatever stands around it, and its reader of JSON knows NaN. */
 const claudeOnly = (target: Target) => (target.dialect === 'claude' ? badJson(target) : no);
 
-/** Denials of Claude Code and Agentao that may be none. Source: docs/guides/run-hooks-of-other-systems.md, "What fails open". */
+/** Denials of Claude Code and Agentao that may be none. Source: docs/reference/dialects.md, "What fails open". */
 export const doubts: readonly Fault[] = [
   doubt('says it twice', '{"decision": "block", "decision": "approve"}', denied),
   doubt('is cut off', denial.slice(0, -3), badJson),
