@@ -9,81 +9,32 @@ export interface Area {
 
 const foreign = (name: string, more: readonly string[] = []): Area => ({
   name,
-  sources: [`src/dialects/${name}/{decode,read}.ts`, `src/dialects/${name}/read/*.ts`, ...more],
+  sources: [`src/dialects/${name}/{decode,read}.ts`, ...more],
   tests: [`test/dialects/${name}/**/*.test.ts`, 'test/dialects/*.test.ts'],
 });
-
-/** Those whose tools and hooks are no processes. */
-const playedCalls = [
-  'test/calls/tool-call/{approvers,after-execution,before-execution,call-loop,decided-call}.test.ts',
-  'test/calls/tool-call/{document,stopped-call,tool-args}.test.ts',
-];
 
 /** What decides whether a call, an answer or an event passes. */
 export const areas: readonly Area[] = [
   {
-    name: 'gate',
-    sources: ['src/calls/hooks/{gate,hook-chain,links}.ts', 'src/calls/capability/hook.ts'],
-    tests: [
-      'test/calls/hooks/model/*.test.ts',
-      'test/calls/hooks/{gate,filter-batch,group-gate,hook-chain,hook-question,steps}.test.ts',
-      'test/calls/hooks/{reconcile-messages,replace}.test.ts',
-      'test/calls/capability/{ask-hook,faults}.test.ts',
-    ],
+    name: 'hooks',
+    sources: ['src/calls/{hooks,capability}/*.ts'],
+    tests: ['test/calls/{hooks,hooks/model,capability}/*.test.ts', 'test/dialects/promptkit/*.test.ts'],
   },
+  { name: 'tool-calls', sources: ['src/calls/tool-call/*.ts'], tests: ['test/calls/tool-call/*.test.ts'] },
   {
     name: 'verdicts',
-    sources: ['src/dialects/promptkit/{dialect,hook,eval}.ts', 'src/calls/capability/invoke.ts'],
+    sources: ['src/dialects/promptkit/{dialect,hook,eval,casing}.ts'],
     tests: [
       'test/dialects/promptkit/*.test.ts',
+      'test/dialects/payload.test.ts',
       'test/calls/capability/*.test.ts',
       'test/calls/hooks/model/*.test.ts',
     ],
   },
   {
-    name: 'approvals',
-    sources: ['src/calls/tool-call/approvals.ts', 'src/store/store-rules.ts'],
-    tests: ['test/calls/tool-call/{approval-rule,decider,named-approvers,quorum,read-decision}.test.ts'],
-  },
-  {
-    name: 'decided',
-    sources: ['src/calls/tool-call/pending-call.ts'],
-    tests: [...playedCalls, 'test/calls/tool-call/decision-rules.test.ts'],
-  },
-  {
-    name: 'pendings',
-    sources: ['src/store/sqlite/write/make-change.ts'],
-    tests: ['test/store/{sqlite-store,damaged-records}.test.ts'],
-  },
-  {
-    name: 'groups',
-    sources: ['src/calls/hooks/{fire-point,group}.ts'],
-    tests: ['test/calls/hooks/{fire-point,group,group-gate,group-told,hook-set,member,steps}.test.ts'],
-  },
-  {
-    name: 'events',
-    sources: ['src/calls/hooks/observer-queue.ts'],
-    tests: ['test/calls/hooks/{background-hooks,background-queue,event-queues,observer-queue}.test.ts'],
-  },
-  {
-    name: 'contents',
-    sources: ['src/calls/hooks/{event-input,replace}.ts'],
-    tests: ['test/calls/hooks/{call-result,event-input,reconcile-messages,replace}.test.ts'],
-  },
-  {
-    name: 'scores',
-    sources: ['src/calls/capability/eval.ts', 'src/dialects/promptkit/casing.ts'],
-    tests: [
-      'test/calls/capability/*.test.ts',
-      'test/dialects/promptkit/*.test.ts',
-      'test/dialects/payload.test.ts',
-      'test/runtime/batches.slow.test.ts',
-    ],
-  },
-  {
-    name: 'calls',
-    sources: ['src/calls/tool-call/{after-execution,before-execution,call,callable-tool,document}.ts'],
-    tests: playedCalls,
+    name: 'store',
+    sources: ['src/store/store-rules.ts', 'src/store/sqlite/write/make-change.ts'],
+    tests: ['test/store/*.test.ts', 'test/pipelines/{*,below/*,run/*}.test.ts', 'test/cli/runs.test.ts'],
   },
   foreign('picoclaw', ['src/dialects/picoclaw/failure.ts']),
   foreign('chibi', [
