@@ -6,7 +6,7 @@ import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
 import { type Input, openInput, readDuration } from './input.ts';
 import type { Invocation } from './invocation.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { hintWithPage, openTerminal, type Terminal } from './terminal.ts';
 
 interface CommonOptions {
   readonly config: string;
@@ -306,7 +306,8 @@ async function printError(error: RuntimeError, { json }: CommonOptions, terminal
   }
   if (problems !== undefined) await printProblems(error, terminal);
   else terminal.printStderr(`error: [${code}] ${escapeInvisible(message)}`);
-  if (problems === undefined && hint !== '') terminal.printStderr(`hint: ${escapeInvisible(hint)}`);
+  if (problems === undefined && hint !== '')
+    terminal.printStderr(`hint: ${escapeInvisible(hintWithPage({ code, hint }))}`);
   if (code === 'INTERNAL') terminal.printStderr(escapeInvisible(error.stack ?? ''));
 }
 

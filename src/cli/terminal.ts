@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import type { Fault } from '../base/errors.ts';
+import { type Fault, pageOf } from '../base/errors.ts';
 import { type OutputSink, openOutputSink } from '../base/files/output-sink.ts';
 import { stringifyJson } from '../base/json/json.ts';
 import { escapeCommands } from '../base/text/escape-commands.ts';
@@ -42,7 +42,7 @@ export interface Terminal {
   /** Adds `npx` to quoted commands if PATH lacks this program. */
   nameCommands(text: string): string;
   /** Prints on stderr the text that a process printed instead of a reply, and the fault's hint, if any. */
-  printHint(fault: Pick<Fault, 'hint' | 'details'> | undefined): void;
+  printHint(fault: HintedFault | undefined): void;
   writeStderr(text: string): void;
   styleStdout(style: Style, text: string): string;
   styleStderr(style: Style, text: string): string;
@@ -92,12 +92,20 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
       const printed = fault?.details?.['text'];
       if (typeof printed === 'string')
         printStderr(`it printed: ${escapeInvisibleLine(printed.slice(0, 200))}`);
-      if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${fault.hint}`);
+      if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${hintWithPage(fault)}`);
     },
     writeStderr,
     styleStdout,
     styleStderr: styler(hasErrorColour),
   };
+}
+
+type HintedFault = Pick<Fault, 'hint' | 'details'> & Partial<Pick<Fault, 'code'>>;
+
+/** The hint, and the page of the error's code, unless the hint names a page. */
+export function hintWithPage({ code, hint }: HintedFault): string {
+  const page = code === undefined || hint.includes('docs/') ? undefined : pageOf(code);
+  return page === undefined ? hint : `${hint} See ${page}.`;
 }
 
 export function codeText(fault: Pick<Fault, 'code'> | undefined): string {

@@ -1,16 +1,31 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { catalogue, RuntimeError, toFault, toRuntimeError } from '../../src/base/errors.ts';
 
 test('docs/reference/errors.md has one row for every code, in the order of the catalogue, and no other', () => {
   const page = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
-  const wanted = Object.entries(catalogue).map(
-    ([code, { summary, hint }]) => `| \`${code}\` | ${summary} | ${hint} |`,
+  const wanted = rowsOfCatalogue.map(
+    ([code, { summary, hint, page }]) =>
+      `| \`${code}\` | ${summary} | ${hint}${page === undefined ? '' : ` See ${linkTo(page)}.`} |`,
   );
   expect(rows, 'docs/reference/errors.md must have the rows that stand under "Expected" (-)').toEqual(wanted);
 });
+
+const rowsOfCatalogue = Object.entries<{ summary: string; hint: string; page?: string }>(catalogue);
+
+/** A link in words, as it stands on a page of docs/reference. */
+function linkTo(page: string): string {
+  return `[${basename(page, '.md').replaceAll('-', ' ')}](${page.replace('docs/', '../').replace('../reference/', '')})`;
+}
+
+test.each(rowsOfCatalogue.filter(([, { page }]) => page !== undefined))(
+  'the page that %s names is in the package',
+  (_, { page = '' }) => {
+    expect(existsSync(new URL(`../../${page}`, import.meta.url))).toBe(true);
+  },
+);
 
 test('every code is used somewhere in src', () => {
   const folder = new URL('../../src', import.meta.url).pathname;

@@ -58,7 +58,7 @@ hooks:
 const aborted = (name: string) => ({
   code: 'ABORTED',
   message: `the call of "${name}" was aborted`,
-  hint: 'Call again when the result is wanted.',
+  hint: 'Repeat the call if you need its result.',
 });
 
 test.concurrent.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
@@ -183,7 +183,7 @@ test.concurrent('Ctrl-C while stdin is waited for exits 130', async ({ expect })
       error: {
         code: 'ABORTED',
         message: '--args: the wait for stdin was given up',
-        hint: 'Call again when the result is wanted.',
+        hint: 'Repeat the call if you need its result.',
       },
     },
   });

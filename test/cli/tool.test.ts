@@ -133,9 +133,14 @@ test.concurrent.for([
     code: 1,
     document: {
       status: 'failed',
-      error: { code: 'TOOL_ERROR', message: 'city not found', hint: 'The message is the tool’s own.' },
+      error: {
+        code: 'TOOL_ERROR',
+        message: 'city not found',
+        hint: 'The message comes from the tool: correct the tool or its input.',
+      },
     },
-    stderr: 'failed: [TOOL_ERROR] tool "lost": city not found\nhint: The message is the tool’s own.\n',
+    stderr:
+      'failed: [TOOL_ERROR] tool "lost": city not found\nhint: The message comes from the tool: correct the tool or its input. See docs/guides/write-tools.md.\n',
   },
   {
     title: 'failed for want of anything to run',

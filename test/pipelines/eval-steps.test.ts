@@ -17,7 +17,7 @@ const view = { score: 0.5, passed: false, detail: 'half', data: { n: Number('123
 const missed = (bounds: string) => ({
   code: 'THRESHOLD_MISSED',
   message: `eval "one" scored 0.5, which is not ${bounds}: half`,
-  hint: 'The message has the score and the eval’s own detail.',
+  hint: 'The message has the score and the detail from the eval.',
 });
 
 const scores = [

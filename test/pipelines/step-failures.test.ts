@@ -15,7 +15,11 @@ evals:
   stuck: {command: $bin/hang.sh}
 `;
 
-const toolError = { code: 'TOOL_ERROR', message: 'no such order', hint: 'The message is the tool’s own.' };
+const toolError = {
+  code: 'TOOL_ERROR',
+  message: 'no such order',
+  hint: 'The message comes from the tool: correct the tool or its input.',
+};
 
 test('a step that fails stops the run with its error', async () => {
   const desk = await openDesk(spec);

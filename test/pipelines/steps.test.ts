@@ -213,7 +213,11 @@ steps:
   - {id: last, tool: note}
 output: {all: "\${steps.all}", a: "\${steps.a.status}", b2: "\${steps.b2.status}"}
 `);
-  const error = { code: 'TOOL_ERROR', message: 'no such order', hint: 'The message is the tool’s own.' };
+  const error = {
+    code: 'TOOL_ERROR',
+    message: 'no such order',
+    hint: 'The message comes from the tool: correct the tool or its input.',
+  };
   expect(end.output).toEqual({ all: { status: 'failed', error }, a: 'failed', b2: 'ok' });
   expect(desk.lines('notes')).toHaveLength(3);
 });

@@ -91,7 +91,7 @@ const refusals = [
     fault: {
       code: 'SERVER_EXIT',
       details: { exit_code: 3 },
-      hint: 'It is started again on the next call; its last stderr line is in the message.',
+      hint: 'The next call starts it again; the message has the last line of its stderr.',
     },
   },
   { title: 'is too long', said: 'long', fault: { code: 'OUTPUT_LIMIT' } },

@@ -118,7 +118,7 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     expect(toFault(await opened.fault({ die: 7 }))).toEqual({
       code: 'SERVER_EXIT',
       message: 'the server ended with exit code 7 while the request was in flight: out of memory',
-      hint: 'It is started again on the next call; its last stderr line is in the message.',
+      hint: 'The next call starts it again; the message has the last line of its stderr.',
       details: { exit_code: 7, signal: null, stderr: 'out of memory\n' },
     });
   });
@@ -482,7 +482,7 @@ describe('the circuit', () => {
     expect(toFault(await opened.fault())).toEqual({
       code: 'SERVER_CIRCUIT_OPEN',
       message: 'the server "demo" died 3 times in a row and is left alone for now',
-      hint: 'Repair the server; one call tries again after the pause.',
+      hint: 'Repair the server; after the pause, one call tries it again.',
     });
     expect(starts(opened)).toBe(3);
     expect(allOf(opened.events, 'circuit.opened')).toEqual([

@@ -21,10 +21,7 @@ function ofLast(text: string): string {
 }
 
 const good = '{"jsonrpc":"2.0","id":%ID,"result":"good"}\n';
-const malformed = (
-  message: string,
-  hint = 'stdout must carry the reply and nothing else; log to stderr.',
-) => ({
+const malformed = (message: string, hint = 'Print the reply to stdout and nothing else; log to stderr.') => ({
   code: 'REPLY_MALFORMED',
   message: `"demo": ${message}`,
   hint,

@@ -78,7 +78,11 @@ test('its calls give the documents as values [DS-LIB-01]', async () => {
   });
   expect(await runtime.tools.call('lost')).toEqual({
     status: 'failed',
-    error: { code: 'TOOL_ERROR', message: 'city not found', hint: 'The message is the tool’s own.' },
+    error: {
+      code: 'TOOL_ERROR',
+      message: 'city not found',
+      hint: 'The message comes from the tool: correct the tool or its input.',
+    },
     metadata,
   });
   expect(await runtime.evals.call('score', { content: '', params: { score: 0.5, detail: 'half' } })).toEqual({

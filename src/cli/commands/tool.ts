@@ -110,7 +110,7 @@ function printFault(
 ): void {
   terminal.printStderr(`failed: [${code}] ${nameText('tool', name, message)}${escapeInvisible(message)}`);
   const next = code === 'ARGS_INVALID' && !isJson(args) ? wanted('--args', args) : hint;
-  terminal.printHint({ hint: next, ...(details && { details }) });
+  terminal.printHint({ code, hint: next, ...(details && { details }) });
 }
 
 function resultText(document: Extract<ToolDocument, { status: 'ok' }>): string {

@@ -4,7 +4,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import type { Invocation } from '../invocation.ts';
 import { nextCommands } from '../next-command.ts';
 import type { RecordingFlags } from '../recording.ts';
-import type { Terminal } from '../terminal.ts';
+import { hintWithPage, type Terminal } from '../terminal.ts';
 import { exactText } from './exact-text.ts';
 import { choicesText, memoryStoreText, questionOfDocument, questionText, resumeText } from './pending.ts';
 
@@ -110,5 +110,5 @@ function printFailure(document: RunDocument, { printStderr, styleStderr }: Termi
   printStderr(
     `${word}: ${step === undefined ? '' : `step "${step.step}": `}[${code}] ${escapeInvisible(message)}`,
   );
-  if (hint !== '') printStderr(`hint: ${escapeInvisible(hint)}`);
+  if (hint !== '') printStderr(`hint: ${escapeInvisible(hintWithPage(error))}`);
 }

@@ -181,7 +181,7 @@ test.each(on('DS-HOOK-09@both'))(
         verdict: 'deny',
         hook: 'rogue',
         replace: null,
-        reason: 'the hook failed: The reply is not the one JSON object that the dialect asks for.',
+        reason: 'the hook failed: The reply is not the one JSON object that the dialect requires.',
         error: { code: 'REPLY_MALFORMED' },
       });
       expect(left).toBe(event);

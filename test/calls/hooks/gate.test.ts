@@ -490,7 +490,7 @@ test.each(refusals)(
     expect(decision).toMatchObject({
       verdict: 'deny',
       hook: 'a',
-      reason: 'the hook failed: The reply is not the one JSON object that the dialect asks for.',
+      reason: 'the hook failed: The reply is not the one JSON object that the dialect requires.',
       replace: null,
       error: { code: 'REPLY_MALFORMED' },
     });

@@ -145,7 +145,7 @@ test.each([
   });
   expect(decision).toMatchObject({
     hook: "a's",
-    reason: 'the hook failed: The reply is not the one JSON object that the dialect asks for.',
+    reason: 'the hook failed: The reply is not the one JSON object that the dialect requires.',
   });
   expect(event).toBe(beforeExecution);
 });

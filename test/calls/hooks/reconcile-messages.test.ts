@@ -179,7 +179,7 @@ test.each(denied)('where $title, the filter denies [PK-6-11@oneshot]', async ({ 
   expect(decision).toMatchObject({
     verdict: 'deny',
     hook: 'mask',
-    reason: 'the hook failed: The reply is not the one JSON object that the dialect asks for.',
+    reason: 'the hook failed: The reply is not the one JSON object that the dialect requires.',
     error: { code: 'REPLY_MALFORMED' },
   });
 });

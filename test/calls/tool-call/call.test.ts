@@ -372,7 +372,7 @@ const misfits = onTransports([
 ]);
 
 test.each(misfits)('replaced args that $title deny, and the tool does not run', async ({ on, args }) => {
-  const reason = 'the hook failed: The reply is not the one JSON object that the dialect asks for.';
+  const reason = 'the hook failed: The reply is not the one JSON object that the dialect requires.';
   const bench = openBench();
   const link = bench.links.filter({
     ...answering(on, `{"allow": true, "replace": {"args": ${args}}}`),

@@ -63,7 +63,7 @@ test.each(streams)('an answer that fails a guardrail reaches nobody (%s) [DS-CHA
     error: {
       code: 'THRESHOLD_MISSED',
       message: 'eval "judge" scored 0, which is not at least 1: says nothing good',
-      hint: 'The message has the score and the eval’s own detail.',
+      hint: 'The message has the score and the detail from the eval.',
     },
   });
   expect(await allTold(desk, end)).not.toMatch(/secret|swordfish/);

@@ -47,7 +47,7 @@ interface DecisionRow {
 
 const approval = '"approval":{"id":"ID","decision":"approved","by":"mara","reason":"fine"}';
 const hintOf = {
-  rejected: 'The reason is the person’s own.',
+  rejected: 'The message has the reason that the person gave.',
   expired: 'Call again, and decide before it expires.',
 };
 

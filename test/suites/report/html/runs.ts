@@ -82,7 +82,7 @@ const crashed = resultOf({
   error: {
     code: 'PROCESS_EXIT',
     message: 'evals/final_number ended with exit code 1',
-    hint: 'Its stderr is in the log and in details.stderr.',
+    hint: 'Read its stderr, in the log or in details.stderr.',
   },
   stderr:
     'Traceback (most recent call last):\n  File "final_number", line 12, in <module>\nValueError: no number',
