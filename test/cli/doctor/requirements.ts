@@ -1,7 +1,7 @@
 import { section } from '../../requirements/requirement.ts';
 
 /** `doctor --chaos`. */
-export const chaos = section('guides/check-a-config.md', [
+export const chaos = section('reference/doctor.md', [
   [
     'DS-CHAOS-01',
     'none',
@@ -30,7 +30,7 @@ export const chaos = section('guides/check-a-config.md', [
 ]);
 
 /** `doctor`. */
-export const checks = section('guides/check-a-config.md', [
+export const checks = section('reference/doctor.md', [
   ['DS-DOCTOR-01', 'none', 'doctor starts no command of the config, and makes no file.'],
   ['DS-DOCTOR-02', 'none', 'A config of which nothing would fail exits 0; warnings do not change that.'],
   [
