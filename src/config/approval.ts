@@ -12,12 +12,12 @@ const ruleProperties = {
     type: 'string',
     [read]: textAt,
     description:
-      'Approval is needed where this `${…}` over `args` is true, or cannot be evaluated. Default: every time.',
+      'Approval is needed if this `${…}` over `args` is true, or cannot be evaluated. Default: for every call.',
   },
   message: {
     type: 'string',
     [read]: textAt,
-    description: 'What the person is told; may hold `${…}` over `args`.',
+    description: 'The message for the person; may contain `${…}` over `args`.',
   },
   by: {
     type: 'array',
@@ -25,19 +25,20 @@ const ruleProperties = {
     uniqueItems: true,
     items: { type: 'string', pattern: '\\S' },
     description:
-      'Who may decide, as `--by` names them: about every call of the tool that waits, whoever has asked. Default: whoever has a name.',
+      'Who may decide, by the names that `--by` gives. Applies to every waiting call of the tool, whatever asked for the decision. Default: anyone who gives a name.',
   },
   quorum: {
     type: 'integer',
     minimum: 1,
     [read]: (document: YamlDocument, path: Path) => integerAt(document, path, 2),
     description:
-      'How many different people of `by` must approve; one who rejects is enough to reject. Default: 1.',
+      'How many different people of `by` must approve. One rejection is enough to reject. Default: 1.',
   },
   expires: {
     ...duration,
     [as]: 'expiresMs',
-    description: 'How long a decision may take, such as 24h or 7d; then the call fails. Default: for ever.',
+    description:
+      'How long a decision may take, such as 24h or 7d; after that the call fails. Default: no limit.',
   },
 } as const;
 
@@ -48,7 +49,7 @@ export const approvalSchema: Readonly<Record<string, unknown>> & { readonly [rea
   [read]: readApproval,
   pattern: '^required$',
   description:
-    'When a person must approve before the tool runs. required: every time. A mapping says when, and what the person is told.',
+    'When a person must approve before the tool runs. required: every time. A mapping sets the condition and the message.',
   additionalProperties: false,
   properties: ruleProperties,
 };
@@ -59,8 +60,7 @@ const namedRuleProperties = {
     minItems: 1,
     items: { type: 'string', minLength: 1 },
     [usual]: [],
-    description:
-      'Names of tools, in which `*` stands for any characters and `?` for one, such as Bash or mcp__prod__*.',
+    description: 'Names of tools, such as Bash or mcp__prod__*. `*` matches any characters, `?` exactly one.',
   },
   ...ruleProperties,
 } as const;
@@ -73,7 +73,7 @@ export interface NamedApprovalRule extends Fields<typeof namedRuleProperties> {
 export const approvalsSchema = {
   type: ['object', 'null'],
   description:
-    'Approvals by name, for tools whose names fit a pattern, whoever runs them: Signalbox, the client of a gateway, or an agent that has Signalbox for a hook. Where several fit, all hold.',
+    'Approvals by name, for tools whose names match a pattern, no matter who runs them: Signalbox, the client of a gateway, or an agent that calls Signalbox as a hook. If several match, all apply.',
   additionalProperties: {
     type: 'object',
     additionalProperties: false,
@@ -84,7 +84,7 @@ export const approvalsSchema = {
 
 export const agentsSchema = {
   type: ['object', 'null'],
-  description: 'Agents that have Signalbox for a hook (`signalbox hook`).',
+  description: 'Agents that call Signalbox as a hook (`signalbox hook`).',
   additionalProperties: false,
   properties: {
     pending: {
@@ -92,13 +92,13 @@ export const agentsSchema = {
       enum: ['hold', 'refuse'],
       [usual]: 'refuse',
       description:
-        'When a person has to decide about a call: let the agent wait, or refuse the call and name the pending one. Default: refuse.',
+        'What happens when a person must decide about a call: the agent waits, or the call is refused with the id of the pending call. Default: refuse.',
     },
     hold_ms: usually(120_000, {
       type: 'integer',
       minimum: 1,
       maximum: 86_400_000,
-      description: 'How long the agent waits; then the call is refused.',
+      description: 'How long the agent waits before the call is refused.',
     }),
   },
 } as const;
@@ -139,9 +139,10 @@ function checkQuorum(document: YamlDocument, path: Path): Finding[] {
   if (named >= quorum) return [];
   const message =
     named === 0
-      ? 'a quorum needs `by`: who may approve'
+      ? 'a quorum needs `by`, the people who may approve'
       : `a quorum of ${quorum} cannot be reached: \`by\` names ${named}`;
-  const hint = 'Name at least so many different people in `by`; a name alone could be given twice by one.';
+  const hint =
+    'Name at least that many people in `by`: without names, one person could approve under several.';
   return [{ severity: 'error', path: [...path, 'quorum'], message, hint }];
 }
 
@@ -190,7 +191,7 @@ function findTooFew(one: PlacedRule, other: PlacedRule, tool: string): Finding[]
   if (some === undefined || others === undefined) return [];
   const both = some.filter((name) => others.includes(name)).length;
   if (both >= needed) return [];
-  const message = `\`by\` names ${both === 0 ? 'nobody' : `only ${both}`} whom "${other.name}" names too, and both hold for ${tool}`;
-  const hint = `Name the same people, at least ${needed}, or put both into one entry.`;
+  const message = `\`by\` has ${both === 0 ? 'nobody' : `only ${both}`} in common with "${other.name}", and both apply to ${tool}`;
+  const hint = `Name at least ${needed} of the same people in both, or merge the two entries.`;
   return [{ severity: 'error', path: [...one.path, 'by'], message, hint }];
 }

@@ -52,14 +52,14 @@ const upTo = (maximum: number, description: string) => ({ ...count, maximum, des
 
 /** Linux limits processes to 2^22, and seconds to 31 bits. */
 const processLimitKeys = {
-  memory_mb: upTo(1_000_000_000, 'MiB of memory, of all its processes together. Linux only.'),
+  memory_mb: upTo(1_000_000_000, 'MiB of memory for all its processes together. Linux only.'),
   cpu_seconds: upTo(
     2_147_483_000,
-    'Seconds of computing, of each of its processes; a server’s over its whole life.',
+    'Seconds of CPU time for each of its processes; for a server, over its whole life.',
   ),
   open_files: upTo(1_000_000_000, 'Files, pipes and connections that each of its processes may have open.'),
   processes: upTo(4_194_304, 'Processes and threads at once, the first one included. Linux only.'),
-  file_size_mb: upTo(1_000_000_000, 'MiB of each file that it writes.'),
+  file_size_mb: upTo(1_000_000_000, 'MiB for each file that it writes.'),
 } as const;
 
 const processLimits = {
@@ -71,36 +71,37 @@ const processLimits = {
     return Object.keys(limits).length === 0 ? undefined : limits;
   },
   description:
-    'What the system allows the process and all that it starts; what reaches a limit fails with LIMIT_EXCEEDED. Members that an entry does not name are those of `spec.defaults`. Default: none.',
+    'Limits that the operating system enforces on the process and on everything that it starts. A process that reaches one fails with LIMIT_EXCEEDED. Limits that an entry leaves out come from `spec.defaults`. Default: none.',
 } as const;
 
 const limitProperties = {
   timeout_ms: {
     ...milliseconds,
-    description: `Milliseconds until an exchange is given up, counted from the moment it has its slot in the pool. Default: ${usualLimits.toolTimeoutMs} for tools and evals, ${usualLimits.hookTimeoutMs} for hooks, ${usualLimits.evalHookTimeoutMs} for eval hooks; foreign hooks have the limits of their own systems.`,
+    description: `Milliseconds until an exchange times out, counted from the moment it gets its slot in the pool. Default: ${usualLimits.toolTimeoutMs} for tools and evals, ${usualLimits.hookTimeoutMs} for hooks, ${usualLimits.evalHookTimeoutMs} for eval hooks; foreign hooks have the limits of their own systems.`,
   },
   max_output_bytes: {
     ...count,
-    description: `Bytes a reply may have; more fails the call. Default: ${usualLimits.maxOutputBytes}.`,
+    description: `Longest reply in bytes; a longer one fails the call. Default: ${usualLimits.maxOutputBytes}.`,
   },
   grace_ms: {
     type: 'integer',
     minimum: 0,
     maximum: longestMs,
-    description: `Milliseconds between SIGTERM and SIGKILL when a process has to go. Default: ${usualLimits.graceMs}.`,
+    description: `Milliseconds between SIGTERM and SIGKILL when a process is stopped. Default: ${usualLimits.graceMs}.`,
   },
   leftovers: {
     type: 'string',
     enum: ['kill', 'keep'],
     description:
-      'What becomes of processes that a finished one-shot process leaves in its process group. Default: kill; keep for foreign dialects.',
+      'What happens to processes that a finished one-shot process leaves in its process group. Default: kill; keep for foreign dialects.',
   },
   limits: processLimits,
   nice: {
     type: 'integer',
     minimum: 0,
     maximum: 19,
-    description: 'How much the process steps back for others on a busy machine, as `nice -n`. Default: 0.',
+    description:
+      'Niceness of the process, as in `nice -n`: on a busy machine, a higher number gives way to others. Default: 0.',
   },
 } as const;
 
@@ -134,7 +135,7 @@ const processKeys = {
     minLength: 1,
     [usual]: '',
     description:
-      'The program to start. With a / in it, a path that starts at the folder of this file; otherwise a name on PATH. No shell: words after the first belong into `args`.',
+      'The program to start. With a /, a path relative to the folder of this file; otherwise a name on PATH. There is no shell: put arguments into `args`.',
   },
   args: {
     type: 'array',
@@ -147,7 +148,7 @@ const processKeys = {
     enum: ['exec', 'server', 'fork'],
     [usual]: 'exec',
     description:
-      'exec (default): one process per call, one JSON object in and one out. server: one process that stays, JSON-RPC 2.0, one object per line. fork: as exec, forked from a process that has imported what the script imports; Python only, anything else runs as exec.',
+      'exec (default): one process per call, one JSON object in and one out. server: one process that keeps running and speaks JSON-RPC 2.0, one object per line. fork: like exec, but forked from a process that has already imported what the script imports; Python only, anything else runs as exec.',
   },
   env: {
     type: 'array',
@@ -155,7 +156,7 @@ const processKeys = {
     [read]: readVariables,
     [usual]: [],
     description:
-      'Names of environment variables to pass on, or NAME=value for a literal. Beyond these a process sees PATH, HOME, LANG, LC_*, TZ, TMPDIR and USER.',
+      'Names of environment variables to pass on, or NAME=value for a literal. Besides these, a process sees only PATH, HOME, LANG, LC_*, TZ, TMPDIR and USER.',
   },
   dialect: {
     type: 'string',
@@ -178,7 +179,7 @@ const processKeys = {
   },
   concurrency: {
     ...count,
-    description: 'Exchanges of this entry that may run at once. Default: no own limit.',
+    description: 'Exchanges of this entry that may run at once. Default: no limit of its own.',
   },
   instances: {
     ...count,
@@ -189,7 +190,7 @@ const processKeys = {
     minimum: 1,
     maximum: 64,
     description:
-      'A number, without `runtime: server`: so many processes are started ahead and wait for their requests on stdin; each still serves one. true, with `runtime: server` or `fork`: what stays starts with the runtime instead of with its first call. Default: false.',
+      'A number, without `runtime: server`: how many processes start ahead of time and wait for a request on stdin; each still serves one. true, with `runtime: server` or `fork`: the process that stays starts with the runtime instead of on the first call. Default: false.',
   },
 } as const;
 
@@ -200,7 +201,7 @@ export const execProperties = {
     type: 'string',
     enum: ['deny'],
     description:
-      'What a process that fails means for a filter. deny: it is denied. Default: the rule of the dialect, by which native hooks always deny, and foreign ones may let pass.',
+      'What happens when the process of a filter fails. deny: the call is denied. Default: the rule of the dialect: native hooks always deny, foreign ones may let the call pass.',
   },
 } as const;
 
@@ -210,7 +211,7 @@ export const defaultProperties = {
     type: 'string',
     enum: ['deny'],
     description:
-      'deny: whatever a foreign system would let pass when a hook fails is denied. Default: its own rules.',
+      'deny: calls are denied that the foreign system would let pass because a hook failed. Default: the rules of that system.',
   },
 } as const;
 
@@ -264,7 +265,7 @@ export const evalSchema = {
     script: {
       type: 'object',
       description:
-        'In the place of `command`: code that scores `content`, with `params` and `context`, by a number from 0 to 1, true or false. An expression, or a function’s body with `return`. It runs in a process like any other eval.',
+        'Code instead of `command`: it scores `content`, with `params` and `context`, and gives a number from 0 to 1, true or false. It is an expression, or the body of a function with `return`. It runs in a process like any other eval.',
       additionalProperties: false,
       minProperties: 1,
       maxProperties: 1,
@@ -277,7 +278,7 @@ export const evalSchema = {
       ...count,
       maximum: largestBatch,
       description:
-        'Cases that a suite sends in one request at most; the program answers {"results": […]}, see docs/reference/protocols/promptkit.md. Default: 1, each in a request of its own form.',
+        'Most cases that a suite sends in one request. The program answers {"results": […]}; see docs/reference/protocols/promptkit.md. Default: 1, in the form of a single request.',
     },
   },
   allOf: [...runtimeRules, scriptRule],

@@ -19,7 +19,7 @@ const MiB = 1024 * 1024;
 const limitsSchema = {
   type: ['object', 'null'],
   [usual]: {},
-  description: 'What a client may use up.',
+  description: 'Limits on what one client can use.',
   additionalProperties: false,
   properties: {
     body_bytes: usually(
@@ -42,24 +42,30 @@ const limitsSchema = {
       description: 'Longest silence of an upstream, and of a client that does not read.',
     }),
     connections: usually(8192, { ...count, description: 'Connections at once.' }),
-    held_bytes: usually(16 * MiB, { ...count, description: 'Held bytes of one stream.' }),
-    total_held_bytes: usually(512 * MiB, { ...count, description: 'Held bytes of all calls.' }),
+    held_bytes: usually(16 * MiB, {
+      ...count,
+      description: 'Bytes of one stream that the gateway may hold back.',
+    }),
+    total_held_bytes: usually(512 * MiB, {
+      ...count,
+      description: 'Bytes of all calls that the gateway may hold back.',
+    }),
   },
 } as const;
 
 const auditSchema = {
   type: ['object', 'null'],
   description:
-    'A row for each call in audit.db beside the state store, or in its database; nothing is kept without this section.',
+    'Records a row for each call, in audit.db beside the state store or in its database. Without this section, nothing is recorded.',
   additionalProperties: false,
   properties: {
-    required: usually(true, { type: 'boolean', description: 'Refuse calls while rows cannot be kept.' }),
-    content: usually(false, { type: 'boolean', description: 'Keep the bodies too.' }),
+    required: usually(true, { type: 'boolean', description: 'Refuse calls while rows cannot be written.' }),
+    content: usually(false, { type: 'boolean', description: 'Record the bodies too.' }),
     key_env: {
       type: 'string',
       minLength: 1,
       description:
-        'The environment variable that holds the private Ed25519 key (PEM) which signs. Default: audit.key beside audit.db, made when it is missing, or one in the database.',
+        'The environment variable that holds the private Ed25519 key (PEM) that signs. Default: audit.key beside audit.db, created if it is missing, or a key in the database.',
     },
     keep: usually(
       30 * 86_400_000,
@@ -94,9 +100,9 @@ const toolsSchema = {
       enum: ['hold', 'refuse'],
       [usual]: 'refuse',
       description:
-        'When a person has to decide: hold the answer, or refuse it and name the pending call. Default: refuse.',
+        'What happens when a person must decide: the answer is held, or refused with the id of the pending call. Default: refuse.',
     },
-    hold_ms: usually(120_000, { ...count, description: 'How long an answer is held; then it is refused.' }),
+    hold_ms: usually(120_000, { ...count, description: 'How long an answer is held before it is refused.' }),
   },
 } as const;
 
@@ -105,7 +111,7 @@ const usualAddress: ListenAddress = { host: '127.0.0.1', port: 8787 };
 export const gatewaySchema = {
   type: ['object', 'null'],
   description:
-    'What `signalbox serve` offers. Without it every provider is served on loopback, without keys.',
+    'What `signalbox serve` offers. Without this section, every provider is served on loopback, without keys.',
   additionalProperties: false,
   properties: {
     listen: {
@@ -117,8 +123,7 @@ export const gatewaySchema = {
     },
     models: {
       type: ['object', 'null'],
-      description:
-        'Models by the names that clients ask for. Default: every provider by its own model’s name.',
+      description: 'Models by the names that clients use. Default: every provider, by the name of its model.',
       additionalProperties: {
         type: 'object',
         additionalProperties: false,
@@ -128,14 +133,15 @@ export const gatewaySchema = {
           model: {
             type: 'string',
             minLength: 1,
-            description: 'The model’s name there. Default: the provider’s.',
+            description: 'The name of the model at the provider. Default: that of the provider’s entry.',
           },
         },
       },
     },
     hooks: {
       type: ['object', 'null'],
-      description: 'Sets of hooks, by the names that keys are given. A key without one passes every hook.',
+      description:
+        'Named sets of hooks, to which keys can refer. The calls of a key without a set run through every hook.',
       additionalProperties: names,
       [usual]: new Map(),
     },
@@ -143,40 +149,42 @@ export const gatewaySchema = {
       type: 'string',
       enum: ['error', 'answer'],
       [usual]: 'error',
-      description: 'A denial is an error (default), or an answer: the API’s own refusal.',
+      description:
+        'What a client receives for a denial: an error (default), or an answer with the API’s own refusal.',
     },
     stream: {
       type: 'string',
       enum: ['hold', 'windowed'],
       [usual]: 'hold',
       description:
-        'hold (default): an answer goes out when it has passed. windowed: behind a window of text.',
+        'hold (default): an answer is sent when it has passed its hooks. windowed: its text is sent as it streams, `window` characters behind.',
     },
-    window: usually(200, { ...count, description: 'Characters that windowed looks at together.' }),
+    window: usually(200, { ...count, description: 'Characters that the hooks see together under windowed.' }),
     judge: {
       type: ['object', 'null'],
-      description: 'By hook: all messages of a request (default), or those that were not allowed before.',
+      description:
+        'For each hook: it receives all messages of a request (default), or only those that it has not allowed before.',
       additionalProperties: { type: 'string', enum: ['all', 'new'], [usual]: 'all' },
       [usual]: new Map(),
     },
     opaque: {
       ...names,
       description:
-        'Kinds of content, and types of stream events, that pass though no hook can read them, such as image, audio, file or codex.rate_limits.',
+        'Kinds of content, and types of stream events, that pass although no hook can read them, such as image, audio, file or codex.rate_limits.',
     },
     references: {
       ...names,
-      description: 'Members that may refer to what an upstream keeps, such as previous_response_id.',
+      description: 'Members that may refer to content stored at an upstream, such as previous_response_id.',
     },
     embeddings: {
       type: ['object', 'null'],
-      description: 'Texts that are embedded; lists of token numbers are denied.',
+      description: 'Texts to embed; lists of token numbers are denied.',
       additionalProperties: false,
       [usual]: {},
       properties: {
         redact: usually(false, {
           type: 'boolean',
-          description: 'Whether hooks may change texts that are embedded.',
+          description: 'Whether hooks may change texts to embed.',
         }),
       },
     },
@@ -186,8 +194,7 @@ export const gatewaySchema = {
       items: { type: 'string', enum: passableHeaders },
       [read]: readPassThrough,
       [usual]: [],
-      description:
-        'The client’s own credentials go upstream in these headers, in the place of the provider’s.',
+      description: 'Headers in which the client’s own credentials go upstream, instead of the provider’s.',
     },
     forward_headers: {
       type: 'array',
@@ -199,7 +206,7 @@ export const gatewaySchema = {
       },
       [usual]: [],
       description:
-        'Further headers of clients that go upstream; no hook reads them. None that holds a credential or belongs to a connection.',
+        'Further headers of clients that go upstream; no hook reads them. Headers that hold a credential or belong to a connection are not allowed.',
     },
     limits: limitsSchema,
     keys: {
@@ -210,12 +217,13 @@ export const gatewaySchema = {
       properties: {
         required: {
           type: 'boolean',
-          description: 'Whether calls need a key of `signalbox keys`. Default: other than on loopback.',
+          description:
+            'Whether calls need a key of `signalbox keys`. Default: true unless the address is a loopback one.',
         },
       },
     },
     audit: auditSchema,
-    drain_ms: usually(30_000, { ...count, description: 'How long calls that run may take after SIGTERM.' }),
+    drain_ms: usually(30_000, { ...count, description: 'How long running calls may take after SIGTERM.' }),
   },
 } as const;
 
@@ -332,11 +340,11 @@ function checkForwarded(document: YamlDocument): Finding[] {
     const name = textAt(document, path)?.toLowerCase();
     if (name === undefined) return [];
     if (isCredentialName(name) || credentialHeaders.test(name)) {
-      const message = `${name} holds a credential, which is never forwarded like another header`;
-      return [{ path, message, hint: 'spec.gateway.pass_through names credentials that clients bring.' }];
+      const message = `${name} holds a credential, which cannot be forwarded by this key`;
+      return [{ path, message, hint: 'Use spec.gateway.pass_through for credentials that clients send.' }];
     }
     if (!ownHeaders.test(name)) return [];
-    return [{ path, message: `${name} belongs to one connection or body, and is the gateway's own` }];
+    return [{ path, message: `${name} belongs to one connection or body, and only the gateway sets it` }];
   });
 }
 

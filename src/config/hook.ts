@@ -108,17 +108,17 @@ const names = {
 const matchSchema = {
   type: 'object',
   description:
-    'Which events of its phases a native hook hears of; no process starts for others. All that is said must hold. Default: every event.',
+    'Which events of its phases a native hook receives; no process starts for others. All conditions must hold. Default: every event.',
   additionalProperties: false,
   minProperties: 1,
   properties: {
-    tools: { ...names, description: 'Names of tools; `*` stands for any characters, `?` for one.' },
-    providers: { ...names, description: 'Ids of providers; likewise.' },
-    models: { ...names, description: 'Names of models; likewise.' },
+    tools: { ...names, description: 'Names of tools; `*` matches any characters, `?` exactly one.' },
+    providers: { ...names, description: 'Ids of providers, with the same wildcards.' },
+    models: { ...names, description: 'Names of models, with the same wildcards.' },
     when: {
       type: 'string',
       description:
-        'An expression over `event`, such as ${event.request.args.amount > 100}. Where it fails, the hook is asked.',
+        'An expression over `event`, such as ${event.request.args.amount > 100}. If it fails, the hook runs.',
     },
   },
 } as const;
@@ -128,26 +128,26 @@ const endpointKeys = {
     type: 'string',
     minLength: 1,
     description:
-      'Of a native hook, in place of `command`: an http or https address that its questions are posted to. Anything but status 200 and JSON is a failure; redirects are not followed.',
+      'For a native hook, instead of `command`: an http or https URL to which its events are posted. Any answer other than status 200 and JSON is a failure; redirects are not followed.',
   },
   headers: {
     type: 'object',
     additionalProperties: { type: ['string', 'number', 'boolean'] },
     [read]: textsByNameAt,
     [usual]: {},
-    description: 'HTTP headers that go with every question, such as {Authorization: "Bearer ${env:TOKEN}"}.',
+    description: 'HTTP headers of every request, such as {Authorization: "Bearer ${env:TOKEN}"}.',
   },
   ca: {
     type: 'string',
     minLength: 1,
     description:
-      'A file of certificates, relative to this file’s folder: the server’s own must be of these. Default: those that the system trusts.',
+      'A file of certificates, relative to this file’s folder; the server’s certificate must chain to one of them. Default: the certificates that the system trusts.',
   },
 } as const;
 
 export const hookSchema = {
   type: 'object',
-  description: 'A program that is asked about, or told of, what happens around calls.',
+  description: 'A program that receives events around calls, and may decide about them.',
   additionalProperties: false,
   properties: {
     ...execProperties,
@@ -160,7 +160,7 @@ export const hookSchema = {
     hook: {
       type: 'string',
       enum: kinds,
-      description: `${['What the hook is about. Required in the native dialects', ...remarksOn('hook')].join('; ')}.`,
+      description: `${['What the events are about. Required in the native dialects', ...remarksOn('hook')].join('; ')}.`,
     },
     phases: {
       type: 'array',
@@ -173,12 +173,12 @@ export const hookSchema = {
       type: 'string',
       enum: ['filter', 'observe', 'shadow'],
       description:
-        'filter: asked and obeyed, the default of provider and tool hooks. observe: told, never waited for, the only mode of session and eval hooks. shadow: asked beside the path, its verdict only recorded.',
+        'filter: its decision is enforced; the default of provider and tool hooks. observe: it receives events but cannot delay or block a call; the only mode of session and eval hooks. shadow: it receives the same events as a filter, but its decision is only recorded.',
     },
     modifies: {
       type: 'boolean',
       description:
-        'false: the filter never answers with `replace`, so it is asked together with those beside it that never do. One that does so nevertheless denies. Default: true.',
+        'false: the filter never answers with `replace`, so it runs at the same time as neighbors that never do so either. If it does answer so, the call is denied. Default: true.',
     },
     match: matchSchema,
     external: {
@@ -254,7 +254,7 @@ function checkHeaders(document: YamlDocument, path: Path): Finding[] {
       new Headers([[name, textAt(document, place) ?? '']]);
       return [];
     } catch {
-      return [{ severity: 'error', path: place, message: 'is no header that HTTP can carry', atKey: true }];
+      return [{ severity: 'error', path: place, message: 'is not a valid HTTP header', atKey: true }];
     }
   });
 }
@@ -368,7 +368,7 @@ function findUndeclared(document: YamlDocument, path: Path, key: MatchedKey): Fi
         severity: isExternal || isPattern ? 'warning' : 'error',
         path: item,
         basis: ['spec', key],
-        message: `no ${thing} is declared ${isPattern ? 'that fits' : 'as'} "${name}", so the hook is not asked about it`,
+        message: `no ${thing} is declared ${isPattern ? 'that matches' : 'as'} "${name}", so the hook never runs for it`,
         hint: `${suggestion}Set \`external: true\` on the hook if a client or an agent brings the ${thing}.`,
       },
     ];

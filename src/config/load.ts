@@ -175,7 +175,14 @@ function findFailsOpen(hooks: readonly ForeignHookConfig[], imports: readonly Im
 
 function note({ file, line, column }: SourceLocation, who: string, causes: string): Problem {
   const message = `${who}: lets the event pass when it fails: ${causes}`;
-  return { severity: 'note', file, line, column, message, hint: '`on_failure: deny` closes it.' };
+  return {
+    severity: 'note',
+    file,
+    line,
+    column,
+    message,
+    hint: 'Set `on_failure: deny` to deny the event instead.',
+  };
 }
 
 export interface ReadOptions {

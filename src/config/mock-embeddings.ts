@@ -7,7 +7,7 @@ const embeddingSchema = {
   description: 'The vector of a text, or how a call for it fails.',
   additionalProperties: false,
   properties: {
-    text: { type: 'string', description: 'The text, as it is. Default: every text.' },
+    text: { type: 'string', description: 'The exact text. Default: any text.' },
     vector: { type: 'array', minItems: 1, items: { type: 'number' } },
     error: scriptedError,
     delay_ms: { ...milliseconds, description: 'Wait before the answer.' },

@@ -16,7 +16,7 @@ export const milliseconds = { type: 'integer', minimum: 0, maximum: 86_400_000 }
 export const scriptedError = {
   type: 'object',
   additionalProperties: false,
-  description: 'The call fails like this; a stream fails after its `text` or `chunks`.',
+  description: 'How the call fails; a stream fails after its `text` or `chunks`.',
   properties: {
     status: { type: 'integer', minimum: 100, maximum: 599 },
     message: { type: 'string' },
@@ -40,14 +40,18 @@ const responseSchema = {
   description: 'One scripted answer.',
   additionalProperties: false,
   properties: {
-    when: { type: 'string', minLength: 1, description: 'CEL; the response answers only where it is true.' },
-    repeat: { type: 'boolean', description: 'The response may answer more than once.' },
-    text: { type: 'string', description: 'What the model says; may hold `${…}`.' },
+    when: {
+      type: 'string',
+      minLength: 1,
+      description: 'A CEL expression; the response is used only if it is true.',
+    },
+    repeat: { type: 'boolean', description: 'Whether the response may be used more than once.' },
+    text: { type: 'string', description: 'What the model says; may contain `${…}`.' },
     chunks: {
       type: 'array',
       minItems: 1,
       items: { type: 'string' },
-      description: 'The text in the pieces in which it is streamed; instead of `text`.',
+      description: 'The text in the pieces of a stream, instead of `text`.',
     },
     tool_calls: {
       type: 'array',
@@ -139,10 +143,13 @@ function toProblem({ path, message }: ExpressionError): MockProblem {
 function checkCombinations(response: Readonly<Record<string, unknown>>): MockProblem[] {
   const problems: MockProblem[] = [];
   if (response['text'] !== undefined && response['chunks'] !== undefined) {
-    problems.push({ path: ['chunks'], message: 'stands beside `text`; write one of them' });
+    problems.push({ path: ['chunks'], message: 'cannot be combined with `text`' });
   }
   if (response['error'] !== undefined && response['tool_calls'] !== undefined) {
-    problems.push({ path: ['tool_calls'], message: 'stands beside `error`; a call that fails has none' });
+    problems.push({
+      path: ['tool_calls'],
+      message: 'cannot be combined with `error`: a call that fails has no tool calls',
+    });
   }
   listOf(response['tool_calls']).forEach(({ args }, position) => {
     if (typeof args !== 'string' || /^\$\{.*\}$/s.test(args.trim())) return;

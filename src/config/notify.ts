@@ -17,13 +17,13 @@ const {
 const ownKeys = {
   timeout_ms: {
     ...execProperties.timeout_ms,
-    description: 'Milliseconds until an attempt is given up. Default: 10000.',
+    description: 'Milliseconds until an attempt times out. Default: 10000.',
   },
   url: {
     type: 'string',
     pattern: '^https?://',
     description:
-      'Where the document is posted; any status from 200 to 299 says that it was taken. https, or http to this machine; redirects are not followed.',
+      'URL to which the document is posted; any status from 200 to 299 means that it was received. https, or http to this machine; redirects are not followed.',
   },
   headers: {
     type: 'object',
@@ -39,14 +39,14 @@ const ownKeys = {
     uniqueItems: true,
     items: { type: 'string', enum: ['pending', 'decided', 'suspended', 'failed', 'completed'] },
     description:
-      'pending: a call waits for a person. decided: it was decided, has expired or was cancelled. suspended: a fault that may be gone later set a run down. completed: a run did its work. failed: it failed, was denied or was cancelled.',
+      'pending: a call waits for a person. decided: it was decided, has expired or was cancelled. suspended: a run stopped because of a fault that may be temporary. completed: a run succeeded. failed: it failed, was denied or was cancelled.',
   },
 } as const;
 
 export const notifySchema = {
   type: ['array', 'null'],
   description:
-    'Who is told that a call waits or is decided, or that a run has ended, after it is kept; docs/guides/notify-people.md has the document.',
+    'Programs and URLs that receive a document when a call waits or is decided, or when a run ends, after that is stored; docs/guides/notify-people.md describes the document.',
   items: {
     type: 'object',
     additionalProperties: false,
@@ -55,7 +55,7 @@ export const notifySchema = {
       ...oneShot,
       command: {
         ...execProperties.command,
-        description: `${execProperties.command.description} The document is on its stdin; exit code 0 says that it was taken.`,
+        description: `${execProperties.command.description} The document is on its stdin; exit code 0 means that it was received.`,
       },
       ...ownKeys,
     },
@@ -83,14 +83,14 @@ export function checkNotify(document: YamlDocument): Finding[] {
     const has = (key: string) => valueAt(document, [...path, key]) !== undefined;
     if (has('command') === has('url')) {
       const message = has('url')
-        ? '`command` and `url` exclude each other'
+        ? '`command` and `url` cannot be combined'
         : 'it has neither `command` nor `url`';
       return [error(path, message, 'Name one of them; another entry may have the other.')];
     }
     if (!has('url')) return [];
     const idle = ['args', 'env', 'cwd', 'sandbox', 'limits', 'nice'].find(has);
     if (idle !== undefined)
-      return [error([...path, idle], `\`${idle}\` means nothing beside \`url\``, 'Leave it out.')];
+      return [error([...path, idle], `\`${idle}\` cannot be combined with \`url\``, 'Remove it.')];
     return checkUrl(document, [...path, 'url']);
   });
 }
@@ -99,10 +99,14 @@ function checkUrl(document: YamlDocument, path: Path): Finding[] {
   const text = nonEmptyTextAt(document, path);
   const url = text === undefined ? null : URL.parse(text);
   if (url === null)
-    return text === undefined ? [] : [error(path, 'it is no URL', 'Write it like https://host/path.')];
+    return text === undefined ? [] : [error(path, 'it is not a URL', 'Write it like https://host/path.')];
   if (url.protocol === 'https:' || isLoopbackName(url.hostname)) return [];
   return [
-    error(path, 'http is for this machine only', 'Use https: the document tells what people are asked.'),
+    error(
+      path,
+      'http is allowed to this machine only',
+      'Use https: the document contains what people are asked to decide.',
+    ),
   ];
 }
 

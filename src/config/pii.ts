@@ -11,12 +11,12 @@ import { scanPlaces } from '../builtins/pii/settings.ts';
 export const piiSchema = {
   type: ['object', 'null'],
   description:
-    'Settings of every `signalbox-pii` that this file starts; docs/guides/redact-personal-data.md tells of both.',
+    'Settings of every `signalbox-pii` that this file starts; docs/guides/redact-personal-data.md explains them.',
   additionalProperties: false,
   properties: {
     patterns: {
       type: ['array', 'null'],
-      description: 'Kinds of personal data of your own, looked for beside those of `--entities`.',
+      description: 'Your own kinds of personal data, found in addition to those of `--entities`.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -26,7 +26,7 @@ export const piiSchema = {
             type: 'string',
             pattern: ownName.source,
             description:
-              'What stands in place of a value, in brackets; actions name it too. Capitals, digits and `_`.',
+              'The name that replaces a value, in brackets; actions use it too. Capitals, digits and `_`.',
           },
           pattern: {
             type: 'string',
@@ -40,7 +40,7 @@ export const piiSchema = {
               { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
             ],
             description:
-              'Words of which one must stand near a value, in the same line and in any case. Default: it needs none.',
+              'Words of which one must appear near a value, in the same line; case does not matter. Default: none is needed.',
           },
           checksum: {
             type: 'string',
@@ -54,7 +54,7 @@ export const piiSchema = {
       type: ['array', 'null'],
       items: { type: 'string', enum: scanPlaces },
       description:
-        'What is looked at: texts by who says them (tool: results), arguments of tools, definitions of tools, and the rest of a request’s body. Default: everything.',
+        'What is searched: texts by their author (tool: results), arguments of tools, definitions of tools, and the rest of a request’s body. Default: everything.',
     },
   },
 } as const;
@@ -81,14 +81,14 @@ export function checkPii(document: YamlDocument): Finding[] {
     const [name, pattern] = [textAt(document, [...path, 'name']), textAt(document, [...path, 'pattern'])];
     const findings: Finding[] = [];
     if (name !== undefined && (isEntity(name) || seen.has(name)))
-      findings.push({ path: [...path, 'name'], message: 'is taken', hint: 'Choose another name.' });
+      findings.push({ path: [...path, 'name'], message: 'is already used', hint: 'Choose another name.' });
     if (name !== undefined) seen.add(name);
     const problem = pattern === undefined ? undefined : problemOf(pattern);
     if (problem !== undefined)
       findings.push({
         path: [...path, 'pattern'],
         message: `cannot be used: ${problem}`,
-        hint: 'Write it without lookaround and back references; it runs on an engine whose time is linear.',
+        hint: 'Remove lookaround and back references: the engine runs in linear time and has neither.',
       });
     return findings;
   });

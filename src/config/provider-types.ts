@@ -33,7 +33,7 @@ const gatewayApis: ReadonlyMap<string, 'OpenAI' | 'Anthropic' | 'any'> = new Map
 
 export function whyNotRole(type: string, role: ProviderRole): string | undefined {
   if (role === 'llm')
-    return type === 'tool' ? 'a tool can only embed: its role has to be embedding' : undefined;
+    return type === 'tool' ? 'a tool can only embed: its role must be embedding' : undefined;
   return withoutEmbeddings.has(type) ? `its role is embedding, and ${type} has no embeddings` : undefined;
 }
 

@@ -45,7 +45,7 @@ export function whyToolNameRefused(
     const rule = baseUrl === undefined ? toolNameRules.get(type) : undefined;
     if (rule === undefined || rule.pattern.test(tool)) continue;
     const message = `the provider ${asked} (${type}) refuses a tool named ${tool}`;
-    return { message, hint: `Its names have ${rule.words}.` };
+    return { message, hint: `Its tool names have ${rule.words}.` };
   }
   return undefined;
 }

@@ -43,7 +43,7 @@ const providerKeys = {
     minLength: 1,
     [read]: readId,
     [usual]: '',
-    description: 'The name by which the provider is called. Default: its type.',
+    description: 'The name by which other entries refer to the provider. Default: its type.',
   },
   type: {
     type: 'string',
@@ -52,7 +52,7 @@ const providerKeys = {
     description: 'Kind of API, such as openai, anthropic or mock.',
   },
   model: { type: 'string', minLength: 1, [usual]: '', description: 'The model’s name at that API.' },
-  base_url: { type: 'string', description: 'Address of the API, where it is not the usual one.' },
+  base_url: { type: 'string', description: 'Address of the API, if it is not the usual one.' },
   headers: { ...scalarMap, description: 'HTTP headers that go with every request.' },
   credential: {
     type: 'object',
@@ -72,7 +72,7 @@ const providerKeys = {
   defaults: {
     type: 'object',
     [usual]: {},
-    description: 'Sampling settings where a call has none of its own.',
+    description: 'Sampling settings for calls that set none of their own.',
     additionalProperties: false,
     properties: {
       temperature: { type: 'number', description: 'Randomness of the answer.' },
@@ -101,25 +101,30 @@ const providerKeys = {
   },
   rate_limit: {
     type: 'object',
-    description: 'How much the API is asked for, by all processes that share a state store in Postgres.',
+    description:
+      'Limits on calls to the API, for all processes together that share a state store in Postgres.',
     additionalProperties: false,
     properties: {
       rps: {
         type: 'number',
         minimum: 0,
-        description: 'Calls a second, as PromptKit has it; 0 is no limit.',
+        description: 'Calls per second, as in PromptKit; 0 means no limit.',
       },
       burst: usually(1, {
         type: 'integer',
         minimum: 0,
-        description: 'Calls that may begin at once after a pause, beside rps.',
+        description: 'Calls that may start at once after a pause; belongs to rps.',
       }),
-      requests_per_minute: { type: 'integer', minimum: 1, description: 'Calls, retries among them.' },
+      requests_per_minute: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Calls per minute, retries included.',
+      },
       tokens_per_minute: {
         type: 'integer',
         minimum: 1,
         description:
-          'Tokens of requests and answers together: estimated before a call, and settled by its usage.',
+          'Tokens of requests and answers together per minute: estimated before a call, and corrected by its usage.',
       },
     },
   },
@@ -132,16 +137,16 @@ const providerKeys = {
     type: 'integer',
     [read]: (document: YamlDocument, path: Path) => integerAt(document, path),
     description:
-      'Streams of one process that are open at once; others wait for a place within request_timeout. 0 or less is no limit, as in PromptKit.',
+      'Streams that one process may have open at once; others wait for a slot within request_timeout. 0 or less means no limit, as in PromptKit.',
   },
   stream_retry: {
     type: 'object',
     description:
-      'Retries of streams before the first part of an answer, in place of additional_config.max_retries. The gateway makes none: its clients do.',
+      'Retries of streams before the first part of an answer, instead of additional_config.max_retries. The gateway makes none, because its clients retry.',
     additionalProperties: false,
     properties: {
       enabled: usually(false, { type: 'boolean', description: 'Whether streams are retried.' }),
-      max_attempts: usually(2, { type: 'integer', description: 'Attempts with the first one.' }),
+      max_attempts: usually(2, { type: 'integer', description: 'Attempts, the first one included.' }),
       initial_delay: usually(
         250,
         { ...timeout, description: 'Wait before the first retry, doubled before each further one.' },
@@ -151,7 +156,7 @@ const providerKeys = {
       retry_window: {
         type: 'string',
         enum: ['pre_first_chunk'],
-        description: 'Until when a stream is retried: nothing of an answer is ever repeated.',
+        description: 'Until when a stream is retried; no part of an answer is ever repeated.',
       },
       budget: {
         type: 'object',
@@ -159,11 +164,11 @@ const providerKeys = {
         description: 'How many retries all streams of a process may make together.',
         additionalProperties: false,
         properties: {
-          rate_per_sec: { type: 'number', [usual]: 0, description: 'Retries a second; 0 is no limit.' },
+          rate_per_sec: { type: 'number', [usual]: 0, description: 'Retries per second; 0 means no limit.' },
           burst: {
             type: 'integer',
             [usual]: 0,
-            description: 'Retries at once after a pause; 0 is no limit.',
+            description: 'Retries at once after a pause; 0 means no limit.',
           },
         },
       },
@@ -175,19 +180,19 @@ const providerKeys = {
     minItems: 1,
     uniqueItems: true,
     description:
-      'Providers that are asked one after another where this one is not there, not in time or overloaded; those that follow them come after them.',
+      'Providers to try in order if this one is unreachable, too slow or overloaded. Each is followed by its own fallbacks.',
   },
   structured_output: {
     type: 'string',
     enum: ['schema', 'json', 'none'],
     description:
-      'What the API does with the JSON Schema of a chat’s output. schema (default): it keeps to it. json: it knows only that JSON is wanted. none: it is told in words.',
+      'How the API receives the JSON Schema of a chat’s output. schema (default): the API enforces it. json: the API only has a JSON mode, so the prompt contains the schema. none: only the prompt contains it.',
   },
   stream_usage: {
     type: 'boolean',
     [read]: (document: YamlDocument, path: Path) => (valueAt(document, path) === false ? false : undefined),
     description:
-      'Whether the gateway asks for `stream_options.include_usage` where a key has a budget and its client did not ask. Default: true. false: for an API that refuses it.',
+      'Whether the gateway adds `stream_options.include_usage` if a key has a budget and its client left it out. Default: true. false: for an API that rejects it.',
   },
   additional_config: {
     type: 'object',
@@ -202,7 +207,7 @@ const providerKeys = {
     type: 'string',
     [usual]: 'llm',
     description:
-      'What the model does: llm (default), it answers; embedding, it turns texts into vectors. Any other of PromptKit’s words is refused when it is used.',
+      'What the model does. llm (default): it answers. embedding: it turns texts into vectors. Any other of PromptKit’s roles is refused when it is used.',
   },
   platform: {
     type: 'object',

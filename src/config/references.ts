@@ -115,7 +115,7 @@ function checkTool(
           {
             severity: toleratedSeverity,
             path: [...tool.path, 'mode'],
-            message: `must be exec where the tool has an exec binding (got: ${mode})${consequence}`,
+            message: `must be exec if the tool has an exec binding (got: ${mode})${consequence}`,
           },
         ];
   const wrongSchemas = schemaKeys.flatMap((key): Finding[] => {
@@ -129,7 +129,7 @@ function checkTool(
           {
             severity: toleratedSeverity,
             path,
-            message: `is no JSON Schema that can be used: ${fault}${consequence}`,
+            message: `is not a usable JSON Schema: ${fault}${consequence}`,
           },
         ];
   });
@@ -168,7 +168,7 @@ export function checkLimits(
       severity: 'error',
       path: key,
       message: `cannot be enforced on ${platform}`,
-      hint: 'Only Linux counts the memory and the processes of what a process starts.',
+      hint: 'Only Linux counts the memory and the processes of everything that a process starts.',
     }));
 }
 
@@ -188,7 +188,7 @@ function checkWarm(document: YamlDocument, path: Path): Finding[] {
       severity: 'error',
       path: key,
       message: `cannot be a number with dialect ${dialect}`,
-      hint: 'Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',
+      hint: 'Its programs get their own variables with each event, or are lines for a shell, whose files cannot be watched for changes.',
     },
   ];
 }
@@ -209,7 +209,7 @@ function checkSandboxes(document: YamlDocument, tolerated: Severity): Finding[] 
       return {
         ...fault,
         severity: 'warning',
-        message: `${fault.message}; what names the sandbox never starts`,
+        message: `${fault.message}; entries that name the sandbox never start`,
       };
     }),
   );

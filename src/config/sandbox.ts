@@ -87,7 +87,7 @@ export const sandboxSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'direct: no sandbox at all. bubblewrap: a view of this machine of its own, without network. command: a program that the command is handed to. docker_run, docker_exec, kubectl_exec: PromptKit’s, with its keys. What names a sandbox of another mode never starts.',
+        'direct: no sandbox. bubblewrap: a restricted view of this machine, without network. command: a program that runs the command of the entry. docker_run, docker_exec, kubectl_exec: PromptKit’s modes, with its keys. An entry that names a sandbox of another mode never starts.',
     },
     network: {
       description:
@@ -95,31 +95,31 @@ export const sandboxSchema = {
     },
     read: {
       description:
-        'bubblewrap: files and folders, relative to this file’s, that may be read beside the system’s, this file’s folder and the program.',
+        'bubblewrap: files and folders, relative to this file’s folder, that may be read in addition to the system’s, this file’s folder and the program.',
     },
-    write: { description: 'bubblewrap: files and folders that may be written, and read.' },
+    write: { description: 'bubblewrap: files and folders that may be read and written.' },
     command: {
-      description: 'command: the program, which is given `args` and then the command of the entry.',
+      description: 'command: the program, which receives `args` and then the command of the entry.',
     },
     args: {
       description:
-        'command: its arguments before that; `${id}` becomes a name of the call, and an item `${env}` the flags for variables.',
+        'command: its arguments before the command of the entry. `${id}` is replaced by a name of the call, and an item `${env}` by the flags for variables.',
     },
     prefix: {
-      description: 'command: the program and its arguments as one list, in place of `command` and `args`.',
+      description: 'command: the program and its arguments as one list, instead of `command` and `args`.',
     },
     env: {
       description:
-        'command: how the variables of an entry’s `env` go along. inherit: as those of the program; flags: `env_flag` and each name at `${env}`; stdin: by a shell where the command runs. Default: what docker, podman, nerdctl and kubectl need, else inherit.',
+        'command: how the variables of an entry’s `env` reach the command. inherit: as variables of the program. flags: as `env_flag` and each name, at `${env}`. stdin: through a shell where the command runs. Default: what docker, podman, nerdctl and kubectl need, otherwise inherit.',
     },
     env_flag: { description: 'command: the flag before each name. Default: -e.' },
     kill: {
       description:
-        'command: a program and its arguments, with `${id}`, that ends the command where it runs, after a timeout for one. Default: what docker, podman, nerdctl and kubectl need, else none.',
+        'command: a program and its arguments, with `${id}`, that ends the command where it runs, for example after a timeout. Default: what docker, podman, nerdctl and kubectl need, otherwise none.',
     },
     image: { description: 'docker_run: the image.' },
     mounts: { description: 'docker_run: values of -v.' },
-    container: { description: 'docker_exec: the container; kubectl_exec: that of the pod.' },
+    container: { description: 'docker_exec: the container; kubectl_exec: the container in the pod.' },
     workdir: { description: 'docker_exec: the value of --workdir.' },
     user: { description: 'docker_exec: the value of --user.' },
     pod: { description: 'kubectl_exec: the pod.' },
@@ -127,8 +127,8 @@ export const sandboxSchema = {
     kubeconfig: { description: 'kubectl_exec: the value of --kubeconfig.' },
     context: { description: 'kubectl_exec: the value of --context.' },
     extra_args: { description: 'Further flags of docker or kubectl.' },
-    docker_path: { description: 'The client in place of docker.' },
-    kubectl_path: { description: 'The client in place of kubectl.' },
+    docker_path: { description: 'The program to use instead of docker.' },
+    kubectl_path: { description: 'The program to use instead of kubectl.' },
   },
   allOf: sandboxModes.map(ruleOf),
 } as const;

@@ -38,7 +38,7 @@ const importSchema = {
       type: 'string',
       enum: foreignNames,
       description:
-        'Whose hooks they are. Without it, each rule of a file goes to the system whose form it has.',
+        'The system to which the hooks belong. Without it, each rule of a file goes to the system whose form it has.',
     },
     file: {
       type: 'string',
@@ -92,20 +92,20 @@ const scalarMap = {
 
 const metadataSchema = {
   type: ['object', 'null'],
-  description: 'Who this file is.',
+  description: 'Name and labels of this file.',
   additionalProperties: false,
   properties: {
     name: { type: 'string', description: 'Name of the configuration, for logs.' },
-    namespace: { type: 'string', description: 'A group of configurations. Only kept.' },
-    labels: { ...scalarMap, description: 'Free words to sort configurations by. Only kept.' },
-    annotations: { ...scalarMap, description: 'Free notes. Only kept.' },
+    namespace: { type: 'string', description: 'A group of configurations. Kept, but not used.' },
+    labels: { ...scalarMap, description: 'Labels to sort configurations by. Kept, but not used.' },
+    annotations: { ...scalarMap, description: 'Notes. Kept, but not used.' },
   },
 } as const;
 
 const loggingSchema = {
   type: ['object', 'null'],
   [usual]: {},
-  description: 'What the log says and how.',
+  description: 'Level and format of the log.',
   additionalProperties: false,
   properties: {
     defaultLevel: {
@@ -137,12 +137,12 @@ const limitKeys = {
     minimum: 1,
     maximum: 1_000_000_000,
     description:
-      'MiB that the requests to processes and their outputs may have together; an exchange that finds no room waits. Default: 256.',
+      'MiB that the requests to processes and their outputs may use together; an exchange that does not fit waits. Default: 256.',
   },
   defaults: {
     type: ['object', 'null'],
     [usual]: {},
-    description: 'What an entry has where it says nothing itself.',
+    description: 'Values for entries that set none of their own.',
     additionalProperties: false,
     properties: defaultProperties,
   },
@@ -153,7 +153,7 @@ export const settingKeys = { agents: agentsSchema, logging: loggingSchema, ...li
 
 const specSchema = {
   type: ['object', 'null'],
-  description: 'What there is to run.',
+  description: 'Providers, tools, hooks and everything else that the file declares.',
   additionalProperties: false,
   properties: {
     providers: { type: ['array', 'null'], items: providerSchema, description: 'Models, by their id.' },
@@ -161,7 +161,7 @@ const specSchema = {
     evals: {
       type: ['object', 'null'],
       additionalProperties: evalSchema,
-      description: 'Evals, by type. One that is named like a built-in replaces it.',
+      description: 'Evals, by type. One with the name of a built-in check replaces it.',
     },
     hooks: {
       type: ['object', 'null'],
@@ -172,12 +172,12 @@ const specSchema = {
       type: ['array', 'null'],
       items: importSchema,
       description:
-        'Files and folders of other systems whose hooks run here, after those of `hooks` and in this order. Nothing is discovered by itself.',
+        'Files and folders of other systems whose hooks run here, after those of `hooks` and in this order. Nothing is discovered automatically.',
     },
     sandboxes: {
       type: ['object', 'null'],
       additionalProperties: sandboxSchema,
-      description: 'Sandboxes, by name; docs/guides/sandbox-programs.md tells what each keeps away.',
+      description: 'Sandboxes, by name; docs/guides/sandbox-programs.md explains what each one blocks.',
     },
     approvals: approvalsSchema,
     agents: agentsSchema,
@@ -189,7 +189,7 @@ const specSchema = {
     env_file: {
       type: ['string', 'null'],
       description:
-        'A file of NAME=value lines, relative to this file’s folder. Its variables count where the environment has none of the name.',
+        'A file of NAME=value lines, relative to this file’s folder. A variable applies only if the environment has none of the same name.',
     },
     public_env: {
       type: ['array', 'null'],

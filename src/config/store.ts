@@ -15,7 +15,7 @@ export const stateStoreSchema = {
       enum: ['sqlite', 'postgres', 'memory', 'file'],
       description:
         // `file` is PromptKit's name for a folder.
-        'sqlite (default): a file that outlives the process. postgres: a database that many machines may share. memory: gone with the process. file: PromptKit’s; a SQLite file in the folder file.root.',
+        'sqlite (default): a file that outlives the process. postgres: a database that many machines may share. memory: lost when the process ends. file: PromptKit’s type, a SQLite file in the folder file.root.',
     },
     path: usually('.signalbox/state.db', {
       type: 'string',
@@ -27,7 +27,7 @@ export const stateStoreSchema = {
       minLength: 1,
       [usual]: '',
       description:
-        'The environment variable that holds the address of type postgres, as in postgres://user:password@host:5432/database.',
+        'For type postgres: the environment variable that holds the address, such as postgres://user:password@host:5432/database.',
     },
     file: {
       type: ['object', 'null'],
@@ -38,7 +38,7 @@ export const stateStoreSchema = {
         root: {
           type: 'string',
           [usual]: '.signalbox',
-          description: 'The folder, relative to this file’s; state.db in it is the store.',
+          description: 'The folder, relative to this file’s folder; the store is state.db in it.',
         },
         fsync: { description: 'PromptKit’s fsync. Not used: every write is durable.' },
         ttl_days: { description: 'PromptKit’s ttl_days. Not used.' },
@@ -114,15 +114,13 @@ const unusedWords = 'is accepted and not used';
 function needsRoot(document: YamlDocument, type: string): Finding[] {
   if (type !== 'file' || nonEmptyTextAt(document, rootPath) !== undefined) return [];
   const hint = 'Name the folder, or use `type: sqlite`.';
-  return [
-    { severity: 'error', path: rootPath, message: 'is required where type is file', hint, atKey: true },
-  ];
+  return [{ severity: 'error', path: rootPath, message: 'is required if type is file', hint, atKey: true }];
 }
 
 function needsUrl(document: YamlDocument, type: string): Finding[] {
   if (type !== 'postgres' || nonEmptyTextAt(document, urlPath) !== undefined) return [];
   const hint = 'Name the environment variable that holds the address, as in `url_env: DATABASE_URL`.';
   return [
-    { severity: 'error', path: urlPath, message: 'is required where type is postgres', hint, atKey: true },
+    { severity: 'error', path: urlPath, message: 'is required if type is postgres', hint, atKey: true },
   ];
 }

@@ -32,7 +32,7 @@ function describe(key: string, text: string): string {
 
 export const toolSchema = {
   type: ['object', 'null'],
-  description: 'A tool. Without `exec` it is listed, and a call of it fails.',
+  description: 'A tool. Without `exec` it is listed, but a call of it fails.',
   additionalProperties: false,
   properties: {
     description: { type: 'string', [usual]: '', description: 'What the tool does; the model reads it.' },
@@ -45,12 +45,12 @@ export const toolSchema = {
     output_schema: {
       type: ['object', 'boolean'],
       [read]: readSchema,
-      description: 'JSON Schema of the result, checked before anybody sees it.',
+      description: 'JSON Schema of the result, checked before the caller receives it.',
     },
     timeout_ms: {
       ...milliseconds,
       [read]: null,
-      description: 'The timeout of `exec` where that has none of its own.',
+      description: 'The timeout of `exec`, if that sets none of its own.',
     },
     exec: { ...toolExecSchema, [read]: readToolExec },
     dialect: { ...toolDialect, [read]: null, description: 'The same as `exec.dialect`.' },
@@ -58,7 +58,7 @@ export const toolSchema = {
     idempotent: {
       type: 'boolean',
       description:
-        'Whether a call that was cut off may be made again. true: yes, and the tool is given an idempotency_key. false: only if a person says so. Default: yes.',
+        'Whether an interrupted call may be repeated. true: yes, and the tool receives an idempotency_key. false: only if a person says so. Default: yes.',
     },
     category: {
       type: 'string',
@@ -79,7 +79,7 @@ export const toolSchema = {
     name: {
       type: 'string',
       [read]: null,
-      description: 'PromptKit’s own name of the tool; the key is what counts.',
+      description: 'PromptKit’s own name of the tool; Signalbox uses the key instead.',
     },
     mock_result: { description: 'PromptKit’s fixed answer. Not used.' },
     mock_template: { description: 'PromptKit’s template for an answer. Not used.' },

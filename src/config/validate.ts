@@ -99,7 +99,7 @@ function findUnfilledVariables(
     const expression = findExpressionIn(strip(text));
     if (expression === undefined) return [];
     const isArgument = isAt(path, 'spec.tools.*.exec.args.*', 'spec.evals.*.args.*', 'spec.hooks.*.args.*');
-    const message = `\`${expression}\` is not filled in here; it is taken as it stands`;
+    const message = `\`${expression}\` is not replaced here; it stays as it is written`;
     return [{ severity: isArgument ? 'warning' : unusable, path, message, hint: hintAt(path) }];
   });
 }
@@ -184,7 +184,7 @@ function unusedInTool(document: YamlDocument, { name, path }: MappingEntry): Fin
   }
   if (isObject(valueAt(document, [...path, 'exec']))) return unused;
   const hint = 'Add `exec: {command: …}` to make it run.';
-  const message = 'has no exec binding: it is listed, and a call of it fails';
+  const message = 'has no exec binding: it is listed, but a call of it fails';
   return [{ severity: 'warning', path, message, hint, basis: [...path, 'exec'] }, ...unused];
 }
 
@@ -214,7 +214,7 @@ function tolerate(document: YamlDocument, violation: Violation): Tolerance {
   // PromptKit has no limits, and an ignored limit would not apply.
   if (isAt(path, ...neverPassedOver)) return error;
   if (kind === 'key') return warning('it is ignored');
-  if (isInSandbox(violation)) return warning('what names the sandbox never starts');
+  if (isInSandbox(violation)) return warning('entries that name the sandbox never start');
   if (kind === 'missing') return isToolCommand(violation) ? warning('a call of the tool fails') : error;
   const value = valueAt(document, path);
   if (typeof value === 'object' && value !== null) return tolerateNested(violation);

@@ -29,7 +29,7 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   if (isAt(path, 'kind'))
     return strictViolation('must be RuntimeConfig', violation.hint ?? 'Write `kind: RuntimeConfig`.');
   if (violation.kind === 'key' && isAt(path, ...execKeyPatterns('batch'))) {
-    return { ...violation, hint: 'Only an eval takes several cases in one request.', isStrict: false };
+    return { ...violation, hint: 'Only an eval can receive several cases in one request.', isStrict: false };
   }
   const foreign = wordForeign(document, violation);
   if (foreign !== undefined) return { ...violation, ...foreign, isStrict: true };
@@ -47,18 +47,18 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   if (violation.keyword === 'false schema' && isAt(path, ...execKeyPatterns('instances'))) {
     return strictViolation(
       'needs `runtime: server`',
-      'A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
+      'A one-shot process does not stay: add `runtime: server` or remove the key.',
     );
   }
   if (violation.keyword === 'not' && isAt(path, ...execKeyPatterns('warm'))) {
     return valueAt(document, path) === true
       ? strictViolation(
           'needs `runtime: server`',
-          'Add it, or say how many one-shot processes wait for their requests, as in `warm: 2`.',
+          'Add it, or write how many one-shot processes wait for their requests, such as `warm: 2`.',
         )
       : strictViolation(
           'must be true or false with this `runtime`',
-          'What stays is started with the runtime or not; `instances` is the number of processes of a server.',
+          'true starts the process with the runtime; `instances` sets the number of processes of a server.',
         );
   }
   const endpoint = wordEndpoint(document, violation);
@@ -66,8 +66,8 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   if (isAt(path, 'spec.hooks.*.modifies')) {
     if (violation.keyword !== 'false schema') return { ...violation, isStrict: true };
     return strictViolation(
-      'has no meaning for a hook that only observes',
-      'Leave it out: no answer of it is read.',
+      'cannot be set on a hook that only observes',
+      'Remove it: the answer of such a hook is not read.',
     );
   }
   if (isAt(path, 'spec.state_store.type') && textAt(document, path) === 'redis') {
@@ -129,12 +129,12 @@ function wordEndpoint(
   const key = String(path[3]);
   if (valueAt(document, [...path.slice(0, 3), 'url']) !== undefined && key !== 'url' && isProcessKey(key))
     return {
-      message: 'does not go with `url`',
+      message: 'cannot be combined with `url`',
       hint: 'A hook is a process (`command`) or an endpoint (`url`).',
     };
   const isEndpointKey = key === 'headers' || key === 'ca';
   return isEndpointKey
-    ? { message: 'needs `url`', hint: 'Only a native hook that is an endpoint has it.' }
+    ? { message: 'needs `url`', hint: 'Only a native hook with a `url` has this key.' }
     : undefined;
 }
 
@@ -153,7 +153,7 @@ function wordMode(document: YamlDocument, { path }: Violation): { message?: stri
     return {};
   const hook = textAt(document, [...path.slice(0, -1), 'hook']);
   return {
-    message: `${hook} hooks only observe: they are told what has happened, and no answer is waited for (got: ${value})`,
+    message: `${hook} hooks only observe: they receive events, and their answers are not read (got: ${value})`,
     hint: 'Use `mode: observe`, or leave `mode` out.',
   };
 }
@@ -188,7 +188,7 @@ function wordImport(document: YamlDocument, { path, keyword }: Violation): Words
   const dialect = foreignAt(document, path.slice(0, 3));
   const folderKey = dialect && foreignDialects[dialect].plugins?.folderKey;
   return {
-    message: `has no place beside \`dialect: ${dialect}\``,
+    message: `cannot be combined with \`dialect: ${dialect}\``,
     hint: `Name the folder of the plugins in \`${folderKey}\`.`,
   };
 }
@@ -206,7 +206,7 @@ function wordHook(document: YamlDocument, violation: Violation): Words | undefin
   const { misplacedHints, runtimeHint, valueMessages = {} } = foreignDialects[dialect].entry;
   const hint = misplacedHints[key];
   if (isForbidden && hint !== undefined)
-    return { message: `has no place beside \`dialect: ${dialect}\``, hint };
+    return { message: `cannot be combined with \`dialect: ${dialect}\``, hint };
   if (isAt(path, 'spec.hooks.*.runtime')) return { hint: runtimeHint };
   if (violation.kind === 'missing' && path.length === 4 && isBlock)
     return { hint: `Name the event: ${key}: {event: PreToolUse}.` };

@@ -117,11 +117,11 @@ test.concurrent('--write merges into the config, keeps its comments and adds not
   const validated = await run('validate', { cwd });
   expect(validated.stdout.split('\n')).toEqual([
     'runtime.yaml:7:5 note: hooks[PreToolUse-1]: lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start',
-    '    hint: `on_failure: deny` closes it.',
+    '    hint: Set `on_failure: deny` to deny the event instead.',
     expect.stringMatching(
       /^runtime\.yaml:\d+:5 note: hooks\[gate\]: lets the event pass when it fails: a timeout, an error, its death, an answer without a known action$/,
     ),
-    '    hint: `on_failure: deny` closes it.',
+    '    hint: Set `on_failure: deny` to deny the event instead.',
     '',
   ]);
   expect(validated).toMatchObject({ code: 0, stderr: '1 file: 0 errors, 0 warnings\n' });

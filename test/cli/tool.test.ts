@@ -320,7 +320,7 @@ test.concurrent('what a tool writes on stderr is logged on stderr, line by line 
       .filter(Boolean)
       .map((line) => JSON.parse(line).msg),
   ).toEqual([
-    'runtime.yaml:22:5: tools[bare]: has no exec binding: it is listed, and a call of it fails',
+    'runtime.yaml:22:5: tools[bare]: has no exec binding: it is listed, but a call of it fails',
     'crash: reading the rules',
     'crash: rules.txt: no such file',
   ]);

@@ -31,7 +31,7 @@ const places = [
   '14:30 evals[tone].env: must be a list, not the string "HOME"',
   '19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal)',
   '20:16 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes',
-  '21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter)',
+  '21:46 hooks[told].mode: session hooks only observe: they receive events, and their answers are not read (got: filter)',
 ];
 
 test.concurrent('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-CLI-02]', async ({
@@ -61,7 +61,7 @@ test.concurrent('a file with ten mistakes is told of all ten, each in its place 
   });
 });
 
-const bare = 'tools[bare]: has no exec binding: it is listed, and a call of it fails';
+const bare = 'tools[bare]: has no exec binding: it is listed, but a call of it fails';
 const bareHint = 'Add `exec: {command: …}` to make it run.';
 const warned = `warns.yaml:5:11 warning: ${bare}\n    hint: ${bareHint}\n`;
 const scor = 'evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n';

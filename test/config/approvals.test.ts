@@ -33,7 +33,7 @@ test.each([
   [
     'two rules without a common decider',
     '  a: {tools: ["B*"], by: [ann]}\n  b: {tools: ["*h"], by: [joe]}',
-    /^error 6:\d+ .*nobody whom "a" names too/,
+    /^error 6:\d+ .*nobody in common with "a"/,
   ],
 ])('%s is an error at its place, in both versions', (_, lines, expected) => {
   for (const version of [native, promptkit])
@@ -52,6 +52,6 @@ test('a tool’s own rule and one by pattern want a common decider too', () => {
 
 test('what decides about calls is no variable', () => {
   expect(told(approvals('  a: {tools: ["${env:TOOL}"]}')).problems).toEqual([
-    expect.stringMatching(/^error 5:\d+ .*no variable is filled in/),
+    expect.stringMatching(/^error 5:\d+ .*variables are not replaced/),
   ]);
 });

@@ -183,7 +183,7 @@ logging:
 defaults:`,
     loads: true,
     problems: [
-      'warning 4:11 tools[t]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',
+      'warning 4:11 tools[t]: has no exec binding: it is listed, but a call of it fails | Add `exec: {command: …}` to make it run.',
       'warning 6:3 selectors: is accepted and not used',
     ],
   },
@@ -205,8 +205,8 @@ evals:
   polite: {command: sh, runtime: server, instances: 2, warm: true}`,
     loads: false,
     problems: [
-      'error 5:36 evals[rude].instances: needs `runtime: server` | A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
-      'error 5:45 evals[rude].warm: needs `runtime: server` | Add it, or say how many one-shot processes wait for their requests, as in `warm: 2`.',
+      'error 5:36 evals[rude].instances: needs `runtime: server` | A one-shot process does not stay: add `runtime: server` or remove the key.',
+      'error 5:45 evals[rude].warm: needs `runtime: server` | Add it, or write how many one-shot processes wait for their requests, such as `warm: 2`.',
     ],
   },
   {
@@ -221,9 +221,9 @@ hooks:
     loads: false,
     problems: [
       'error 5:68 hooks[guard].modifies: must be true or false, not the string "never"',
-      'error 7:70 hooks[told].modifies: has no meaning for a hook that only observes | Leave it out: no answer of it is read.',
-      'error 8:82 hooks[seen].modifies: has no meaning for a hook that only observes | Leave it out: no answer of it is read.',
-      'error 9:99 hooks[gate].modifies: has no place beside `dialect: claude` | The rules of its system say which of its hooks are asked together.',
+      'error 7:70 hooks[told].modifies: cannot be set on a hook that only observes | Remove it: the answer of such a hook is not read.',
+      'error 8:82 hooks[seen].modifies: cannot be set on a hook that only observes | Remove it: the answer of such a hook is not read.',
+      'error 9:99 hooks[gate].modifies: cannot be combined with `dialect: claude` | The rules of its system say which of its hooks are asked together.',
     ],
   },
   {
@@ -238,10 +238,10 @@ hooks:
   gate: {command: sh, dialect: claude, claude: {event: PreToolUse}, warm: 2}`,
     loads: false,
     problems: [
-      'error 6:50 evals[polite].warm: must be true or false with this `runtime` | What stays is started with the runtime or not; `instances` is the number of processes of a server.',
-      'error 8:54 tools[news].exec.warm: cannot be a number with dialect chibi | Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',
-      'note 10:5 hooks[gate]: lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start | `on_failure: deny` closes it.',
-      'error 10:77 hooks[gate].warm: cannot be a number with dialect claude | Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',
+      'error 6:50 evals[polite].warm: must be true or false with this `runtime` | true starts the process with the runtime; `instances` sets the number of processes of a server.',
+      'error 8:54 tools[news].exec.warm: cannot be a number with dialect chibi | Its programs get their own variables with each event, or are lines for a shell, whose files cannot be watched for changes.',
+      'note 10:5 hooks[gate]: lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start | Set `on_failure: deny` to deny the event instead.',
+      'error 10:77 hooks[gate].warm: cannot be a number with dialect claude | Its programs get their own variables with each event, or are lines for a shell, whose files cannot be watched for changes.',
     ],
   },
   {
@@ -298,7 +298,7 @@ hooks:
       'error 6:38 tools[t].exec.limits.memory: unknown key | did you mean `memory_mb`?',
       'error 8:34 evals[rude].dialect: must be one of: promptkit, promptkit-go (got: agentao)',
       'error 10:5 hooks[guard].claude: is required | Name the event: claude: {event: PreToolUse}.',
-      'error 10:32 hooks[guard].hook: has no place beside `dialect: claude` | `claude.event` says when the handler runs.',
+      'error 10:32 hooks[guard].hook: cannot be combined with `dialect: claude` | `claude.event` says when the handler runs.',
     ],
   },
   {
@@ -344,10 +344,10 @@ tools:
   u: {http: {url: x}, mock_template: x, mock_parts: [], client: {}, name: u}`,
     loads: true,
     problems: [
-      'warning 5:5 tools[t]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',
+      'warning 5:5 tools[t]: has no exec binding: it is listed, but a call of it fails | Add `exec: {command: …}` to make it run.',
       'warning 5:37 tools[t].mock_result: is accepted and not used',
       'warning 5:58 tools[t].name: is not used: the tool is called t',
-      'warning 6:5 tools[u]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',
+      'warning 6:5 tools[u]: has no exec binding: it is listed, but a call of it fails | Add `exec: {command: …}` to make it run.',
       'warning 6:9 tools[u].http: is accepted and not used',
       'warning 6:25 tools[u].mock_template: is accepted and not used',
       'warning 6:43 tools[u].mock_parts: is accepted and not used',
@@ -374,9 +374,9 @@ hooks:
   guard: {command: sh, hook: tool, dialect: promptkit, sandbox: box}`,
     loads: true,
     problems: [
-      'warning 6:38 tools[t].exec.sandbox: its sandbox "box" has mode docker_rum, which is none; it never starts: a call of the tool fails',
+      'warning 6:38 tools[t].exec.sandbox: its sandbox "box" has the unknown mode docker_rum; it never starts: a call of the tool fails',
       'warning 8:34 evals[rude].sandbox: its sandbox "empty" has no mode; it never starts: the eval stays unscored',
-      'warning 11:67 hooks[guard].sandbox: its sandbox "box" has mode docker_rum, which is none; it never starts: a filter denies',
+      'warning 11:67 hooks[guard].sandbox: its sandbox "box" has the unknown mode docker_rum; it never starts: a filter denies',
     ],
   },
 ];

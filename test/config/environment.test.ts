@@ -41,7 +41,7 @@ describe('a value of a RuntimeConfig', () => {
       config: undefined,
       problems: [
         'error 4:16 concurrency: the environment variable MAYN is not set | Set it, name a file that does in `spec.env_file`, or write a default: `${env:MAYN:-…}`. Or did you mean `MANY`?',
-        'error 5:26 defaults.timeout_ms: `${env:}` names no variable | Write `${env:NAME}` or `${env:NAME:-default}`; `$${env:` stands for the characters themselves.',
+        'error 5:26 defaults.timeout_ms: `${env:}` does not name a variable | Write `${env:NAME}` or `${env:NAME:-default}`; write `$${env:` for the characters themselves.',
       ],
     });
   });
@@ -83,7 +83,7 @@ hooks:
     ['sandboxes: {s: {mode: command, prefix: [run, "${env:X}", "${id}"]}}', '4:48 sandboxes[s].prefix[1]'],
   ])('is refused where it would be read as an expression or a placeholder: %s [DS-ENV-06]', (spec, place) => {
     const { config, problems } = told(`\n${spec}`, { X: '" == "" || true || "' });
-    const refusal = 'no variable is filled in here: what it holds would be read as part of the text';
+    const refusal = 'variables are not replaced here: the value would be read as part of the text';
     expect({ config, problems }).toEqual({
       config: undefined,
       problems: [`error ${place}: ${refusal} | Write the value itself.`],
@@ -93,7 +93,7 @@ hooks:
   test('is nobody’s in a file of PromptKit', () => {
     const { problems } = toldOf(configText(promptkit, provider('base_url: "${env:X}"')), { env: { X: 'y' } });
     expect(problems).toEqual([
-      'warning 5:52 providers[0].base_url: `${env:X}` is not filled in here; it is taken as it stands | Write the value itself.',
+      'warning 5:52 providers[0].base_url: `${env:X}` is not replaced here; it stays as it is written | Write the value itself.',
     ]);
   });
 });

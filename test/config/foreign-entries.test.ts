@@ -5,9 +5,9 @@ import { configText, folder, line, native, promptkit, searchPath, told, write } 
 
 write('guard.sh', 'exit 0');
 const claudeOpen =
-  'lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start | `on_failure: deny` closes it.';
+  'lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start | Set `on_failure: deny` to deny the event instead.';
 const agentaoOpen =
-  'lets the event pass when it fails: an exit code other than 0, an answer that was cut off, a timeout, a failed start | `on_failure: deny` closes it.';
+  'lets the event pass when it fails: an exit code other than 0, an answer that was cut off, a timeout, a failed start | Set `on_failure: deny` to deny the event instead.';
 
 function hooks(spec: string) {
   return told(configText(native, `\nhooks:\n  h: ${spec}`));
@@ -198,7 +198,7 @@ describe('what is wrong with an entry', () => {
     {
       spec: '{dialect: claude, command: sh, claude: {event: Stop}, mode: filter}',
       errors: [
-        'hooks[h].mode: has no place beside `dialect: claude` | `claude.event` says when the handler runs.',
+        'hooks[h].mode: cannot be combined with `dialect: claude` | `claude.event` says when the handler runs.',
       ],
     },
     {
@@ -237,8 +237,8 @@ describe('what is wrong with an entry', () => {
     {
       spec: '{dialect: chibi, command: sh, hook: tool, phases: [after_execution]}',
       errors: [
-        'hooks[h].hook: has no place beside `dialect: chibi` | The plugin’s own --schema says at which points it runs.',
-        'hooks[h].phases: has no place beside `dialect: chibi` | The plugin’s own --schema says at which points it runs.',
+        'hooks[h].hook: cannot be combined with `dialect: chibi` | The plugin’s own --schema says at which points it runs.',
+        'hooks[h].phases: cannot be combined with `dialect: chibi` | The plugin’s own --schema says at which points it runs.',
       ],
     },
     {
@@ -268,7 +268,7 @@ describe('what is wrong with an entry', () => {
     {
       spec: '{dialect: agentao, command: cat, args: [x], agentao: {event: Stop}}',
       errors: [
-        'hooks[h].args: has no place beside `dialect: agentao` | `command` is a shell line: write them into it.',
+        'hooks[h].args: cannot be combined with `dialect: agentao` | `command` is a shell line: write them into it.',
       ],
     },
     {
@@ -308,7 +308,7 @@ describe('what is wrong with an entry', () => {
     {
       spec: '{dialect: picoclaw, command: sh, mode: filter, hook: tool}',
       errors: [
-        'hooks[h].mode: has no place beside `dialect: picoclaw` | `picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.',
+        'hooks[h].mode: cannot be combined with `dialect: picoclaw` | `picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.',
       ],
     },
     {
@@ -386,11 +386,11 @@ describe('what fails open is told', () => {
     },
     {
       spec: '{dialect: picoclaw, command: sh, hook: provider}',
-      note: 'note 5:5 hooks[h]: lets the event pass when it fails: a timeout, an error, its death, an answer without a known action | `on_failure: deny` closes it.',
+      note: 'note 5:5 hooks[h]: lets the event pass when it fails: a timeout, an error, its death, an answer without a known action | Set `on_failure: deny` to deny the event instead.',
     },
     {
       spec: '{dialect: chibi, command: sh}',
-      note: 'note 5:5 hooks[h]: lets the event pass when it fails: an exit code other than 0, an empty answer, one that is no JSON object, a wrong type | `on_failure: deny` closes it.',
+      note: 'note 5:5 hooks[h]: lets the event pass when it fails: an exit code other than 0, an empty answer, one that is no JSON object, a wrong type | Set `on_failure: deny` to deny the event instead.',
     },
   ])('$spec', ({ spec, note }) => {
     expect(hooks(spec).problems).toEqual([note]);

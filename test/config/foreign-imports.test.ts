@@ -494,19 +494,19 @@ describe('whose form an entry has', () => {
     ]);
   });
 
-  const hint = 'Leave `dialect` out of the import: then each entry goes to the system whose form it has.';
+  const hint = 'Remove `dialect` from the import, so that each entry goes to the system whose form it has.';
   const formless =
     'is neither a Claude Code group nor an Agentao rule | A group is {"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}, a rule {"type": "command", "command": "…"}.';
   test.each([
     {
       dialect: 'dialect: claude, ',
       file: mixed,
-      error: `hooks.Stop[1]: is an Agentao rule, and the import says dialect: claude | ${hint}`,
+      error: `hooks.Stop[1]: is an Agentao rule, but the import says dialect: claude | ${hint}`,
     },
     {
       dialect: 'dialect: agentao, ',
       file: mixed,
-      error: `hooks.Stop[0]: is a Claude Code group, and the import says dialect: agentao | ${hint}`,
+      error: `hooks.Stop[0]: is a Claude Code group, but the import says dialect: agentao | ${hint}`,
     },
     { dialect: '', file: settings('Stop', {}), error: `hooks.Stop[0]: ${formless}` },
     {
@@ -531,7 +531,7 @@ describe('files that cannot be read, and plugins', () => {
       imports: '{file: gone.json}',
       files: {},
       error:
-        'error runtime.yaml:5:14 imports[0].file: Hooks file not found: gone.json | It starts at the config file’s folder.',
+        'error runtime.yaml:5:14 imports[0].file: Hooks file not found: gone.json | The path is relative to the config file’s folder.',
     },
     {
       imports: '{file: bad.json}',
@@ -542,21 +542,21 @@ describe('files that cannot be read, and plugins', () => {
       imports: '{file: plug}',
       files: { 'plug/x': '' },
       error:
-        'error runtime.yaml:5:14 imports[0].file: Hooks file not found: plug/hooks/hooks.json | It starts at the config file’s folder.',
+        'error runtime.yaml:5:14 imports[0].file: Hooks file not found: plug/hooks/hooks.json | The path is relative to the config file’s folder.',
     },
     {
       imports: '{file: plug}',
       files: { 'plug/plugin.json': '{}' },
       error:
-        'error runtime.yaml:5:14 imports[0].file: plug/plugin.json: name is required | It starts at the config file’s folder.',
+        'error runtime.yaml:5:14 imports[0].file: plug/plugin.json: name is required | The path is relative to the config file’s folder.',
     },
     {
       imports: '{dialect: chibi, plugins_dir: gone}',
       files: {},
       error:
-        'error runtime.yaml:5:37 imports[0].plugins_dir: gone is no folder | It starts at the config file’s folder.',
+        'error runtime.yaml:5:37 imports[0].plugins_dir: gone is not a folder | The path is relative to the config file’s folder.',
     },
-    { imports: '{dialect: chibi, file: x}', files: {}, error: /has no place beside `dialect: chibi`/ },
+    { imports: '{dialect: chibi, file: x}', files: {}, error: /cannot be combined with `dialect: chibi`/ },
     { imports: '{dialect: claude, plugins_dir: x}', files: {}, error: /needs `dialect: chibi`/ },
     {
       imports: '{dialect: claude, file: h.json, picoclaw: {}}',
@@ -788,7 +788,7 @@ describe('config.json of PicoClaw', () => {
     expect([config, problems.filter((each) => each.startsWith('error'))]).toEqual([
       undefined,
       [
-        'error runtime.yaml:5:33 imports[0].file: its process p has the name of a hook that is already there | Rename one of the two.',
+        'error runtime.yaml:5:33 imports[0].file: its process p has the name of another hook | Rename one of the two.',
       ],
     ]);
   });

@@ -45,7 +45,7 @@ test.each([
   ['one of a list', ['./own.json', '../secret.json']],
 ])('%s is refused by its place, and nothing of the file is read or told', (_title, hooks) => {
   const { entries, messages } = importPlugin(hooks);
-  expect(messages).toContain('leads out of the folder of the plugin');
+  expect(messages).toContain('is outside the folder of the plugin');
   expect(entries + messages).not.toMatch(/secret-word|root:/);
 });
 

@@ -34,7 +34,7 @@ test('ten mistakes are ten errors, each in its place [PK-9-01]', () => {
       'error 14:30 evals[tone].env: must be a list, not the string "HOME" | Write [HOME].',
       'error 19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal) | did you mean `before_call`?',
       'error 20:16 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
-      'error 21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter) | Use `mode: observe`, or leave `mode` out.',
+      'error 21:46 hooks[told].mode: session hooks only observe: they receive events, and their answers are not read (got: filter) | Use `mode: observe`, or leave `mode` out.',
     ],
   });
 });
@@ -44,7 +44,7 @@ describe('a file as PromptKit documents them', () => {
 
   test('loads, with a word on everything that has no effect [PK-9-04 PK-9-34 PK-9-35 PK-9-40 PK-1-02]', () => {
     const toolHint =
-      'has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.';
+      'has no exec binding: it is listed, but a call of it fails | Add `exec: {command: …}` to make it run.';
     expect(loadConfig(file, searchPath).problems.map(line)).toEqual([
       'warning 22:7 providers[0].http_transport: is accepted and not used',
       'warning 23:7 providers[0].capabilities: is accepted and not used',

@@ -154,7 +154,7 @@ describe('the closed reading of an entry in v1alpha1', () => {
     {
       title: 'a NUL character refuses',
       spec: 'command: sh, args: ["a\\0b"]',
-      is: { ...plain, args: ['a\0b'], refused: 'a NUL character stands in it' },
+      is: { ...plain, args: ['a\0b'], refused: 'it contains a NUL character' },
     },
   ])('$title', ({ spec, is }) => {
     expect(exec(spec)).toEqual(is);
@@ -225,7 +225,7 @@ describe('the closed reading of a tool in v1alpha1', () => {
     {
       title: 'a mode that is not exec refuses',
       spec: '{mode: mock, exec: {command: sh}}',
-      is: { ...bare, exec: { ...plain, refused: 'its mode is mock, and only exec runs its exec binding' } },
+      is: { ...bare, exec: { ...plain, refused: 'its mode is mock, but only exec runs its exec binding' } },
     },
     {
       title: 'a schema that is none refuses',

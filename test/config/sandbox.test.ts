@@ -3,13 +3,14 @@ import { resolveSandbox } from '../../src/runtime/binding/resolve-sandbox.ts';
 import { configText, native, promptkit, told } from './told.ts';
 
 const tool = '\ntools: {t: {exec: {command: sh, sandbox: box}}}';
-const tilde = 'must be a whole path, or one from this file’s folder: ~ is not expanded (got: ~/data)';
+const tilde =
+  'must be an absolute path, or one relative to this file’s folder: ~ is not expanded (got: ~/data)';
 
 test.each([
   {
     title: 'a path with ~',
     box: '{mode: bubblewrap, read: [~/data]}',
-    says: `read[0]: ${tilde} | Write the home folder’s own path.`,
+    says: `read[0]: ${tilde} | Write out the path of the home folder.`,
   },
   {
     title: 'a network that is a name',
@@ -26,17 +27,17 @@ test.each([
   {
     title: 'no command',
     box: '{mode: command, args: [run]}',
-    says: 'mode: mode command needs a command, or a prefix',
+    says: 'mode: mode command needs a command or a prefix',
   },
   {
     title: 'a command twice',
     box: '{mode: command, command: env, prefix: [env]}',
-    says: 'prefix: command and prefix say the same: one of the two is enough',
+    says: 'prefix: command and prefix cannot be combined',
   },
   {
     title: 'flags without a place',
     box: '{mode: command, command: x, env_flag: -e}',
-    says: 'env_flag: flags for variables need a place: an item ${env} among the arguments',
+    says: 'env_flag: flags for variables need an item ${env} among the arguments',
   },
 ])('$title is an error, in PromptKit’s files a warning', ({ box, says }) => {
   const spec = `\nsandboxes: {box: ${box}}${tool}`;

@@ -106,7 +106,7 @@ hooks:
   told: {command: sh, hook: session, dialect: promptkit, mode: filter}`,
     refused: {
       'it is read as observe': [
-        '5:66 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter) | Use `mode: observe`, or leave `mode` out.',
+        '5:66 hooks[told].mode: session hooks only observe: they receive events, and their answers are not read (got: filter) | Use `mode: observe`, or leave `mode` out.',
       ],
     },
   },
@@ -117,7 +117,7 @@ hooks:
   told: {command: sh, hook: eval, mode: shadow}`,
     refused: {
       'it is read as observe': [
-        '5:43 hooks[told].mode: eval hooks only observe: they are told what has happened, and no answer is waited for (got: shadow) | Use `mode: observe`, or leave `mode` out.',
+        '5:43 hooks[told].mode: eval hooks only observe: they receive events, and their answers are not read (got: shadow) | Use `mode: observe`, or leave `mode` out.',
       ],
     },
   },
@@ -205,9 +205,9 @@ providers:
   - {type: openai, model: b}
   - {type: openai, model: b}`,
     refused: {
-      'the first one counts': [
-        '6:12 providers[1].id: another provider already has the id main | Give each provider an id of its own.',
-        '8:14 providers[3].type: another provider already has the id openai | A provider without `id` is called by its type: give each an id of its own.',
+      'the first one is used': [
+        '6:12 providers[1].id: another provider already has the id main | Give each provider a unique id.',
+        '8:14 providers[3].type: another provider already has the id openai | A provider without `id` takes its type as id: give each a unique one.',
       ],
     },
   },
@@ -354,7 +354,7 @@ providers: [{id: 7, type: 1, model: 4.10}]`,
       ],
     },
     both: [
-      'warning 5:5 tools[t]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',
+      'warning 5:5 tools[t]: has no exec binding: it is listed, but a call of it fails | Add `exec: {command: …}` to make it run.',
     ],
   },
   {
@@ -368,10 +368,10 @@ tools:
     refused: {
       'a call of the tool fails': [
         '5:23 tools[t].input_schema: must be a mapping or true or false, not the string "text"',
-        '6:23 tools[u].input_schema: is no JSON Schema that can be used: `type` must be one of: array, boolean, integer, null, number, object, string (got: strng), did you mean `string`?',
-        "6:53 tools[u].output_schema: is no JSON Schema that can be used: can't resolve reference #/nowhere from id #",
-        '7:24 tools[v].output_schema: is no JSON Schema that can be used: its $schema https://example.com/own is neither 2020-12, 2019-09 nor draft-07',
-        '8:24 tools[w].output_schema: is no JSON Schema that can be used: it is asynchronous ($async)',
+        '6:23 tools[u].input_schema: is not a usable JSON Schema: `type` must be one of: array, boolean, integer, null, number, object, string (got: strng), did you mean `string`?',
+        "6:53 tools[u].output_schema: is not a usable JSON Schema: can't resolve reference #/nowhere from id #",
+        '7:24 tools[v].output_schema: is not a usable JSON Schema: its $schema https://example.com/own is neither 2020-12, 2019-09 nor draft-07',
+        '8:24 tools[w].output_schema: is not a usable JSON Schema: it is asynchronous ($async)',
       ],
     },
   },
@@ -383,7 +383,7 @@ tools:
   u: {mode: exec, exec: {command: sh}}`,
     refused: {
       'a call of the tool fails': [
-        '5:15 tools[t].mode: must be exec where the tool has an exec binding (got: mock)',
+        '5:15 tools[t].mode: must be exec if the tool has an exec binding (got: mock)',
       ],
     },
   },

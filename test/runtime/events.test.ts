@@ -258,7 +258,7 @@ tools:
       type: 'note',
       name: `${runtime.file}:7:5`,
       level: 'warn',
-      message: 'tools[bare]: has no exec binding: it is listed, and a call of it fails',
+      message: 'tools[bare]: has no exec binding: it is listed, but a call of it fails',
     },
     {
       type: 'note',

@@ -172,9 +172,9 @@ test.each([
   { notify: '[{command: ./told.sh, on: [pendng]}]', says: 'pending' },
   { notify: '[{comand: ./told.sh, on: [pending]}]', says: 'command' },
   { notify: '[{on: [pending]}]', says: 'neither `command` nor `url`' },
-  { notify: '[{command: ./told.sh, url: "https://a", on: [pending]}]', says: 'exclude each other' },
+  { notify: '[{command: ./told.sh, url: "https://a", on: [pending]}]', says: 'cannot be combined' },
   { notify: '[{url: "http://example.com/x", on: [pending]}]', says: 'this machine only' },
-  { notify: '[{url: "https://a/x", args: [1], on: [pending]}]', says: 'means nothing beside' },
+  { notify: '[{url: "https://a/x", args: [1], on: [pending]}]', says: 'cannot be combined with' },
   // As for any other program that is not there.
   { notify: '[{command: ./none.sh, on: [pending]}]', says: 'none.sh' },
 ])('validate tells of $notify, with its line [DS-NOTIFY-05]', async ({ notify, says }) => {

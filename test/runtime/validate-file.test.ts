@@ -132,11 +132,11 @@ describe('what is written as if it were filled in', () => {
       '    h: {dialect: claude, command: "${CLAUDE_PROJECT_DIR}/x ${A}", claude: {event: Stop}}',
       '',
     ].join('\n');
-    const stray = (name: string) => `\`\${${name}}\` is not filled in here; it is taken as it stands`;
+    const stray = (name: string) => `\`\${${name}}\` is not replaced here; it stays as it is written`;
     const alone = 'Name the variable alone, as in `env: [HOME_PAGE]`: its value is passed on.';
     const path = 'Write the path itself; a relative one starts at the config file’s folder.';
     const found = (await problemsOf(`${head('RuntimeConfig')}${spec}`)).filter((problem) =>
-      /not filled in/.test(problem),
+      /is not replaced here/.test(problem),
     );
     expect(found).toEqual([
       `5:39 providers[0].model: ${stray('MODEL')} | Write the value itself.`,

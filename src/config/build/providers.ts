@@ -45,11 +45,11 @@ function checkIds(document: YamlDocument, severity: Severity): Finding[] {
       return [];
     }
     const isNamed = nonEmptyTextAt(document, [...item, 'id']) !== undefined;
-    const consequence = severity === 'error' ? '' : '; the first one counts';
+    const consequence = severity === 'error' ? '' : '; the first one is used';
     const message = `another provider already has the id ${id}${consequence}`;
     const hint = isNamed
-      ? 'Give each provider an id of its own.'
-      : 'A provider without `id` is called by its type: give each an id of its own.';
+      ? 'Give each provider a unique id.'
+      : 'A provider without `id` takes its type as id: give each a unique one.';
     return [{ severity, path: [...item, isNamed ? 'id' : 'type'], message, hint }];
   });
 }
@@ -108,7 +108,7 @@ function findFault(
   const other = all.find((each) => each.id === name)?.role;
   if (other !== role) {
     const message = `the role of ${name} is ${other}, and that of ${id} is ${role}`;
-    const hint = 'A model that embeds cannot answer, nor the other way round.';
+    const hint = 'An embedding model cannot answer, and a model that answers cannot embed.';
     return [{ severity: 'error', path, message, hint }];
   }
   const way = findWay(name, id, all);
@@ -119,7 +119,7 @@ function findFault(
       severity: 'error',
       path,
       message,
-      hint: 'Each provider is asked once; end the chain before it comes back.',
+      hint: 'A call reaches each provider once: remove the entry that closes the circle.',
     },
   ];
 }
@@ -160,7 +160,7 @@ function checkOffered(document: YamlDocument, declared: readonly DeclaredProvide
 }
 
 const hint =
-  'List in spec.gateway.models providers whose fallbacks all speak their API; another entry may call the same API without one.';
+  'List only providers in spec.gateway.models whose fallbacks all use the same API. Another entry may call that API without a fallback.';
 
 /** Without its own list, the gateway offers every provider. */
 function isOffered(document: YamlDocument, id: string): boolean {
@@ -183,22 +183,22 @@ function reach(
 
 function whyNot(document: YamlDocument, type: string, other: DeclaredProvider): string | undefined {
   const refused = whyProviderRefused(document, other.path);
-  if (refused !== undefined) return `cannot be asked by the gateway: ${refused}`;
+  if (refused !== undefined) return `cannot be used by the gateway: ${refused}`;
   const wanted = gatewayApiOf(type);
   const spoken = gatewayApiOf(other.type);
   if (spoken === 'any' || (wanted === 'any' && spoken !== undefined) || spoken === wanted) return undefined;
   const own = spoken === undefined ? 'no API that the gateway serves' : `the API of ${spoken}`;
-  return `speaks ${own}, and the gateway forwards calls of ${type} as they are`;
+  return `uses ${own}, but the gateway forwards calls of ${type} unchanged`;
 }
 
 function credentialFinding(path: Path): Finding {
   const message =
-    'is not kept by a gateway with pass_through: the credential of a client is meant for one upstream alone';
+    'cannot be used by a gateway with pass_through: the credential of a client is meant for one upstream only';
   return {
     severity: 'error',
     path,
     message,
-    hint: 'Leave spec.gateway.pass_through out, or list in spec.gateway.models providers without a fallback.',
+    hint: 'Remove spec.gateway.pass_through, or list in spec.gateway.models providers without a fallback.',
     atKey: true,
   };
 }

@@ -9,12 +9,12 @@ export function whyRefused(document: YamlDocument, path: Path): string | undefin
   const isScript = path[1] === 'evals' && findScriptAt(document, path) !== undefined;
   if (!isScript && nonEmptyTextAt(document, [...path, 'command']) === undefined)
     return 'its command is empty';
-  return findNul(document, path) === undefined ? undefined : 'a NUL character stands in it';
+  return findNul(document, path) === undefined ? undefined : 'it contains a NUL character';
 }
 
 export function whyToolRefused(document: YamlDocument, path: Path): string | undefined {
   const mode = findWrongMode(document, path);
-  if (mode !== undefined) return `its mode is ${mode}, and only exec runs its exec binding`;
+  if (mode !== undefined) return `its mode is ${mode}, but only exec runs its exec binding`;
   for (const key of schemaKeys) {
     const fault = findSchemaFault(document, [...path, key]);
     if (fault !== undefined) return `its ${key} cannot be used: ${fault}`;

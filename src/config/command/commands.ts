@@ -64,8 +64,8 @@ function checkEntry(
     return [
       {
         path: cwdPath,
-        message: `${cwd} is no folder`,
-        hint: 'Make it, or correct `cwd`; a relative path starts at the config file’s folder.',
+        message: `${cwd} is not a folder`,
+        hint: 'Create it, or correct `cwd`. A relative path starts at the config file’s folder.',
       },
     ];
   }

@@ -77,7 +77,7 @@ class Fill {
     const parts = splitText(text);
     if (treatment === 'refused') {
       if (parts.every((part) => typeof part === 'string')) return text;
-      const message = 'no variable is filled in here: what it holds would be read as part of the text';
+      const message = 'variables are not replaced here: the value would be read as part of the text';
       this.findings.push({ path, message, hint: 'Write the value itself.' });
       return text;
     }
@@ -112,9 +112,9 @@ class Fill {
   }
 
   #refuse(path: Path, broken: string): string {
-    const message = `\`${broken}\` names no variable`;
+    const message = `\`${broken}\` does not name a variable`;
     const hint =
-      'Write `${env:NAME}` or `${env:NAME:-default}`; `$${env:` stands for the characters themselves.';
+      'Write `${env:NAME}` or `${env:NAME:-default}`; write `$${env:` for the characters themselves.';
     this.findings.push({ path, message, hint });
     return broken;
   }

@@ -64,7 +64,7 @@ function readEnvFile(document: YamlDocument, folder: string): EnvFile {
       if (value !== undefined) variables[key] = value;
     return { variables, findings: [], file };
   } catch (thrown) {
-    const hint = 'Make the file, or take `env_file` out: an overlay does with `env_file: null`.';
+    const hint = 'Create the file, or remove `env_file`; an overlay removes it with `env_file: null`.';
     return refuse(toRuntimeError(thrown).message, hint);
   }
 }

@@ -82,7 +82,7 @@ function importPlugins(
   { file, folder }: { readonly file: string; readonly folder: string },
 ): ReturnType<typeof importHooks> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    return { entries: [], problems: [errorIn(file, 'is no folder')] };
+    return { entries: [], problems: [errorIn(file, 'is not a folder')] };
   }
   const name = shortPath(path, resolve(folder));
   return {
@@ -159,5 +159,5 @@ function freeName(name: string, existing: Readonly<Record<string, unknown>>): st
   const stem = /^(.+)-\d+$/.exec(name)?.[1];
   if (stem !== undefined) return firstFreeName(stem, new Set(Object.keys(existing)));
   const hint = 'Rename one of the two.';
-  throw new RuntimeError('CONFIG_INVALID', `spec.hooks has another hook ${name} already`, { hint });
+  throw new RuntimeError('CONFIG_INVALID', `spec.hooks already has another hook ${name}`, { hint });
 }

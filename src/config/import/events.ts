@@ -85,7 +85,7 @@ const unknownForm = {
 
 function wrongDialect({ entry }: EventForm, form: EventForm | undefined): { message: string; hint: string } {
   return {
-    message: `is ${entry}, and the import says dialect: ${form?.dialect}`,
-    hint: 'Leave `dialect` out of the import: then each entry goes to the system whose form it has.',
+    message: `is ${entry}, but the import says dialect: ${form?.dialect}`,
+    hint: 'Remove `dialect` from the import, so that each entry goes to the system whose form it has.',
   };
 }

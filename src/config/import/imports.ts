@@ -74,7 +74,7 @@ function addPlugins(state: ImportState, dialect: ForeignName, key: Path): void {
     addFinding(state, {
       severity: 'error',
       path: key,
-      message: `${pluginsDir} is no folder`,
+      message: `${pluginsDir} is not a folder`,
       hint: folderHint,
     });
     return;
@@ -93,7 +93,7 @@ function addPlugins(state: ImportState, dialect: ForeignName, key: Path): void {
   });
 }
 
-const folderHint = 'It starts at the config file’s folder.';
+const folderHint = 'The path is relative to the config file’s folder.';
 
 function envAt(document: YamlDocument, path: Path): string[] {
   return itemsAt(document, [...path, 'env']).flatMap((item) => textAt(document, item) ?? []);
@@ -157,7 +157,7 @@ function addDraft(state: ImportState, path: Path, draft: HookDraft): void {
   const sandbox = sandboxAt(document, path);
   if (mergeDuplicate(state, draft, { env, onFailure, sandbox })) return;
   if (draft.name !== undefined && takenNames.has(draft.name)) {
-    const message = `its process ${draft.name} has the name of a hook that is already there`;
+    const message = `its process ${draft.name} has the name of another hook`;
     const hint = 'Rename one of the two.';
     addFinding(state, { severity: 'error', path: [...path, 'file'], message, hint });
     return;

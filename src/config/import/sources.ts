@@ -109,7 +109,7 @@ function findMissingName(manifest: YamlDocument): { message: string } | undefine
 
 function sourceOfPart(folder: string, displayName: string, part: string): HooksSourceResult {
   if (leadsOut(folder, part))
-    return { fault: `${join(displayName, part)} leads out of the folder of the plugin` };
+    return { fault: `${join(displayName, part)} is outside the folder of the plugin` };
   const document = readForeignFile(resolve(folder, part), join(displayName, part));
   if ('fault' in document) return document;
   const source = sourceOfFile(document, false);

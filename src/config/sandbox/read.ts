@@ -24,7 +24,7 @@ function readSandbox(document: YamlDocument, name: string, path: Path): SandboxC
   const refused = (reason: string) => ({ ...own, mode: 'refused', reason }) as const;
   if (mode === undefined) {
     const asked = textAt(document, [...path, 'mode']);
-    return refused(`its sandbox "${name}" ${asked ? `has mode ${asked}, which is none` : 'has no mode'}`);
+    return refused(`its sandbox "${name}" ${asked ? `has the unknown mode ${asked}` : 'has no mode'}`);
   }
   if (mode === 'direct') return { ...own, mode };
   const fault = findFault(document, path);
@@ -202,16 +202,16 @@ function findPathFault(document: YamlDocument, path: Path): Finding[] {
   const text = textAt(document, path) ?? '';
   if (text === '' || text.includes('\0')) return [{ path, message: 'must be a path' }];
   if (!text.startsWith('~')) return [];
-  const message = `must be a whole path, or one from this file’s folder: ~ is not expanded (got: ${text})`;
-  return [{ path, message, hint: 'Write the home folder’s own path.' }];
+  const message = `must be an absolute path, or one relative to this file’s folder: ~ is not expanded (got: ${text})`;
+  return [{ path, message, hint: 'Write out the path of the home folder.' }];
 }
 
 function findCommandFaults(document: YamlDocument, path: Path): Finding[] {
   const has = (key: string) => valueAt(document, [...path, key]) !== undefined;
   if (has('command') === has('prefix')) {
     const message = has('command')
-      ? 'command and prefix say the same: one of the two is enough'
-      : 'mode command needs a command, or a prefix';
+      ? 'command and prefix cannot be combined'
+      : 'mode command needs a command or a prefix';
     const hint = 'For example: {mode: command, command: docker, args: [run, --rm, -i, python:3-slim]}.';
     return [{ path: [...path, has('command') ? 'prefix' : 'mode'], message, hint }];
   }
@@ -219,6 +219,6 @@ function findCommandFaults(document: YamlDocument, path: Path): Finding[] {
   const hasNames = words.some((word) => textAt(document, word) === '${env}');
   const isFlags = textAt(document, [...path, 'env']) === 'flags' || has('env_flag');
   if (!isFlags || hasNames) return [];
-  const message = 'flags for variables need a place: an item ${env} among the arguments';
+  const message = 'flags for variables need an item ${env} among the arguments';
   return [{ path: [...path, has('env') ? 'env' : 'env_flag'], message }];
 }

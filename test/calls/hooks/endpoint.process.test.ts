@@ -311,17 +311,17 @@ test.each([
     title: 'has a command too',
     hook: 'url: "http://x", command: ./x.sh, args: [a]',
     problems: [
-      'error 5:35 hooks[g].command: does not go with `url` | A hook is a process (`command`) or an endpoint (`url`).',
-      'error 5:49 hooks[g].args: does not go with `url` | A hook is a process (`command`) or an endpoint (`url`).',
+      'error 5:35 hooks[g].command: cannot be combined with `url` | A hook is a process (`command`) or an endpoint (`url`).',
+      'error 5:49 hooks[g].args: cannot be combined with `url` | A hook is a process (`command`) or an endpoint (`url`).',
     ],
   },
   {
     title: 'has headers that cannot be',
     hook: 'url: "http://x", headers: {"a b": c, Host: x, X-Y: "a\\nb"}',
     problems: [
-      'error 5:36 hooks[g].headers[a b]: is no header that HTTP can carry',
+      'error 5:36 hooks[g].headers[a b]: is not a valid HTTP header',
       'error 5:46 hooks[g].headers[Host]: is set by Signalbox itself',
-      'error 5:55 hooks[g].headers[X-Y]: is no header that HTTP can carry',
+      'error 5:55 hooks[g].headers[X-Y]: is not a valid HTTP header',
     ],
   },
   {

@@ -128,7 +128,7 @@ test.each([
     title: 'is itself',
     yaml: chain('[a]'),
     problems: [
-      'error 5:50 providers[0].fallback[0]: leads back to the provider itself: a → a | Each provider is asked once; end the chain before it comes back.',
+      'error 5:50 providers[0].fallback[0]: leads back to the provider itself: a → a | A call reaches each provider once: remove the entry that closes the circle.',
     ],
   },
   {
@@ -146,7 +146,7 @@ test.each([
     title: 'speaks another API than what the gateway offers [DS-UPSTREAM-07]',
     yaml: `- {id: a, type: ollama, model: m, fallback: [b]}\n  - {id: b, type: claude, model: m}\ngateway: {models: {x: {provider: a}}}`,
     problems: [
-      'error 5:50 providers[0].fallback[0]: speaks the API of Anthropic, and the gateway forwards calls of ollama as they are | List in spec.gateway.models providers whose fallbacks all speak their API; another entry may call the same API without one.',
+      'error 5:50 providers[0].fallback[0]: uses the API of Anthropic, but the gateway forwards calls of ollama unchanged | List only providers in spec.gateway.models whose fallbacks all use the same API. Another entry may call that API without a fallback.',
     ],
   },
   {
@@ -154,7 +154,7 @@ test.each([
     yaml: `- {id: a, type: ollama, model: m, fallback: [b]}\n  - {id: b, type: gemini, model: m}\ngateway: {}`,
     problems: [
       expect.stringContaining(
-        'error 5:50 providers[0].fallback[0]: speaks no API that the gateway serves, and',
+        'error 5:50 providers[0].fallback[0]: uses no API that the gateway serves, but',
       ),
     ],
   },
@@ -163,7 +163,7 @@ test.each([
     yaml: `- {id: a, type: ollama, model: m, fallback: [b]}\n  - {id: b, type: mock, model: m, fallback: [c], additional_config: {responses: [{text: hi}]}}\n  - {id: c, type: claude, model: m}\ngateway: {models: {x: {provider: a}}}`,
     problems: [
       expect.stringContaining(
-        'error 5:50 providers[0].fallback[0]: leads to c, which speaks the API of Anthropic',
+        'error 5:50 providers[0].fallback[0]: leads to c, which uses the API of Anthropic',
       ),
     ],
   },
@@ -171,7 +171,9 @@ test.each([
     title: 'would be sent the credential of a client [DS-UPSTREAM-07]',
     yaml: `${chain('[b]', '')}\ngateway: {pass_through: [authorization]}`,
     problems: [
-      expect.stringContaining('error 5:39 providers[0].fallback: is not kept by a gateway with pass_through'),
+      expect.stringContaining(
+        'error 5:39 providers[0].fallback: cannot be used by a gateway with pass_through',
+      ),
     ],
   },
 ])('a fallback that $title is an error at its place', ({ yaml, problems }) => {
@@ -195,7 +197,7 @@ test.each([
     '- {type: claude, model: m, role: embedding}',
     /^warning 5:\d+ providers\[0\]\.role: .*claude has no embeddings/,
   ],
-  ['a tool that is to answer', '- {type: tool, model: t}', /^warning .*has to be embedding/],
+  ['a tool that is to answer', '- {type: tool, model: t}', /^warning .*must be embedding/],
   [
     'a tool that nobody declares',
     '- {type: tool, model: tt, role: embedding}\ntools: {t: {exec: {command: sh}}}',

@@ -39,7 +39,7 @@ describe.each([native, promptkit])('in %s', (apiVersion) => {
       section: 'state_store: {type: postgres}',
       store: undefined,
       problems: [
-        'error 5:3 state_store.url_env: is required where type is postgres | Name the environment variable that holds the address, as in `url_env: DATABASE_URL`.',
+        'error 5:3 state_store.url_env: is required if type is postgres | Name the environment variable that holds the address, as in `url_env: DATABASE_URL`.',
       ],
     },
     {
@@ -64,7 +64,7 @@ describe.each([native, promptkit])('in %s', (apiVersion) => {
       section: 'state_store: {type: file, file: {}}',
       store: undefined,
       problems: [
-        'error 5:29 state_store.file.root: is required where type is file | Name the folder, or use `type: sqlite`.',
+        'error 5:29 state_store.file.root: is required if type is file | Name the folder, or use `type: sqlite`.',
       ],
     },
     {

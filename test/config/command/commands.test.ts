@@ -65,7 +65,7 @@ describe('a command that could not start is a warning, and the file loads [PK-2-
     {
       entry: 'command: ./good.sh, cwd: nowhere',
       problems: [
-        `27 cwd: ${at('nowhere')} is no folder | Make it, or correct \`cwd\`; a relative path starts at the config file’s folder.`,
+        `27 cwd: ${at('nowhere')} is not a folder | Create it, or correct \`cwd\`. A relative path starts at the config file’s folder.`,
       ],
     },
     { entry: 'command: sh, args: [scripts/good.py]', problems: [] },

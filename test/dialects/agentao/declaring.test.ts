@@ -113,18 +113,18 @@ test('without a dialect each entry of a file goes to the system whose form it ha
 });
 
 test.each([
-  { dialect: 'agentao', entry: group, what: 'is a Claude Code group, and the import says dialect: agentao' },
+  { dialect: 'agentao', entry: group, what: 'is a Claude Code group, but the import says dialect: agentao' },
   {
     dialect: 'claude',
     entry: command('sh'),
-    what: 'is an Agentao rule, and the import says dialect: claude',
+    what: 'is an Agentao rule, but the import says dialect: claude',
   },
 ])('with dialect: $dialect an entry of the other form is an error [AO-2-05]', ({ dialect, entry, what }) => {
   const file = { hooks: { PreToolUse: [entry] } };
   expect(load(`{dialect: ${dialect}, file: h.json}`, { 'h.json': file })).toEqual({
     hooks: undefined,
     told: [`error h.json:4:4 hooks.PreToolUse[0]: ${what}`],
-    hints: ['Leave `dialect` out of the import: then each entry goes to the system whose form it has.'],
+    hints: ['Remove `dialect` from the import, so that each entry goes to the system whose form it has.'],
   });
 });
 

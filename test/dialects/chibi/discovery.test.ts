@@ -124,7 +124,7 @@ const refused = [
     title: `\`${key}\` beside dialect: chibi`,
     cites: 'CH-1-04',
     spec: `hooks: {guard: {dialect: chibi, command: ./single/only, ${key}}}`,
-    message: /has no place beside `dialect: chibi`/,
+    message: /cannot be combined with `dialect: chibi`/,
   })),
 ];
 

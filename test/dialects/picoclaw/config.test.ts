@@ -195,6 +195,6 @@ describe('a config.json', () => {
     expect([
       taken.problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
       loadConfig(runtimeFile, searchPath).config?.foreign,
-    ]).toEqual([['imports[0].file: its process first has the name of a hook that is already there'], []]);
+    ]).toEqual([['imports[0].file: its process first has the name of another hook'], []]);
   });
 });

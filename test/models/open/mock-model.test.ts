@@ -317,8 +317,8 @@ const unsound = [
       ],
     },
     says: [
-      'responses[0].chunks: stands beside `text`; write one of them',
-      'responses[1].tool_calls: stands beside `error`; a call that fails has none',
+      'responses[0].chunks: cannot be combined with `text`',
+      'responses[1].tool_calls: cannot be combined with `error`: a call that fails has no tool calls',
     ],
   },
   {
