@@ -22,6 +22,9 @@ const questions = `
   import promptfoo config | guides/move-from-promptfoo
   find regressions between two runs | guides/compare-runs
   compare two models | guides/compare-models
+  test a real model with an api key | guides/test-a-real-model
+  fail the build when scores drop | guides/gate-on-scores
+  metrics of gates | reference/suites, guides/gate-on-scores
   junit report | guides/report-results
   github actions | guides/run-suites-in-ci
   vitest | guides/use-vitest
