@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { RuntimeError } from '../errors.ts';
 
 /** In bytes. A YAML parser reads this much within seconds. */
 const LARGEST_TEXT = 16 * 1024 * 1024;
@@ -38,7 +39,9 @@ function readAll(fd: number, size: number, most: number): Buffer {
 
 const CHUNK_BYTES = 64 * 1024;
 
-function tooLarge(most: number): Error {
+function tooLarge(most: number): RuntimeError {
   const [size, unit] = most < 1024 * 1024 ? [most / 1024, 'KiB'] : [most / 1024 / 1024, 'MiB'];
-  return new Error(`it has more than ${size} ${unit}`);
+  return new RuntimeError('FILE_UNREADABLE', `it has more than ${size} ${unit}`, {
+    hint: `Files that are read whole have at most ${size} ${unit}. Put data into a dataset, which is read row by row.`,
+  });
 }

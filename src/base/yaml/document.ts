@@ -161,7 +161,12 @@ function readBytes(file: string): Buffer {
     const more = systemCode(cause) === 'ENOTDIR' ? ': a part of its path is a file' : '';
     throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}${more}`, {
       cause,
-      hint: systemCode(cause) === 'ENOENT' ? nearFileHint(file) : undefined,
+      hint:
+        cause instanceof RuntimeError
+          ? cause.hint
+          : systemCode(cause) === 'ENOENT'
+            ? nearFileHint(file)
+            : undefined,
     });
   }
 }
