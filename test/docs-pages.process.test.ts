@@ -6,6 +6,7 @@ import { globSync } from 'tinyglobby';
 import { describe, expect, test } from 'vitest';
 import { builtProgram } from './built.ts';
 import { blocksOf, isAsShown, runPage } from './doc-blocks.ts';
+import { noSandbox } from './process/sandbox/box.ts';
 import { freePort } from './store/postgres/server.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../docs/start/first-guard.md'), 'utf8');
@@ -60,9 +61,10 @@ describe.each(guards)('the guard of docs/start/first-guard.md in .%s', (suffix) 
 });
 
 const docs = join(import.meta.dirname, '../docs');
-const pages = globSync('{start,guides,operate}/*.md', { cwd: docs }).filter((name) =>
-  /^```console/m.test(readFileSync(join(docs, name), 'utf8')),
-);
+const pages = globSync('{start,guides,operate}/*.md', { cwd: docs }).filter((name) => {
+  const text = readFileSync(join(docs, name), 'utf8');
+  return /^```console/m.test(text) && (noSandbox === undefined || !text.includes('mode: bubblewrap'));
+});
 
 test.each(pages)('docs/%s runs as pasted and prints what it shows', async (name) => {
   const text = readFileSync(join(docs, name), 'utf8');
