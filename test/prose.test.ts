@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '..');
 const pages = globSync(['*.md', 'docs/{start,guides,operate}/*.md'], {
   cwd: root,
   ignore: [
-    'docs/guides/{measure-a-guard,move-from-other-programs,move-from-promptfoo}.md',
+    'docs/guides/{move-from-other-programs,move-from-promptfoo}.md',
     'docs/operate/{faults,guarantees,performance}.md',
   ],
 });
