@@ -46,7 +46,7 @@ export const waiting = section('promptkit.md §8', [
 ]);
 
 /** Who is asked before a tool runs. */
-export const consent = section('guides/ask-a-person.md', [
+export const consent = section('reference/approvals.md', [
   [
     'DS-ASK-01',
     'both',
