@@ -235,13 +235,20 @@ function cassetteMissFault(count: number) {
   if (count === 0) return undefined;
   const requests = count === 1 ? 'a request is' : `${count} requests are`;
   return {
+    code: 'REPLAY_MISS' as const,
     message: `${requests} not in the cassette`,
     hint: 'Record it again with --record FILE, or run what has changed with --live NAME.',
   };
 }
 
 function recordingFault(error: Error | undefined) {
-  return error && { message: error.message, hint: 'Make room for it, and record again.' };
+  return (
+    error && {
+      code: 'FILE_UNREADABLE' as const,
+      message: error.message,
+      hint: 'Make room for it, and record again.',
+    }
+  );
 }
 
 const neverAborted = new AbortController().signal;

@@ -323,6 +323,8 @@ export interface RowProblem extends MembersOf<typeof rowProblemMembers> {}
 const rowProblemMembers = {
   /** The problem concerns the whole run, which is void, and not a row. */
   scope: optional(oneOf('run')),
+  /** Default: DATASET_INVALID. */
+  code: optional(text),
   /** The variant of the case; only in a matrix, and absent if no variant could use the row. */
   variant: optional(text),
   file: text,

@@ -239,6 +239,7 @@ function budgetSpent(notJudged: number, spending: Spending | undefined): RowFaul
   const spent = spending?.cost_usd;
   const amount = typeof spent === 'number' ? ` (${formatUsd(spent)} in all)` : '';
   return {
+    code: 'BUDGET_EXCEEDED',
     message: `the budget is spent${amount}: ${formatCount(notJudged, 'case')} not judged`,
     hint: 'Go on with it: the same command with --resume and a higher --max-cost.',
   };

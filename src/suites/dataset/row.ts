@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../base/errors.ts';
+import { type ErrorCode, RuntimeError } from '../../base/errors.ts';
 import type { SourceLocation } from '../../base/yaml/problem.ts';
 import { describeValue } from '../../base/yaml/wording.ts';
 
@@ -49,6 +49,8 @@ export function notUtf8(subject: string, bytes: Uint8Array): UnusableContent {
 }
 
 export interface RowFault {
+  /** Default: DATASET_INVALID. */
+  readonly code?: ErrorCode;
   /** The faulty line of the suite, if the row is not at fault. Reported once. */
   readonly location?: Pick<SourceLocation, 'file' | 'line'>;
   readonly message: string;

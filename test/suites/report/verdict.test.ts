@@ -23,6 +23,18 @@ test('a run that failed says by how many cases, by which gates, and where more i
   ]);
 });
 
+test('a run whose budget is spent is void with the code of that', () => {
+  const spent = {
+    ...row,
+    scope: 'run',
+    code: 'BUDGET_EXCEEDED',
+    line: 1,
+    message: 'the budget is spent',
+  } as const;
+  const report = reportOf({ status: 'error', cases: 4, overall: half, problems: [spent], problem_count: 1 });
+  expect(explainVerdict(report, [])).toContain('  void: [BUDGET_EXCEEDED] rows.jsonl:1 the budget is spent');
+});
+
 test('a run that is void says why, and of many unusable rows the first', () => {
   const empty = { ...row, scope: 'run', line: 1, message: 'it is empty', hint: 'Fill it.' } as const;
   const report = reportOf({

@@ -268,8 +268,8 @@ export function explainVerdict(report: SuiteReport, files: readonly string[]): r
   return [
     `${oneLine(suite)}: ${[status, ...reasons].join(', ')}`,
     ...missed.map(({ name, words }) => `  gate missed: ${oneLine(`${name} ${words}`)}`),
-    ...shown.flatMap(({ scope, file, line, message, hint }) => [
-      `  ${scope === 'run' ? 'void' : 'unusable row'}: [DATASET_INVALID] ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
+    ...shown.flatMap(({ scope, code = 'DATASET_INVALID', file, line, message, hint }) => [
+      `  ${scope === 'run' ? 'void' : 'unusable row'}: [${code}] ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
       ...(hint === undefined ? [] : [`    hint: ${oneLine(hint)}`]),
     ]),
     ...(rest > 0 ? [`  and ${formatCount(rest, 'more unusable row')}`] : []),
