@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { builtProgram } from './built.ts';
@@ -23,6 +23,8 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
   const bin = mkdtempSync(join(tmpdir(), 'page-bin-'));
   const shim = `#!/bin/sh\n[ "$1" = signalbox ] || exit 127\nshift\nexec "${process.execPath}" "${builtProgram}" "$@"\n`;
   writeFileSync(join(bin, 'npx'), shim, { mode: 0o755 });
+  symlinkSync(process.execPath, join(bin, 'node'));
+  if (page.includes("from 'signalbox'")) linkPackages(folder);
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, COLUMNS: '120', NO_COLOR: '1' };
   const servers: ChildProcess[] = [];
   const commands: RunCommand[] = [];
@@ -63,6 +65,14 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
       await once(server, 'exit');
     }
   }
+}
+
+/** Makes `signalbox` and `ai` importable for the scripts of a folder. */
+function linkPackages(folder: string): void {
+  const root = join(import.meta.dirname, '..');
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/signalbox'));
+  symlinkSync(join(root, 'node_modules/ai'), join(folder, 'node_modules/ai'));
 }
 
 /** Whether the output is as shown: `…` in the page stands for any text, and no two times or ids are the same. */

@@ -111,7 +111,7 @@ export class Seen {
   }
 }
 
-/** Builds the message for hooks (docs/guides/guard-the-ai-sdk.md, "What hooks read"), without costs. */
+/** Builds the message for hooks (docs/reference/guard.md, "What hooks read"), without costs. */
 export function describe(seen: Seen, role: ChatMessage['role']): ChatMessage {
   const { calls, results, citations, other } = seen;
   const reasoning = joinTexts(seen.reasoning);

@@ -69,7 +69,7 @@ export interface GuardOptions {
 
 /**
  * An AI SDK middleware that passes every model call through the provider hooks. A denial is thrown as DENIED; in a
- * stream it is an error part. docs/guides/guard-the-ai-sdk.md lists other changes. Throws USAGE if the window is not a
+ * stream it is an error part. docs/reference/guard.md lists other changes. Throws USAGE if the window is not a
  * positive whole number, or if the model does not have the AI SDK's specification v4.
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {

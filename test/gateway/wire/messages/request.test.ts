@@ -162,7 +162,7 @@ const talk = [
   user([result, { type: 'text', text: 'and?' }]),
 ];
 
-test('messages are told as docs/guides/guard-the-ai-sdk.md says, each result as one of its own', () => {
+test('messages are told as docs/reference/guard.md says, each result as one of its own', () => {
   const request = messagesCodec.readRequest(body(talk), none);
   expect(asRead(request.payload.messages)).toEqual([
     { role: 'user', content: 'hi' },
