@@ -59,7 +59,7 @@ test('names every page of docs/ but decisions in the contents, and says which is
 });
 
 test('leaves braces of other languages as they are', () => {
-  expect(readFileSync(join(site, 'guides/move-from-promptfoo.html'), 'utf8')).toContain('{{name.member}}');
+  expect(readFileSync(join(site, 'reference/promptfoo.html'), 'utf8')).toContain('{{name.member}}');
 });
 
 test.skipIf(noBrowser !== undefined)(
@@ -76,7 +76,7 @@ test.skipIf(noBrowser !== undefined)(
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(/move-from-promptfoo\.html/);
-    expect(await page.locator('h1').textContent()).toBe('Coming from promptfoo');
+    expect(await page.locator('h1').textContent()).toBe('Move from promptfoo');
     expect(errors).toEqual([]);
     await browser.close();
   },

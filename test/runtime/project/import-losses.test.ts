@@ -502,17 +502,19 @@ test('every format that is imported has its check of losses', () => {
   expect(Object.keys(hookFiles).toSorted()).toEqual([...foreignNames].toSorted());
 });
 
-const guide = (name: string) =>
-  readFileSync(new URL(`../../../docs/guides/${name}.md`, import.meta.url), 'utf8').split(/^(?=## )/m);
+const sectionsOf = (page: string) =>
+  readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8').split(/^(?=## )/m);
 
-test('the guides name every key and every type of assertion that an import reads', () => {
-  const inPromptfoo = guide('move-from-promptfoo').join('');
+test('the docs name every key and every type of assertion that an import reads', () => {
+  const inPromptfoo = sectionsOf('reference/promptfoo').join('');
   expect(Object.keys(assertionTypes).filter((type) => !inPromptfoo.includes(`\`${type}\``))).toEqual([]);
   const [inspect = '', samples = '', arena = ''] = [
     'Inspect AI',
     'Ragas and DeepEval',
     'PromptKit Arena',
-  ].map((title) => guide('move-from-other-programs').find((part) => part.startsWith(`## ${title}`)));
+  ].map((title) =>
+    sectionsOf('guides/move-from-other-programs').find((part) => part.startsWith(`## ${title}`)),
+  );
   const keysOf = ({ read }: KeyTable<object>) =>
     Object.entries<object>({ ...read }).flatMap(([name, taken]): readonly string[] =>
       Array.isArray(taken) ? taken[0] : [name],

@@ -2,11 +2,6 @@ import { section } from '../../requirements/requirement.ts';
 
 /** What becomes of a config of promptfoo’s. */
 export const promptfoo = section('guides/move-from-promptfoo.md', [
-  [
-    'DS-PROMPTFOO-01',
-    'none',
-    'What an import writes is valid, runs, and comes to the same verdict of each assertion that is carried.',
-  ],
   ['DS-PROMPTFOO-02', 'none', 'What is not carried is told with its line, and never dropped.'],
   [
     'DS-PROMPTFOO-03',
@@ -17,6 +12,15 @@ export const promptfoo = section('guides/move-from-promptfoo.md', [
     'DS-PROMPTFOO-04',
     'none',
     'A config that is broken, too large or asks for more than anybody runs is an error with a code.',
+  ],
+]);
+
+/** Which verdicts and templates an import of promptfoo’s configs keeps. */
+export const promptfooVerdicts = section('reference/promptfoo.md', [
+  [
+    'DS-PROMPTFOO-01',
+    'none',
+    'What an import writes is valid, runs, and comes to the same verdict of each assertion that is carried.',
   ],
   [
     'DS-PROMPTFOO-05',

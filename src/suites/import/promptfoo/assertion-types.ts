@@ -56,7 +56,7 @@ export function assertionTypeOf(type: string): AssertionType | undefined {
 
 export const codeEvals = { javascript: 'promptfoo-javascript', python: 'promptfoo-python' } as const;
 
-/** All imported assertion types, as listed in docs/guides/move-from-promptfoo.md. */
+/** All imported assertion types, as listed in docs/reference/promptfoo.md. */
 export const assertionTypes: Readonly<Record<string, AssertionType | undefined>> = {
   equals: inText(({ value }) =>
     isObject(value) || Array.isArray(value)
