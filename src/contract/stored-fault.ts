@@ -22,7 +22,7 @@ export function readStoredFault(value: unknown, otherwise: ErrorCode = 'INTERNAL
   const { code, message, hint, details } = readShape(
     storedFault,
     value,
-    (path) => new Error(`a stored fault has no fitting ${path === '' ? 'members' : path}`),
+    (path) => new Error(`a stored fault has missing or invalid ${path === '' ? 'members' : path}`),
   );
   const known = isErrorCode(code) ? code : otherwise;
   const fault = { code: known, message, hint: hint ?? catalogue[known].hint };

@@ -40,7 +40,7 @@ function textsOf({ prompt }: LanguageModelV4CallOptions): string[] {
   return prompt.map(({ role, content }) => {
     const [part, other] = role === 'user' ? content : [];
     if (part?.type === 'text' && other === undefined) return part.text;
-    throw new RuntimeError('REPLY_MALFORMED', 'what is to be embedded is no list of texts');
+    throw new RuntimeError('REPLY_MALFORMED', 'the replaced request is not a list of texts to embed');
   });
 }
 
@@ -89,8 +89,8 @@ export function readEmbedded(
 ): Embedded {
   const vectors: unknown = providerMetadata?.[KEY]?.['vectors'];
   if (content.length > 0 || vectors === undefined) {
-    throw new RuntimeError('DENIED', 'a hook has answered in the place of the embedding model', {
-      hint: 'Its answer is no vector. Let the hook pass calls of the provider, by `match`.',
+    throw new RuntimeError('DENIED', 'a hook answered instead of the embedding model', {
+      hint: 'Its answer is not a vector. Exclude calls of the provider with `match` of the hook.',
     });
   }
   return { vectors: requireVectors(vectors, asked), tokens: usage.inputTokens.total, warnings };
@@ -106,11 +106,11 @@ export function requireVectors(
 }
 
 function findProblem(value: unknown, count: number): string | undefined {
-  if (!Array.isArray(value)) return 'is no list of embeddings';
+  if (!Array.isArray(value)) return 'is not a list of embeddings';
   if (value.length !== count)
     return `has ${formatCount(value.length, 'embedding')} for ${formatCount(count, 'text')}`;
   const strange = value.findIndex((vector) => !isVector(vector));
-  if (strange !== -1) return `has an embedding that is no list of numbers, at ${strange}`;
+  if (strange !== -1) return `has an embedding that is not a list of numbers, at ${strange}`;
   const lengths = new Set(value.map((vector: readonly number[]) => vector.length));
   if (lengths.size > 1) return `has embeddings of different lengths: ${[...lengths].join(', ')}`;
   return undefined;
@@ -332,8 +332,8 @@ export function requireTexts(model: LanguageModelV4, texts: readonly string[]): 
     doGenerate: async (options) => {
       const sent = textsOf(options);
       if (sent.length !== texts.length || sent.some((text, index) => text !== texts[index])) {
-        throw new RuntimeError('DENIED', 'a hook has changed a text that is to be embedded', {
-          hint: 'Its embedding would be that of another text. Redact what is judged before, or let the hook deny, or pass calls of the provider by `match`.',
+        throw new RuntimeError('DENIED', 'a hook changed a text to embed', {
+          hint: 'The vector would belong to another text. Redact the text earlier, let the hook deny, or exclude calls of the provider with `match`.',
         });
       }
       return await model.doGenerate(options);

@@ -38,7 +38,7 @@ export function wrapModel(
 export function requireModelV4(model: { readonly specificationVersion: string; readonly modelId: string }) {
   const { specificationVersion: version, modelId } = model;
   if (version === 'v4') return;
-  const what = `the guard guards models of specification v4 of the AI SDK; ${JSON.stringify(modelId)} is one of ${version}`;
+  const what = `the guard needs models of specification v4 of the AI SDK; ${JSON.stringify(modelId)} is one of ${version}`;
   throw new RuntimeError('USAGE', what, {
     hint: 'Use `ai` 7, which brings models of older packages to v4 itself: npm install ai@7.',
   });

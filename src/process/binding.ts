@@ -135,20 +135,20 @@ export function findExposure({
     written.find((path) => path !== real && holds(path, real) && dirname(real) !== path);
   for (const hidden of [...hide, ...secrets]) {
     const same = shown.find(({ real }) => real === followLinks(hidden));
-    const what = hide.includes(hidden) ? 'Signalbox keeps its state' : 'a secret stands';
-    if (same !== undefined) return `it shows ${same.path}, in which ${what}`;
+    const what = hide.includes(hidden) ? 'where Signalbox keeps its state' : 'which contains a secret';
+    if (same !== undefined) return `it shows ${same.path}, ${what}`;
   }
   for (const secret of secrets) {
     const folders = [followLinks(dirname(secret)), dirname(followLinks(secret))];
     const open = written.find((path) => folders.includes(path));
     if (open !== undefined)
-      return `it may write ${open}, in which ${secret} stands: what takes the place of that secret would be seen`;
+      return `it may write ${open}, which contains the secret ${secret}: a file that takes its place would be visible`;
   }
   for (const kept of [...hide, ...secrets.map((path) => dirname(path)), ...fixed].map(followLinks)) {
     const movable = findMovable(kept);
     if (movable === undefined) continue;
-    const what = fixed.map(followLinks).includes(kept) ? 'is this config' : 'stays hidden';
-    return `it may write ${movable}, and so move away what ${what} at ${kept}`;
+    const what = fixed.map(followLinks).includes(kept) ? 'this config' : 'what is hidden';
+    return `it may write ${movable}, and so move ${what} at ${kept}`;
   }
   return undefined;
 }

@@ -146,7 +146,7 @@ function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError
   const code = codeOf(cause) ?? codeOf(thrown) ?? 'the connection failed';
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
     return timeoutError(name, 300_000);
-  const hint = 'Check that the server runs and that the url is its own.';
+  const hint = 'Check that the server is running and that the url is correct.';
   return new RuntimeError(
     'PROCESS_START',
     `"${name}" could not be reached at ${urlForMessages(url)}: ${code}`,
@@ -195,7 +195,7 @@ function createRequest({ name, url: text, headers: given }: RequestTarget): {
 } {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new RuntimeError('CONFIG_INVALID', `the url of "${name}" is no http or https URL`);
+    throw new RuntimeError('CONFIG_INVALID', `the url of "${name}" is not an http or https URL`);
   }
   const headers = new Headers({ 'content-type': 'application/json' });
   const { username, password } = url;
@@ -231,6 +231,6 @@ function setHeader(
   try {
     headers.set(key, value);
   } catch {
-    throw new RuntimeError('CONFIG_INVALID', `the header "${key}" of "${name}" is none that HTTP can carry`);
+    throw new RuntimeError('CONFIG_INVALID', `the header "${key}" of "${name}" is not a valid HTTP header`);
   }
 }

@@ -173,21 +173,21 @@ interface ServerOutput {
 
 export function noReplyHint({ hasNoise, hasNoOutput, isServerOnly }: ServerOutput): string | undefined {
   if (hasNoise) {
-    return 'The process wrote lines that are no JSON objects meanwhile; a reply must stand on one line, and logs belong on stderr.';
+    return 'In the meantime the process wrote lines that are not JSON objects. A reply must be one line, and logs belong on stderr.';
   }
   if (!hasNoOutput) return undefined;
   const flushes =
     'It has written nothing to stdout since it started: if it is not just slow, it must flush each reply (Python: `print(…, flush=True)`)';
   return isServerOnly
     ? `${flushes}, and must not wait for the end of stdin.`
-    : `${flushes}; and a script that reads stdin to its end serves one call, so it takes no \`runtime: server\`.`;
+    : `${flushes}. A script that reads stdin to its end serves one call: remove \`runtime: server\` for it.`;
 }
 
 /** The hint for a server that exits with 0 without a reply: it is probably a one-shot script. */
 export const oneshotHint =
-  'It ended without having answered anything. A server answers lines until its stdin ends; a script that serves one call takes no `runtime: server`.';
+  'It ended without an answer. A server answers lines until its stdin ends; remove `runtime: server` for a script that serves one call.';
 
 function lateExitHint(bytes: number): string | undefined {
   if (bytes === 0) return undefined;
-  return `It had written ${bytes} bytes to stdout and did not end: the reply of a one-shot process is complete when it exits. One that stays alive takes \`runtime: server\`.`;
+  return `It had written ${bytes} bytes to stdout and did not end: the reply of a one-shot process is complete when it exits. Set \`runtime: server\` for a process that keeps running.`;
 }

@@ -40,7 +40,7 @@ function openBindingTransport(
 
 function withWatcher(transport: Transport, { name }: Binding, { emit }: ProcessContext): Transport {
   const releaseWatcher = acquireWatcher((reason) => {
-    const message = `its processes would outlive a kill of this one: there is no watcher (${reason})`;
+    const message = `its processes would keep running if this one were killed: there is no watcher (${reason})`;
     emit({ type: 'note', name, level: 'warn', message });
   });
   return {

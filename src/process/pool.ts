@@ -140,7 +140,7 @@ async function exchangeFenced(
     'STORE_FAILED',
     `"${name}" was not called: this machine is too busy to start it in time`,
     {
-      hint: 'The right to go on with the run was asked for again and again, and ran out each time before the start.',
+      hint: 'The lease of the run was renewed again and again, and expired each time before the process started.',
     },
   );
 }
@@ -168,7 +168,8 @@ async function admitAndSend(
   let isLate = false;
   const requireStart = () => {
     isLate = !fence.isLive();
-    if (isLate) throw new RuntimeError('STORE_FAILED', `"${name}" was not called: its admission ran out`);
+    if (isLate)
+      throw new RuntimeError('STORE_FAILED', `"${name}" was not called: the lease of the run expired`);
   };
   try {
     return { reply: await transport.exchange({ ...message, requireStart }, signal) };

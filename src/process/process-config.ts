@@ -69,7 +69,7 @@ export function findUnfilledVariables(allowed: readonly string[], env: readonly 
   const missing = allowed.filter((name) => !named.has(name));
   if (missing.length === 0) return [];
   const verb = missing.length === 1 ? 'stays' : 'stay';
-  return [`${missing.join(', ')} ${verb} empty: \`env\` must name what headers use`];
+  return [`${missing.join(', ')} ${verb} empty: \`env\` must name the variables that headers use`];
 }
 
 export interface PluginContext {

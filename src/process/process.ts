@@ -155,7 +155,10 @@ async function launchProcess(
     listHasNul(args, () => args) ||
     listHasNul(env, () => Object.entries(env).flat())
   ) {
-    throw startError(name, 'its command or environment has a NUL character, which no process can be given');
+    throw startError(
+      name,
+      'its command or environment contains a NUL character, which no process can receive',
+    );
   }
   if (binding.sandbox !== null) {
     const { launchInSandbox } = await import('./sandbox/launch.ts');

@@ -195,7 +195,7 @@ test('what an encoding cannot say denies', async () => {
   const prompt = promptOf({ type: 'file', mediaType: 'text/plain', data }, 'message');
   await expect(wrapModel(model, createGuard({ fire })).doGenerate({ prompt })).rejects.toMatchObject({
     code: 'DENIED',
-    message: expect.stringMatching(/has characters that its encoding, [\w-]+, has not$/),
+    message: expect.stringMatching(/has characters that its encoding, [\w-]+, does not have$/),
   });
   expect(model.doGenerateCalls).toEqual([]);
 });

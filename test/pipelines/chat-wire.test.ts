@@ -33,7 +33,7 @@ const chat =
 const wrong = [
   { title: 'are no JSON', args: '{"n": 1', says: 'the arguments are not JSON' },
   { title: 'are a list', args: '[1]', says: 'the arguments are not a JSON object' },
-  { title: 'have a key twice', args: '{"n": 1, "n": 2}', says: 'the argument "n" stands twice' },
+  { title: 'have a key twice', args: '{"n": 1, "n": 2}', says: 'duplicate argument "n"' },
   { title: 'do not fit', args: '{"n": "one"}', says: 'the arguments do not fit input_schema' },
 ];
 

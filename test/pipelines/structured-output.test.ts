@@ -344,15 +344,15 @@ test.each([
     title: 'anthropic',
     kind: kinds[2],
     sent: { top_p: 0.5, stop_sequences: ['END'], tool_choice: { type: 'tool', name: 'look' } },
-    warned: ['its API does not take seed, so the call goes without'],
+    warned: ['its API does not support seed, so the call goes without it'],
   },
   {
     title: 'openai (Responses)',
     kind: kinds[1],
     sent: { top_p: 0.5, tool_choice: { type: 'function', name: 'look' } },
     warned: [
-      'its API does not take seed, so the call goes without',
-      'its API does not take stop, so the call goes without',
+      'its API does not support seed, so the call goes without it',
+      'its API does not support stop, so the call goes without it',
     ],
   },
 ])(

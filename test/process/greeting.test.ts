@@ -129,7 +129,7 @@ describe('a greeting whose answer', () => {
     const { hint, details } = await (await open(binding, { greeting: impatient })).fault();
     expect([details['stage'], hint]).toEqual([
       'hello',
-      'It wrote nothing to stderr; it is started again on the next call.',
+      'It wrote nothing to stderr. It is restarted on the next call.',
     ]);
   });
 

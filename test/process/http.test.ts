@@ -145,7 +145,7 @@ test('no connection is PROCESS_START, which shows neither credentials nor query'
   expect(toFault(fault)).toEqual({
     code: 'PROCESS_START',
     message: `"guard" could not be reached at http://127.0.0.1:${port}/hook: ECONNREFUSED`,
-    hint: 'Check that the server runs and that the url is its own.',
+    hint: 'Check that the server is running and that the url is correct.',
     details: { http: true },
   });
 });

@@ -14,25 +14,25 @@ describe('a server that does not answer is told from one that is slow', () => {
       title: 'a server that never flushes',
       command: 'never-flushes',
       code: 'PROCESS_TIMEOUT',
-      hint: `${silent}; and a script that reads stdin to its end serves one call, so it takes no \`runtime: server\`.`,
+      hint: `${silent}. A script that reads stdin to its end serves one call: remove \`runtime: server\` for it.`,
     },
     {
       title: 'a one-shot script that reads stdin to its end',
       command: 'echo-args',
       code: 'PROCESS_TIMEOUT',
-      hint: `${silent}; and a script that reads stdin to its end serves one call, so it takes no \`runtime: server\`.`,
+      hint: `${silent}. A script that reads stdin to its end serves one call: remove \`runtime: server\` for it.`,
     },
     {
       title: 'a one-shot script that reads one line',
       command: 'answers-a-line.sh',
       code: 'REPLY_MALFORMED',
-      hint: 'Send the id of the request back. A script that knows of no ids serves one call: it takes no `runtime: server`.',
+      hint: 'Send the id of the request back. Remove `runtime: server` for a script that serves one call without ids.',
     },
     {
       title: 'a script that ends after a line, and says nothing',
       command: 'ends-after-a-line.sh',
       code: 'SERVER_EXIT',
-      hint: 'It ended without having answered anything. A server answers lines until its stdin ends; a script that serves one call takes no `runtime: server`.',
+      hint: 'It ended without an answer. A server answers lines until its stdin ends; remove `runtime: server` for a script that serves one call.',
     },
   ])('$title', async ({ command, code, hint }) => {
     const { fault } = await open(bind(command, asServer));
@@ -63,7 +63,7 @@ describe.each(launchers)('a one-shot process through the %s launcher', (launcher
     const { code, hint } = await fault();
     expect({ code, hint }).toEqual({
       code: 'PROCESS_TIMEOUT',
-      hint: 'It had written 41 bytes to stdout and did not end: the reply of a one-shot process is complete when it exits. One that stays alive takes `runtime: server`.',
+      hint: 'It had written 41 bytes to stdout and did not end: the reply of a one-shot process is complete when it exits. Set `runtime: server` for a process that keeps running.',
     });
   });
 

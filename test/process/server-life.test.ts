@@ -336,7 +336,7 @@ describe('a server that dies', () => {
     expect(toFault(await fault())).toEqual({
       code: 'SERVER_EXIT',
       message: 'the server was ended by SIGKILL while the request was in flight',
-      hint: 'It wrote nothing to stderr; it is started again on the next call.',
+      hint: 'It wrote nothing to stderr. It is restarted on the next call.',
       details: { exit_code: null, signal: 'SIGKILL' },
     });
   });
@@ -481,7 +481,7 @@ describe('the circuit', () => {
       expect((await opened.fault({ die: 7 })).code).toBe('SERVER_EXIT');
     expect(toFault(await opened.fault())).toEqual({
       code: 'SERVER_CIRCUIT_OPEN',
-      message: 'the server "demo" died 3 times in a row and is left alone for now',
+      message: 'the server "demo" died 3 times in a row and is not restarted for now',
       hint: 'Repair the server; after the pause, one call tries it again.',
     });
     expect(starts(opened)).toBe(3);

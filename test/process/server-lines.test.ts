@@ -5,7 +5,7 @@ import { allOf, bind, bindPuppet, bindServer, dropped, faultOf, open, until } fr
 
 /** Most rows can do with one process; each asks once or twice, and knows the id of its request. */
 const sendTheId =
-  'Send the id of the request back. A script that knows of no ids serves one call: it takes no `runtime: server`.';
+  'Send the id of the request back. Remove `runtime: server` for a script that serves one call without ids.';
 const puppet = await open(bindPuppet(), { shared: true });
 afterAll(() => puppet.transport.close());
 let lastId = 0;
@@ -31,8 +31,8 @@ test('a reply that names two requests fails both at once', async () => {
   const script = `read -r a; read -r b; echo '{"id":1,"id":2,"result":"yes"}'; read -r end`;
   const opened = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script] }));
   const faults = await Promise.all([opened.fault({ n: 1 }), opened.fault({ n: 2 })]);
-  const hint = 'Give `id`, and `result` or `error`, once each and in small letters.';
-  const each = { ...malformed('the reply gives its `id` twice', hint), details: undefined };
+  const hint = 'Write `id`, and `result` or `error`, once each and in lower case.';
+  const each = { ...malformed('the reply has a duplicate `id`', hint), details: undefined };
   expect(faults.map((fault) => ({ ...toFault(fault), details: undefined }))).toEqual([each, each]);
   expect(faults.map(({ details }) => details['problem'])).toEqual([undefined, undefined]);
 });
@@ -143,19 +143,19 @@ const noise = titled([
     title: 'a notification',
     cites: 'PK-5-16@server',
     write: '{"jsonrpc":"2.0","method":"progress","params":{}}\n',
-    told: ['server request: nothing here answers progress'],
+    told: ['server request: Signalbox does not answer progress'],
   },
   {
     title: 'a request of the server’s own that has the same id',
     cites: 'PK-5-16@server',
     write: '{"jsonrpc":"2.0","id":%ID,"method":"ping"}\n',
-    told: ['server request: nothing here answers ping'],
+    told: ['server request: Signalbox does not answer ping'],
   },
   {
     title: 'a request whose method is no text',
     cites: 'PK-5-16@server',
     write: '{"jsonrpc":"2.0","id":%ID,"method":{"toString":0}}\n',
-    told: ['server request: nothing here answers a method without a name'],
+    told: ['server request: Signalbox does not answer a method without a name'],
   },
   {
     title: 'an object that says nothing',
@@ -198,7 +198,7 @@ const noise = titled([
     title: 'an id that is a list',
     cites: 'PK-5-12@server',
     write: '{"jsonrpc":"2.0","id":[1],"result":1}\n',
-    told: ['noise: an id that is no integer: {"jsonrpc":"2.0","id":[1],"result":1}'],
+    told: ['noise: an id that is not an integer: {"jsonrpc":"2.0","id":[1],"result":1}'],
   },
 ]);
 
@@ -208,7 +208,7 @@ test.each(noise)('is told and has no effect: $title', async ({ write, told }) =>
   expect(dropped(puppet.events.slice(before))).toEqual(told.map(ofLast));
 });
 
-const number = 'Send the id back as the number it came as, not as text or a fraction.';
+const number = 'Send the id back as the number that it was, not as text or a fraction.';
 const refused = titled([
   {
     title: 'the id as text',
@@ -280,7 +280,7 @@ const refused = titled([
     title: 'a batch that holds the reply',
     cites: 'PK-5-17@server',
     write: '[{"jsonrpc":"2.0","id":%ID,"result":1}]\n',
-    fault: { ...malformed('batches of replies are not read'), details: { problem: 'batch' } },
+    fault: { ...malformed('batches of replies are not supported'), details: { problem: 'batch' } },
   },
   {
     title: 'bytes that are not UTF-8',
@@ -366,7 +366,7 @@ describe('a reply that nobody waits for', () => {
     expect(await call()).toBe('"number 1"');
     expect((await fault()).code).toBe('PROCESS_TIMEOUT');
     expect([await call(), await call()]).toEqual(['"number 3"', '"number 4"']);
-    expect(dropped(events)).toEqual(['late reply: the reply to request 2 came after its time']);
+    expect(dropped(events)).toEqual(['late reply: the reply to request 2 came after the timeout']);
     expect(allOf(events, 'process.started')).toHaveLength(1);
   });
 
@@ -376,14 +376,14 @@ describe('a reply that nobody waits for', () => {
     expect(await call({ write: `${good}${twice}` })).toBe('"good"');
     await event('dropped');
     expect(await call({ write: good })).toBe('"good"');
-    expect(dropped(events)).toEqual(['late reply: nobody waits for a reply to request 1 any more']);
+    expect(dropped(events)).toEqual(['late reply: no call waits for a reply to request 1 any more']);
   });
 
   test('that is malformed is dropped likewise', async () => {
     const { call, events, event } = await open(bindPuppet());
     expect(await call({ write: `${good}{"jsonrpc":"2.0","id":1,"error":"x"}\n` })).toBe('"good"');
     await event('dropped');
-    expect(dropped(events)).toEqual(['late reply: nobody waits for a reply to request 1 any more']);
+    expect(dropped(events)).toEqual(['late reply: no call waits for a reply to request 1 any more']);
   });
 
   test('with an id from the future is of nobody', async () => {
@@ -401,7 +401,7 @@ test('a batch fails every request in flight that it names, and no other [PK-5-17
   const third = '{"jsonrpc":"2.0","id":3,"result":"third"}\n';
   await call({ write: `[{"id":1,"result":1},{"id":9},{"id":"2","error":{}}]\n${third}${good}` });
   expect([await one, await two].map(({ code, message }) => `${code} ${message}`)).toEqual(
-    Array(2).fill('REPLY_MALFORMED "demo": batches of replies are not read'),
+    Array(2).fill('REPLY_MALFORMED "demo": batches of replies are not supported'),
   );
   expect(await three).toBe('"third"');
   expect(dropped(events)).toEqual([]);
@@ -453,7 +453,7 @@ describe('a line over the limit', () => {
     caller.abort();
     await givenUp;
     expect(await call({ fill: 9_000, write: `{"id":2,"result":"%FILL"}\n${good}` })).toBe('"good"');
-    expect(dropped(events)).toEqual(['late reply: the reply to request 2 came after its time']);
+    expect(dropped(events)).toEqual(['late reply: the reply to request 2 came after the timeout']);
   });
 
   test('fails its request while it is still being written', async () => {
@@ -503,7 +503,7 @@ test('noise during a call that times out becomes its hint [PK-5-37@server]', asy
   expect(toFault(await fault())).toEqual({
     code: 'PROCESS_TIMEOUT',
     message: '"demo" did not answer within 500 ms',
-    hint: 'The process wrote lines that are no JSON objects meanwhile; a reply must stand on one line, and logs belong on stderr.',
+    hint: 'In the meantime the process wrote lines that are not JSON objects. A reply must be one line, and logs belong on stderr.',
     details: { timeout_ms: 500 },
   });
 });

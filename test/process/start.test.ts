@@ -7,7 +7,7 @@ import { toFault } from '../../src/base/errors.ts';
 import { findExecutable } from '../../src/base/files/executable.ts';
 import { bind, fixture, launchers, open } from './harness.ts';
 
-const nul = 'its command or environment has a NUL character, which no process can be given';
+const nul = 'its command or environment contains a NUL character, which no process can receive';
 const standardHint = 'Check that the command exists, is executable and has a #! line.';
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
 

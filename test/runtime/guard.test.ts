@@ -172,7 +172,7 @@ test('a model of another generation of the AI SDK is refused when it is wrapped,
   const refused = { status: 'rejected', reason: expect.objectContaining({ code: 'USAGE' }) };
   expect(refusals).toEqual([refused, refused, refused]);
   expect(String(refusals.map((refusal) => refusal.status === 'rejected' && refusal.reason.message)[0])).toBe(
-    'the guard guards models of specification v4 of the AI SDK; "parrot" is one of v3',
+    'the guard needs models of specification v4 of the AI SDK; "parrot" is one of v3',
   );
 });
 

@@ -34,9 +34,7 @@ test('a guard server that computes when the time for its answer is over is start
   expect(await ask('spin')).toBe('PROCESS_TIMEOUT');
   await expect.poll(() => events.filter(({ type }) => type === 'process.ended')).toHaveLength(1);
   await expect.poll(() => ask('hello')).toBe('allow');
-  expect(warnings()).toEqual([
-    'it still computed when the time for its answer was over, and is started again',
-  ]);
+  expect(warnings()).toEqual(['it was still computing when its answer timed out, and is restarted']);
 });
 
 test('one that waits is not: its late reply is dropped', async () => {

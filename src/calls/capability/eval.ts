@@ -245,7 +245,7 @@ export function requireThreshold(threshold: Threshold): void {
   const { min_score: min, max_score: max } = threshold;
   for (const [name, bound] of Object.entries({ min_score: min, max_score: max })) {
     if (bound === undefined || (typeof bound === 'number' && bound >= 0 && bound <= 1)) continue;
-    throw new RuntimeError('USAGE', `${name} is a number from 0 to 1, not ${JSON.stringify(bound)}`);
+    throw new RuntimeError('USAGE', `${name} must be a number from 0 to 1, not ${JSON.stringify(bound)}`);
   }
   if (min !== undefined && max !== undefined && min > max) {
     throw new RuntimeError('USAGE', `min_score ${min} is above max_score ${max}`);

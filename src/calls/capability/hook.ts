@@ -44,7 +44,7 @@ async function askAndTell(port: FilterPort, question: HookQuestion, accept: Acce
   const { hook: kind, phase } = question.input;
   const { name, dialect } = port.binding;
   if (isCancelledAnswer(answer) && question.isWithdrawn?.() === true) {
-    const message = `its question about ${phase} was withdrawn, since a hook before it has decided`;
+    const message = `its event ${phase} was cancelled, because an earlier hook has decided`;
     port.emit({ type: 'note', name, level: 'debug', message });
     return answer;
   }
@@ -81,7 +81,7 @@ function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, acce
   if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
   if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
   if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
-    throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
+    throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" is not allowed here`);
   }
   if (answer.verdict === 'modify' && modifies === false) throw undeclaredChange();
   accept(answer);
@@ -92,9 +92,9 @@ function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, acce
 function undeclaredChange(): RuntimeError {
   return new RuntimeError(
     'REPLY_MALFORMED',
-    'its reply has a `replace`, and it is declared `modifies: false`',
+    'its reply has a `replace`, but its entry has `modifies: false`',
     {
-      hint: 'Take `modifies: false` out of its entry, or `replace` out of its reply.',
+      hint: 'Remove `modifies: false` from its entry, or `replace` from its reply.',
     },
   );
 }

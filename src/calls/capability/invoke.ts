@@ -141,7 +141,7 @@ export function readReply<Output extends object>(
 
 function requireFollowable(reply: Reply): void {
   if (!textsOf(reply).some((text) => isTextTooDeep(text))) return;
-  throw new RuntimeError('REPLY_MALFORMED', `the reply is nested in more than ${MAX_JSON_DEPTH} levels`);
+  throw new RuntimeError('REPLY_MALFORMED', `the reply is nested more than ${MAX_JSON_DEPTH} levels deep`);
 }
 
 function textsOf(reply: Reply): readonly string[] {
@@ -247,7 +247,7 @@ export function requireNotCancelled(
   { signal, closing }: CancelSignals,
 ): Reply | RuntimeError {
   if (reply instanceof RuntimeError && isCancelled(reply)) throw reply;
-  if (signal?.aborted) throw new RuntimeError('ABORTED', 'the caller gave up before there was an answer');
+  if (signal?.aborted) throw new RuntimeError('ABORTED', 'the caller cancelled before there was an answer');
   if (closing?.aborted)
     throw new RuntimeError('RUNTIME_CLOSED', 'the runtime was closed before there was an answer');
   return reply;

@@ -31,12 +31,14 @@ export type EventInput = EventInputParts &
 
 /** Checks an event and fills in omitted members as empty. Throws EVENT_INVALID naming every wrong member. */
 export function readEvent(loose: EventInput): NativeEvent {
-  if (!isObject(loose)) throw invalid('an event is an object with its `hook` and `phase`');
+  if (!isObject(loose)) throw invalid('an event must be an object with `hook` and `phase`');
   const { hook } = loose;
   const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
   const phases: readonly string[] | undefined = Object.hasOwn(phasesOf, hook) ? phasesOf[hook] : undefined;
   if (phases === undefined) {
-    throw invalid(`there is no hook type "${asText(hook)}"; there are ${Object.keys(phasesOf).join(', ')}`);
+    throw invalid(
+      `there is no hook type "${asText(hook)}"; the types are ${Object.keys(phasesOf).join(', ')}`,
+    );
   }
   if (phase === undefined || !phases.includes(phase)) {
     throw invalid(`a ${hook} hook has no phase "${phase ?? ''}"; it has ${phases.join(', ')}`);
@@ -71,7 +73,7 @@ function requirePart(part: Part, value: unknown, moment: string): Members {
   if (value === undefined) throw invalid(`the event of ${moment} has no \`${part}\``);
   if (isTooDeep(value)) {
     throw invalid(
-      `\`${part}\` of ${moment} is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`,
+      `\`${part}\` of ${moment} is nested more than ${MAX_JSON_DEPTH} levels deep, or contains itself`,
     );
   }
   const problems = eventShapes.get(`${moment} ${part}`)?.(part, value) ?? [];

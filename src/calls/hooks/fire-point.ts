@@ -89,7 +89,7 @@ function requireDialect(name: string, { find, dialects }: FirePointOptions): For
   const dialect = find(name);
   if (dialect !== undefined) return dialect;
   throw new RuntimeError('EVENT_INVALID', `there is no dialect "${name}" with points of its own`, {
-    hint: `There are ${dialects.join(', ')}.`,
+    hint: `Use one of ${dialects.join(', ')}.`,
   });
 }
 
@@ -98,7 +98,7 @@ function requirePoint({ name, points }: ForeignDialect, point: string): Point {
   if (found !== undefined) return found;
   const known = Object.keys(points);
   const meant = findNearest(point, known);
-  const hint = meant === undefined ? `It has ${known.join(', ')}.` : `Did you mean ${meant}?`;
+  const hint = meant === undefined ? `Its points are ${known.join(', ')}.` : `Did you mean ${meant}?`;
   throw new RuntimeError('EVENT_INVALID', `${name} has no point "${point}"`, { hint });
 }
 

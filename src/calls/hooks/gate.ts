@@ -101,7 +101,7 @@ async function passGroup(group: Group, chain: HookChain, options: GateOptions): 
       await passPoint(group, point, chain, options);
     } catch (thrown) {
       const error = toFault(thrown);
-      const reason = `the hooks of ${point} could not be asked: ${error.message}`;
+      const reason = `the hooks of ${point} could not run: ${error.message}`;
       group.warn(name, reason);
       chain.stop({ hook: null, dialect: name }, answers.deny(reason, { error }));
     }

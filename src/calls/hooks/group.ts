@@ -200,7 +200,7 @@ function composeOrDeny(
   } catch (thrown) {
     const error = toFault(thrown);
     const hook = hookAnswers.at(-1)?.hook ?? null;
-    const reason = `what the hooks answered could not be composed: ${error.message}`;
+    const reason = `the answers of the hooks could not be combined: ${error.message}`;
     warn(hook ?? dialect.name, reason);
     return { hook, answer: answers.deny(reason, { error }) };
   }
@@ -418,7 +418,7 @@ export async function notifyMember(
   } catch (thrown) {
     const { message } = toRuntimeError(thrown);
     const about = { type: 'note', name: entry.name, level: 'warn' } as const;
-    emit({ ...about, message: `${hookCall.point} was not told: ${message}` });
+    emit({ ...about, message: `the hook did not receive ${hookCall.point}: ${message}` });
   }
 }
 

@@ -36,7 +36,7 @@ export function applyReplace(event: HookEvent, replace: Json): Replaced {
       const args = parts.get('args');
       const name = parts.get('name')?.value;
       const duplicate = args === undefined ? undefined : findDuplicateKey(args.text);
-      if (duplicate !== undefined) throw new Error(`the replaced argument "${duplicate}" stands twice`);
+      if (duplicate !== undefined) throw new Error(`duplicate replaced argument "${duplicate}"`);
       const changes = { ...(args && { args }), ...(typeof name === 'string' && { name }) };
       return { event: { ...event, request: { ...event.request, ...changes } }, parts };
     }
@@ -75,7 +75,7 @@ function changeOther({ other: sent }: ProviderRequest, parts: ReadonlyMap<string
   if (other === undefined) return {};
   if (sent === undefined) throw new Error('this request has no `other` that could be replaced');
   const duplicate = findDuplicateKey(other.text);
-  if (duplicate !== undefined) throw new Error(`the replaced \`other\` has "${duplicate}" twice`);
+  if (duplicate !== undefined) throw new Error(`the replaced \`other\` has the duplicate key "${duplicate}"`);
   return { other };
 }
 
@@ -149,7 +149,7 @@ function reconcile(message: ChatMessage, candidates: readonly ChatMessage[]): Ch
   if (candidates.length === 0) return requireAgreement(message);
   const texts = new Set(candidates.map((original) => changedText(original, message)));
   const [text] = texts;
-  if (texts.size > 1) throw new Error('nothing tells which text of a replaced message was changed');
+  if (texts.size > 1) throw new Error('it is unclear which text of a replaced message was changed');
   if (text === undefined) return message;
   const places = placesOf(message).filter(({ texts }) => !matchesContent(text, texts));
   return places.reduce((changed, { place: field }) => withTextAt(changed, field, text), {
@@ -163,7 +163,7 @@ function requireAgreement(message: ChatMessage): ChatMessage {
     ({ texts }) => texts.length === 0 || matchesContent(message.content, texts),
   );
   if (fits) return message;
-  throw new Error('a replaced message says one thing in `content` and another in its parts');
+  throw new Error('a replaced message has different texts in `content` and in its parts');
 }
 
 function changedText(original: ChatMessage, message: ChatMessage): string | undefined {
@@ -172,7 +172,7 @@ function changedText(original: ChatMessage, message: ChatMessage): string | unde
     .map(({ texts }) => texts.join(''));
   if (message.content !== original.content) changed.push(message.content);
   if (new Set(changed).size > 1) {
-    throw new Error('a replaced message says one thing in `content` and another in its parts');
+    throw new Error('a replaced message has different texts in `content` and in its parts');
   }
   return changed[0];
 }
@@ -316,8 +316,8 @@ function readTools(value: unknown): ToolListing[] {
   if (!Array.isArray(value)) throw new Error('`tools` is not a list');
   return value.map((tool) => {
     const { name, description = '', input_schema } = isObject(tool) ? tool : {};
-    if (typeof name !== 'string' || name === '') throw new Error('`tools` holds a tool without a name');
-    if (typeof description !== 'string') throw new Error(`the description of tool "${name}" is not a text`);
+    if (typeof name !== 'string' || name === '') throw new Error('`tools` contains a tool without a name');
+    if (typeof description !== 'string') throw new Error(`the description of tool "${name}" is not a string`);
     return { name, description, input_schema: isObject(input_schema) ? input_schema : { type: 'object' } };
   });
 }
@@ -339,7 +339,7 @@ function numberOf(name: string, value: unknown): number {
 function textAt(parts: Parts, key: string): string | undefined {
   const value = parts.get(key)?.value;
   if (value === undefined || typeof value === 'string') return value;
-  throw new Error(`\`${key}\` is not a text`);
+  throw new Error(`\`${key}\` is not a string`);
 }
 
 /** A string if the old result was one; else the text parsed as JSON, or the text itself. */

@@ -102,9 +102,9 @@ export interface DecisionInput {
 export function requireDecision<Decision extends DecisionInput>(
   given: Decision,
 ): Decision & { reason: string } {
-  if (!isObject(given)) throw unusable('a decision is an object with `by`: who decides');
+  if (!isObject(given)) throw unusable('a decision must be an object with `by`, the person who decides');
   const { reason = '' } = given;
-  if (typeof reason !== 'string') throw unusable('`reason` is no text');
+  if (typeof reason !== 'string') throw unusable('`reason` is not a string');
   requireDecider(given.by);
   return { ...given, reason };
 }
@@ -114,10 +114,11 @@ export function requireDecision<Decision extends DecisionInput>(
  * characters, since the record keeps it.
  */
 export function requireDecider(by: unknown): string {
-  if (typeof by !== 'string') throw unusable('a decision needs `by`, a text: who decides');
-  if (by.trim() === '') throw unusable('`by` is empty, and a decision needs somebody who takes it');
+  if (typeof by !== 'string')
+    throw unusable('a decision needs `by`, a string that names the person who decides');
+  if (by.trim() === '') throw unusable('`by` is empty, but a decision needs a person');
   if (/[\n\t]/.test(by) || escapeInvisible(by) !== by || !by.isWellFormed()) {
-    throw unusable('`by` has control characters, line breaks or marks that nobody can see');
+    throw unusable('`by` has control characters, line breaks or invisible marks');
   }
   return by;
 }
@@ -154,12 +155,12 @@ export function whyNotForQuorum(
   decision: PendingDecision,
 ): RuntimeError | undefined {
   if (quorum <= 1) return undefined;
-  const needs = `tool "${tool}" needs ${quorum} people who approve`;
+  const needs = `tool "${tool}" needs the approval of ${quorum} people`;
   const hint = `Approve as it is, or reject with \`signalbox pending reject ${id} --reason REASON\`.`;
   if (decision.kind === 'approved' && decision.args !== null)
-    return unusable(`${needs}, and they cannot approve other arguments`, hint);
+    return unusable(`${needs}, so nobody can change its arguments`, hint);
   if (decision.kind === 'responded' && origin !== 'interrupted')
-    return unusable(`${needs}, and nobody answers in its place`, hint);
+    return unusable(`${needs}, so nobody can answer in its place`, hint);
   return undefined;
 }
 
@@ -183,12 +184,12 @@ export function whyNotDecided(
  * rejected or responded. Throws ARGS_INVALID, and USAGE for anything else.
  */
 export function readPendingDecision(pending: PendingCall, given: unknown): PendingDecision {
-  const fail = (why: string) => new RuntimeError('USAGE', `the ruling cannot be used: ${why}`);
+  const fail = (why: string) => new RuntimeError('USAGE', `the decision cannot be used: ${why}`);
   const read = (): PendingDecision => {
-    if (!isObject(given)) throw fail('it is no object');
+    if (!isObject(given)) throw fail('it is not an object');
     const { kind, reason = '', args, result } = given;
     const by = requireDecider(given['by']);
-    if (typeof reason !== 'string') throw fail('`reason` is no text');
+    if (typeof reason !== 'string') throw fail('`reason` is not a string');
     switch (kind) {
       case 'approved': {
         const edited = args === undefined || args === null ? null : readGivenArgs(pending.tool, args);
@@ -216,7 +217,7 @@ export function whyNotAsked(record: Question, by: string): RuntimeError | undefi
   const { by: people } = membersOf(record);
   if (!isQuestion(record) || !Array.isArray(people) || people.includes(by)) return undefined;
   return new RuntimeError('USAGE', `"${by}" may not answer ${record.id}`, {
-    hint: `It asks ${people.join(', ')}: use --by.`,
+    hint: `The question is for ${people.join(', ')}: use --by.`,
   });
 }
 

@@ -41,7 +41,7 @@ export async function passBeforeHooks(
   const again: QuestionState = { approvals: [...approvals, ...hookApprovals], changedBy: [] };
   const second = await passRound(before, again);
   if (second.stopped !== undefined || again.changedBy.length === 0) return second;
-  const reason = 'the call was changed a second time in a person’s place';
+  const reason = 'a hook that answers for a person changed the call a second time';
   const denial = decisionOf({ hook: again.changedBy[0] ?? null, dialect: null }, answers.deny(reason));
   return { ...second, stopped: await blockCall(second, denial, 'before_execution') };
 }
@@ -77,7 +77,7 @@ async function passFilters(
   const name = event.phase === 'before_execution' ? event.request.name : tool.name;
   if (name === tool.name) return passed;
   if (isRenamed) {
-    const reason = `the call was renamed a second time, to "${name}"`;
+    const reason = `a hook renamed the call a second time, to "${name}"`;
     const denial: Decision = { ...decision, verdict: 'deny', replace: null, reason };
     return { ...passed, stopped: await blockCall(passed, denial, 'before_execution') };
   }
@@ -165,7 +165,7 @@ async function endCall(
   const { hook, metadata, reason, dialect } = decision;
   if (decision.verdict === 'respond') {
     if (respond !== undefined) return await takeHookResponse(before, { respond, dialect });
-    return await blockCall(before, { ...decision, reason: 'an answer has no meaning here' }, stage);
+    return await blockCall(before, { ...decision, reason: 'a hook cannot answer here' }, stage);
   }
   if (decision.verdict !== 'ask') return await blockCall(before, decision, stage);
   // A question without anyone to answer it is denied in the words of its dialect, if any.

@@ -145,7 +145,7 @@ export function readArgs(name: string, args: unknown): Json {
   }
   if (!isObject(value)) throw invalid(name, 'the arguments are not a JSON object');
   const duplicate = findDuplicateKey(text);
-  if (duplicate !== undefined) throw invalid(name, `the argument "${duplicate}" stands twice`);
+  if (duplicate !== undefined) throw invalid(name, `duplicate argument "${duplicate}"`);
   return json;
 }
 
@@ -154,7 +154,8 @@ export const noArgs = new Json('{}');
 /** Like `readArgs`, for edited arguments: refuses empty or null ones too. Throws ARGS_INVALID. */
 export function readGivenArgs(name: string, args: unknown): Json {
   const isBlank = typeof args === 'string' && /^(null)?$/.test(args.trim());
-  if (args === null || isBlank) throw invalid(name, 'the edited arguments are empty; for none write {}');
+  if (args === null || isBlank)
+    throw invalid(name, 'the edited arguments are empty; write {} for no arguments');
   return readArgs(name, args);
 }
 
@@ -162,7 +163,7 @@ export function readGivenArgs(name: string, args: unknown): Json {
 export function readCheckedArgs(tool: CallableTool, args: unknown, isByHost = false): Json {
   const json = readArgs(tool.name, args);
   if (tool.isDirect?.(json) === true) {
-    requireValidArgs(tool.name, isByHost ? [] : ['a list of `args` alone is for a host to send']);
+    requireValidArgs(tool.name, isByHost ? [] : ['only a host may send a list of `args` alone']);
     return json;
   }
   requireValidArgs(tool.name, findMisfits(tool.checkArgs, json));
@@ -191,7 +192,7 @@ function toJsonText(name: string, args: unknown): string {
 function tooDeep(name: string): RuntimeError {
   return invalid(
     name,
-    `the arguments are nested in more than ${MAX_JSON_DEPTH} levels, or contain themselves`,
+    `the arguments are nested more than ${MAX_JSON_DEPTH} levels deep, or contain themselves`,
   );
 }
 

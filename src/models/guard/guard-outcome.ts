@@ -123,7 +123,7 @@ export function createFaultRefusal(phase: ProviderPhase, thrown: unknown, by?: D
     verdict: 'deny',
     hook: by?.hook ?? null,
     dialect: by?.dialect ?? null,
-    reason: `${by === undefined ? 'the hooks could not be asked' : 'its replacement cannot be used'}: ${cause}`,
+    reason: `${by === undefined ? 'the hooks could not run' : 'its replacement cannot be used'}: ${cause}`,
     enforced: false,
     replace: null,
     result: null,
@@ -134,7 +134,7 @@ export function createFaultRefusal(phase: ProviderPhase, thrown: unknown, by?: D
 }
 
 export function createContradictionRefusal(decision: Decision): Refusal {
-  const reason = 'what the hooks made of the whole answer does not begin with what had already gone out';
+  const reason = 'the whole answer, as the hooks left it, does not begin with the text that was already sent';
   return createRefusal('after_call', { ...decision, verdict: 'deny', reason, replace: null });
 }
 
@@ -142,7 +142,7 @@ const noMetadata = new Json('{}');
 
 function reasonOf({ verdict, reason }: Decision): string {
   if (reason !== '') return reason;
-  return verdict === 'deny' ? 'no reason given' : `its verdict "${verdict}" has no meaning here`;
+  return verdict === 'deny' ? 'no reason given' : `its verdict "${verdict}" is not allowed here`;
 }
 
 interface AnswerEventInput {

@@ -204,7 +204,7 @@ function toResult(content: unknown, { result }: LanguageModelV4ToolResult): NonN
 const sourceMatching: PartMatcher<PlainObject, LanguageModelV4Source> = {
   matches: (part, { id }) => part.id === id,
   change: (part, entry) => (isSameToTheDigit(describeSource(part), entry) ? part : changeSource(part, entry)),
-  add: () => throwMalformedEntry('sources', 'that was not there'),
+  add: () => throwMalformedEntry('sources', 'that the original did not have'),
 };
 
 function changeSource(
@@ -222,7 +222,7 @@ function changeSource(
 }
 
 function throwMalformedEntry(member: string, what: string): never {
-  throw new RuntimeError('REPLY_MALFORMED', `the \`${member}\` of a replaced message have one ${what}`);
+  throw new RuntimeError('REPLY_MALFORMED', `the \`${member}\` of a replaced message have an entry ${what}`);
 }
 
 function readEntries(message: PlainObject, member: string): readonly PlainObject[] {

@@ -50,7 +50,7 @@ export function withFileText<File extends MediaFile>(file: File, text: string): 
   if (inlineText === undefined) return { ...file, data: { type: 'text', text } };
   const bytes = writeText(text, inlineText.encoding);
   if (bytes === undefined) {
-    const what = `a file of a replaced message has characters that its encoding, ${inlineText.encoding.name}, has not`;
+    const what = `a file of a replaced message has characters that its encoding, ${inlineText.encoding.name}, does not have`;
     throw new RuntimeError('REPLY_MALFORMED', what);
   }
   return { ...file, data: withBytes(data, bytes) };
@@ -135,7 +135,7 @@ export function parseFilePart(part: Readonly<Record<string, unknown>>): MediaFil
     return { ...named, data: { type: 'url', url: new URL(url) } };
   }
   throw unusablePartError(
-    'is none of the files that were sent and has neither `media.data` nor a `media.url`',
+    'is not one of the files that were sent, and has neither `media.data` nor a `media.url`',
   );
 }
 

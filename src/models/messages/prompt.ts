@@ -337,6 +337,6 @@ function changedText(
   if (text === before) return error;
   throw new RuntimeError(
     'REPLY_MALFORMED',
-    'a replaced tool message says one thing in `content`, another in `error`',
+    'a replaced tool message has different texts in `content` and `error`',
   );
 }

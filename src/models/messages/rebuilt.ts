@@ -37,7 +37,7 @@ export function rebuildBody(message: PlainObject, origin: BodyOrigin): readonly 
   if (text === texts.join('') || text === texts.join('\n')) return built;
   throw new RuntimeError(
     'REPLY_MALFORMED',
-    'a replaced message says one thing in `content`, another in `parts`',
+    'a replaced message has different texts in `content` and `parts`',
   );
 }
 

@@ -52,7 +52,7 @@ export async function openHttpModel<Model>(
 function requireHeaders({ id, headers }: ProviderConfig): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-      throw unusableError(id, `headers: "${name}" is no name of a header`);
+      throw unusableError(id, `headers: "${name}" is not a valid header name`);
     if (!isHeaderText(value))
       throw unusableError(id, `headers.${name}: has characters that a header cannot carry`);
   }

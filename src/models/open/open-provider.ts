@@ -172,7 +172,7 @@ function wordWarning(warning: SharedV4Warning): string | undefined {
   if (warning.type !== 'unsupported') return undefined;
   const name = settingNames.get(warning.feature) ?? warning.feature;
   const details = warning.details === undefined ? '' : `: ${warning.details}`;
-  return `its API does not take ${name}, so the call goes without${details}`;
+  return `its API does not support ${name}, so the call goes without it${details}`;
 }
 
 const settingNames: ReadonlyMap<string, string> = new Map([
@@ -295,7 +295,7 @@ async function openEmbeddingSource(
   if (type === 'tool') {
     const { embedByTool } = context;
     if (embedByTool === undefined)
-      throw unusableError(id, 'its type is tool, and here no tool can be called');
+      throw unusableError(id, 'its type is tool, but no tool can be called here');
     return { ...local, embed: (texts, signal) => embedByTool({ provider: id, tool: model, texts, signal }) };
   }
   const kind = requireKind(config);

@@ -140,7 +140,7 @@ function withLimit(reason: unknown, provider: string, limit: keyof typeof limitN
   const name = limitNames[limit];
   return new RuntimeError(
     'PROVIDER_TIMEOUT',
-    `provider "${provider}" has no room for the call in time, because of ${name}`,
+    `provider "${provider}" cannot take the call in time, because of ${name}`,
     {
       hint: 'Raise the limit, or request_timeout, or make fewer calls at once.',
       details: { limit: name, retryable: false },

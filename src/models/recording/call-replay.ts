@@ -95,7 +95,8 @@ function describeDifference(call: ModelCallRequest, recorded: readonly ModelCall
   const own = recorded.filter(({ provider }) => provider === call.provider);
   if (own.length === 0) return 'none of its calls is recorded';
   const sameModel = own.filter(({ model }) => model === call.model);
-  if (sameModel.length === 0) return `recorded is the model ${own[0]?.model}, called is ${call.model}`;
+  if (sameModel.length === 0)
+    return `the recording has the model ${own[0]?.model}, but the call is for ${call.model}`;
   const sameMode = sameModel.filter(({ mode }) => mode === call.mode);
   if (sameMode.length === 0) return `its calls were recorded ${call.mode === 'stream' ? 'un' : ''}streamed`;
   const path = findDifference(call.request, nearest(call, sameMode).request);

@@ -70,7 +70,7 @@ export function decodeRecordedCall(line: string, where: string): RecordedCall | 
     const call = { provider, model, mode, request, recorder, number, digest, outcome };
     return readShape(callShape, call, (path) => new Error(`at ${path}`));
   } catch (cause) {
-    const message = `${where} is no recorded model call: ${toRuntimeError(cause).message}`;
+    const message = `${where} is not a recorded model call: ${toRuntimeError(cause).message}`;
     throw new RuntimeError('FILE_UNREADABLE', message, {
       hint: 'Remove the line, or record again.',
       cause,
@@ -128,7 +128,7 @@ function decodeError(fault: unknown): RuntimeError {
 
 function decodeDate(text: string): Date {
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new Error(`${JSON.stringify(text)} is no date`);
+  if (Number.isNaN(date.getTime())) throw new Error(`${JSON.stringify(text)} is not a date`);
   return date;
 }
 

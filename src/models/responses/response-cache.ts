@@ -52,7 +52,7 @@ export function openResponseCache(folder: string, options: ResponseCacheOptions)
       if (text === undefined) return undefined;
       const answer = readEntry(text, read);
       if (answer !== undefined) return answer;
-      warn(`${file} is no answer that can be used again, and was removed`);
+      warn(`${file} is not a usable answer, and was removed`);
       await rm(file, { force: true }).catch(() => {});
       return undefined;
     },
@@ -64,7 +64,7 @@ export function openResponseCache(folder: string, options: ResponseCacheOptions)
         await writeWhole(fileOf(key), bytes);
         await makeRoom(bytes.length);
       } catch (thrown) {
-        if (!hasWarned) warn(`answers cannot be kept in ${folder}: ${toRuntimeError(thrown).message}`);
+        if (!hasWarned) warn(`answers cannot be cached in ${folder}: ${toRuntimeError(thrown).message}`);
         hasWarned = true;
       }
     },

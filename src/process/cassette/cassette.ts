@@ -95,12 +95,12 @@ async function validateOptions(
 ): Promise<void> {
   if (replay === undefined && live.length > 0) {
     throw new RuntimeError('USAGE', 'without a replay everything is live already', {
-      hint: 'Name a cassette with --replay FILE, or leave --live away.',
+      hint: 'Name a cassette with --replay FILE, or remove --live.',
     });
   }
   const unknownName = live.find((name) => !names.includes(name));
   if (unknownName !== undefined) {
-    throw new RuntimeError('NAME_UNKNOWN', `there is no entry "${unknownName}" that could be live`, {
+    throw new RuntimeError('NAME_UNKNOWN', `there is no entry "${unknownName}" to run live`, {
       hint: `known entries: ${names.join(', ')}`,
     });
   }
@@ -190,11 +190,11 @@ async function explainMiss(request: RecordedRequest, index: CassetteIndex): Prom
 
 async function explainReason(request: RecordedRequest, library: CassetteIndex): Promise<string> {
   const same = library.count(digestRequest(request));
-  if (same > 0) return `it was recorded ${times(same)}, and each reply is given once`;
+  if (same > 0) return `it was recorded ${times(same)}, and each recorded reply is used once`;
   const { count } = library.entry(request);
   if (count === 0) return 'none of its exchanges is recorded';
-  const recorded = count === 1 ? 'the one exchange of it is' : `all ${count} exchanges of it are`;
-  return `${recorded} of other requests${await describeNearest(request, library)}`;
+  const recorded = count === 1 ? 'its one recorded exchange is' : `all ${count} of its exchanges are`;
+  return `${recorded} for other requests${await describeNearest(request, library)}`;
 }
 
 function times(count: number): string {
@@ -215,9 +215,9 @@ async function describeNearest(request: RecordedRequest, library: CassetteIndex)
     if (shared > nearest.shared) nearest = { shared, body, about: summarize(line) };
   }
   const about = summarize(request);
-  if (nearest.about !== about) return `; recorded was ${nearest.about}, asked is ${about}`;
+  if (nearest.about !== about) return `; the recording has ${nearest.about}, the request is ${about}`;
   const path = findDifference(parse(requested), parse(nearest.body));
-  return path === undefined ? '' : `; the nearest differs at ${path === '' ? 'its beginning' : path}`;
+  return path === undefined ? '' : `; the nearest request differs at ${path === '' ? 'its beginning' : path}`;
 }
 
 function summarize({ dialect, mode, method, env }: RequestSummary): string {

@@ -40,13 +40,13 @@ export async function openToRead(file: string): Promise<FileHandle> {
   } catch (thrown) {
     throw unreadableError(file, thrown);
   }
-  throw new RuntimeError('FILE_UNREADABLE', `the cassette ${file} cannot be read: it is no file on a disk`, {
+  throw new RuntimeError('FILE_UNREADABLE', `the cassette ${file} cannot be read: it is not a regular file`, {
     hint: 'Copy it to a file first.',
   });
 }
 
 export function unreadableError(file: string, thrown: unknown): RuntimeError {
-  const hint = systemCode(thrown) === 'ENOENT' ? `Make it with \`--record ${file}\` first.` : undefined;
+  const hint = systemCode(thrown) === 'ENOENT' ? `Create it with \`--record ${file}\` first.` : undefined;
   return new RuntimeError('FILE_UNREADABLE', `the cassette ${file} ${whyUnreadable(thrown)}`, {
     cause: thrown,
     hint,
@@ -131,13 +131,13 @@ function parse(bytes: Buffer): unknown {
 }
 
 function brokenLineError(file: string, number: number): RuntimeError {
-  return new RuntimeError('FILE_UNREADABLE', `${file}:${number} is no line of a cassette`, {
+  return new RuntimeError('FILE_UNREADABLE', `${file}:${number} is not a line of a cassette`, {
     hint: 'Remove the line, or record again.',
   });
 }
 
 export function versionError(where: string, version: number): RuntimeError {
-  const message = `${where} is of version ${version} of recordings, and this Signalbox knows version ${VERSION}`;
+  const message = `${where} has version ${version} of the recording format, but this Signalbox reads version ${VERSION}`;
   return new RuntimeError('FILE_UNREADABLE', message, {
     hint: 'Use the Signalbox that recorded it, or record again.',
   });

@@ -81,7 +81,9 @@ export function openRecordingWriter(
     findFault: async () => {
       await last;
       const isGone = await opening.then(isRemoved).catch(() => false);
-      return failure ?? (isGone ? unwritableError(file, new Error('it was removed meanwhile')) : undefined);
+      return (
+        failure ?? (isGone ? unwritableError(file, new Error('it was removed in the meantime')) : undefined)
+      );
     },
     close: async () => {
       await last;

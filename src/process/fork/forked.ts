@@ -37,8 +37,8 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
   const forks = openForks(binding, context, note);
   const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
     const isUsual = forCall.env === binding.env;
-    if (!isUsual) note('a call brought variables of its own');
-    if (isBoxed) note('in a sandbox each process is started by itself');
+    if (!isUsual) note('a call has environment variables of its own');
+    if (isBoxed) note('in a sandbox, each process starts separately');
     const helper = isUsual && !isBoxed && binding.refused === null ? await forks.find() : undefined;
     if (over.aborted) throw closedError(binding.name);
     const launch = helper?.launch ?? context.launch;
@@ -400,7 +400,7 @@ export function findPython({
   const program = findExecutable(command, cwd, env['PATH'] ?? '');
   if (!program.found) return { reason: program.reason };
   const words = interpreterWords(program.path);
-  if (words === undefined) return { reason: `${command} is no script: only Python scripts can be forked` };
+  if (words === undefined) return { reason: `${command} is not a script: only Python scripts can be forked` };
   const [interpreter = '', ...flags] = words;
   if (!isPython(interpreter)) {
     return { reason: `${command} is a script for ${interpreter}: only Python scripts can be forked` };
@@ -422,9 +422,9 @@ function readArguments(
     index += TAKES_VALUE.test(args[index] ?? '') ? 2 : 1;
   const script = args[index];
   if (script === undefined || script.startsWith('-')) {
-    return { reason: 'its Python is given no script: `-c`, `-m` and stdin cannot be forked' };
+    return { reason: 'its Python runs no script file: `-c`, `-m` and stdin cannot be forked' };
   }
-  if (!isFile(resolve(cwd, script))) return { reason: `${script} is no file` };
+  if (!isFile(resolve(cwd, script))) return { reason: `${script} is not a file` };
   return { command, flags: args.slice(0, index), script, args: args.slice(index + 1) };
 }
 

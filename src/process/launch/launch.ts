@@ -105,6 +105,6 @@ export function describeLaunchError(error: unknown, cwd: string, path: string): 
   if (text.includes('E2BIG')) return 'its arguments and environment are too long';
   if (text.includes('EMFILE') || text.includes('ENFILE'))
     return 'too many files are open; lower the concurrency';
-  if (text.includes('EAGAIN') || text.includes('ENOMEM')) return 'the system has no room for another process';
+  if (text.includes('EAGAIN') || text.includes('ENOMEM')) return 'the system cannot start another process';
   return text;
 }

@@ -133,7 +133,7 @@ function openPipe(libc: Libc, ...opened: readonly Pipe[]): Pipe {
       libc,
       opened.flatMap(({ read, write }) => [read, write]),
     );
-    throw new Error(`no pipe could be made (${reason})`);
+    throw new Error(`a pipe could not be created (${reason})`);
   }
   const [read = -1, write = -1] = ends;
   return { read, write };

@@ -131,7 +131,7 @@ function findReached(limits: ProcessLimits, evidence: Evidence): Reached | undef
   const { killedFor, sawCpuLimit, oomKills, refusedStarts, end } = evidence;
   if (killedFor !== undefined) return killedFor;
   if (oomKills > 0)
-    return reachedOf(limits, 'memory_mb', 'the system ended a process of it for want of memory');
+    return reachedOf(limits, 'memory_mb', 'the system killed one of its processes for lack of memory');
   if (end !== undefined && end.exitCode !== 0) {
     const bySignal = findSignal(limits, end);
     if (bySignal !== undefined) return bySignal;
@@ -153,7 +153,8 @@ function findWords(limits: ProcessLimits, stderr: string): Reached | undefined {
   const tail = stderr.slice(-TAIL_CHARACTERS);
   for (const [limit, pattern] of lastWords) {
     const [words] = pattern.exec(tail) ?? [];
-    const reached = words === undefined ? undefined : reachedOf(limits, limit, `its last words: ${words}`);
+    const reached =
+      words === undefined ? undefined : reachedOf(limits, limit, `its stderr ends with: ${words}`);
     if (reached !== undefined) return reached;
   }
   return undefined;

@@ -99,7 +99,7 @@ function lookAfter(supervised: Supervised, members: readonly ProcessRow[]): void
 function findCpuLimit({ limits, longest, lookedAt }: Supervised): Reached | undefined {
   const most = longest + (performance.now() - lookedAt) / 1000;
   if (most < NEAR * (limits.cpuSeconds ?? Number.POSITIVE_INFINITY)) return undefined;
-  return reachedOf(limits, 'cpu_seconds', 'one of its processes was near it when it was last seen');
+  return reachedOf(limits, 'cpu_seconds', 'one of its processes was near the limit when it was last checked');
 }
 
 /** A busy kernel enforces the limit at 0.75 to 1 of the CPU time in /proc, since it counts ticks. */
@@ -116,7 +116,11 @@ function compare(
   const mebibytes = memoryOf(members, memoryMb);
   if (mebibytes > memoryMb) return reachedOf(limits, 'memory_mb', `it used ${Math.round(mebibytes)} MiB`);
   if (cpuTimeLeftMs(limits, cpuSeconds - CPU_GRACE_SECONDS) > 0) return undefined;
-  return reachedOf(limits, 'cpu_seconds', `all its processes together computed for ${cpuSeconds} seconds`);
+  return reachedOf(
+    limits,
+    'cpu_seconds',
+    `all its processes together used ${cpuSeconds} seconds of CPU time`,
+  );
 }
 
 /** In MiB. Shared memory is counted once, which costs more, only where the simple sum exceeds `enough`. */

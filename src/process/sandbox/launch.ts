@@ -147,13 +147,13 @@ interface Start {
 /** bwrap reports an exit code only for a started command. */
 function findStartFault(entry: string, sandbox: BubblewrapSandbox, start: Start): RuntimeError | undefined {
   if (start.status.exitCode() !== undefined) return undefined;
-  const words = wordsOf(start.said) || 'bubblewrap failed without a word';
+  const words = wordsOf(start.said) || 'bubblewrap failed without an error message';
   const { command, cwd, env } = start.request;
   const fault = words.includes('execvp')
     ? findInterpreterFault(command, { cwd, searchPath: env['PATH'] ?? '' })
     : undefined;
   if (fault !== undefined) return sandboxError(entry, sandbox, fault.reason, { hint: fault.hint });
-  const hint = `A sandbox shows the system’s folders, the folder of the config file and the program; what else is needed stands in \`read\` of spec.sandboxes.${sandbox.name}.`;
+  const hint = `A sandbox shows the system’s folders, the folder of the config file and the program. Add what else is needed to \`read\` of spec.sandboxes.${sandbox.name}.`;
   return sandboxError(entry, sandbox, `its sandbox "${sandbox.name}" could not start it: ${words}`, { hint });
 }
 
@@ -233,10 +233,12 @@ async function runKill(
     releaseGroup(launched.pid);
     for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream?.destroy();
     if (end.exitCode !== 0)
-      note(`what should end it where it runs failed: ${command} ended with ${end.exitCode ?? end.signal}`);
+      note(
+        `the command that ends it where it runs failed: ${command} ended with ${end.exitCode ?? end.signal}`,
+      );
   } catch (error) {
     note(
-      `what should end it where it runs could not be started: ${error instanceof Error ? error.message : error}`,
+      `the command that ends it where it runs could not be started: ${error instanceof Error ? error.message : error}`,
     );
   }
 }

@@ -66,7 +66,7 @@ export class Inbox implements LineListener {
       case 'request': {
         const again = readLine(scrubLine(bytes, this.#scrubber));
         const method = again.kind === 'request' ? again.method : 'a method';
-        this.#drop('server request', `nothing here answers ${method}`);
+        this.#drop('server request', `Signalbox does not answer ${method}`);
         break;
       }
       case 'anonymous':
@@ -107,13 +107,13 @@ export class Inbox implements LineListener {
   #takeAnonymous(bytes: Uint8Array): void {
     const only = this.#rules.mayAnswerNotifications ? undefined : this.requests.onlyId();
     const hint =
-      'Send the id of the request back. A script that knows of no ids serves one call: it takes no `runtime: server`.';
+      'Send the id of the request back. Remove `runtime: server` for a script that serves one call without ids.';
     if (only === undefined) this.#noise('a reply without an id', bytes);
     else this.requests.fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint });
   }
 
   #refuseBatch(ids: readonly number[], bytes: Uint8Array): void {
-    const why = 'batches of replies are not read';
+    const why = 'batches of replies are not supported';
     const failed = ids.filter((id) =>
       this.requests.fail(id, 'REPLY_MALFORMED', why, { details: { problem: 'batch' }, unusableLine: bytes }),
     );

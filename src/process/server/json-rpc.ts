@@ -135,8 +135,8 @@ function findDuplicateKeys(text: string, members: readonly Member[]): ServerLine
   }));
   const { word } = [{ word: 'id', count: ids.length }, ...counted].find(({ count }) => count > 1) ?? {};
   if (word === undefined || named.length === 0) return undefined;
-  const hint = 'Give `id`, and `result` or `error`, once each and in small letters.';
-  return { kind: 'twice', ids: named, why: `the reply gives its \`${word}\` twice`, hint };
+  const hint = 'Write `id`, and `result` or `error`, once each and in lower case.';
+  return { kind: 'twice', ids: named, why: `the reply has a duplicate \`${word}\``, hint };
 }
 
 function parseId(text: string): number | undefined {
@@ -147,16 +147,17 @@ function parseId(text: string): number | undefined {
 function readMiscasedId(text: string, members: readonly Member[]): ServerLine {
   const member = members.find(({ key }) => key.toLowerCase() === 'id');
   const meant = member && parseId(text.slice(member.start, member.end));
-  if (member === undefined || meant === undefined) return { kind: 'noise', why: 'an id that is no integer' };
-  const hint = 'Write `id` in small letters.';
-  const why = `the reply gives its id as \`${member.key}\``;
+  if (member === undefined || meant === undefined)
+    return { kind: 'noise', why: 'an id that is not an integer' };
+  const hint = 'Write `id` in lower case.';
+  const why = `the reply writes its id as \`${member.key}\``;
   return { kind: 'malformed', id: meant, why, hint, problem: 'id' };
 }
 
 function readMistypedId(id: unknown): ServerLine {
   const meant = integerId(id);
-  if (meant === undefined) return { kind: 'noise', why: 'an id that is no integer' };
-  const hint = 'Send the id back as the number it came as, not as text or a fraction.';
+  if (meant === undefined) return { kind: 'noise', why: 'an id that is not an integer' };
+  const hint = 'Send the id back as the number that it was, not as text or a fraction.';
   return {
     kind: 'malformed',
     id: meant,

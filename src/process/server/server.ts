@@ -170,7 +170,7 @@ async function stop(session: Session, graceMs: number): Promise<void> {
 function circuitError(name: string, deaths: number): RuntimeError {
   return new RuntimeError(
     'SERVER_CIRCUIT_OPEN',
-    `the server "${name}" died ${deaths} times in a row and is left alone for now`,
+    `the server "${name}" died ${deaths} times in a row and is not restarted for now`,
   );
 }
 

@@ -93,7 +93,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     const isStuck = await isComputing(child.pid);
     isLookedAt = false;
     if (!isStuck || hasAnswered()) return;
-    const message = 'it still computed when the time for its answer was over, and is started again';
+    const message = 'it was still computing when its answer timed out, and is restarted';
     context.emit({ type: 'note', name: binding.name, level: 'warn', message });
     await child.terminate();
   };
@@ -211,9 +211,7 @@ function exitError(end: SessionEnd, stderr: string): RuntimeError {
   const message = `the server ${how} while the request was in flight`;
   const details = { exit_code: exitCode, signal };
   const hint =
-    lastLineOf(stderr) === ''
-      ? 'It wrote nothing to stderr; it is started again on the next call.'
-      : undefined;
+    lastLineOf(stderr) === '' ? 'It wrote nothing to stderr. It is restarted on the next call.' : undefined;
   return withStderr(new RuntimeError('SERVER_EXIT', message, { hint, details }), stderr);
 }
 

@@ -120,10 +120,10 @@ export class WaitingRequests {
 
   describeUnexpected(id: number): { readonly what: 'late reply' | 'unknown reply'; readonly detail: string } {
     if (this.#abandoned.take(id)) {
-      return { what: 'late reply', detail: `the reply to request ${id} came after its time` };
+      return { what: 'late reply', detail: `the reply to request ${id} came after the timeout` };
     }
     return id >= 1 && id <= this.#lastId
-      ? { what: 'late reply', detail: `nobody waits for a reply to request ${id} any more` }
+      ? { what: 'late reply', detail: `no call waits for a reply to request ${id} any more` }
       : { what: 'unknown reply', detail: `there never was a request ${id}` };
   }
 }

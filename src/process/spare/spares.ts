@@ -51,18 +51,18 @@ export function openSpares(
   const retireWhere = (isUnfit: (spare: Spare) => boolean, reason: string) => {
     const unfit = [...waiting].filter(isUnfit);
     for (const spare of unfit) retire(spare);
-    if (unfit.length > 0) note(`let ${unfit.length} waiting processes go: ${reason}`);
+    if (unfit.length > 0) note(`ended ${unfit.length} waiting processes: ${reason}`);
   };
   const retireUnfit = () => {
     if (waiting.size === 0) return;
     const { text } = stampOf(binding);
     retireWhere(({ stamp }) => stamp !== text, 'their files have changed');
-    retireWhere(({ startedAt }) => performance.now() - startedAt >= limits.maxAgeMs, 'they are old');
+    retireWhere(({ startedAt }) => performance.now() - startedAt >= limits.maxAgeMs, 'they are too old');
   };
   const onEnd = (spare: Spare) => {
     if (!waiting.has(spare)) return;
     retire(spare);
-    note(`process ${spare.process.pid} ended before it was asked`);
+    note(`process ${spare.process.pid} ended before it received a request`);
     if (backOff.recordDeath(spare.stamp)) note(endsUnasked, 'warn');
     refill.begin();
   };
@@ -85,7 +85,7 @@ export function openSpares(
   };
   const fillUp = async () => {
     while (!closing.signal.aborted && waiting.size < binding.spares) {
-      if (!limits.hasRoom()) return retireWhere(() => true, 'memory is short');
+      if (!limits.hasRoom()) return retireWhere(() => true, 'memory is low');
       await sleep(backOff.delayMs(), closing.signal);
       if (!backOff.admits(await settledStamp(binding))) return;
       await inStartGate(startOne);
@@ -94,7 +94,7 @@ export function openSpares(
   const refill = inBackground(fillUp);
   const sweep = () => {
     retireUnfit();
-    if (!limits.hasRoom()) retireWhere(() => true, 'memory is short');
+    if (!limits.hasRoom()) retireWhere(() => true, 'memory is low');
     refill.begin();
   };
   let sweeper: NodeJS.Timeout | undefined;
@@ -129,7 +129,7 @@ export function openSpares(
 }
 
 const endsUnasked =
-  'it ends before it is asked, so none is kept ready until its files change: `warm` is for programs that wait for stdin first';
+  'it ends before it receives a request, so none is kept ready until its files change: `warm` is for programs that wait for stdin first';
 
 /** An idle process has nothing to finish, and it would take the end of stdin for an empty request. */
 async function endSpare(process: WatchedProcess): Promise<void> {

@@ -99,8 +99,7 @@ test.each(on('DS-HOOK-08@both'))('questions behind a denial are withdrawn $title
   expect(decision).toMatchObject({ verdict: 'deny', hook: 'a', reason: 'a' });
   const notes = () =>
     bench.events.flatMap((each) => (each.type === 'note' ? [`${each.level} ${each.message}`] : []));
-  const withdrawn =
-    'debug its question about before_execution was withdrawn, since a hook before it has decided';
+  const withdrawn = 'debug its event before_execution was cancelled, because an earlier hook has decided';
   expect(await eventually(notes, 2)).toEqual([withdrawn, withdrawn]);
   expect(decisionsOf(bench)).toEqual(['a deny']);
   const ended = () => bench.events.filter(({ type }) => type === 'process.ended');

@@ -50,10 +50,10 @@ const invalid = expect.objectContaining({ code: 'EVENT_INVALID' });
 const allow = answers.allow();
 
 test.each([
-  { dialect: 'unknown', hint: 'There are played.' },
-  { dialect: 'toString', hint: 'There are played.' },
+  { dialect: 'unknown', hint: 'Use one of played.' },
+  { dialect: 'toString', hint: 'Use one of played.' },
   { point: 'Aks', hint: 'Did you mean Ask?' },
-  { point: 'whatever', hint: 'It has Ask, Tell.' },
+  { point: 'whatever', hint: 'Its points are Ask, Tell.' },
   { point: 'toString', hint: expect.any(String) },
   { payload: [] },
   { payload: 'text' },

@@ -212,7 +212,9 @@ test('a notification that does not arrive is told, and nothing else comes of it'
   );
   expect(events).toEqual([]);
   await notify({ notify: async () => Promise.reject(new RuntimeError('SERVER_EXIT', 'gone')) });
-  expect(events).toEqual([{ type: 'note', name: 'a', level: 'warn', message: 'P was not told: gone' }]);
+  expect(events).toEqual([
+    { type: 'note', name: 'a', level: 'warn', message: 'the hook did not receive P: gone' },
+  ]);
 });
 
 test('a point that the dialect has not is a defect of ours', () => {

@@ -50,7 +50,7 @@ test('an approver may change, deny or hold the call, and says more about it', as
   expect((await answering(answers.ask('sure?'))).outcome).toMatchObject({ status: 'pending', hook: 'p' });
   // Only what is asked before a call can be answered in its place.
   const { outcome } = await answering(answers.respond('mine'));
-  expect(outcome).toMatchObject({ status: 'denied', reason: 'an answer has no meaning here' });
+  expect(outcome).toMatchObject({ status: 'denied', reason: 'a hook cannot answer here' });
   expect(ran).toEqual([]);
 });
 

@@ -77,7 +77,7 @@ const calls = [
     ),
     call: {
       status: 'denied',
-      result: 'Tool "shout" was blocked by hook "hook": the call was renamed a second time, to "echo"',
+      result: 'Tool "shout" was blocked by hook "hook": a hook renamed the call a second time, to "echo"',
     },
     asked: ['echo', 'shout'],
   },

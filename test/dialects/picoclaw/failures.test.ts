@@ -216,10 +216,10 @@ describe('a process that cannot be started or greeted', () => {
       { wholeFaults: true },
     );
     await runtime.close();
-    expect([decision.verdict, warnings().filter((each) => each.startsWith('event was not told'))]).toEqual([
-      'allow',
-      [expect.stringContaining('event was not told: ')],
-    ]);
+    expect([
+      decision.verdict,
+      warnings().filter((each) => each.startsWith('the hook did not receive event')),
+    ]).toEqual(['allow', [expect.stringContaining('the hook did not receive event: ')]]);
   });
 });
 

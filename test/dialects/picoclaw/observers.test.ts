@@ -23,7 +23,7 @@ test('an observer that does not read holds nobody up: what it misses is warned o
   expect(performance.now() - startedAt).toBeLessThan(2_000);
   await runtime.close();
   const dropped = events.flatMap((event) => (event.type === 'dropped' ? [event] : []));
-  const missed = warnings().filter((each) => each.startsWith('event was not told: '));
+  const missed = warnings().filter((each) => each.startsWith('the hook did not receive event: '));
   expect(new Set(dropped.map(({ what }) => what))).toEqual(new Set(['observer event']));
   // Said one by one at first, then with their number.
   expect(dropped.at(-1)?.detail).toMatch(/^76 events in all,/);

@@ -65,12 +65,12 @@ test.each<{ title: string; said: object; reason: string }>([
   {
     title: 'a verdict nobody knows',
     said: { verdict: 'shrug' },
-    reason: 'its verdict "shrug" has no meaning here',
+    reason: 'its verdict "shrug" is not allowed here',
   },
   {
     title: 'an answer without a text',
     said: { verdict: 'respond' },
-    reason: 'its verdict "respond" has no meaning here',
+    reason: 'its verdict "respond" is not allowed here',
   },
   {
     title: 'an enforced denial without a text',
@@ -130,7 +130,7 @@ test.each([{ phase: 'before_call' }, { phase: 'after_call' }] as const)(
     const error = await failureOf(guarded(answeringModel(leaky), { fire }).doGenerate(prompt));
     expect(error.details).toEqual({
       hook: null,
-      reason: 'the hooks could not be asked: Signalbox itself failed.',
+      reason: 'the hooks could not run: Signalbox itself failed.',
       metadata: {},
       phase,
     });

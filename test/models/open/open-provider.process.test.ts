@@ -106,7 +106,7 @@ const unusable: readonly {
   {
     title: 'a header without a name',
     fields: { type: 'claude', credential: key, headers: { 'x team': 'a' } },
-    says: 'headers: "x team" is no name of a header',
+    says: 'headers: "x team" is not a valid header name',
   },
   {
     title: 'an unknown api_mode',

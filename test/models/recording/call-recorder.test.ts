@@ -281,7 +281,7 @@ const misses: readonly {
     title: 'another model',
     call: asked,
     fields: { model: 'b' },
-    says: 'recorded is the model scripted, called is b',
+    says: 'the recording has the model scripted, but the call is for b',
   },
   { title: 'another provider', call: asked, fields: { id: 'other' }, says: 'none of its calls is recorded' },
 ];

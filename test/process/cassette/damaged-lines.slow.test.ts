@@ -114,7 +114,7 @@ test('a recording of a later version says so, and where', async () => {
   const exchange = lineWith('"exchange":1').replace('"exchange":1', '"exchange":2');
   const call = lineWith('{"v":1').replace('{"v":1', '{"v":2');
   const says = (line: number) =>
-    `${file}:${line} is of version 2 of recordings, and this Signalbox knows version 1`;
+    `${file}:${line} has version 2 of the recording format, but this Signalbox reads version 1`;
   writeFileSync(file, `${lines[0]}\n${exchange}\n`);
   await expect(openCassetteIndex(file)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', message: says(2) });
   writeFileSync(file, `${lines[0]}\n${lines[1]}\n${call}\n`);

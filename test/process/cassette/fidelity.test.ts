@@ -90,7 +90,7 @@ test('the same request gets its replies in the order in which they were asked fo
     {
       code: 'REPLAY_MISS',
       message:
-        'the cassette has no reply to this request of tool "demo": it was recorded 3 times, and each reply is given once',
+        'the cassette has no reply to this request of tool "demo": it was recorded 3 times, and each recorded reply is used once',
     },
   ]);
 });

@@ -103,7 +103,7 @@ test.each(broken)('$title between the lines is an error that names file and line
   for (const options of [{ replay: file }, { record: file }]) {
     expect(await faultOf(openTape(options))).toMatchObject({
       code: 'FILE_UNREADABLE',
-      message: `${file}:3 is no line of a cassette`,
+      message: `${file}:3 is not a line of a cassette`,
     });
   }
   expect(readFileSync(file, 'utf8')).toBe(before);
@@ -215,7 +215,7 @@ test('misses are counted, but not those of who is only told things', async () =>
   expect(await faultOf(asked.exchange(ask({ x: 3 })))).toMatchObject({
     code: 'REPLAY_MISS',
     message:
-      'the cassette has no reply to this request of tool "demo": all 2 exchanges of it are of other requests; the nearest differs at args.x',
+      'the cassette has no reply to this request of tool "demo": all 2 of its exchanges are for other requests; the nearest request differs at args.x',
     hint: 'Record again with `--record FILE`, or let it run for real with `--live demo`.',
   });
   expect(cassette.misses()).toBe(1);
@@ -231,7 +231,7 @@ test.each(others)('a request by $title is another one, and the error says so', a
   const asked = { dialect: 'promptkit', mode: 'server', ...change };
   expect(outcome).toMatchObject({
     code: 'REPLAY_MISS',
-    message: `the cassette has no reply to this request of tool "demo": all 2 exchanges of it are of other requests; recorded was promptkit, server, execute, asked is ${asked.dialect}, ${asked.mode}, execute`,
+    message: `the cassette has no reply to this request of tool "demo": all 2 of its exchanges are for other requests; the recording has promptkit, server, execute, the request is ${asked.dialect}, ${asked.mode}, execute`,
   });
 });
 

@@ -121,7 +121,7 @@ test('what is asked in variables is answered from the cassette, and a miss names
     {
       code: 'REPLAY_MISS',
       message:
-        'the cassette has no reply to this request of tool "demo": all 2 exchanges of it are of other requests; recorded was chibi, oneshot, call, CHIBI_TOOL_NAME=read, asked is chibi, oneshot, call, CHIBI_TOOL_NAME=rm',
+        'the cassette has no reply to this request of tool "demo": all 2 of its exchanges are for other requests; the recording has chibi, oneshot, call, CHIBI_TOOL_NAME=read, the request is chibi, oneshot, call, CHIBI_TOOL_NAME=rm',
     },
   ]);
 });

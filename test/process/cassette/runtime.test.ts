@@ -150,7 +150,7 @@ test('a live entry runs for real beside the replayed rest', async () => {
     error: {
       code: 'REPLAY_MISS',
       message:
-        'the cassette has no reply to this request of tool "sentiment": the one exchange of it is of other requests; the nearest differs at args.text',
+        'the cassette has no reply to this request of tool "sentiment": its one recorded exchange is for other requests; the nearest request differs at args.text',
       hint: 'Record again with `--record FILE`, or let it run for real with `--live sentiment`.',
     },
   });

@@ -154,7 +154,7 @@ test('what cannot end the command says so', async () => {
     event.type === 'note' && event.level === 'warn' ? [event.message] : [],
   );
   expect(notes).toEqual([
-    expect.stringMatching(/what should end it where it runs failed: \S+false ended with 1/),
+    expect.stringMatching(/the command that ends it where it runs failed: \S+false ended with 1/),
   ]);
 });
 

@@ -171,9 +171,9 @@ for line in sys.stdin:
     {
       title: 'its folder may be written',
       write: '.',
-      says: 'what takes the place of that secret would be seen',
+      says: 'a file that takes its place would be visible',
     },
-    { title: 'a folder far above it may be written', write: '..', says: 'so move away what stays hidden' },
+    { title: 'a folder far above it may be written', write: '..', says: 'so move what is hidden' },
   ])('is refused where $title', async ({ write, says }) => {
     const { project, secrets } = world();
     const [, key = ''] = secrets;

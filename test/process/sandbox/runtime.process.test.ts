@@ -147,7 +147,7 @@ tools:
     writeFileSync(join(folder, 'tool.py'), 'print(\'{"result": 1}\')');
     expect(await runtime.tools.call('t')).toEqual({ status: 'ok', result: 1 });
     const notes = events.flatMap((event) => (event.type === 'note' ? [event.message] : []));
-    expect(notes).toContain('runs as one-shot, not forked: in a sandbox each process is started by itself');
+    expect(notes).toContain('runs as one-shot, not forked: in a sandbox, each process starts separately');
   });
 
   test('SIGKILL of Signalbox leaves nothing inside [DS-BOX-05@oneshot]', async () => {
@@ -232,14 +232,14 @@ describe('a sandbox that cannot be had', () => {
     ]);
     const own = await shows('sandboxes: {box: {mode: bubblewrap}}\nstate_store: {path: state.db}', '/root');
     expect(own).toEqual([
-      expect.stringMatching(/^sandboxes\[box\]: it shows .*, in which Signalbox keeps its state$/),
+      expect.stringMatching(/^sandboxes\[box\]: it shows .*, where Signalbox keeps its state$/),
     ]);
     const deep = await shows(
       'sandboxes: {box: {mode: bubblewrap, write: [.]}}\nstate_store: {path: a/b/state.db}',
       '/root',
     );
     expect(deep).toEqual([
-      expect.stringMatching(/^sandboxes\[box\]: it may write .*, and so move away what stays hidden/),
+      expect.stringMatching(/^sandboxes\[box\]: it may write .*, and so move what is hidden/),
     ]);
   });
 });

@@ -106,7 +106,7 @@ describe('a line', () => {
         kind: 'malformed',
         id: 3,
         why: 'the reply’s id is "3", not the number 3',
-        hint: 'Send the id back as the number it came as, not as text or a fraction.',
+        hint: 'Send the id back as the number that it was, not as text or a fraction.',
         problem: 'id',
       },
     },
@@ -117,7 +117,7 @@ describe('a line', () => {
         kind: 'malformed',
         id: 3,
         why: 'the reply’s id is 3.5, not the number 3',
-        hint: 'Send the id back as the number it came as, not as text or a fraction.',
+        hint: 'Send the id back as the number that it was, not as text or a fraction.',
         problem: 'id',
       },
     },
@@ -134,8 +134,8 @@ describe('a line', () => {
       line: {
         kind: 'twice',
         ids,
-        why: `the reply gives its \`${word}\` twice`,
-        hint: 'Give `id`, and `result` or `error`, once each and in small letters.',
+        why: `the reply has a duplicate \`${word}\``,
+        hint: 'Write `id`, and `result` or `error`, once each and in lower case.',
       },
     })),
     { title: 'a null id', text: '{"id":null,"result":1}', line: { kind: 'anonymous' } },
@@ -148,17 +148,17 @@ describe('a line', () => {
     {
       title: 'an id that is a list',
       text: '{"id":[3],"result":1}',
-      line: { kind: 'noise', why: 'an id that is no integer' },
+      line: { kind: 'noise', why: 'an id that is not an integer' },
     },
     {
       title: 'an id beyond all integers',
       text: '{"id":1e400,"result":1}',
-      line: { kind: 'noise', why: 'an id that is no integer' },
+      line: { kind: 'noise', why: 'an id that is not an integer' },
     },
     {
       title: 'a blank text for an id',
       text: '{"id":" ","result":1}',
-      line: { kind: 'noise', why: 'an id that is no integer' },
+      line: { kind: 'noise', why: 'an id that is not an integer' },
     },
     {
       title: 'a notification',
@@ -202,8 +202,8 @@ describe('a line', () => {
       line: {
         kind: 'malformed',
         id: 3,
-        why: 'the reply gives its id as `ID`',
-        hint: 'Write `id` in small letters.',
+        why: 'the reply writes its id as `ID`',
+        hint: 'Write `id` in lower case.',
         problem: 'id',
       },
     },
@@ -223,14 +223,14 @@ describe('a line', () => {
       line: {
         kind: 'twice',
         ids: [3, 4],
-        why: 'the reply gives its `id` twice',
-        hint: 'Give `id`, and `result` or `error`, once each and in small letters.',
+        why: 'the reply has a duplicate `id`',
+        hint: 'Write `id`, and `result` or `error`, once each and in lower case.',
       },
     },
     {
       title: 'an id in another letter case that is none',
       text: '{"ID":"x","result":1}',
-      line: { kind: 'noise', why: 'an id that is no integer' },
+      line: { kind: 'noise', why: 'an id that is not an integer' },
     },
   ])('with $title is read as what it is', ({ text, line }) => {
     expect(read(text)).toEqual(line);

@@ -115,7 +115,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     await filled();
     expect(waiting()).toContain(Number.parseInt(await ask('one'), 10));
     expect(notes('debug').toSorted()).toEqual(
-      before.map((pid) => `process ${pid} ended before it was asked`).toSorted(),
+      before.map((pid) => `process ${pid} ended before it received a request`).toSorted(),
     );
     expect(notes('warn')).toEqual([]);
   });
@@ -279,7 +279,7 @@ test('a program that does not wait is started five times and no more, until its 
   expect(await ask('')).toBe('{}\n');
   expect(await ask('')).toBe('{}\n');
   expect(started()).toHaveLength(before + 2);
-  expect(notes('warn')).toEqual([expect.stringContaining('ends before it is asked')]);
+  expect(notes('warn')).toEqual([expect.stringContaining('ends before it receives a request')]);
   appendFileSync(file, 'sleep 60');
   transport.warm();
   await until(() => started().length === before + 4, 'new spares');

@@ -53,7 +53,7 @@ evals: [{id: e, type: t, params: {score: 1}, threshold: {min_score: "\${case.min
   expect(report).toMatchObject({
     status: 'error',
     problems: [
-      { line: 2, message: 'evals[e].threshold: min_score is a number from 0 to 1, not 2' },
+      { line: 2, message: 'evals[e].threshold: min_score must be a number from 0 to 1, not 2' },
       { line: 3, message: expect.stringContaining('evals[e].threshold.min_score') },
     ],
   });

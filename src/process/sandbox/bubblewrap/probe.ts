@@ -51,7 +51,7 @@ async function runTrue(program: string, network: boolean, launch: Launcher): Pro
     const said = Buffer.from(words.bytes() ?? '').toString();
     for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     if (!isOver) return `it did not end within ${PROBE_MS} ms`;
-    return status.exitCode() === 0 ? undefined : wordsOf(said) || 'it failed without a word';
+    return status.exitCode() === 0 ? undefined : wordsOf(said) || 'it failed without an error message';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
@@ -69,7 +69,7 @@ export function wordsOf(stderr: string): string {
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /Unknown option/i,
-    'Install a bubblewrap that knows `--bind-fd`: 0.10 or newer, or 0.8 with the security updates of its distribution.',
+    'Install a bubblewrap that supports `--bind-fd`: 0.10 or newer, or 0.8 with the security updates of its distribution.',
   ],
   [
     /mount(?:ing)? .*proc/i,

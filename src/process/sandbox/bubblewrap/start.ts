@@ -198,7 +198,7 @@ export function openPath(path: string, writable: readonly string[]): OpenedPath 
       }
       closeSync(next);
       if (writable.some((folder) => holds(folder, real)))
-        throw new Error(`${join(real, name)} is a link, and a sandboxed process may write where it stands`);
+        throw new Error(`${join(real, name)} is a link in a folder that a sandboxed process may write`);
       links += 1;
       if (links > MAX_LINKS) throw new Error(`ELOOP: too many links in ${path}`);
       names = [...namesOf(resolve(real, readlinkSync(place))), ...names];
@@ -238,11 +238,7 @@ export async function startBubblewrap(
 ): Promise<LaunchedProcess> {
   const filter = keyringFilter();
   if (filter === undefined)
-    throw sandboxError(
-      entry,
-      sandbox,
-      `the system calls of ${process.arch} that must be refused are not known`,
-    );
+    throw sandboxError(entry, sandbox, `the system calls to block on ${process.arch} are not known`);
   const { mounts, close } = openOrFail(entry, sandbox, request);
   let seccomp: number | undefined;
   try {
