@@ -15,9 +15,9 @@ import type { Selection } from '../suites/select/select.ts';
 import type { LogTarget } from './log/log.ts';
 
 export interface RuntimeOptions {
-  /** How processes are started; `auto` takes the fastest way that this machine has. */
+  /** How processes are started; `auto` uses the fastest way that this machine supports. */
   readonly launcher?: LauncherName | undefined;
-  /** Where log lines go; `false` for nowhere. Default: stderr. */
+  /** Where log lines go; `false` writes none. Default: stderr. */
   readonly log?: Partial<LogTarget> | false | undefined;
   /** Overrides `spec.logging.defaultLevel`. */
   readonly logLevel?: LoggingConfig['level'] | undefined;
@@ -25,23 +25,23 @@ export interface RuntimeOptions {
   readonly logFormat?: LoggingConfig['format'] | undefined;
   /** Called with every event, in order. */
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
-  /** When aborted, queued events for observers and shadows are dropped. */
+  /** When aborted, queued events for observers and shadow hooks are dropped. */
   readonly signal?: AbortSignal | undefined;
-  /** The environment that processes are given parts of. Default: this process's own. */
+  /** The environment from which processes get their variables. Default: the environment of this process. */
   readonly env?: HostEnv | undefined;
-  /** Files that are laid over the config, in this order: what they say wins. */
+  /** Files merged over the config in this order; later values win. */
   readonly overlays?: readonly string[] | undefined;
-  /** Processes at once, in the place of `spec.concurrency`. */
+  /** How many processes run at once. Overrides `spec.concurrency`. */
   readonly concurrency?: number | undefined;
-  /** A file to which every exchange with a model is added. */
+  /** A file to which every exchange with a model is appended. */
   readonly record?: string | undefined;
-  /** A recording that answers instead of every provider. */
+  /** A recording that answers in place of every provider. */
   readonly replay?: string | undefined;
-  /** Records or replays every exchange, with processes as with models. */
+  /** Records or replays every exchange with processes and models. */
   readonly cassette?: CassetteOptions | undefined;
 }
 
-/** A pending call, as the `approve` callback gets it. */
+/** A pending call as the `approve` callback receives it. */
 export interface PendingCallNotice {
   readonly id: string;
   readonly tool: string;
@@ -51,11 +51,11 @@ export interface PendingCallNotice {
 }
 
 /**
- * A run that was started: a promise of its document, and the events of the run for one reader, in their order. A reader who is slow or stops does
- * not hold the run; of what it has not read, the last 1,000 events wait.
+ * A started run: a promise of its document, and an iterable of its events in order, for one reader. A slow reader does
+ * not block the run. Of unread events, the last 1,000 are kept.
  */
 export interface StartedRun extends Promise<RunDocument>, AsyncIterable<RunEvent> {
-  /** Comes once the run is kept, before its first step. Rejects as the run does, where none was kept. */
+  /** Resolves once the run is stored, before its first step. Rejects with the error of the run if it was not stored. */
   readonly id: Promise<string>;
   [Symbol.asyncIterator](): AsyncIterator<RunEvent>;
 }
@@ -63,122 +63,119 @@ export interface StartedRun extends Promise<RunDocument>, AsyncIterable<RunEvent
 export interface CallOptions {
   readonly callId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Decides a pending call on the spot; undefined leaves it pending. */
+  /** Decides a pending call at once; undefined leaves it pending. */
   readonly approve?: ((pause: PendingCallNotice) => Promise<Approval | undefined>) | undefined;
-  /** As of `FireOptions`. */
+  /** See `FireOptions`. */
   readonly wholeFaults?: boolean | undefined;
 }
 
 export interface FireOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called with the name of each hook that is asked or notified. */
+  /** Called with the name of each hook that runs or is notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
   /**
-   * true: the document of a hook that failed has all that is known, output of its process included, for the person who
-   * runs it. Default: the code and our own words; the log has the rest.
+   * true: the document of a failed hook contains everything known, including the output of its process. This is meant
+   * for the person who runs it. Default: only the error code and the message of Signalbox; the log has the rest.
    */
   readonly wholeFaults?: boolean | undefined;
 }
 
 export interface EvalOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What decides `passed`; without bounds a score of 1.0 passes. */
+  /** Decides `passed`; without bounds only a score of 1.0 passes. */
   readonly threshold?: Threshold | undefined;
-  /** The name that eval hooks see; default: the eval's type. */
+  /** The name that eval hooks see. Default: the type of the eval. */
   readonly id?: string | undefined;
 }
 
 export interface SuiteRunOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Read instead of the suite's own `dataset.path`. */
+  /** Overrides `dataset.path` of the suite. */
   readonly dataset?: string | undefined;
-  /** Providers that answer in the place of those of the suite’s chat; each of several is a variant. */
+  /** Providers that replace those of the suite’s chat. If there are several, each is a variant. */
   readonly providers?: readonly string[] | undefined;
-  /** Which of the cases run. */
+  /** Selects cases. */
   readonly select?: Selection | undefined;
-  /** How often each case is run, and how its scores become one. Default: what the suite says. */
+  /** How often each case runs, and how its scores are combined. Default: from the suite. */
   readonly epochs?: number | undefined;
   readonly reducer?: string | undefined;
-  /** Retries after an infrastructure fault. Default: what the suite says. */
+  /** Retries after an infrastructure failure. Default: from the suite. */
   readonly retries?: number | undefined;
-  /** Milliseconds that one run of a case may take. */
+  /** Timeout of one run of a case, in milliseconds. */
   readonly timeoutMs?: number | undefined;
-  /** Ends the run at that many failed cases. */
+  /** Ends the run after this number of failed cases. */
   readonly bail?: number | undefined;
-  /** Rows that cannot be used do not fail the run. */
+  /** Invalid rows do not fail the run. */
   readonly keepGoing?: boolean | undefined;
   /**
-   * Whether answers of the subject and of models are kept and used again; a folder for those of models. Default: what the suite says.
+   * Whether answers of the subject and of models are cached. A string is the folder for answers of models. Default:
+   * from the suite.
    */
   readonly cache?: boolean | string | undefined;
-  /** US dollars that the model calls of the run may cost. Default: what the suite says. */
+  /** The budget for model calls of the run, in US dollars. Default: from the suite. */
   readonly maxCostUsd?: number | undefined;
-  /** Called with each amount, in US dollars, that counts against the cost of the run; must not throw. */
+  /** Called with each amount, in US dollars, that counts against the budget of the run; must not throw. */
   readonly onSpent?: ((usd: number) => void) | undefined;
-  /**
-   * Resumes the run of that id, or with `true` the last unfinished run of the suite with the same options.
-   */
+  /** Resumes the run with this ID. `true` resumes the latest unfinished run of the suite with the same options. */
   readonly resume?: true | string | undefined;
   /**
-   * Judges cases of a kept run again, into that run. What they were judged before is kept with it: `replaced()` and `reopenings()` of
-   * the run have that. After an interruption the same call goes on.
+   * Judges cases of a stored run again, and stores the results in that run. Earlier results are kept; `replaced()` and
+   * `reopenings()` of the run return them. After an interruption, the same call continues.
    */
   readonly again?: JudgeAgain | undefined;
-  /** true: the cases are judged by workers of the state store, which must be in Postgres. */
+  /** true: workers of the state store judge the cases. The store must be in Postgres. */
   readonly workers?: boolean | undefined;
-  /** false: the run is kept nowhere, and cannot be resumed, shown or compared later. */
+  /** false: the run is not stored, and cannot be resumed, shown or compared later. */
   readonly keep?: boolean | undefined;
-  /** Reports the run. */
   readonly reporter?: Reporter | undefined;
-  /** Called once the run has its id. */
+  /** Called once the run has an ID. */
   readonly onStart?: ((header: RunHeader) => void) | undefined;
   /** Called after each case, in the order of the dataset; must not throw. */
   readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
 }
 
 export interface GuardOptions {
-  /** The provider's name that hooks see; default: the model's own. */
+  /** The provider name that hooks see. Default: the name that the model reports. */
   readonly providerId?: string | undefined;
-  /** hold: text is released when the whole answer has passed. windowed: behind a hold-back window. */
+  /** hold: releases text when the whole answer has passed. windowed: releases text behind a hold-back window. */
   readonly stream?: 'hold' | 'windowed' | undefined;
-  /** Characters that a windowed stream holds back. */
+  /** The number of characters that a windowed stream holds back. */
   readonly window?: number | undefined;
 }
 
-/** Which runs a list is of; all that is said must hold. */
+/** Filters a list of runs; all given conditions must hold. */
 export interface RunListFilter {
   /** The name of the pipeline, or of the tool of a single call. */
   readonly pipeline?: string | undefined;
   readonly status?: ShownStatus | undefined;
-  /** Labels that a run has, with others or without. */
+  /** Labels that a run must have. It may have others. */
   readonly labels?: RunLabels | undefined;
-  /** Started then or later, and before then. */
+  /** Runs started at this time or later, and before `until`. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
-  /** Those that steps of this run began, in place of those that are steps of no other. */
+  /** Runs that steps of this run started, instead of top-level runs. */
   readonly parent?: string | undefined;
-  /** Those that are steps of others too. */
+  /** Includes runs that steps of other runs started. */
   readonly children?: boolean | undefined;
-  /** At most so many. */
+  /** The maximum number of runs. */
   readonly limit?: number | undefined;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
 export interface PendingFilter {
   readonly runId?: string | undefined;
-  /** Decided ones too. */
+  /** Includes decided calls. */
   readonly all?: boolean | undefined;
 }
 
-/** An event of an agent that runs elsewhere; with its `caller`, people are asked about a call that needs an approval. */
+/** An event of an external agent. If `caller` is given, calls that require an approval wait for a person. */
 export type AgentEvent = EventInput & { readonly caller?: AgentCaller | undefined };
 
-/** How an event of an agent is judged. */
 export interface JudgeOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds within which the agent has to have its answer. Default: no limit. */
+  /** The time within which the agent needs its answer, in milliseconds. Default: no limit. */
   readonly withinMs?: number | undefined;
-  /** The folder in which the agent works, where its event does not tell. */
+  /** The working folder of the agent if the event does not contain it. */
   readonly cwd?: string | undefined;
 }

@@ -23,17 +23,17 @@ import type { BuildOf } from './worker/build.ts';
 interface DirectCallContext {
   readonly tool: CallableTool;
   readonly store: LazyStore;
-  /** The RuntimeConfig file, absolute. */
   readonly config: string;
   readonly emit: Emit;
   readonly buildOf: BuildOf;
-  /** Whether the store outlives the process; if not, questions of hooks without `approve` are denied. */
+  /**
+   * Whether the store outlives the process; if not, a hook's verdict `ask` denies the call unless `approve` is given.
+   */
   readonly isDurable: boolean;
-  /** The tool that a hook may rename the call to. */
   readonly find?: ((name: string) => CallableTool | undefined) | undefined;
 }
 
-/** Makes a call outside any pipeline. One that waits is stored as a run of its own. Never rejects. */
+/** Makes a call outside a pipeline. A pending call is stored as a run of its own. Never rejects. */
 export async function callDirectly(
   directCall: DirectCallContext,
   args: unknown,
@@ -41,7 +41,7 @@ export async function callDirectly(
 ): Promise<ToolDocument> {
   const { tool, isDurable, find } = directCall;
   const id = callId ?? nextCallId();
-  // Native hooks are not told in which session and turn a call happens.
+  // Native hooks receive no session or turn for a direct call.
   const hookContext = tool.links.some((link) => 'group' in link) ? contextOf(id) : undefined;
   const isUnattended = approve === undefined && !isDurable;
   const made = await callTool(tool, args, {
@@ -87,7 +87,7 @@ function contextOf(call: string): HookContext {
 
 const loadRuns = async () => await import('../pipelines/run/direct-call-run.ts');
 
-/** The document of a call; a hook that was cancelled has decided nothing, so the call failed. */
+/** If a hook was cancelled, the call failed; no hook decided about it. */
 function toDocument(
   { metadata, context }: Pick<FinishedCallResult, 'metadata' | 'context'>,
   outcome: FinishedCallResult['outcome'],
@@ -97,14 +97,13 @@ function toDocument(
   return toToolDocument({ outcome: isCut ? failed(outcome.error) : outcome, metadata, context }, options);
 }
 
-/** Undefined: not approved; failed: `approve` threw or returned no approval. Never rejects. */
 async function askForApproval(
   pending: PendingCall,
   called: CallableTool,
   approve: NonNullable<CallOptions['approve']>,
 ): Promise<DecidedRecord | ToolFailed | undefined> {
   const { id, tool, callId, reason, message } = pending;
-  // One callback is one of several people: the call waits for all of them.
+  // The callback stands for one person, so a call that needs several approvals stays pending.
   if (quorumOf(called) > 1) return undefined;
   try {
     const approval: unknown = await approve({ id, tool, callId, reason, message });
@@ -119,7 +118,6 @@ async function askForApproval(
   }
 }
 
-/** Checks the value that the `approve` callback returned. Throws USAGE unless it is an approval record. */
 function requireApprovalRecord(given: unknown): asserts given is Approval {
   const { id, decision, by, reason } = isObject(given) ? given : {};
   const texts = [id, by, reason].every((text) => typeof text === 'string');

@@ -18,40 +18,33 @@ import type { Handshake, Transport } from '../process/transport.ts';
 import type { ResolvedEntry } from './binding/resolve.ts';
 import type { ResolvedForeignHook } from './binding/resolve-foreign.ts';
 
-/** A foreign hook of the config, resolved. */
 export interface ForeignEntry {
   readonly config: ForeignHookConfig;
   readonly resolved: ResolvedForeignHook;
 }
 
-/** A link and its position in the chain. */
 export interface PlacedLink {
   readonly place: number;
   readonly link: ForeignLink;
 }
 
-/** How an entry's transport is opened. */
 export interface WrapOptions {
   readonly pool?: Pool;
   readonly isNotifyOnly?: boolean;
   readonly handshake?: Handshake | undefined;
 }
 
-/** What foreign hooks are opened with. */
 export interface ForeignWiring extends GroupContext {
   readonly cassette: Cassette | undefined;
   readonly wrap: (entry: Pick<ResolvedEntry, 'binding'>, options: WrapOptions) => Transport;
   readonly callPool: Pool;
-  /** For background and observed calls. */
   readonly observerPool: Pool;
-  /** All opened transports, to be closed with the runtime. */
   readonly transports: Transport[];
 }
 
 /**
- * The links of foreign hooks, whose entries come in the order of the file. All hooks of a dialect are one
- * link, at the position of the first; of a dialect whose hooks keep their positions, only adjacent hooks
- * are.
+ * Opens foreign hooks, given in the order of the file. All hooks of a dialect form one link at the position of the
+ * first. If the dialect keeps positions, only adjacent hooks form one.
  */
 export async function openForeignLinks(
   entries: readonly ForeignEntry[],
@@ -123,7 +116,6 @@ function openTransports(
   if (binding === undefined) return { timeoutMs: 0, transport: undefined, backgroundTransport: undefined };
   const handshake = entryHandshake && toHandshake(entryHandshake, { name, emit, scrubber });
   const transport = wrap({ binding }, { handshake });
-  // A server process has one transport for both; one-shot processes may use two pools.
   const backgroundTransport = handshake === undefined ? wrap({ binding }, { pool: observerPool }) : transport;
   return { timeoutMs: binding.timeoutMs, transport, backgroundTransport };
 }
@@ -134,7 +126,6 @@ interface HandshakeContext {
   readonly scrubber: Scrubber | undefined;
 }
 
-/** The handshake as a transport makes it: with notes of a reply that is accepted, and errors without secrets. */
 function toHandshake(
   { message, read }: EntryHandshake,
   { name, emit, scrubber = noopScrubber }: HandshakeContext,
@@ -154,7 +145,7 @@ function toHandshake(
   };
 }
 
-/** Creates the folder of the hook's own, if it has one; it is never removed. Emits a note on failure; never throws. */
+/** Creates the hook's own data folder, if it has one. It is never removed. Emits a note on failure; never throws. */
 export function providePluginData({ name, dialect, settings }: ForeignHookConfig, emit: Emit): void {
   const folder = foreignDialects[dialect].ownFolderOf?.(settings);
   if (folder === undefined) return;
@@ -166,7 +157,6 @@ export function providePluginData({ name, dialect, settings }: ForeignHookConfig
   }
 }
 
-/** Passes a point of a foreign dialect through its hooks. Throws EVENT_INVALID. */
 export async function fireForeignPoint(
   event: PointEvent,
   firing: Omit<FirePointOptions, 'find' | 'dialects'>,

@@ -12,7 +12,6 @@ import { execEntries } from '../config/references.ts';
 import { locateFinding } from '../config/schema.ts';
 import { closeEnv, type HostEnv, hostEnv } from '../process/env.ts';
 
-/** What the guards of this package would say of the arguments that a RuntimeConfig gives them. */
 export async function findGuardProblems(
   document: YamlDocument,
   file: string,
@@ -39,7 +38,6 @@ export async function findGuardProblems(
   return problems;
 }
 
-/** Finds what a guard would open, and opens nothing. */
 function hostOf(
   folder: string,
   env: GuardHost['env'],

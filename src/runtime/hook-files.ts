@@ -11,23 +11,19 @@ import type { ChatMessage } from '../contract/provider.ts';
 import type { HookContext } from '../contract/turn.ts';
 import { argsObject, toolCallsOf } from '../pipelines/state/requested-calls.ts';
 
-/** Writes the files that hooks read (transcript, env file), and long texts that a model reads from a file. */
 export interface HookFiles extends Pick<GroupContext, 'prepare' | 'writeLongText'> {
   /** Removes the files, except long texts of stored runs. Never throws. */
   close(): void;
 }
 
-/** The options of `openHookFiles`. */
 export interface HookFilesOptions {
-  /** Called with a message when a file cannot be written; must not throw. */
   readonly report: (problem: string) => void;
-  /** The names that other systems have for a tool. */
   readonly aliasesOf?: (tool: string) => readonly string[] | undefined;
-  /** The folder for long texts of stored runs, with a subfolder for each; absent: they are temporary too. */
+  /** The folder for long texts of stored runs, with a subfolder for each. Absent: they are temporary too. */
   readonly textsFolder?: string | undefined;
 }
 
-/** Readable by this user only; nothing is written before the first use. */
+/** The files are private to this user; nothing is written before the first use. */
 export function openHookFiles({
   report,
   aliasesOf = () => undefined,
@@ -47,7 +43,6 @@ export function openHookFiles({
       return otherwise;
     }
   };
-  /** The folder of a session's long texts: for a stored run one that outlives this process. */
   const textFolder = ({ isKept, session_id }: HookContext): string => {
     if (isKept !== true || keptTexts === undefined) return tempFolder();
     const sessionFolder = join(keptTexts, session_id);
@@ -61,10 +56,10 @@ export function openHookFiles({
         const hookFolder = join(sessionFolder, reader.name);
         mkdirSync(hookFolder, { recursive: true, mode: 0o700 });
         const transcript = join(hookFolder, 'transcript.jsonl');
-        // Outside of a turn the messages are unknown, so an existing transcript is kept.
+        // Outside a turn the messages are unknown, so an existing transcript is kept.
         if (scene.messages.length > 0 || !existsSync(transcript)) {
           const toldName = (tool: string) => reader.toolNameForHooks?.(tool, aliasesOf(tool)) ?? tool;
-          // Written to a new file and renamed, since a hook may be reading it.
+          // Written under another name and renamed, because a hook may be reading it.
           const lines = scene.messages.map((message) => toTranscriptLine(message, toldName));
           writeFileSync(`${transcript}.new`, lines.join(''), { mode: 0o600 });
           renameSync(`${transcript}.new`, transcript);
@@ -89,7 +84,7 @@ export function openHookFiles({
   };
 }
 
-/** Removes the long texts of sessions that `isThere` does not know. Never rejects, unless `isThere` does. */
+/** Removes the long texts of sessions for which `isThere` returns false. Rejects only if `isThere` does. */
 export async function removeTexts(
   folder: string,
   isThere: (session: string) => Promise<boolean>,
@@ -100,7 +95,10 @@ export async function removeTexts(
   }
 }
 
-/** The folder for long texts of stored runs: beside a SQLite store, and for Postgres on this machine alone; undefined for other stores. */
+/**
+ * The folder for long texts of stored runs: beside a SQLite store, local to this machine for Postgres; undefined for
+ * other stores.
+ */
 export function textsFolderOf(store: StateStoreConfig): string | undefined {
   if (store.type === 'postgres') return join(store.folder, 'runs.texts');
   return store.type === 'sqlite' ? `${store.file}.texts` : undefined;

@@ -8,15 +8,13 @@ import type { Announce } from '../store/shared-work.ts';
 import type { Store } from '../store/store.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 
-/** A store that is opened when it is first needed. `open` throws STORE_FAILED; a failure is not remembered. */
+/** A store that opens on first use. `open` throws STORE_FAILED; the next call tries again. */
 export interface Lazy<Opened> extends Once<Opened> {
-  /** Closes it, if it was opened. Never rejects. */
   close(): Promise<void>;
 }
 
 export type LazyStore = Lazy<Store>;
 
-/** The state store, as `wrap` gives it; `env` has the address of one in Postgres. */
 export function lazyStore(
   config: StateStoreConfig,
   wrap: (store: Store) => Store | Promise<Store> = (store) => store,
@@ -34,7 +32,6 @@ export function lazyStore(
   });
 }
 
-/** The result store of suites, with the state store; `env` has the address of one in Postgres. */
 export function lazyResults(config: StateStoreConfig, env: HostEnv = hostEnv()): Lazy<ResultStore> {
   return lazy(async () => {
     const { openResultStore } = await import('../store/open-result-store.ts');
@@ -47,12 +44,9 @@ function lazy<Opened extends { close(): unknown }>(load: () => Promise<Opened>):
   return { ...opening, close: async () => void (await (await opening.opened())?.close()) };
 }
 
-/** The dispatcher of a store that has one, which is opened when it is first needed. */
 export interface LazyDispatcher {
-  /** Undefined where the store knows no workers. Rejects with STORE_FAILED. */
   open(): Promise<Dispatcher | undefined>;
   readonly announce: Announce;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
@@ -63,7 +57,6 @@ export function lazyDispatcher(
 ): LazyDispatcher {
   let hasWarned = false;
   const report = (error: unknown) => {
-    // A sweep tells of them later; it is said once, and not for each.
     if (!hasWarned) warn(`workers were not told of a run at once: ${toRuntimeError(error).message}`);
     hasWarned = true;
   };

@@ -37,7 +37,6 @@ export interface ModelsContext {
   readonly env: HostEnv;
   readonly record: string | undefined;
   readonly replay: string | undefined;
-  /** The cassette that records or replays model calls too. */
   readonly cassette?: Cassette | undefined;
   readonly scrubber?: Scrubber | undefined;
   readonly rates: Rates;
@@ -46,11 +45,8 @@ export interface ModelsContext {
   readonly embedByTool: EmbedByTool;
 }
 
-/** The models of the declared providers, each behind the guard. */
 export interface Models {
-  /** The provider's model, or another of its models by name. Throws PROVIDER_UNUSABLE, NAME_UNKNOWN. */
   model(...asked: Parameters<Services['model']>): ReturnType<Services['model']>;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
@@ -79,7 +75,7 @@ export function openModels(parts: ModelsContext): Models {
     opened.set(key, provider);
     return { declared, model: meterModel(await provider.model(), actual, replayed !== undefined) };
   };
-  /** Opens a provider by its id or model; any other name is another model of the given provider. */
+  /** Finds a provider by ID or model; any other name is a model of the given provider. */
   const openNamedModel = (id: string, role: ProviderConfig['role'], name: string) => {
     const other = config.providers.find((each) => each.id === name || each.model === name);
     return other === undefined ? openModel(id, role, name) : openModel(other.id, role);
@@ -119,7 +115,7 @@ export function openModels(parts: ModelsContext): Models {
       const opened = name === undefined ? await openModel(id, role) : await openNamedModel(id, role, name);
       const { fallback = [], pricing } = opened.declared;
       const own = guarded(opened);
-      // Who asks for a model by its name wants that one.
+      // A caller that names a model gets no fallback.
       if (name !== undefined || fallback.length === 0)
         return { model: own, pricing, answeredBy: () => answerer };
       const others = fallback.map((next) => ({

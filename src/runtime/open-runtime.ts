@@ -21,13 +21,15 @@ import { bindingsOf, type Entries, resolveEntries } from './stages/resolve.ts';
 import { wireRuntime } from './stages/wire.ts';
 import { createBuildOf } from './worker/build.ts';
 
-/** Starts only servers with `warm: true`, and plugins that describe themselves. Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED. */
+/**
+ * Opens a runtime. Starts only servers with `warm: true`, and plugins that describe themselves. Throws CONFIG_INVALID,
+ * FILE_UNREADABLE, PLATFORM_UNSUPPORTED.
+ */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
   const loaded = await loadRuntime(file, options);
   return await composeRuntime(loaded, resolveEntries(loaded.config, loaded.host), options);
 }
 
-/** The runtime of a config that was read, and of entries that are final; `cassette` in place of the one of the options. */
 export async function composeRuntime(
   loaded: LoadedRuntime,
   entries: Entries,
@@ -77,13 +79,10 @@ export async function composeRuntime(
 }
 
 interface Notify {
-  /** The store, whose runs are told of from now on. Throws STORE_FAILED. */
   wrap(store: Store, emit: Emit): Promise<Store>;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Nothing of it is loaded where nobody is to be told. */
 function openNotify({ config, host, launch, scrubber }: LoadedRuntime): Notify {
   let deliverer: Deliverer | undefined;
   return {
@@ -106,7 +105,7 @@ function openNotify({ config, host, launch, scrubber }: LoadedRuntime): Notify {
   };
 }
 
-/** The store with failure messages scrubbed before they are written; results are written exactly. */
+/** Scrubs failure messages before they are stored; results are stored unchanged. */
 function scrubbedStore(store: Store, scrubber: Scrubber): Store {
   return {
     ...store,
@@ -129,7 +128,7 @@ function scrubbedStore(store: Store, scrubber: Scrubber): Store {
   };
 }
 
-/** Only what went wrong has an `error`; everything else of an entry stays, digit for digit. */
+/** Only failures have an `error`; all other members keep their exact text. */
 function scrubOutcome(outcome: Json, scrubber: Scrubber): Json {
   const members = membersOf(outcome);
   const error = members['error']?.value;
@@ -145,7 +144,6 @@ function scrubOutcome(outcome: Json, scrubber: Scrubber): Json {
   });
 }
 
-/** Without reading what is long in it; empty for what is no object. */
 function membersOf(json: Json): Readonly<Record<string, Json>> {
   return json.skeleton.startsWith('{') ? Object.fromEntries(exactMembers(json)) : {};
 }

@@ -20,15 +20,14 @@ interface PluginWiring {
   readonly host: HostEnv;
   readonly context: ProcessContext;
   readonly signal: AbortSignal | undefined;
-  /** Absent: they are started and asked. */
   readonly describe: DescribePlugin | undefined;
 }
 
 type DescribePlugin = (dialect: ForeignName) => string;
 
 /**
- * Asks the plugins of every dialect what they are, and returns the config with the points of its hooks and the hooks and
- * tools of imported folders. Throws CONFIG_INVALID as the dialect does, and for a duplicate tool name. Throws ABORTED.
+ * Reads the descriptions of plugins. Returns the config with the points of its hooks, and with the hooks and tools of
+ * imported folders. Throws CONFIG_INVALID for invalid plugins and duplicate tool names, and ABORTED.
  */
 export async function loadPlugins(
   config: RuntimeConfig,
@@ -45,7 +44,7 @@ export async function loadPlugins(
   return loaded;
 }
 
-/** The config with plugins that nobody has asked: each may hear of every point. */
+/** Returns the config without starting plugins, and assumes that each may handle every point. */
 export async function assumePlugins(
   config: RuntimeConfig,
   host: HostEnv,
@@ -114,7 +113,7 @@ function printed(text: string): ProcessReply {
   return { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(text), stderr: '' };
 }
 
-/** Reads the reply. Throws the RuntimeError of `read` with a message that shows no secret of the reply. */
+/** Throws the error of `read`, without secrets of the reply in its message. */
 function readSafely<Value>(
   reply: ProcessReply,
   read: (reply: ProcessReply) => Value,

@@ -47,20 +47,15 @@ export interface RunsApiContext {
   readonly dispatcher: LazyDispatcher;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
-  /** What workers do for suites. Throws RUNTIME_CLOSED. */
   readonly suites: WorkersContext['suites'];
-  /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
 
 export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'work' | 'worker' | 'workers'> {
-  /** As `run` of a runtime, with a listener for that run. */
   run(given: Parameters<Runtime['run']>, listener: RunListener): Promise<RunDocument>;
-  /** Suspends every active run, to be resumed later, and waits for them. Never rejects. */
   suspendRuns(): Promise<void>;
 }
 
-/** The methods of a runtime on stored runs and pending calls. */
 export function openRunsApi(context: RunsApiContext): RunsApi {
   const { config, services, declared, buildOf, requireOpen } = context;
   const activeRuns = createActiveRuns();
@@ -82,7 +77,6 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     requireOwnRun(run, config, buildOf);
     return { ...decisions, isOfAgent: isOfAgent(run) };
   };
-  /** The store, after runs with expired calls have been ended. */
   const storeAfterExpiry = async () => {
     await endExpired(await runs(), toPipeline);
     return await store();
@@ -219,10 +213,13 @@ function createActiveRuns() {
   };
 }
 
-/** Whoever goes on with runs of others holds a `wait` step of up to so many ms; a longer one sets the run down. */
+/** The longest `wait` that a worker holds in memory; a longer one suspends the run. */
 export const HELD_WAIT_MS = 1_000;
 
-/** Runs that can be gone on with now, also before their pause is over, the oldest first. Throws STORE_FAILED. */
+/**
+ * Runs that can be resumed now, including those whose pause after a failure is not over; oldest first. Throws
+ * STORE_FAILED.
+ */
 export async function listResumable(
   store: Store,
   filter: Pick<ListFilter, 'name' | 'labels'>,
@@ -235,10 +232,8 @@ export async function listResumable(
   return found.toSorted((one, other) => one.created_at.localeCompare(other.created_at));
 }
 
-/** How many runs a page has unless it is said. */
 export const PAGE_SIZE = 100;
 
-/** The filter as a store takes it. Throws USAGE. */
 export function toListFilter(filter: RunListFilter): ListFilter {
   const { pipeline, status, labels, since, until, limit, after, parent, children: all } = filter;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
@@ -250,7 +245,6 @@ export function toListFilter(filter: RunListFilter): ListFilter {
   };
 }
 
-/** The runs of a page, and what the next one begins after. Throws STORE_FAILED. */
 export async function readPage(store: Store, { limit = PAGE_SIZE, ...filter }: ListFilter): Promise<RunPage> {
   const found = await findRuns(store, { ...filter, limit: limit + 1 });
   const shown = found.slice(0, limit);
@@ -272,16 +266,16 @@ function readPlace(after: string): number {
 }
 
 /**
- * Throws USAGE when the run belongs to another RuntimeConfig that shares the state store: a run continues
- * with the tools that it began with. Runs of a project that was moved or copied belong to its config.
+ * Throws USAGE if the run belongs to another RuntimeConfig with the same store, because a run continues with its own
+ * tools. Runs of a moved or copied project belong to its config.
  */
 export function requireOwnRun(run: RunRecord, config: RuntimeConfig, buildOf: BuildOf): void {
   const { id, config: theirs, build } = run;
-  // On another machine the same files may be elsewhere.
+  // The same build may have other paths on another machine.
   if (build !== undefined && build === buildOf(buildTextOf(run))) return;
   if (theirs === identityOf(config)) return;
   const { file, overlays } = filesOf(theirs);
-  // What a run began with may ask for approvals that the same file asks for no more without, or with, another overlay.
+  // Another set of overlays may drop approvals that the run requires.
   const isMoved = overlays.length === (config.overlays?.length ?? 0) && file !== resolve(config.file);
   if (isMoved && !sharesStore(theirs, config)) return;
   const files = [file, ...overlays];
@@ -305,7 +299,6 @@ function sharesStore(identity: string, { stateStore: ours }: RuntimeConfig): boo
     if (ours.type === 'postgres') return theirs?.type === 'postgres' && theirs.urlEnv === ours.urlEnv;
     return ours.type === 'sqlite' && theirs?.type === 'sqlite' && theirs.file === ours.file;
   } catch {
-    // There is no such file any more.
     return false;
   }
 }
@@ -316,17 +309,14 @@ export interface WorkersContext {
   readonly dispatcher: LazyDispatcher;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
-  /** Executes a run that is due until it ends or waits. */
   readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
   readonly suites: () => Promise<SuiteWork>;
 }
 
 export interface WorkersApi extends Pick<Runtime, 'worker' | 'workers'> {
-  /** Drains them at once. Never rejects. */
   close(): Promise<void>;
 }
 
-/** The methods of a runtime that execute runs for others, and tell who does. */
 export function openWorkersApi(context: WorkersContext): WorkersApi {
   const { config, dispatcher, buildOf, emit, resume } = context;
   const open = new Set<Worker>();
@@ -337,7 +327,7 @@ export function openWorkersApi(context: WorkersContext): WorkersApi {
   };
   return {
     worker: async (options = {}) => {
-      // Said before a store of one machine is made.
+      // Checked before a local store is created.
       if (config.stateStore.type !== 'postgres') throw noWorkersError(resolve(config.file));
       const [work, opened] = [await requireWork(), await dispatcher.open()];
       if (opened === undefined) throw noWorkersError(config.file);

@@ -1,4 +1,4 @@
-// What programs and the library's users see: the runtime, and what they need of the folders above it.
+// What programs and library users import: the runtime, and what they need from other folders.
 
 import { foreignDialects, isForeign } from '../dialects/registry.ts';
 
@@ -28,8 +28,6 @@ export { type FoundState, findResults, findStates } from './project/find-state.t
 export { writeTemplate } from './project/init-template.ts';
 export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
-// Modules that are imported on first use.
-
 export const loadServer = async () => await import('./gateway/serve.ts');
 export const loadView = async () => await import('./view/serve-view.ts');
 export const loadChecker = async () => await import('./validate-file.ts');
@@ -39,13 +37,13 @@ export const loadResults = async () => await import('../suites/results.ts');
 export const loadPlan = async () => await import('./project/suite-files.ts');
 export const loadImporter = async () => await import('./project/import-hooks.ts');
 
-/** Imports how the system of a dialect asks Signalbox; undefined where it does not. */
+/** Imports the protocol by which the dialect's system calls Signalbox; undefined if it has none. */
 export const loadInbound = async (dialect: string) =>
   isForeign(dialect) ? await foreignDialects[dialect].loadInbound?.() : undefined;
 
 export const loadSuiteImporter = async () => await import('../suites/import/import-suite.ts');
 
-/** Imports how the system of a dialect asks a Signalbox that it keeps; undefined where it does not. */
+/** Imports the protocol by which the dialect's system calls a running Signalbox; undefined if it has none. */
 export const loadInboundServer = async (dialect: string) =>
   isForeign(dialect) ? await foreignDialects[dialect].loadInboundServer?.() : undefined;
 

@@ -30,7 +30,6 @@ interface ServicesContext {
   readonly config: RuntimeConfig;
   readonly tools: ReadonlyMap<string, OfferedTool>;
   readonly evals: ReadonlyMap<string, Port<EvalRequest, EvalOutcome>>;
-  /** Of the evals that take several cases in one request. */
   readonly batches?: ReadonlyMap<string, EvalBatches> | undefined;
   readonly links: readonly Link[];
   readonly emit: Emit;
@@ -40,18 +39,14 @@ interface ServicesContext {
   readonly cassette?: Cassette | undefined;
   readonly scrubber?: Scrubber | undefined;
   readonly rates: Rates;
-  /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
 
-/** Services with the members that only the runtime itself uses. */
 export interface RuntimeServices extends Services {
   readonly fire: ReturnType<typeof openFire>;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Opens the services that calls, evals, guards and pipeline steps use. */
 export function openServices(context: ServicesContext): RuntimeServices {
   const { config, evals, links, emit, requireOpen } = context;
   const fire = openFire(links);
@@ -96,7 +91,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
     links: foreignLinks,
     takeLateContext: (session) => foreignLinks.flatMap(({ group }) => group.takeLateContext(session)),
     notifySession: async (phase, event, signal) => {
-      // The run itself asks the foreign hooks of session_start.
+      // The run itself calls the foreign hooks of session_start.
       const notified = phase === 'session_start' ? links.filter((link) => !('group' in link)) : links;
       const { session_id, messages } = event;
       const host = { tool_count: context.tools.size };
@@ -133,11 +128,9 @@ function readEnv(
 interface CheckCall extends Pick<CheckInput, 'request' | 'signal' | 'judge' | 'embed'> {
   readonly emit: Emit;
   readonly call: string;
-  /** The declared evals, for a suggestion when the type is unknown. */
   readonly declared: Iterable<string>;
 }
 
-/** Runs a built-in check; the checks are loaded on first use. Throws NAME_UNKNOWN. */
 async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<TimedOutcome> {
   const { type } = asked.request;
   const { findCheck, runCheck, suggestEval } = loadedChecks ?? (await loadChecks());
@@ -151,7 +144,6 @@ async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<
   return { outcome, ...finish({ status: outcome.status, error }), stderr: '' };
 }
 
-/** Kept, because an import costs the loader some work each time. */
 let loadedChecks: typeof import('../builtins/checks/all.ts') | undefined;
 
 async function loadChecks(): Promise<typeof import('../builtins/checks/all.ts')> {
@@ -166,7 +158,7 @@ function openFire(links: readonly Link[]) {
   ) => await passGate(links, event, { call: nextEventId(), ...options });
 }
 
-/** All texts of a call get vectors of one model. Throws PROVIDER_UNUSABLE, PROVIDER_FAILED, DENIED, … */
+/** All texts of a call are embedded by one model. Throws PROVIDER_UNUSABLE, PROVIDER_FAILED, DENIED, … */
 function openEmbedder({ providers }: RuntimeConfig, openModel: Models['model']): Embed {
   return async ({ provider: id = askedProvider('embedding', providers), texts, signal }) => {
     const { toEmbeddingCall, readEmbedded } = await import('../models/embedding.ts');
@@ -178,7 +170,6 @@ function openEmbedder({ providers }: RuntimeConfig, openModel: Models['model']):
   };
 }
 
-/** Calls a declared provider through the guard. Throws PROVIDER_UNUSABLE, DENIED, … */
 function openJudge({ providers }: RuntimeConfig, openModel: Models['model']): Judge {
   return async ({ provider = askedProvider('llm', providers), model: name, ...question }) => {
     const { repair } = question;

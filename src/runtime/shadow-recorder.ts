@@ -7,19 +7,15 @@ import type { ResultStore } from '../store/result-store.ts';
 import { readConfidence } from '../suites/guard/confidence.ts';
 import type { EpochRecord, EvalResult, RunHeader } from '../suites/record.ts';
 
-/** Records the decisions of hooks in shadow mode as results of a suite run. */
 export interface ShadowRecorder {
-  /** Whether there is any shadow whose decisions are kept. */
   readonly isRecording: boolean;
-  /** Takes a decision that was made; others than those of shadows are left out. */
   readonly listen: (decision: DecisionMade) => void;
-  /** Waits for what is being kept. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the recorder, with one result run for each shadow hook and its exec settings. Stores verdicts and
- * reasons, no texts of the traffic. A failing store is noted once, and recording then stops.
+ * Opens the recorder, with one result run per shadow hook and its exec settings. Stores verdicts and reasons, but no
+ * traffic. If the store fails, emits one note and stops recording.
  */
 export function openShadowRecorder(
   { hooks, stateStore }: Pick<RuntimeConfig, 'hooks' | 'stateStore'>,
@@ -47,7 +43,7 @@ export function openShadowRecorder(
     }
   };
   return {
-    // A store in memory is gone before the results could be read.
+    // A store in memory ends before its results can be read.
     isRecording: collections.size > 0 && stateStore.type !== 'memory',
     listen: (decision) => {
       const id = collections.get(decision.hook);
@@ -59,7 +55,6 @@ export function openShadowRecorder(
   };
 }
 
-/** A name may hold what an id may not. */
 function toId({ name, exec }: RuntimeConfig['hooks'][number]): string {
   const digest = createHash('sha256')
     .update(stringifyJson([name, exec]))
@@ -95,7 +90,6 @@ function toResult(decision: DecisionMade, runId: string) {
   const results = [toEvalResult(decision)];
   const record: EpochRecord = { epoch: 1, content: '', messages: [], tool_calls: [], metadata: {}, results };
   const text = stringifyJson({ file: '', line: 0, tags: [kind, phase], record });
-  // The same event has the same id in every shadow's collection.
   return { runId, epoch: 1, caseId: `${call} ${phase}`, digest: '', text };
 }
 
@@ -130,7 +124,7 @@ function describe(verdict: string, reason: string): string {
   return reason === '' ? verdict : `${verdict}: ${reason}`;
 }
 
-/** The fault without its message, which may quote the traffic that the hook was asked about. */
+/** The message may quote the traffic. */
 function withoutMessage({ code }: Fault): Fault {
   return { code, message: `the hook failed with ${code}`, hint: catalogue[code].hint };
 }

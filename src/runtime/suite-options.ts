@@ -4,7 +4,6 @@ import { findReductionProblem } from '../suites/stats/epoch-reduction.ts';
 import { withProviders } from '../suites/variants.ts';
 import type { SuiteRunOptions } from './api.ts';
 
-/** The options that select and bound the cases, by their command line names. */
 export function namedOptions(options: SuiteRunOptions, replay: string | undefined) {
   const { select: { filter, tags, sample, shard, maxCases, rows } = {}, dataset, bail, keepGoing } = options;
   return {
@@ -23,12 +22,10 @@ export function namedOptions(options: SuiteRunOptions, replay: string | undefine
   };
 }
 
-/** USAGE, with that message. */
 export function usage(message: string): RuntimeError {
   return new RuntimeError('USAGE', message);
 }
 
-/** The suite with the options of the run applied. Throws USAGE. */
 export function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
   const { dataset, epochs = suite.epochs, reducer, retries = suite.retries, timeoutMs, bail } = options;
   requireWhole('the number of epochs', epochs, 1);

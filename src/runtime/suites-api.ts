@@ -40,33 +40,20 @@ import type { BuildOf } from './worker/build.ts';
 export interface SuitesContext {
   readonly config: RuntimeConfig;
   readonly links: readonly Link[];
-  /** Says what is wrong with arguments that a filter has changed. */
   readonly check: (event: HookEvent) => string | undefined;
   readonly services: Services;
   readonly env: HostEnv;
-  /** The recording that answers in the place of models. */
   readonly replay: string | undefined;
-  /** The results of the state store. Throws STORE_FAILED. */
   readonly results: () => Promise<ResultStore>;
-  /**
-   * Whether models are recorded; cached answers are not used then, since they would be missing in the
-   * recording.
-   */
+  /** Whether model calls are recorded. Then cached answers are not used, because the recording would lack them. */
   readonly isRecording: boolean;
-  /** What is reported and kept passes it. */
   readonly scrubber: Scrubber;
-  /** How many requests a recording did not have, since the runtime was opened. */
   readonly misses: () => number;
-  /** Why the recording lacks exchanges; undefined: it has all of them, or there is none. Never rejects. */
   readonly findRecordingFault: () => Promise<Error | undefined>;
-  /** Processes at once. */
   readonly concurrency: number;
-  /** How many cases an eval takes in one request at most. */
   readonly batchSizeOf: (type: string) => number;
-  /** Tells workers of chunks. */
   readonly announce: Announce;
   readonly buildOf: BuildOf;
-  /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
 
@@ -74,7 +61,6 @@ export interface Suites extends Pick<Runtime['evals'], 'run' | 'runs' | 'clearCa
   readonly shared: Pick<SharedSuites, 'findBuilds' | 'judge'>;
 }
 
-/** The suites API of a runtime: runs suites and stores their results. */
 export function openSuites(context: SuitesContext): Suites {
   const { config, services, requireOpen } = context;
   const fire = openGuardFire(context);
@@ -82,7 +68,7 @@ export function openSuites(context: SuitesContext): Suites {
     requireOpen();
     return await context.results();
   };
-  /** The cache is the store's, also where the run itself is kept nowhere. */
+  /** Caches answers in the store even if the run itself is not stored. */
   const open = async (subject: Subject, { retries }: Suite, { cache }: SuiteRunOptions) => {
     const isCached = (cache ?? subject.cache ?? false) !== false;
     const { env, replay, isRecording } = context;
@@ -100,7 +86,6 @@ export function openSuites(context: SuitesContext): Suites {
     for (const each of variants) runners.set(each.name, await open(each.subject, suite, options));
     return { subject: undefined, variants: runners };
   };
-  /** What the cases of a suite are judged with, wherever they come from. */
   const judgingOf = async (suite: Suite, options: SuiteRunOptions): Promise<Judging> => {
     const window = windowOf(suite, context);
     return {
@@ -115,7 +100,7 @@ export function openSuites(context: SuitesContext): Suites {
       ...(await subjectsOf(suite, options)),
       score: async (evaluation, within) =>
         await retryFaults(suite.retries, within, async (attempt) => {
-          // What failed together is asked again one by one, lest one case keep failing the others.
+          // Cases that failed together are retried one by one, so that one case does not fail the others again.
           const batch = attempt === 1 ? 'together' : 'alone';
           return await services.score({ ...evaluation, signal: within, batch });
         }),
@@ -210,7 +195,6 @@ export function openSuites(context: SuitesContext): Suites {
   };
 }
 
-/** Throws NAME_UNKNOWN. */
 function requireProviders({ providers = [] }: SuiteRunOptions, config: RuntimeConfig): void {
   const known = config.providers.map(({ id }) => id);
   const unknown = providers.find((id) => id !== '' && !known.includes(id));

@@ -11,9 +11,8 @@ import { emitNothing } from '../contract/event.ts';
 import { readOpenable } from './stages/load.ts';
 
 /**
- * Every problem of a RuntimeConfig, EvalSuite or Pipeline file, as its `kind` says; that it cannot be read is
- * one. `fallback` is the RuntimeConfig of a suite or pipeline that names none;
- * overlays are laid over a RuntimeConfig, and over that fallback.
+ * All problems of a RuntimeConfig, EvalSuite or Pipeline file; an unreadable file is one. `fallback` is the
+ * RuntimeConfig of a suite or pipeline that names none. Overlays apply to the RuntimeConfig or the fallback.
  */
 export async function validateFile(
   file: string,
@@ -39,7 +38,6 @@ export async function validateFile(
   }
 }
 
-/** The problems of a RuntimeConfig, of the guards that it starts, and of its opening, up to the first process. */
 async function validateConfig(file: string, read: ReadOptions): Promise<readonly Problem[]> {
   const { problems, document } = readConfig(file, read);
   const { findGuardProblems } = await import('./guard-problems.ts');
@@ -53,7 +51,6 @@ function formatPlace({ file, line, column }: Problem): string {
   return `${file}:${line}:${column}`;
 }
 
-/** Why it cannot be opened. Plugins are not started: they describe nothing. */
 async function findOpeningProblems(
   file: string,
   { env, overlays }: ReadOptions,
@@ -71,8 +68,8 @@ async function findOpeningProblems(
 }
 
 /**
- * The files to validate: those that are named, and of a folder every config, suite and pipeline in it; where none is named the
- * config, and what the folder of this process has. Throws FILE_UNREADABLE for a folder with nothing to check.
+ * The files to validate: named files, and every config, suite and pipeline in named folders. Without names: `config`
+ * and the files of the current folder. Throws FILE_UNREADABLE for a folder with nothing to check.
  */
 export async function findCheckable(named: readonly string[], config: string): Promise<readonly string[]> {
   const { checkableIn, isFolder } = await import('./project/walk.ts');
@@ -92,13 +89,12 @@ export async function findCheckable(named: readonly string[], config: string): P
   return [...new Set(files)];
 }
 
-/** What suites and pipelines need is several times what a RuntimeConfig does. */
 const loadOthers = async () => await import('../suites/validate/with-runtime.ts');
 
 const kinds = ['RuntimeConfig', 'EvalSuite', 'Pipeline'] as const;
 type Kind = (typeof kinds)[number];
 
-/** RuntimeConfig for a file that is no mapping, undefined for none. */
+/** RuntimeConfig for a file that is not a mapping, undefined for an unknown kind. */
 function kindOf(document: YamlDocument): Kind | undefined {
   if (!isObject(document.value)) return 'RuntimeConfig';
   const nearest = findNearest(textAt(document, ['kind']) ?? '', kinds);

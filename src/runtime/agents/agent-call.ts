@@ -21,26 +21,22 @@ import { type ChangeWaiter, openChangeWaiter } from '../../pipelines/state/chang
 import type { Store } from '../../store/store.ts';
 import { type AskedCall, openQuestion, useDecision } from './agent-question.ts';
 
-/** What judging a call of an agent needs. */
 export interface AgentJudging {
   readonly tools: AgentTools;
-  /** Takes the event through its hooks. */
   readonly fire: (event: EventInput) => Promise<DecisionDocument>;
   readonly openStore: () => Promise<Store>;
-  /** The RuntimeConfig file, and what is laid over it. */
   readonly config: string;
-  /** Whether the store outlives the process, so that somebody can decide in another one. */
+  /** Whether the store outlives the process, so that another process can decide. */
   readonly isDurable: boolean;
-  /** Milliseconds for which the call waits; 0: not at all. */
+  /** The time that the call waits, in milliseconds; 0 refuses it at once. */
   readonly holdMs: number;
   readonly signal: AbortSignal;
   readonly emit: Emit;
 }
 
 /**
- * What hooks and people make of a call. One that waits is a denial that names it; the same call, made again after the
- * approval, passes once. What people have approved is left to the hooks' own decision. Throws EVENT_INVALID, ARGS_INVALID,
- * STORE_FAILED, ABORTED.
+ * A call that waits for a person is denied with a reason that names it; after the approval the same call passes once.
+ * For an approved call, returns the decision of the hooks. Throws EVENT_INVALID, ARGS_INVALID, STORE_FAILED, ABORTED.
  */
 export async function judgeAgentCall(
   event: EventInput,
@@ -72,7 +68,6 @@ const goesOn: ReadonlySet<string> = new Set(['allow', 'modify', 'ask']);
 
 interface Waiting {
   readonly event: EventInput;
-  /** Of the hooks. */
   readonly decision: DecisionDocument;
   readonly call: Call;
   readonly args: Json;
@@ -104,7 +99,7 @@ async function askPeople(
       const { ruling } = decided;
       const refusal = ruling.kind === 'approved' ? whyNotDecided(call.tool, decided, ruling) : undefined;
       const isApproved = ruling.kind === 'approved' && refusal === undefined;
-      // Another call like it has used the approval: this one is asked about anew.
+      // Another call with the same arguments has used the approval, so this call needs a new one.
       if (!(await useDecision(store, decided, isApproved)) && isApproved) continue;
       if (refusal !== undefined) return refuseCall(refusal.message);
       if (ruling.kind !== 'approved') return refuseDecided(decided);
@@ -122,7 +117,7 @@ function toPending({ call, args }: Waiting, runId: string) {
   return toPendingCall(planned, { runId, outcome, round: 1, previous: null });
 }
 
-/** Arguments that a person has written pass the hooks, which may stop them, but not change them any more. */
+/** Hooks run on arguments that a person has edited. They may deny them but not change them. */
 async function judgeEdited(
   args: Json,
   decided: Parameters<typeof changeArgs>[2],
@@ -142,7 +137,6 @@ async function judgeEdited(
 }
 
 interface DecisionWait {
-  /** The record when it is decided, by any process; undefined: not within the time of the whole wait, or before it was given up. Throws STORE_FAILED. */
   until(record: PendingRecord): Promise<DecidedRecord | undefined>;
   close(): void;
 }
@@ -151,7 +145,6 @@ function openDecisionWait(
   store: Store,
   { holdMs, signal }: { readonly holdMs: number; readonly signal: AbortSignal },
 ): DecisionWait {
-  // Not by the clock of the day, which may be set.
   const since = performance.now();
   let waiter: ChangeWaiter | undefined;
   return {
@@ -160,11 +153,10 @@ function openDecisionWait(
       for (;;) {
         if (isDecided(current)) return current;
         const leftMs = holdMs - (performance.now() - since);
-        // Given up, too, it is told with its question, which stays.
         if (leftMs <= 0 || signal.aborted) return undefined;
         if (waiter === undefined) {
           waiter = openChangeWaiter(store, signal);
-          // What was decided before the watch began is seen now.
+          // The record is read once more, because it may have been decided before the watch began.
         } else {
           const due = Math.min(Date.now() + leftMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
           await waiter.next(due).catch(unless(signal));
@@ -199,7 +191,6 @@ function refuseOpen({ id, tool, message }: PendingRecord, config: string): Decis
   );
 }
 
-/** A call whose arguments a person has written anew; the agent has to be able to take them. */
 function changeArgs(before: DecisionDocument, args: Json, { ruling }: DecidedRecord): DecisionDocument {
   const by = 'by' in ruling ? ruling.by : '';
   const reason = `approved by ${by} with other arguments`;

@@ -6,33 +6,29 @@ import type { AgentCaller } from '../../dialects/inbound.ts';
 import type { Store } from '../../store/store.ts';
 import { AGENT_SOURCE, isEnded } from '../../store/store-rules.ts';
 
-/** How long a decision counts for the same call: an approval until it is used, a rejection however often the call is made. */
+/** How long a decision applies to the same call: an approval until it is used, a rejection for every call. */
 export const COUNTS_FOR_MS = 24 * 3600 * 1000;
 
-/** A call of an agent about which people are asked. */
 export interface AskedCall {
   readonly caller: AgentCaller;
   readonly tool: string;
   readonly args: Json;
-  /** The RuntimeConfig file, and what is laid over it. */
   readonly config: string;
-  /** The record of the question in the run of this id. */
   toPending(runId: string): PendingCall;
 }
 
 export interface AgentQuestion {
   readonly record: PendingRecord;
-  /** Nobody has been told of it yet. */
   readonly isNew: boolean;
 }
 
 /**
- * What is asked about a call, or was decided and still counts; asked now, and on the disk, where there is neither. The same
- * caller with the same tool and the same arguments is the same call. Throws STORE_FAILED.
+ * Returns the open question about a call or a decision that still applies, else stores a new question. Calls are the
+ * same if caller, tool and arguments are equal. Throws STORE_FAILED.
  */
 export async function openQuestion(store: Store, call: AskedCall): Promise<AgentQuestion> {
   const name = nameOf(call);
-  // A question is a run of its own, which ends when its decision is used: the next call like it is asked about anew.
+  // Each question is a run of its own, which ends when its decision is used. The next equal call opens a new one.
   for (let count = 1; ; count += 1) {
     const runId = `${name}_${count}`;
     const status = await store.findRunStatus(runId);
@@ -50,8 +46,8 @@ export async function openQuestion(store: Store, call: AskedCall): Promise<Agent
 }
 
 /**
- * Ends the question by its decision. Of all who have read it, in whatever process, one gets true: an approval is for one call.
- * Throws STORE_FAILED.
+ * Ends the question by its decision. Returns true to only one caller across all processes, because an approval is for
+ * one call. Throws STORE_FAILED.
  */
 export async function useDecision(
   store: Store,
@@ -67,7 +63,6 @@ function nameOf({ caller, tool, args }: AskedCall): string {
   return `agent_${createHash('sha256').update(call).digest('hex').slice(0, 32)}`;
 }
 
-/** A call that a person has said no to, or answered for, is not made later either. */
 function isFinal({ ruling }: PendingRecord): boolean {
   return ruling?.kind === 'rejected' || ruling?.kind === 'responded';
 }
@@ -84,7 +79,7 @@ async function ask(store: Store, call: AskedCall, runId: string): Promise<AgentQ
   return { record, isNew: known.length === 0 };
 }
 
-/** Two that come at once make one run. */
+/** Two concurrent calls create one run. */
 async function ensureRun(store: Store, { caller, config }: AskedCall, id: string): Promise<void> {
   if ((await store.findRunStatus(id)) !== undefined) return;
   const { agent, session, cwd } = caller;

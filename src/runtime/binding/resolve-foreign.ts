@@ -5,16 +5,14 @@ import { type Binding, type HttpBinding, withWritable } from '../../process/bind
 import { closeEnv, type HostEnv } from '../../process/env.ts';
 import { processContext, resolveEntry } from './resolve.ts';
 
-/** A foreign hook with all values resolved; a hook that needs no process has neither binding. */
 export interface ResolvedForeignHook {
   readonly binding?: Binding;
   readonly http?: HttpBinding;
-  /** Absolute; of a hook without a process, the folder that it belongs to. */
+  /** Absolute; for a hook without a process, the folder that it belongs to. */
   readonly cwd: string;
   readonly missingEnv: readonly string[];
 }
 
-/** Makes every default, path and environment value of a foreign hook final. */
 export function resolveForeign(
   hook: ForeignHookConfig,
   config: RuntimeConfig,
@@ -42,7 +40,6 @@ export function resolveForeign(
   return { binding: { ...binding, timeoutMs, sandbox }, cwd: binding.cwd, missingEnv };
 }
 
-/** A hook that is an endpoint, or a text; it belongs to its project, else to the folder of the config file. */
 function resolveWithoutProcess(
   hook: ForeignHookConfig,
   config: RuntimeConfig,

@@ -12,22 +12,18 @@ import {
 } from '../../process/binding.ts';
 import type { HostEnv } from '../../process/env.ts';
 
-/** What a sandbox is resolved with. */
 export interface SandboxContext {
   readonly config: Pick<
     RuntimeConfig,
     'file' | 'overlays' | 'folder' | 'sandboxes' | 'stateStore' | 'providers' | 'environment'
   >;
   readonly host: HostEnv;
-  /** Where the process starts. */
   readonly cwd: string;
-  /** `env` of the entry. */
   readonly env: readonly string[];
-  /** Those that its dialect sets; what they name is shown. */
+  /** The sandbox shows the paths that these name. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The sandbox of that name with every path and program final; null for a direct one. */
 export function resolveSandbox(name: string, context: SandboxContext): Sandbox | null {
   const { config, host, env } = context;
   const declared = config.sandboxes.find((candidate) => candidate.name === name);
@@ -87,13 +83,12 @@ function resolveKill(
   return found === undefined ? null : [found, ...rest];
 }
 
-/** Looked for on the PATH of this process: that of the entry is not to choose what keeps it in. */
+/** Uses the PATH of this process, because an entry must not choose the program that confines it. */
 function findProgram(command: string, { config, host }: SandboxContext): string | undefined {
   const found = findExecutable(command, config.folder, host['PATH'] ?? '');
   return found.found ? found.path : undefined;
 }
 
-/** What clients of containers are told where their service is by. */
 const clientNames = [
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
   ...['CONTAINER_HOST', 'KUBECONFIG', 'XDG_RUNTIME_DIR'],
@@ -108,7 +103,10 @@ function clientEnv(host: HostEnv): Readonly<Record<string, string>> {
   );
 }
 
-/** The folder of the file and that of the process, and what the dialect names; never more than one project. */
+/**
+ * The folders of the config file and of the process, and paths that the dialect names. Folders that hold more than one
+ * project are left out.
+ */
 function implicitPaths(
   { config, host, cwd, variables }: SandboxContext,
   write: readonly string[],
@@ -120,12 +118,12 @@ function implicitPaths(
   return [...new Set([config.folder, cwd, ...named])].filter((path) => !isShown(path) && !isBroad(path));
 }
 
-/** What they say decides what runs without a sandbox. */
+/** Read-only, because these files decide what runs without a sandbox. */
 function configFiles({ file, overlays = [] }: SandboxContext['config']): string[] {
   return [file, ...overlays].map((each) => resolve(each));
 }
 
-/** Approvals, runs and keys are for this process alone. */
+/** Approvals, runs and keys are visible to this process only. */
 function hiddenPaths({
   folder,
   stateStore,

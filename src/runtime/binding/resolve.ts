@@ -8,7 +8,6 @@ import type { Binding, HookEndpoint } from '../../process/binding.ts';
 import { closeEnv, type HostEnv } from '../../process/env.ts';
 import { resolveSandbox } from './resolve-sandbox.ts';
 
-/** A binding, and the names in its `env` that the host lacks. */
 export interface ResolvedEntry {
   readonly binding: Binding;
   readonly missingEnv: readonly string[];
@@ -16,7 +15,6 @@ export interface ResolvedEntry {
 
 const restart = { firstDelayMs: 100, maxDelayMs: 5_000, circuitDeaths: 5, circuitPauseMs: 30_000 } as const;
 
-/** Makes every default, path and environment value of a tool's or eval's entry final. */
 export function resolveExec(
   entry: { readonly name: string; readonly capability: Capability; readonly exec: ExecConfig },
   config: RuntimeConfig,
@@ -31,7 +29,6 @@ export function resolveExec(
   return resolveEntry({ ...entry, ...own }, config, host);
 }
 
-/** What dialects bring a process into its final form with. */
 export function processContext({ folder, logging }: RuntimeConfig, host: HostEnv): ProcessContext {
   return {
     folder,
@@ -40,13 +37,11 @@ export function processContext({ folder, logging }: RuntimeConfig, host: HostEnv
   };
 }
 
-/** Makes every default, path and environment value of a hook's entry final. */
 export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
   const timeoutMs = hook.hook === 'eval' ? usualLimits.evalHookTimeoutMs : usualLimits.hookTimeoutMs;
   return resolveEntry({ name: hook.name, capability: 'hook', exec: hook.exec, timeoutMs }, config, host);
 }
 
-/** A process entry with the defaults of its kind. */
 export interface ProcessEntry {
   readonly name: string;
   readonly capability: Capability;
@@ -57,7 +52,6 @@ export interface ProcessEntry {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** Makes an entry final, with defaults of its own kind. */
 export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
   const { exec, variables = {} } = entry;
   const { defaults } = config;
@@ -74,7 +68,7 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     volatileFields: volatileFieldsOf(exec.dialect),
     mode: exec.runtime === 'server' ? 'server' : 'oneshot',
     endpoint: exec.endpoint ? resolveEndpoint(exec.endpoint, config.folder) : null,
-    // Where another machine finds the command is not known here.
+    // The sandbox may be another machine, whose paths are unknown here.
     command: sandbox?.mode === 'command' ? exec.command : resolveCommand(exec.command, config.folder),
     args: exec.args,
     cwd,
@@ -103,7 +97,7 @@ function resolveEndpoint({ url, headers, ca }: EndpointConfig, folder: string): 
   return { url, headers, ca: ca === undefined ? null : resolve(folder, ca) };
 }
 
-/** A command with a slash starts from the folder; any other is looked for in PATH. */
+/** A command with a slash is relative to the folder; any other is looked up in PATH. */
 export function resolveCommand(command: string, folder: string): string {
   return !command.includes('/') || isAbsolute(command) ? command : resolve(folder, command);
 }

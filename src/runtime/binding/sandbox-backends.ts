@@ -11,7 +11,7 @@ import { probeBubblewrap } from '../../process/sandbox/bubblewrap/probe.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 import { resolveSandbox } from './resolve-sandbox.ts';
 
-/** Throws CONFIG_INVALID with `details.problems` for sandboxes that an entry names and this machine cannot make. */
+/** Throws CONFIG_INVALID with `details.problems` if this machine cannot create a sandbox that an entry uses. */
 export async function requireSandboxes(
   config: RuntimeConfig,
   host: HostEnv,
@@ -22,23 +22,19 @@ export async function requireSandboxes(
     throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
 }
 
-/** Makes the state folder that sandboxes hide, before the first process could look for it. */
+/** Creates the state folder that sandboxes hide, before the first process can look for it. */
 export function makeStateFolder({ stateStore }: RuntimeConfig): void {
   const folder = stateFolderOf(stateStore);
   if (folder === undefined) return;
   try {
     makeFolder(folder);
-  } catch {
-    // Whoever needs the store is told.
-  }
+  } catch {}
 }
 
-/** A sandbox that an entry names. */
 export interface UsedSandbox {
   readonly config: SandboxConfig;
-  /** Null where it is none: `mode: direct`. */
   readonly sandbox: Sandbox | null;
-  /** Why this machine cannot make it; absent for what is not known before it is asked. */
+  /** Why this machine cannot create it. Absent if only starting it would show that. */
   readonly fault?: SandboxFault | undefined;
 }
 
@@ -47,7 +43,6 @@ interface SandboxFault {
   readonly hint: string;
 }
 
-/** An error for each sandbox that an entry names and this machine cannot make: a filter in it could only deny. */
 async function findMissingBackends(
   config: RuntimeConfig,
   host: HostEnv,
@@ -61,7 +56,6 @@ async function findMissingBackends(
   });
 }
 
-/** Every sandbox that an entry names. Makes one of bubblewrap's, which shows nothing, to find out whether it can be had. */
 export async function tryUsedSandboxes(
   config: RuntimeConfig,
   host: HostEnv,
@@ -87,7 +81,7 @@ async function tryOne(declared: SandboxConfig, surroundings: Surroundings): Prom
   const { config, host } = surroundings;
   const launched = { cwd: config.folder, env: [], variables: {} };
   const sandbox = resolveSandbox(declared.name, { config, host, ...launched });
-  // The other modes are those of the native protocol, in which such an entry fails when it is asked.
+  // Other modes belong to the native protocol, where such an entry fails when it is called.
   const isTried = declared.mode === 'bubblewrap' || declared.mode === 'command';
   const fault = sandbox === null || !isTried ? undefined : await findFault(sandbox, surroundings, declared);
   return { config: declared, sandbox, fault };

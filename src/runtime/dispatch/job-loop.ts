@@ -2,45 +2,35 @@ import { toRuntimeError } from '../../base/errors.ts';
 import type { Job } from '../../store/shared-work.ts';
 import type { JobHandler, WorkOptions } from './dispatcher.ts';
 
-/** A job that was fetched, which is this process's until it is ended or not touched for long. */
+/** A fetched job. It belongs to this process until it ends or is not touched for too long. */
 export interface FetchedJob<Ticket> extends Job {
-  /** The queue's own name for it. */
   readonly ticket: Ticket;
 }
 
-/** A queue that can be asked. All reject while it cannot be reached. */
 export interface JobSource<Ticket> {
-  /** Those that are to be done, and whether there may be more. */
   fetch(
     queue: string,
     most: number,
   ): Promise<{ readonly jobs: readonly FetchedJob<Ticket>[]; readonly isFull: boolean }>;
   complete(job: FetchedJob<Ticket>): Promise<void>;
-  /** Ends it, and lets it come again after so long. */
   retry(job: FetchedJob<Ticket>, afterMs: number): Promise<void>;
-  /** That they are still worked on. */
   touch(jobs: readonly FetchedJob<Ticket>[]): Promise<void>;
 }
 
 export interface JobLoop {
-  /** There may be jobs in that queue; in all of them, where none is named. */
   wake(queue?: string): void;
   busy(): number;
   stop(): void;
   idle(): Promise<void>;
   abort(): void;
-  /** Resolves when nothing is asked for any more. */
   readonly ended: Promise<void>;
 }
 
 export interface LoopOptions extends Omit<WorkOptions, 'take'> {
-  /** How often every queue is looked at although nobody said that there is something. */
   readonly pollMs: number;
-  /** How often the queue is told of jobs that are still worked on. */
   readonly touchMs: number;
 }
 
-/** Fetches as many jobs as there are free places, from one queue after another, whenever one of them may have some. */
 export function startJobLoop<Ticket>(
   source: JobSource<Ticket>,
   handler: JobHandler,
@@ -83,7 +73,6 @@ export function startJobLoop<Ticket>(
   const fetchFrom = async (queue: string, free: number) => {
     due.delete(queue);
     const { jobs, isFull } = await source.fetch(queue, free);
-    // Behind the other queues, so that none of them waits for this one.
     if (isFull) due.add(queue);
     for (const job of jobs) start(job);
   };
@@ -93,7 +82,6 @@ export function startJobLoop<Ticket>(
       const free = concurrency - active.size;
       const [queue] = due;
       if (free === 0 || queue === undefined) {
-        // Not all of many workers at the same moment.
         if (!(await bell.wait(pollMs * (0.75 + Math.random() / 2)))) wake();
         continue;
       }
@@ -110,7 +98,7 @@ export function startJobLoop<Ticket>(
   };
   const touching = setInterval(() => {
     const jobs = [...active.keys()];
-    // One that is not touched comes again, and finds its run claimed.
+    // A job that was not touched is delivered again and finds its run claimed.
     if (jobs.length > 0) source.touch(jobs).catch(() => {});
   }, touchMs);
   const ended = loop().finally(() => clearInterval(touching));
@@ -131,7 +119,7 @@ export function startJobLoop<Ticket>(
 
 const RETRY_MS = 2_000;
 
-/** Cuts a pause short; a ring while nobody waits is heard by the next who does. */
+/** Interrupts a pause. A ring without a waiter is kept for the next one. */
 function createBell() {
   let hasRung = false;
   let answer: (() => void) | undefined;
@@ -140,7 +128,6 @@ function createBell() {
       hasRung = true;
       answer?.();
     },
-    /** Whether it rang. Keeps the process alive. */
     wait: async (ms: number): Promise<boolean> => {
       if (!hasRung) {
         await new Promise<void>((resolve) => {

@@ -12,13 +12,11 @@ import type { Row } from '../../store/sqlite/row.ts';
 import type { Dispatcher, JobHandler, TakeJobs, Working, WorkOptions } from './dispatcher.ts';
 import { type FetchedJob, type JobLoop, type JobSource, startJobLoop } from './job-loop.ts';
 
-/** Beside the schema of the store, and of no other program's pg-boss. */
 const SCHEMA = 'signalbox_jobs';
 
-/** The channel on which workers are told in which queue there is something. */
 const CHANNEL = 'signalbox_jobs';
 
-/** What goes for everybody: neither notifications of its own, which leave jobs unfetched, nor schedules, nor telemetry. */
+/** Notifications of pg-boss itself leave jobs unfetched, so they are off. */
 const common: ConstructorOptions = {
   schema: SCHEMA,
   schedule: false,
@@ -27,9 +25,8 @@ const common: ConstructorOptions = {
   openTelemetry: { enabled: false },
 };
 
-/** Of each queue. A job may take a day at most, as long as its worker is heard of. */
 const queueOptions = {
-  // At most one job of a run waits, and any number of workers may find out that somebody else has it.
+  // At most one job of a run waits. Several workers may fetch one and find the run claimed.
   policy: 'short',
   heartbeatSeconds: 15,
   expireInSeconds: 24 * 3600,
@@ -57,7 +54,6 @@ async function notify(transaction: Pick<Transaction, 'query'>, queue: string): P
   await transaction.query({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, queue] });
 }
 
-/** Jobs in the database of the store, in a schema of their own, by pg-boss. */
 export function openPgBoss(address: Address, report: (error: unknown) => void): Dispatcher {
   const sender = createSender(report);
   return {
@@ -69,20 +65,19 @@ export function openPgBoss(address: Address, report: (error: unknown) => void): 
 
 interface Sender {
   readonly announce: Announce;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Puts jobs into queues in the transactions of others, over their connection and no other. It makes neither tables nor queues:
- * where no worker ever was, nobody is told, and the sweep of the first one finds what waits.
+ * Inserts jobs within transactions of callers, over their connection only. It creates no tables or queues. Before the
+ * first worker has run, nothing is announced; the sweep of that worker finds waiting runs.
  */
 function createSender(report: (error: unknown) => void): Sender {
   let boss: Promise<PgBoss> | undefined;
   let current: Transaction | undefined;
   const db = {
     executeSql: async (text: string, values: unknown[] = []) => {
-      // What it does now and then of its own accord can wait.
+      // Statements that pg-boss runs on its own can wait.
       if (current === undefined) throw new Error('there is no transaction');
       return { rows: [...(await current.query({ text, values }))] };
     },
@@ -94,7 +89,6 @@ function createSender(report: (error: unknown) => void): Sender {
     });
     return boss;
   };
-  /** There is one place for the transaction. */
   const turns = new PQueue({ concurrency: 1 });
   const announceNow = async (jobs: readonly Job[], transaction: Transaction): Promise<boolean> => {
     const [installed] = await transaction.query({ text: look });
@@ -147,7 +141,6 @@ const look = `SELECT EXISTS (
     WHERE n.nspname = '${SCHEMA}' AND c.relname = 'queue') AS there`;
 const findQueue = `SELECT name FROM ${SCHEMA}.queue WHERE name = $1`;
 
-/** Takes jobs over a connection of its own, on which it is told of them too. Makes the tables and queues. Rejects with STORE_FAILED. */
 async function createReceiver(address: Address, handler: JobHandler, options: WorkOptions): Promise<Working> {
   const { PgBoss } = await loadPgBoss();
   let loop: JobLoop | undefined;
@@ -157,7 +150,7 @@ async function createReceiver(address: Address, handler: JobHandler, options: Wo
   };
   const session = await openSession(address, async (link) => {
     await listen(link);
-    // What was told meanwhile was told to nobody.
+    // Notifications sent while disconnected are lost.
     loop?.wake();
   });
   const turns = new PQueue({ concurrency: 1 });
@@ -187,7 +180,7 @@ async function createReceiver(address: Address, handler: JobHandler, options: Wo
   };
 }
 
-/** A worker that is gone is known to be after 15 to 25 seconds; the sweep finds its runs before. */
+/** pg-boss notices a dead worker after 15 to 25 seconds; the sweep finds its runs earlier. */
 const supervision = {
   superviseIntervalSeconds: 10,
   monitorIntervalSeconds: 10,
@@ -223,8 +216,8 @@ function databaseWithin(link: Link) {
 }
 
 /**
- * What Postgres says about a statement reaches pg-boss in its own words, by which it tells harmless errors from others. A text of
- * its own that begins a transaction and fails, as when several workers make the tables at once, leaves that transaction open.
+ * pg-boss recognizes harmless errors of Postgres, so they are passed unchanged. A failed text may leave the transaction
+ * that it began open.
  */
 async function asItIs(run: Run, ask: (link: Link) => Promise<readonly Row[]>): Promise<Row[]> {
   const answer = await run(async (link) => {
@@ -288,7 +281,6 @@ function toFetched(queue: string, { id, retryCount, data }: BossJob<object>): Fe
   return { queue, ...readData(data), ticket: { id, retryCount } };
 }
 
-/** The queue in Postgres, which is loaded when it is used. Throws STORE_FAILED where it is not installed. */
 async function loadPgBoss(): Promise<typeof import('pg-boss')> {
   try {
     return await import('pg-boss');

@@ -24,23 +24,19 @@ export { readPublicKeys };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The audit that a config keeps, and the key that signs it, if the config names one. */
 export interface LocatedAudit {
-  /** The file, or the server and database, for people. */
   readonly file: string;
-  /** Of a database that replicas share; undefined: it is in the file. */
   readonly address: Address | undefined;
   readonly signingKey: string | undefined;
 }
 
-/** The audit in a file, such as a copy of one. */
 export function auditIn(file: string): LocatedAudit {
   return { file, address: undefined, signingKey: undefined };
 }
 
 /**
- * The audit of a config file; without such a file that of the usual state store beside it. Throws CONFIG_INVALID, USAGE for a
- * store in memory, STORE_FAILED.
+ * Finds the audit of a config file; without such a file, that of the default state store beside it. Throws
+ * CONFIG_INVALID, USAGE for a store in memory, STORE_FAILED.
  */
 export async function locateAudit(
   config: string,
@@ -62,20 +58,18 @@ export async function locateAudit(
   const signingKey = signingKeyOf(gateway.audit?.keyEnv, host);
   if (stateStore.type === 'sqlite')
     return { ...auditIn(join(dirname(stateStore.file), auditFile)), signingKey };
-  // Nothing of it is loaded for other stores.
   const { readAddress } = await import('../../store/postgres/connection/address.ts');
   const address = readAddress(stateStore.urlEnv, host);
   return { file: address.location, address, signingKey };
 }
 
-/** Opens an audit to read it. Throws FILE_UNREADABLE where there is none, and STORE_FAILED. */
+/** Opens an audit for reading. Throws FILE_UNREADABLE if there is none, and STORE_FAILED. */
 export async function openAuditRows({ file, address }: LocatedAudit): Promise<KeptRows> {
   if (address === undefined) return openKeptRows(file);
   const { openSharedRows } = await import('../../gateway/audit/shared/read.ts');
   return await openSharedRows(address);
 }
 
-/** Reads the whole audit as it is at this moment. Throws STORE_FAILED, FILE_UNREADABLE and ABORTED. */
 export async function verifyAudit(
   { file, address }: LocatedAudit,
   options: Omit<VerifyOptions, 'file'>,
@@ -85,7 +79,10 @@ export async function verifyAudit(
   return await verifyChains(address, options);
 }
 
-/** Removes the first rows of an audit as far as they are older (ms since 1970), and tells how many. Throws FILE_UNREADABLE and STORE_FAILED. */
+/**
+ * Removes the first rows of an audit that are older than a time (ms since 1970). Returns their number. Throws
+ * FILE_UNREADABLE and STORE_FAILED.
+ */
 export async function pruneAudit(
   { file, address, signingKey }: LocatedAudit,
   before: number,
@@ -95,7 +92,7 @@ export async function pruneAudit(
   return await pruneShared(address, { signingKey, before });
 }
 
-/** The value of the variable that a config names. Throws STORE_FAILED where it has none. */
+/** Throws STORE_FAILED if the variable is not set. */
 export function signingKeyOf(name: string | undefined, env: Env): string | undefined {
   if (name === undefined) return undefined;
   const value = env[name];
@@ -105,7 +102,10 @@ export function signingKeyOf(name: string | undefined, env: Env): string | undef
   });
 }
 
-/** The text of the public key in a file, by default of the one beside the audit. Throws USAGE, FILE_UNREADABLE and STORE_FAILED. */
+/**
+ * The text of the public key in the file; default: the file beside the audit. Throws USAGE, FILE_UNREADABLE and
+ * STORE_FAILED.
+ */
 export async function readPublicKeyOf(audit: LocatedAudit, file: string | undefined): Promise<string> {
   if (file !== undefined) return readText(file);
   const beside = join(dirname(audit.file), keyFiles.public);
@@ -123,7 +123,7 @@ async function findSharedKey(address: Address, kind: 'public' | 'digest'): Promi
   return await shared.findSharedKey(address, kind);
 }
 
-/** The heads in a file, one a line. Throws USAGE for a line that is none, and FILE_UNREADABLE. */
+/** The heads in a file, one per line. Throws USAGE for an invalid line, and FILE_UNREADABLE. */
 export function readHeadFile(file: string): Head[] {
   const lines = readText(file).split('\n');
   const heads = lines.flatMap((line, at) => {
@@ -133,7 +133,7 @@ export function readHeadFile(file: string): Head[] {
   return heads.length > 0 ? heads : throwUsage(`--head: ${file} has no head of an audit`);
 }
 
-/** The digest of a file's bytes, as the rows of an audit have it. Throws FILE_UNREADABLE, and STORE_FAILED without its key. */
+/** Throws FILE_UNREADABLE, and STORE_FAILED without the key of the audit. */
 export async function digestOfFile(audit: LocatedAudit, file: string): Promise<string> {
   const key =
     audit.address === undefined

@@ -1,25 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a gateway offers. */
+/** The models, endpoints and settings of a gateway. */
 export interface GatewayDocument {
-  /** Of `spec.gateway.listen`: `HOST:PORT`. */
+  /** `HOST:PORT`, from `spec.gateway.listen`. */
   readonly listen: string;
   readonly keys_required: boolean;
-  /** Whether there is a key that lets anybody in. */
+  /** Whether a valid key exists. */
   readonly has_keys: boolean;
   readonly models: readonly {
-    /** As clients ask for it. */
+    /** The model name that clients use. */
     readonly name: string;
     readonly provider: string;
-    /** The providers that are asked one after another where that one is at fault. */
+    /** The IDs of providers that are tried in order if this provider fails. */
     readonly fallback: readonly string[];
     /** Paths, such as `/v1/chat/completions`. */
     readonly endpoints: readonly string[];
   }[];
-  /** Providers that no endpoint speaks to. */
+  /** Providers that no endpoint supports. */
   readonly not_offered: readonly { readonly provider: string; readonly reason: string }[];
   readonly drain_ms: number;
-  /** What a server in front of it has to keep. */
+  /** Limits that the serving HTTP server must enforce. */
   readonly limits: {
     readonly headers_ms: number;
     readonly request_ms: number;
@@ -29,26 +29,29 @@ export interface GatewayDocument {
 }
 
 export interface GatewayOptions {
-  /** Where it will be reached, as `HOST:PORT`; default: `spec.gateway.listen`. Other than on loopback calls need a key. */
+  /**
+   * The address at which the gateway is reached, as `HOST:PORT`. Default: `spec.gateway.listen`. Calls need a key
+   * unless it is a loopback address.
+   */
   readonly listen?: string | undefined;
-  /** Gets lines that the config wants on stdout, such as heads of the audit; default: nobody does. */
+  /** Receives lines that the config sends to stdout, such as heads of the audit. Default: they are dropped. */
   readonly print?: ((line: string) => void) | undefined;
 }
 
-/** The gateway of a runtime, for a server of one's own. It ends with the runtime. */
+/** The gateway of a runtime, for a server of your own. It closes with the runtime. */
 export interface Gateway {
   /**
-   * Answers a request to one of the endpoints; anything else is 404. `bindings.incoming` is the request of Node's server
-   * that it was made from, which is read with less work. Never rejects.
+   * Answers a request to one of the endpoints, and any other with 404. `bindings.incoming` is the request of Node's
+   * server from which `request` was made; reading it is faster. Never rejects.
    */
   fetch(request: Request, bindings?: { readonly incoming?: IncomingMessage | undefined }): Promise<Response>;
-  /** Opens it, and tells what it offers. Throws CONFIG_INVALID, STORE_FAILED, RUNTIME_CLOSED. */
+  /** Opens the gateway and describes it. Throws CONFIG_INVALID, STORE_FAILED, RUNTIME_CLOSED. */
   describe(): Promise<GatewayDocument>;
-  /** Refuses calls that come from now on, and is not ready any more. */
+  /** Refuses new calls and reports that it is not ready. */
   leave(): void;
 }
 
 export interface FetchOptions {
-  /** What makes the calls that hooks have let pass; default: the global one. */
+  /** Makes the calls that hooks allow. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }

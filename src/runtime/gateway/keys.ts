@@ -16,8 +16,8 @@ export type {
 } from '../../gateway/keys/manager.ts';
 
 /**
- * Opens the keys of a RuntimeConfig file; a new one may name only models and hook sets that the config has. Throws CONFIG_INVALID,
- * FILE_UNREADABLE, STORE_FAILED, and USAGE where keys would end with this process.
+ * Opens the keys of a RuntimeConfig file. A new key may name only models and hook sets of the config. Throws
+ * CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, and USAGE for a store in memory.
  */
 export async function openKeys(file: string, overlays: readonly string[] = []): Promise<KeyManager> {
   const env = hostEnv();
@@ -37,7 +37,6 @@ export async function openKeys(file: string, overlays: readonly string[] = []): 
   };
 }
 
-/** Throws USAGE. */
 function checkNames({ gateway, providers }: RuntimeConfig, { models = [], hooks }: NewKey): void {
   const offered = gateway.models?.map(({ name }) => name) ?? providers.map(({ model }) => model);
   const unknown = models.find((model) => !offered.includes(model));

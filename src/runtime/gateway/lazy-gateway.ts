@@ -5,14 +5,12 @@ import type { Fetch } from '../../gateway/http/guarded-fetch.ts';
 import type { Gateway, GatewayOptions } from './document.ts';
 import type { GatewayContext, OpenGateway } from './open-gateway.ts';
 
-/** A gateway that is opened with its first call. */
 export interface LazyGateway extends Gateway {
   guardFetch(inner: Fetch): Fetch;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** A gateway of a runtime; `context` throws RUNTIME_CLOSED. Throws USAGE for an address that is none. */
+/** `context` throws RUNTIME_CLOSED. Throws USAGE for an invalid address. */
 export function lazyGateway(
   context: () => Omit<GatewayContext, 'address' | 'print'>,
   { listen, print }: GatewayOptions,

@@ -39,25 +39,18 @@ export interface GatewayContext {
   readonly scrubber: Scrubber;
   readonly rates: Rates;
   readonly emit: Emit;
-  /** Writes a line to stdout. */
   readonly print?: ((line: string) => void) | undefined;
-  /** Where it is reached. */
   readonly address: ListenAddress;
 }
 
-/** A gateway that takes calls. */
 export interface OpenGateway {
   readonly fetch: FetchHandler;
-  /** A `fetch` for SDKs of this process, which makes its calls with the given one. */
   guardFetch(inner: Fetch): Fetch;
   describe(): Promise<GatewayDocument>;
-  /** From now on it is not ready, and refuses new calls. */
   leave(): void;
-  /** Ends it: connections, keys, audit. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Opens the gateway of a runtime. Throws CONFIG_INVALID, STORE_FAILED. */
 export async function openGateway(context: GatewayContext): Promise<OpenGateway> {
   const { config, links, env, scrubber, emit } = context;
   const { gateway } = config;
@@ -157,7 +150,7 @@ async function openAudit(
   });
 }
 
-/** Throws CONFIG_INVALID for a hook of `spec.gateway` that there is not: who asks for it would pass without. */
+/** Throws CONFIG_INVALID if `spec.gateway` names a hook that does not exist; calls would pass without it. */
 function requireHooks({ file, gateway }: RuntimeConfig, links: readonly Link[]): void {
   const known = new Set(namesOf(links));
   const named = [...[...gateway.hooks.values()].flat(), ...gateway.judge.keys()];
@@ -169,7 +162,6 @@ function requireHooks({ file, gateway }: RuntimeConfig, links: readonly Link[]):
   );
 }
 
-/** What a gateway remembers of its upstreams' faults; each is told as a warning of its provider. */
 function watchFallbacks(emit: Emit): FallbackWatch {
   const warn = (name: string, message: string) => emit({ type: 'note', name, level: 'warn', message });
   return {
@@ -183,7 +175,6 @@ function watchFallbacks(emit: Emit): FallbackWatch {
   };
 }
 
-/** What a gateway does not do with the fallbacks of a model, for people. */
 function fallbackWarnings({ name, provider, fallbacks }: OfferedModel): string[] {
   const asked = new Set(fallbacks.map((each) => each.provider.id));
   const left = (provider.fallback ?? []).filter((id) => !asked.has(id));
@@ -212,15 +203,12 @@ interface JudgesContext {
   readonly linksOf: (caller: Caller) => readonly Link[];
 }
 
-/** What judges beside the provider hooks, as far as the config asks for it. */
 interface Judges {
   readonly tools: ToolJudge | undefined;
   readonly seen: SeenMessages | undefined;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Opens the tool hooks of agents that run elsewhere, and the memory of `judge: new`. Throws STORE_FAILED. */
 async function openJudges(context: JudgesContext): Promise<Judges> {
   const { config, emit, env, store, declared, linksOf } = context;
   const { gateway, stateStore } = config;

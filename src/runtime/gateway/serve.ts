@@ -6,28 +6,24 @@ import type { Runtime } from '../api.ts';
 import type { Gateway, GatewayDocument } from './document.ts';
 
 export interface ServeOptions {
-  /** Opens the runtime of the config, anew for each reload. */
   readonly open: () => Promise<Runtime>;
-  /** `HOST:PORT`; default: what the config says. */
   readonly listen: string | undefined;
-  /** Gets lines that the config wants on stdout. */
   readonly print: (line: string) => void;
 }
 
-/** A gateway that listens. */
 export interface ServedGateway {
   readonly url: string;
   readonly document: GatewayDocument;
   /**
-   * Takes the config as it is now for calls that come from now on; what runs ends as it began. Throws CONFIG_INVALID and
-   * what else is wrong with it, and then nothing has changed. Where it listens, and its limits on connections, stay.
+   * Uses the current config for new calls; active calls end with the old one. The address and the limits on connections
+   * stay. Throws CONFIG_INVALID and other errors of the config, and then nothing changes.
    */
   reload(): Promise<GatewayDocument>;
-  /** Waits for what runs, at most `drain_ms`. Resolves to how many connections were cut. Never rejects. */
+  /** Waits up to `drain_ms` for active calls. Resolves to the number of connections that were cut. Never rejects. */
   close(): Promise<number>;
 }
 
-/** Serves the gateway of a runtime over HTTP. Throws LISTEN_FAILED and what opening throws. */
+/** Throws LISTEN_FAILED and the errors of `open`. */
 export async function serveRuntimes(options: ServeOptions): Promise<ServedGateway> {
   const old = new Set<Promise<void>>();
   let current = await openGeneration(options);
@@ -81,7 +77,7 @@ function addressOf({ listen: text }: GatewayDocument) {
   return address;
 }
 
-/** Opens a runtime and its gateway, unless other machines could reach it without keys. */
+/** Refuses to open if other machines could reach the gateway without keys. */
 async function openGeneration({ open, listen: address, print }: ServeOptions) {
   const runtime = await open();
   try {
@@ -108,7 +104,6 @@ function requireKeys(document: GatewayDocument): void {
   throw new RuntimeError('LISTEN_FAILED', `${message} there is no key yet`, { hint });
 }
 
-/** A gateway and the calls that it has taken. */
 function startGeneration({
   runtime,
   gateway,
@@ -135,7 +130,6 @@ function startGeneration({
         endIfIdle();
       };
     },
-    /** Closes the runtime when no call runs on it any more. Never rejects. */
     end: async () => {
       isEnding = true;
       endIfIdle();

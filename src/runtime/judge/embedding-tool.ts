@@ -9,7 +9,7 @@ import { toDenial } from '../../pipelines/run/step-kinds.ts';
 import { retryableCodes } from '../../suites/score/retry.ts';
 import { pendingFault } from '../../suites/subject/tool.ts';
 
-/** The tools of a runtime as embedding models: called with all their hooks. */
+/** Hooks of the tools run on each call. */
 export function openEmbeddingTools(tools: ReadonlyMap<string, CallableTool>): EmbedByTool {
   return async ({ provider, tool: name, texts, signal }) => {
     const tool = tools.get(name) ?? unknownName('tool', name, tools.keys());

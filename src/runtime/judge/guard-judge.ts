@@ -6,21 +6,19 @@ import { type ConfigFiles, openOwnModel } from './own-model.ts';
 interface GuardQuestion {
   readonly system: string;
   readonly prompt: string;
-  /** The text that the judge might quote a verdict from. */
   readonly judged: string;
   readonly signal: AbortSignal;
 }
 
-/** Resolves to the judge's score from 0 to 1. Throws PROVIDER_FAILED, PROVIDER_TIMEOUT, REPLY_MALFORMED, … */
+/** Resolves to a score from 0 to 1. Throws PROVIDER_FAILED, PROVIDER_TIMEOUT, REPLY_MALFORMED, … */
 export type GuardJudge = (question: GuardQuestion) => Promise<number>;
 
-/** A declared provider as the judge of a guard. Throws as `openOwnModel`. */
 export function openGuardJudge(files: ConfigFiles, provider: string, env: HostEnv): GuardJudge {
   const ask = openOwnModel(files, provider, env);
   return async ({ judged, ...question }) => {
     const outcome = readVerdict(await ask(question), judged);
     if (outcome.status === 'scored') return outcome.score;
-    // What the judge has said may quote what it was asked about.
+    // The message omits the answer, because it may quote the judged text.
     throw new RuntimeError('REPLY_MALFORMED', 'the judge did not answer with one score');
   };
 }

@@ -5,17 +5,18 @@ import { openProvider } from '../../models/open/open-provider.ts';
 import { callModel } from '../../pipelines/chat/model-call.ts';
 import type { HostEnv } from '../../process/env.ts';
 
-/** Resolves to what the model says. Throws PROVIDER_FAILED, PROVIDER_TIMEOUT, … */
 type AskModel = (question: {
   readonly system: string;
   readonly prompt: string;
   readonly signal: AbortSignal;
 }) => Promise<string>;
 
-/** A RuntimeConfig file, and those that are laid over it. */
 export type ConfigFiles = readonly [string, ...string[]];
 
-/** A declared provider for a hook of its own: no hook hears of its calls. Throws CONFIG_INVALID, FILE_UNREADABLE, NAME_UNKNOWN. */
+/**
+ * Opens a declared provider for a hook. No hooks run on its calls. Throws CONFIG_INVALID, FILE_UNREADABLE,
+ * NAME_UNKNOWN.
+ */
 export function openOwnModel(files: ConfigFiles, provider: string, env: HostEnv): AskModel {
   const [file, ...overlays] = files;
   const config = requireConfig(file, env['PATH'] ?? '', { env, overlays });

@@ -12,41 +12,32 @@ import { createRedact, isCredentialName } from './redact.ts';
 
 const load = createRequire(import.meta.url);
 
-/** Where log lines go, and how they look there. */
 export interface LogTarget {
   /** A file descriptor; 2 is stderr. */
   readonly fd: number;
-  /** Takes whole lines, in the place of the descriptor. */
   readonly write?: (lines: string) => void;
-  /** Whether text is the default format, rather than JSON. */
   readonly isTerminal: boolean;
   readonly hasColour: boolean;
 }
 
 export interface LogOptions {
   readonly logging: LoggingConfig;
-  /** The config's name, on every line. */
   readonly name: string;
-  /** Takes secrets out of every line. */
   readonly scrubber?: Pick<Scrubber, 'text'> | undefined;
-  /** Secret values to hide where there is no scrubber. */
   readonly secrets?: Iterable<string>;
   readonly target: LogTarget;
 }
 
-/** A log of a runtime's events. */
 export interface Log {
   (event: RuntimeEvent): void;
-  /** Whether some event of that type is written, at the level of this log. */
+  /** Whether events of this type can be written at the log's level. */
   readonly hears: (type: RuntimeEvent['type']) => boolean;
-  /** Whether this event is. */
   readonly wants: (event: RuntimeEvent) => boolean;
 }
 
-/** Opens a log. Everything passes the redaction before it is written. */
 export function openLog(options: LogOptions): Log {
   const hide = options.scrubber?.text ?? createRedact(options.secrets ?? []);
-  // Others' texts are escaped here, before the line gets our colours.
+  // Texts are escaped here, before the line is coloured.
   const redact = isText(options) ? (text: string) => escapeCommands(escapeInvisible(hide(text))) : hide;
   const least = weights[options.logging.level];
   const wants = (event: RuntimeEvent) => weights[levelOf(event)] >= least;
@@ -60,12 +51,12 @@ export function openLog(options: LogOptions): Log {
   return Object.assign(take, { hears, wants });
 }
 
-/** Loads pino, which takes longer than most commands, for the first line. */
+/** pino takes longer to load than most commands run, so it is loaded for the first line. */
 function openLogger(options: LogOptions, redact: Redact): Logger {
   const { pino }: typeof import('pino') = load('pino');
   const { level, fields } = options.logging;
   const base = { ...(options.name === '' ? {} : { config: options.name }), ...fields };
-  // pino writes these fields on every line, past the redaction of the event.
+  // pino writes these fields on every line, past the redaction of events.
   const shown = Object.fromEntries(
     Object.entries(base).map(([key, value]) => [key, redactTree(value, redact)]),
   );
@@ -95,7 +86,6 @@ function loadPretty(): (options: PrettyOptions) => (line: string) => string {
   return prettyFactory;
 }
 
-/** Members that the message of an event repeats, or that only a program has a use for. */
 const membersInMessage = [
   'pid',
   'hostname',
@@ -130,9 +120,9 @@ function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
 
 function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
   const { type, ...members } = event;
-  // The text of a conversation is not logged.
+  // The text of conversations is not logged.
   if (event.type === 'text') return { event: type, run: event.run, step: event.step };
-  // A note's level and message are those of the line itself, which must not have two of either.
+  // The line already has the level and message of a note.
   if (event.type === 'note') return { event: type, name: event.name };
   return {
     event: type,
@@ -140,7 +130,10 @@ function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
   };
 }
 
-/** A fault without what the process printed in place of a reply, which may be all that it read: that is for the command line. */
+/**
+ * Removes what the process printed in place of a reply. It may repeat all of its input, so only the command line shows
+ * it.
+ */
 function withoutPrinted(fault: unknown): unknown {
   if (!isObject(fault) || !isObject(fault['details']) || !('text' in fault['details'])) return fault;
   const { text: _, ...details } = fault['details'];
@@ -149,7 +142,7 @@ function withoutPrinted(fault: unknown): unknown {
 
 type Level = 'debug' | 'info' | 'warn';
 
-/** Source: pino's own numbers. */
+/** Source: the level numbers of pino. */
 const weights = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: Infinity } as const;
 
 function levelOf(event: RuntimeEvent): Level {
@@ -176,7 +169,6 @@ function levelOf(event: RuntimeEvent): Level {
   }
 }
 
-/** The highest level that events of a type may have; debug where it is not said. */
 const highestLevels: Readonly<Partial<Record<RuntimeEvent['type'], Level>>> = {
   decision: 'info',
   'call.finished': 'warn',
@@ -235,8 +227,8 @@ function afterQueue({ queueMs }: { readonly queueMs: number }): string {
 }
 
 /**
- * The tree with credentials gone, by the name of the member and by value in every text. Long numbers keep
- * their digits; what is nested more than 64 levels deep is left out.
+ * Redacts credentials, by member name and by value in every text. Long numbers keep their digits; values nested more
+ * than 64 levels deep are omitted.
  */
 export function redactTree(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);
@@ -257,12 +249,11 @@ function parseJson({ text }: Json): unknown {
   try {
     return parseLossless(text);
   } catch {
-    // It was JSON once already, so it can only be too deep for the stack.
+    // The text was valid JSON, so it can only be too deep for the stack.
     return '[nested too deeply]';
   }
 }
 
-/** Whether the member may hold a credential: null and booleans do not. */
 function isCredentialValue(member: unknown): boolean {
   return member !== null && member !== undefined && typeof member !== 'boolean';
 }

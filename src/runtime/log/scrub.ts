@@ -6,14 +6,13 @@ import type { Redact, Scrubber, ScrubStream } from '../../contract/scrub.ts';
 import { hideCredentials, isCredentialName } from './redact.ts';
 
 /**
- * A redaction for stored texts that are used again: hides secrets, also encoded ones; JSON stays valid JSON,
- * and everything else keeps its spelling.
+ * Redacts secrets, also encoded ones, in stored texts that are used again. JSON stays valid JSON, and other text keeps
+ * its spelling.
  */
 export function createStoredTextRedact(secrets: Iterable<string>): Redact {
   return createJsonRedact(createSecretHider(secrets));
 }
 
-/** Creates the scrubber of a runtime, which takes secrets out of every text that leaves it. */
 export function createScrubber(secrets: Iterable<string>): RuntimeScrubber {
   const hider = createSecretHider(secrets);
   const text = createTextRedact(hider);
@@ -27,7 +26,6 @@ export function createScrubber(secrets: Iterable<string>): RuntimeScrubber {
 }
 
 export interface RuntimeScrubber extends Scrubber {
-  /** Redacts stored texts that are used again: JSON stays valid JSON. */
   readonly storedText: Redact;
 }
 
@@ -40,13 +38,12 @@ function createJsonRedact(hider: SecretHider): Redact {
   return (text) => {
     if (!isJsonOutput(text)) return redact(text);
     const scrubbed = scrubJson(text, redact);
-    // A secret that is itself JSON may stand there as several tokens.
+    // A secret that is JSON itself may span several tokens.
     const hidden = hider.text(scrubbed);
     return hidden === scrubbed || isJsonOutput(hidden) ? hidden : hiddenToken;
   };
 }
 
-/** Names of credentials and what follows them are looked for line by line. */
 function openStream(hider: SecretHider): ScrubStream {
   const values = hider.stream();
   const redact = hideOnOverflow(hideCredentials);
@@ -64,12 +61,11 @@ function openStream(hider: SecretHider): ScrubStream {
   };
 }
 
-/** How much of an unfinished line is buffered before it is passed on. */
 const MAX_BUFFERED_CHARACTERS = 64 * 1024;
 
 const hiddenToken = JSON.stringify(redactedMark);
 
-/** The redaction; a text that overflows the patterns is hidden completely. */
+/** Replaces the whole text if the expressions overflow the stack. */
 function hideOnOverflow(redact: Redact): Redact {
   return (text) => {
     try {
@@ -81,7 +77,7 @@ function hideOnOverflow(redact: Redact): Redact {
   };
 }
 
-/** Some programs begin their output with a byte order mark, which is no JSON. */
+/** Some programs begin their output with a byte order mark, which JSON does not allow. */
 function isJsonOutput(text: string): boolean {
   return isJson(text.replace(/^\ufeff/, ''));
 }
@@ -94,7 +90,7 @@ function scrubJson(text: string, redact: Redact): string {
   while (tokens.next()) {
     const { code, start } = tokens;
     const isWord = code === 0x74 || code === 0x66 || code === 0x6e;
-    // Whatever a credential is made of; true, false and null only say whether there is one.
+    // `true`, `false` and `null` stay visible, because they only say whether there is a credential.
     const isHidden = isCredential && !isWord;
     if (isHidden) tokens.takeValue();
     const token = text.slice(start, tokens.end);
@@ -108,7 +104,6 @@ function scrubJson(text: string, redact: Redact): string {
   return parts.join('') + text.slice(kept);
 }
 
-/** The string or number as it is shown; any other token as it is. */
 function scrubToken(code: number, token: string, redact: Redact): string {
   if (code === QUOTE) return scrubString(token, redact);
   const isNumber = code === 0x2d || (code >= 0x30 && code <= 0x39);

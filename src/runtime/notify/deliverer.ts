@@ -20,11 +20,9 @@ import type { Store } from '../../store/store.ts';
 import { resolveEntry } from '../binding/resolve.ts';
 import { redactDocument } from '../runs/serve.ts';
 
-/** Tells targets what is due, beside whatever else the process does. */
 export interface Deliverer {
-  /** Something may be due. Never waits. */
   kick(): void;
-  /** Tells what is due, for a moment at most: what is not taken by then stays due. Never rejects. */
+  /** Delivers due notices for a short time; undelivered ones stay due. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -61,7 +59,6 @@ export function openDeliverer(context: DelivererContext): Deliverer {
     clearTimeout(timer);
     working ??= work()
       .catch((error: unknown) => {
-        // Runs fail by themselves where the store does.
         if (!giveUp.signal.aborted) note(`nobody could be told: ${toRuntimeError(error).message}`);
         if (!isClosing) timer = setTimeout(kick, LONGEST_PAUSE_MS).unref();
       })
@@ -91,11 +88,9 @@ export function openDeliverer(context: DelivererContext): Deliverer {
 }
 
 const AT_ONCE = 8;
-/** Beyond its timeout an attempt takes so long at most; one whose process was killed is made again then. */
+/** The time that an attempt may exceed its timeout. After the lease, an attempt of a killed process is repeated. */
 const LEASE_MARGIN_MS = 2_000;
-/** What other processes have left is looked for so often. */
 const LONGEST_PAUSE_MS = 10_000;
-/** So long the end of a process waits for targets. */
 const END_MS = 2_000;
 
 async function deliver(
@@ -122,16 +117,16 @@ async function deliver(
   }
 }
 
-/** 1 s, 2 s, 4 s, … up to an hour, and a little more or less. */
+/** 1 s, 2 s, 4 s, … up to an hour, with jitter. */
 function pauseAfter(attempts: number): number {
   return Math.min(1_000 * 2 ** (attempts - 1), 3_600_000) * (0.9 + 0.2 * Math.random());
 }
 
-/** The JSON that a target is given, with secrets hidden; undefined where the run is gone. Throws STORE_FAILED. */
+/** The JSON for a target, with secrets redacted; undefined if the run was removed. Throws STORE_FAILED. */
 async function readNotice(store: Store, notice: Notice, redact: Redact): Promise<string | undefined> {
   const { runId, event, pendingId, madeAt, attempts } = notice;
   const own = await store.findRun(runId);
-  // People know the run that they have begun.
+  // Users know the outermost run, which they started.
   const run = own?.parent === undefined ? own : await store.findRun(own.parent.root);
   const pending = pendingId === null ? undefined : await store.findPending(pendingId, Date.now());
   if (run === undefined || (pendingId !== null && pending === undefined)) return undefined;
@@ -164,24 +159,19 @@ async function readNotice(store: Store, notice: Notice, redact: Redact): Promise
   return stringifyJson(redactDocument(document, redact));
 }
 
-/** Characters up to which a text of the arguments is told whole. */
 const LONGEST = 10_000;
 
-/** Somebody who is told of runs. */
 export interface Target {
-  /** Of its declaration: the same on every machine, and another one when that is changed. */
+  /** Derived from its declaration: equal on every machine, and different after a change. */
   readonly id: string;
   readonly name: string;
   readonly events: readonly NoticeEvent[];
   readonly timeoutMs: number;
   readonly secrets: readonly string[];
-  /** Rejects when the document was not taken. */
   tell(body: string, signal: AbortSignal): Promise<void>;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** The targets of a config. Nothing is started. */
 export function openTargets(
   config: RuntimeConfig,
   { host, process }: { readonly host: HostEnv; readonly process: ProcessContext },
@@ -204,7 +194,7 @@ export function openTargets(
   });
 }
 
-/** What a server says beside its status is not read. */
+/** Only the status of a response is read. */
 const MOST_ANSWER_BYTES = 1_000_000;
 
 export function rulesOf(targets: readonly Target[]): NoticeRule[] {
@@ -233,7 +223,6 @@ function teller(transport: Transport, name: string): Pick<Target, 'tell' | 'clos
   };
 }
 
-/** The store, which calls `kick` after whatever may have kept a notice. */
 export function notifyingStore(store: Store, kick: () => void): Store {
   const kicked =
     <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>

@@ -8,9 +8,7 @@ import { copyPart, type TableCopy } from '../../store/copy/copy-part.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
 
 export interface CopyStoreOptions {
-  /** The RuntimeConfig file of the store that is copied. */
   readonly file: string;
-  /** Files that are laid over it. */
   readonly overlays?: readonly string[];
   readonly to: CopyAddress;
   readonly env: HostEnv;
@@ -18,7 +16,6 @@ export interface CopyStoreOptions {
   readonly signal: AbortSignal;
 }
 
-/** The address of a Postgres database; `name` is the flag or the variable that has it. */
 export interface CopyAddress {
   readonly name: string;
   readonly text: string;
@@ -28,17 +25,15 @@ export interface CopiedStore {
   readonly from: string;
   readonly to: string;
   readonly tables: readonly TableCopy[];
-  /** All of it was there already, by an earlier copy. */
   readonly wasThere: boolean;
-  /** What of a store stays where it is, for people. */
   readonly notCopied: readonly string[];
 }
 
 /**
- * Copies the SQLite store of a RuntimeConfig file with the results of its suites to a Postgres database, which has to be empty or to
- * have the very same rows. Results come first, each of the two in one transaction: a copy that is cut off is made again by the same
- * command. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, RUN_BUSY while runs are being executed, USAGE for any other copy,
- * ABORTED.
+ * Copies the SQLite store of a RuntimeConfig file and its suite results to a Postgres database. The database must be
+ * empty or have the same rows. Results come first; each part is one transaction, so an interrupted copy can be
+ * repeated. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, RUN_BUSY while runs are active, USAGE for other
+ * stores, ABORTED.
  */
 export async function copyStore(options: CopyStoreOptions): Promise<CopiedStore> {
   const { file, to, signal, onProgress } = options;
@@ -61,7 +56,6 @@ export async function copyStore(options: CopyStoreOptions): Promise<CopiedStore>
   }
   const opened: (CopySource | undefined)[] = [state];
   try {
-    // Results are in a file beside that of the state.
     const results = await openSqliteSource(join(dirname(path), 'evals.db'), copiedResults);
     opened.push(results);
     requireIdle([...state.held, ...(results?.held ?? [])]);
@@ -112,7 +106,6 @@ function requireCopyable(store: StateStoreConfig, to: string): string {
   return store.file;
 }
 
-/** Throws RUN_BUSY. */
 function requireIdle(ids: readonly string[]): void {
   const held = new Set(ids);
   if (held.size === 0) return;

@@ -4,28 +4,23 @@ import { loadConfig } from '../../config/load.ts';
 import { hostEnv } from '../../process/env.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A state store, one RuntimeConfig that uses it, and the ids of the runs that belong to that config. */
 export interface FoundState {
-  /** The database file, absolute. */
   readonly store: string;
   /** The RuntimeConfig file, absolute: as recorded, or beside the store if that was moved or copied. */
   readonly config: string;
-  /** Whether that file exists and uses this store. */
   readonly isUsable: boolean;
-  /** The ids of its runs and their pending calls. */
   readonly ids: readonly string[];
 }
 
 /**
- * Finds the state stores in and below `folder`, an absolute path; within one store the configs that ran last
- * come first. Stores that cannot be read are skipped. Throws STORE_FAILED when there are stores and none can
- * be read.
+ * Finds state stores in and below `folder`, an absolute path. In each store, the configs that ran last come first.
+ * Skips unreadable stores. Throws STORE_FAILED if there are stores and none is readable.
  */
 export async function findStates(folder: string): Promise<FoundState[]> {
   return await readAll(findFiles(folder, 'state.db'), readStates);
 }
 
-/** Finds the result stores of suites, which are beside state stores. Throws STORE_FAILED likewise. */
+/** Throws as `findStates`. */
 export async function findResults(folder: string): Promise<FoundState[]> {
   return await readAll(findFiles(folder, 'evals.db'), readResults);
 }
@@ -40,7 +35,6 @@ async function readAll(
   return results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
 }
 
-/** The limits of the search: depth and number of folders. */
 const MAX_DEPTH = 5;
 const MAX_FOLDERS = 5_000;
 
@@ -62,7 +56,7 @@ function findFiles(folder: string, name: string): string[] {
   return found;
 }
 
-/** The subfolders of a folder, none if it cannot be read. Links are not followed, so there are no cycles. */
+/** Does not follow links, so there are no cycles. */
 function foldersIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -70,7 +64,6 @@ function foldersIn(folder: string): string[] {
       .map(({ name }) => join(folder, name))
       .toSorted();
   } catch {
-    // A folder that cannot be read holds no state of this user.
     return [];
   }
 }
@@ -124,8 +117,8 @@ async function readResults(file: string): Promise<FoundState[]> {
 }
 
 /**
- * The RuntimeConfigs of a folder, `runtime.yaml` first even if missing, since a suite run does not record its
- * config.
+ * Suite runs do not record their config, so all configs of the folder are candidates. `runtime.yaml` comes first, even
+ * if missing.
  */
 function configsIn(folder: string): readonly [string, ...string[]] {
   const others = readdirSync(folder)
@@ -141,6 +134,6 @@ const DEFAULT_CONFIG = 'runtime.yaml';
 function worksWith(config: string, store: string): boolean {
   if (!existsSync(config)) return false;
   const { stateStore } = loadConfig(config, hostEnv()['PATH'] ?? '', { env: hostEnv() }).config ?? {};
-  // A config with problems counts as usable: they are reported when it is opened.
+  // An invalid config counts as usable; opening it reports its problems.
   return stateStore === undefined || (stateStore.type === 'sqlite' && stateStore.file === store);
 }

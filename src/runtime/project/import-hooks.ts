@@ -11,21 +11,19 @@ import type { ForeignName } from '../../config/config.ts';
 import { type ImportedEntry, importHooks, mergeEntries } from '../../config/import/entries.ts';
 import { hostEnv } from '../../process/env.ts';
 
-/** The hooks of a foreign file as entries of a config. */
 export interface HooksImport {
   readonly entries: readonly ImportedEntry[];
-  /** The entries as the `spec` of a config has them; '' without any. */
   readonly yaml: string;
   readonly problems: readonly Problem[];
 }
 
 export interface HooksImportOptions {
-  /** The target config, which need not exist: paths of the entries are relative to its folder. */
+  /** The target config, which may not exist yet. Paths of the entries are relative to its folder. */
   readonly config: string;
   readonly dialect?: ForeignName | undefined;
 }
 
-/** Reads hooks of another system. Throws FILE_UNREADABLE for a file that is not there. */
+/** Reads hooks of another system. Throws FILE_UNREADABLE if the file does not exist. */
 export function readHooks(file: string, { config, dialect }: HooksImportOptions): HooksImport {
   if (!existsSync(file))
     throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`, { hint: nearFileHint(file) });
@@ -37,18 +35,15 @@ export function readHooks(file: string, { config, dialect }: HooksImportOptions)
   return { entries, yaml: entries.length === 0 ? '' : mergeEntries('', entries), problems };
 }
 
-/** The result of `writeHooks`. */
 export interface HooksWritten {
-  /** The names of hooks, and the folders of imports, that the config did not have. */
   readonly added: readonly string[];
-  /** Whether the config is new. */
   readonly isNew: boolean;
 }
 
 /**
- * Merges the entries of a file into the config, with comments kept, or into a new one. Entries that the
- * config has, or imports from that file when it opens, are not written again. Throws CONFIG_INVALID if the
- * config cannot take them, FILE_UNREADABLE, and USAGE if it cannot be written.
+ * Merges the entries into the config, keeping its comments, or creates a config. Skips entries that the config has or
+ * imports from that file. Throws CONFIG_INVALID if the config cannot take them, FILE_UNREADABLE, and USAGE if it cannot
+ * be written.
  */
 export function writeHooks(
   file: string,
@@ -75,7 +70,7 @@ function readConfig(config: string): string {
   }
 }
 
-/** Whether `spec.imports` names it: its hooks would run a second time as entries of their own. */
+/** If `spec.imports` names the file, entries would run its hooks a second time. */
 function importsFile(config: string, text: string, file: string): boolean {
   const names = specOf(text).imports.map((each) => (isObject(each) ? each['file'] : undefined));
   return names.some((name) => typeof name === 'string' && resolve(dirname(config), name) === resolve(file));

@@ -8,10 +8,8 @@ const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 const examples = join(ownRoot, 'examples');
 const template = join(examples, 'quickstart');
 
-/** What the scripts of a template are written in. */
 export type TemplateLanguage = 'python' | 'node' | 'sh';
 
-/** What another language than Python puts in the place of the template's scripts, and of what its texts say of them. */
 const languages: Readonly<Record<TemplateLanguage, Overlay | undefined>> = {
   python: undefined,
   node: {
@@ -39,8 +37,8 @@ interface Overlay {
 }
 
 /**
- * Copies the quickstart into `folder` and returns the files written. Throws USAGE when one of them is there
- * already, and then writes nothing; and when the folder cannot be written.
+ * Copies the quickstart into `folder` and returns the names of the files. Throws USAGE if one exists, and then writes
+ * nothing, or if the folder cannot be written.
  */
 export function writeTemplate(folder: string, language: TemplateLanguage = 'python'): string[] {
   const copies = copiesFor(languages[language]);
@@ -66,7 +64,6 @@ export function writeTemplate(folder: string, language: TemplateLanguage = 'pyth
 }
 
 interface Copy {
-  /** Below the folder that is written. */
   readonly file: string;
   readonly source: string;
   readonly edit: (text: string) => string;
@@ -97,8 +94,8 @@ function translate(text: string, { extension, needs, needsOnly, babble }: Overla
 }
 
 /**
- * The folder of our schemas as the files in `folder` name it: that of the nearest node_modules which has this package, and
- * absolute where none has, as after a global installation.
+ * The path of the schemas from `folder`: in the nearest node_modules with this package, or absolute for a global
+ * installation.
  */
 function schemaFolderFor(folder: string): string {
   const start = resolve(folder);
@@ -118,7 +115,7 @@ function writeCopy({ source, edit }: Copy, target: string, schemas: string): str
     target,
     text.replace('$schema=../../schema/', () => `$schema=${schemas}/`),
   );
-  // A package manager may install files read-only; what `init` writes is there to be edited.
+  // Package managers may install read-only files; the copies must be writable.
   chmodSync(target, statSync(source).mode | 0o600);
   return target;
 }

@@ -3,7 +3,7 @@ import type { ReadOptions } from '../../config/load.ts';
 import { findOrigins, type ValueOrigin } from '../../config/overlay/origins.ts';
 import { hostEnv } from '../../process/env.ts';
 
-/** Where each value of a RuntimeConfig comes from: which of its files, and which variables. Throws FILE_UNREADABLE. */
+/** The origin of each value of a RuntimeConfig: its file and its variables. Throws FILE_UNREADABLE. */
 export function listValues(file: string, { env = hostEnv(), overlays = [] }: ReadOptions): ValueOrigin[] {
   return findOrigins(file, { overlays, env, folder: dirname(resolve(file)) });
 }

@@ -4,7 +4,6 @@ import { environmentOf } from '../../config/environment/read.ts';
 import { requireConfig } from '../../config/load.ts';
 import type { HostEnv } from '../../process/env.ts';
 
-/** A store whose tables are of version `to` now, and were of version `from`; 0: there were none. */
 export interface MigratedStore {
   readonly store: string;
   readonly from: number;
@@ -12,7 +11,7 @@ export interface MigratedStore {
 }
 
 /**
- * Brings the tables of the Postgres store of a RuntimeConfig file to the version of this Signalbox. Throws CONFIG_INVALID,
+ * Migrates the Postgres store of a RuntimeConfig file to the version of this Signalbox. Throws CONFIG_INVALID,
  * FILE_UNREADABLE, STORE_FAILED, and USAGE for another kind of store.
  */
 export async function migrateStore(
@@ -33,15 +32,15 @@ export async function migrateStore(
   return { store: address.location, ...(await migratePostgres(address)) };
 }
 
-/** A store whose kept times were looked at, and how many of them were later than now. */
 export interface ResetClock {
   readonly store: string;
   readonly changed: number;
 }
 
 /**
- * Sets every kept time that is later than now back to now, in the SQLite store of a RuntimeConfig file; when calls expire and waits end
- * stays as it is. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, and USAGE for another kind of store.
+ * Sets all stored times that are later than now to now, in the SQLite store of a RuntimeConfig file. Expiry times of
+ * calls and ends of waits stay. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, and USAGE for another kind of
+ * store.
  */
 export async function resetClock(
   file: string,

@@ -17,8 +17,8 @@ import { resolveCommand } from '../binding/resolve.ts';
 import { documentsIn, isFolder, saysOf } from './walk.ts';
 
 /**
- * The RuntimeConfig that a suite names, or else `fallback`. Throws CONFIG_INVALID, and FILE_UNREADABLE for the suite or a file that it
- * names; `dataset` is read instead of its own.
+ * The RuntimeConfig that a suite names, or else `fallback`; `dataset` overrides the suite's own. Throws CONFIG_INVALID,
+ * and FILE_UNREADABLE for the suite or a file that it names.
  */
 export function runtimeOfSuite(file: string, fallback: string, dataset?: string): string {
   const { suite, problems } = loadSuite(file, undefined);
@@ -36,27 +36,22 @@ export function runtimeOfPipeline(file: string, fallback: string): string {
   return requirePipeline(file, undefined).runtime ?? fallback;
 }
 
-/** A suite file, as far as it can be read without its RuntimeConfig. */
 export interface FoundSuite {
   readonly file: string;
-  /** Its own, or that of the file where it cannot be read. */
   readonly suite: string;
-  /** The RuntimeConfig that it names. */
   readonly runtime?: string | undefined;
-  /** Why it cannot be run. */
   readonly error?: RuntimeError | undefined;
 }
 
-/** Whether these stand for several suites, so that what they come to is one report of several. */
 export function areSeveral(given: readonly string[]): boolean {
   const [first = ''] = given;
   return given.length > 1 || isFolder(first);
 }
 
 /**
- * The suites that files and folders stand for, in that order; those of a folder and the folders in it by their paths, told by
- * their `kind`. A file that is given twice counts once. Throws FILE_UNREADABLE for a folder without suites, USAGE for two suites
- * of one name.
+ * Finds the suites in files and folders, in the given order. Suites of a folder are recognized by `kind` and sorted by
+ * path. A repeated file counts once. Throws FILE_UNREADABLE for a folder without suites, USAGE for two suites with one
+ * name.
  */
 export function findSuites(given: readonly string[]): readonly FoundSuite[] {
   const files = given.flatMap((path) => (isFolder(path) ? suitesIn(path) : [path]));
@@ -64,14 +59,12 @@ export function findSuites(given: readonly string[]): readonly FoundSuite[] {
   const once = files.filter((file) => byIdentity.get(identityOf(file)) === file);
   const found = [...new Set(once)].map(readSuite);
   refuseSameNames(found.filter(({ error }) => error === undefined));
-  // What cannot be read has no name of its own.
   const names = new Set(found.flatMap(({ suite, error }) => (error === undefined ? [suite] : [])));
   return found.map((each) =>
     each.error === undefined ? each : { ...each, suite: names.has(each.suite) ? each.file : each.suite },
   );
 }
 
-/** Equal for every name of a file. */
 function identityOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? file : `${found.dev}:${found.ino}`;
@@ -85,7 +78,7 @@ function suitesIn(folder: string): readonly string[] {
   });
 }
 
-/** By its text, so that a suite with an error in its YAML counts as one, and is told. */
+/** Reads only the text, so that a suite with a YAML error counts as one. */
 function saysSuite(file: string): boolean {
   return /\.suite\.(ya?ml|json)$/i.test(file) || saysOf(file, 'kind') === 'EvalSuite';
 }
@@ -111,17 +104,14 @@ function refuseSameNames(found: readonly FoundSuite[]): void {
   });
 }
 
-/** What a run of a suite is asked for, as far as it names files. */
 export interface SuiteInputOptions {
-  /** The RuntimeConfig that it runs on. */
   readonly config: string;
   readonly overlays?: readonly string[] | undefined;
-  /** Read instead of the suite's own `dataset.path`. */
   readonly dataset?: string | undefined;
   readonly cassette?: CassetteOptions | undefined;
 }
 
-/** The files that a run of a suite needs, which no report of it may be written to. Throws CONFIG_INVALID, FILE_UNREADABLE. */
+/** The files that a suite run reads; no report may overwrite them. Throws CONFIG_INVALID, FILE_UNREADABLE. */
 export async function findSuiteInputs(
   file: string,
   { config: configFile, overlays = [], dataset, cassette }: SuiteInputOptions,
@@ -160,7 +150,6 @@ function execsOf({ tools, evals, hooks }: RuntimeConfig): [name: string, exec: E
   );
 }
 
-/** The command, unless it is looked for in PATH, and the files among its arguments, such as the script of an interpreter. */
 function programsOf(
   { command, args, cwd = '' }: ExecConfig,
   { folder }: RuntimeConfig,
@@ -175,17 +164,14 @@ function programsOf(
 export type { PlannedRow, SuitePlan } from '../../suites/plan.ts';
 
 export interface SuitePlanOptions extends PlanOptions {
-  /** The RuntimeConfig to run it on, instead of the suite's own. */
   readonly config?: string | undefined;
-  /** Files that are laid over that config. */
   readonly overlays?: readonly string[] | undefined;
-  /** Read instead of the suite's own `dataset.path`. */
   readonly dataset?: string | undefined;
 }
 
 /**
- * Checks a suite together with the RuntimeConfig that it would run on, and reads which cases it has; starts nothing.
- * Throws CONFIG_INVALID, FILE_UNREADABLE, USAGE, DATASET_INVALID.
+ * Checks a suite together with its RuntimeConfig, and lists its cases; starts nothing. Throws CONFIG_INVALID,
+ * FILE_UNREADABLE, USAGE, DATASET_INVALID.
  */
 export async function planSuite(
   file: string,

@@ -9,7 +9,10 @@ export function isFolder(path: string): boolean {
 
 const deepest = 20;
 
-/** The YAML and JSON files in a folder and below it, by their paths; none in hidden folders and node_modules. Throws FILE_UNREADABLE. */
+/**
+ * The YAML and JSON files in and below a folder, sorted by path, without hidden folders and node_modules. Throws
+ * FILE_UNREADABLE.
+ */
 export function documentsIn(folder: string, depth = 0): readonly string[] {
   if (depth > deepest) return [];
   const entries = withFileError(folder, () => readdirSync(folder, { withFileTypes: true }));
@@ -28,8 +31,8 @@ function isFile(path: string): boolean {
 }
 
 /**
- * The configs, suites and pipelines in a folder and below it, but for those that git ignores; PromptKit’s files are its own, but
- * for its RuntimeConfigs.
+ * The configs, suites and pipelines in and below a folder, except files that git ignores. Of PromptKit's files, only
+ * RuntimeConfigs are included.
  */
 export async function checkableIn(folder: string): Promise<readonly string[]> {
   const found = documentsIn(folder).filter((file) => {
@@ -38,10 +41,10 @@ export async function checkableIn(folder: string): Promise<readonly string[]> {
     return version.startsWith('promptkit.') && saysOf(file, 'kind') === 'RuntimeConfig';
   });
   if (!isInRepository(resolve(folder))) return found;
-  // Only here is a process started, whose module takes long to load.
+  // Imported here because the process module takes long to load.
   const { listIgnored } = await import('../../process/launch/try-script.ts');
   const ignored = await listIgnored(folder, ['./', ...found.map((file) => relative(folder, file))]);
-  // In a folder that is ignored itself, who asks for it means it.
+  // If git ignores the folder itself, the caller asked for it on purpose.
   return ignored.has('./') ? found : found.filter((file) => !ignored.has(relative(folder, file)));
 }
 
@@ -50,7 +53,7 @@ function isInRepository(folder: string): boolean {
   return existsSync(join(folder, '.git')) || (above !== folder && isInRepository(above));
 }
 
-/** The value of a top-level key, by the text of the file, so that a file with an error in its YAML has one too. */
+/** Reads a top-level key from the text, so that a file with a YAML error has one too. */
 export function saysOf(file: string, key: 'kind' | 'apiVersion'): string | undefined {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size > largestFile) return undefined;
@@ -61,7 +64,6 @@ export function saysOf(file: string, key: 'kind' | 'apiVersion'): string | undef
   return new RegExp(pattern, 'm').exec(text)?.[1];
 }
 
-/** A greater file is a dataset. */
 const largestFile = 8 * 2 ** 20;
 
 function withFileError<Result>(path: string, work: () => Result): Result {

@@ -40,7 +40,6 @@ import type { BuildOf } from '../worker/build.ts';
 interface ServeContext {
   readonly rates: Rates;
   readonly emit: Emit;
-  /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
   readonly closed: AbortSignal;
   readonly store: LazyStore;
   readonly dispatcher: LazyDispatcher;
@@ -49,13 +48,11 @@ interface ServeContext {
 }
 
 type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
-  /** Never rejects. */
   suspendRuns(): Promise<void>;
-  /** Ends its gateways. Never rejects. */
   closeGateways(): Promise<void>;
 };
 
-/** The methods of a runtime. What most programs never call is neither read from disk nor opened before its first use. */
+/** The methods of a runtime. Rarely used parts are loaded on first use. */
 export function serveRuntime(
   loaded: LoadedRuntime,
   wired: WiredRuntime,
@@ -81,7 +78,7 @@ export function serveRuntime(
       ...{ concurrency, batchSizeOf: wired.batchSizeOf, requireOpen, announce: dispatcher.announce, buildOf },
     });
   });
-  /** The method of an open runtime, with what it throws and the failure messages of its document scrubbed. */
+  /** Rejects if the runtime is closed; scrubs thrown errors and failure messages. */
   const method =
     <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
     async (...given: Given): Promise<Result> => {
@@ -95,7 +92,6 @@ export function serveRuntime(
     };
   const startRun = runs.method((api) => api.run);
   const gateways: LazyGateway[] = [];
-  /** Of all SDKs of this process. */
   let shared: LazyGateway | undefined;
   const openGateway = (options: GatewayOptions = {}) => {
     requireOpen();
@@ -110,7 +106,7 @@ export function serveRuntime(
   const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
-  // Only filled-in values stand in what a config declares: a forwarded value that equals a name must not hide the name.
+  // Only filled-in values are redacted in declarations. A forwarded value that equals a name must not hide the name.
   const shown = <Value>(declared: Value): Value =>
     scrubMembers(declared, createSecretHider(config.environment?.secrets ?? []).text);
   return {
@@ -207,7 +203,7 @@ async function callEval(
   { id = type, threshold, signal = neverAborted }: EvalOptions = {},
 ): Promise<EvalDocument> {
   const request = toEvalRequest(type, input);
-  // Wrong params are a usage error of a direct call only; in suites and pipelines they may depend on the case.
+  // Invalid params are a usage error of a direct call only; in suites and pipelines they may depend on the case.
   if (!evals.has(type)) (await import('../../builtins/checks/all.ts')).requireParams(request);
   const { outcome, passed } = await services.score({ id, type, request, threshold, signal });
   return toEvalDocument(outcome, passed);
@@ -252,7 +248,6 @@ function openAgents({ config, wired, store, emit }: AgentsContext): Runtime['age
 
 const ANSWER_MS = 1_000;
 
-/** Takes an event, or a point of a foreign dialect, through its hooks. Throws EVENT_INVALID. */
 async function fireEvent(
   {
     links,
@@ -276,22 +271,20 @@ async function fireEvent(
   return toDecisionDocument(decision, { wholeFaults });
 }
 
-/** A caller without types may hand in anything. */
 function isPointEvent(event: EventInput | PointEvent): event is PointEvent {
   return isObject(event) && 'dialect' in event;
 }
 
-/** A run that `begin` begins: its document, its id before that, and its events, as `toShown` gives them. */
 function toStartedRun(
   begin: (listener: RunListener) => Promise<RunDocument>,
   toShown: (event: RunEvent) => RunEvent,
 ): StartedRun {
   const queue = openEventQueue(toShown);
   const kept = Promise.withResolvers<string>();
-  // What it was rejected with, the document is rejected with too.
+  // The promise of the document rejects with the same error.
   kept.promise.catch(() => {});
   const begun = begin({ onKept: kept.resolve, onEvent: queue.push });
-  // A promise of its own, so that a run that nobody waits for and that failed is reported as any other rejection.
+  // A separate promise, so that an unhandled failure is reported like any other rejection.
   const document = begun.then((ended) => {
     queue.end();
     return ended;
@@ -308,24 +301,19 @@ function toStartedRun(
       });
     }
     isRead = true;
-    // The reader is told.
     document.catch(() => {});
     return queue.reader;
   };
   return Object.assign(document, { id: kept.promise, [Symbol.asyncIterator]: read });
 }
 
-/** The events of a run on their way to one reader, who may be slow, or gone. */
 interface EventQueue {
-  /** Never waits. What a reader has not read while much more came is dropped, the oldest first, and counted. */
+  /** Never waits. If the reader is too slow, the oldest events are dropped and counted. */
   push(event: RunEvent): void;
-  /** No event follows; `error`: why the run could not go on. */
   end(error?: unknown): void;
-  /** What is left of the events, and those to come. */
   readonly reader: AsyncIterableIterator<RunEvent>;
 }
 
-/** `toShown` gives what the reader gets of an event. */
 export function openEventQueue(toShown: (event: RunEvent) => RunEvent): EventQueue {
   let waiting: RunEvent[] = [];
   let size = 0;
@@ -401,11 +389,9 @@ export function openEventQueue(toShown: (event: RunEvent) => RunEvent): EventQue
   };
 }
 
-/** What waits for a slow reader at most. */
 const MOST_EVENTS = 1_000;
 const MOST_CHARACTERS = 1_000_000;
 
-/** Characters, about: of what may be long in it. */
 function sizeOf(event: RunEvent): number {
   switch (event.type) {
     case 'text':
@@ -417,11 +403,9 @@ function sizeOf(event: RunEvent): number {
   }
 }
 
-/** The document with what is secret in its data hidden; the same one if there was nothing to hide. */
 export function redactDocument<Document extends object>(document: Document, redact: Redact): Document {
   const text = stringifyJson(document);
   const shown = redact(text);
   if (shown === text) return document;
-  // The shape is the same: only texts were hidden.
   return toDocument(Object.fromEntries(exactMembers(new Json(shown)))) as Document;
 }

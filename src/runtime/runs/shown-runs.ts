@@ -6,24 +6,22 @@ import { toStepDetails } from '../../pipelines/show/step-details.ts';
 import { createTotals } from '../../pipelines/show/totals.ts';
 import type { RunFilter, RunRecord, StepRecord, Store } from '../../store/store.ts';
 
-/** Which runs are listed. */
 export interface ListFilter extends Omit<RunFilter, 'status'> {
   readonly status?: ShownStatus | undefined;
 }
 
-/** Runs of a store, the newest first; those whose process is gone are told from those that are executed. */
+/** Lists runs, newest first. A running run whose process is gone has the status `cut_off`. */
 export async function listRuns(store: Store, filter: ListFilter): Promise<RunInfo[]> {
   return (await findRuns(store, filter)).map(({ info }) => info);
 }
 
-/** The same with their places in the store. */
 export async function findRuns(
   store: Store,
   { status, ...filter }: ListFilter,
 ): Promise<{ readonly info: RunInfo; readonly place: number }[]> {
   const stored = status === 'cut_off' ? 'running' : status;
   const isEither = stored === 'running';
-  // How many of them are of either kind is not known to the store.
+  // The store does not distinguish running and cut-off runs, so the limit applies later.
   const wanted = isEither ? { ...filter, status: stored, limit: undefined } : { ...filter, status: stored };
   const found = await store.summarizeRuns(wanted, Date.now());
   const claimed = await claimedAmong(store, found);
@@ -31,7 +29,6 @@ export async function findRuns(
   return isEither ? runs.filter(({ info }) => info.status === status).slice(0, filter.limit) : runs;
 }
 
-/** A run, its totals and its timeline. Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function showRun(
   store: Store,
   id: string,
@@ -85,10 +82,8 @@ async function findBelow(store: Store, run: RunRecord) {
 
 const MOST_CHILDREN = 1_000;
 
-/** Entries of the journal up to which the timeline of a run goes. */
 const TIMELINE_STEPS = 2_000;
 
-/** What each step of a run came to, read as it is asked for. Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function* showSteps(
   store: Store,
   id: string,
@@ -108,7 +103,7 @@ async function* readSteps(store: Store, id: string): AsyncGenerator<StepRecord> 
 
 const PAGE_STEPS = 500;
 
-/** Whether a run that is `running` is executed can be told by its claim alone. */
+/** Only the claim shows whether a running run is executed. */
 async function claimedAmong(
   store: Store,
   runs: readonly Pick<RunRecord, 'status'>[],
@@ -117,7 +112,7 @@ async function claimedAmong(
 }
 
 function withStatus<Info extends RunInfo>(info: Info, claimed: ReadonlySet<string>): Info {
-  // Whoever executes a run executes what its steps began.
+  // The holder of a run also executes the runs of its steps.
   if (info.status !== 'running' || claimed.has(info.parent?.root_run_id ?? info.run_id)) return info;
   Reflect.set(info, 'status', 'cut_off');
   return info;

@@ -13,14 +13,13 @@ export interface WorkContext {
   readonly config: RuntimeConfig;
   readonly emit: Emit;
   readonly openStore: () => Promise<Store>;
-  /** Executes a run that is due until it ends or waits. Throws RUN_BUSY where it is due no more. */
   readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
   readonly openWorker: (options: WorkerOptions) => Promise<Worker>;
 }
 
 /**
- * Goes on with runs as they are due, until it is stopped; then those under way go on for a while, and are set down. With `once`: until none is.
- * Over Postgres that is a worker. Throws USAGE, STORE_FAILED.
+ * Resumes runs as they become due until it is stopped. Then active runs continue up to `drainMs` and are suspended.
+ * With `once`, returns when no run is due. On Postgres it starts a worker. Throws USAGE, STORE_FAILED.
  */
 export async function work(context: WorkContext, options: WorkOptions): Promise<void> {
   const { config, openStore, openWorker } = context;
@@ -87,7 +86,7 @@ async function goOn(
   if (signal.aborted) emit({ type: 'note', name: 'work', level: 'info', message: 'stopped' });
 }
 
-/** Never rejects; undefined: somebody else has it, or it was given back. */
+/** Never rejects. Undefined: another process has the run, or it was suspended for the stop. */
 async function goOnWith(
   id: string,
   { resume, signal }: Pick<WorkContext, 'resume'> & { readonly signal: AbortSignal },
@@ -116,21 +115,19 @@ function lostRunsError(file: string): RuntimeError {
   return new RuntimeError('USAGE', message, { hint: 'Set spec.state_store to {type: sqlite}.' });
 }
 
-/** The longest time between two looks, for what no change of the store tells: that a process is gone. */
+/** The store does not report the death of a process, so due runs are polled this often. */
 const IDLE_MS = 1_000;
 const DRAIN_MS = 30_000;
 
 interface DueRunList {
-  /** The ids of runs that are due and that nobody executes, the oldest first; and when the next one is due, ms since 1970. Throws STORE_FAILED. */
   find(
     isActive: (id: string) => boolean,
   ): Promise<{ readonly ready: string[]; readonly nextAt: number | undefined }>;
-  /** What has become of one, undefined: somebody else has it. What could not be gone on with is left alone for a while. */
+  /** Records the result of a run; undefined: another process has it. The run is skipped for a while. */
   note(id: string, run: WorkedRun | undefined): void;
 }
 
 function createDueRuns(store: Store): DueRunList {
-  /** Until when runs are left alone, as `performance.now()` has it. */
   const aside = new Map<string, number>();
   return {
     find: async (isActive) => {
@@ -138,7 +135,6 @@ function createDueRuns(store: Store): DueRunList {
       const now = performance.now();
       for (const [id, until] of aside) if (until <= now) aside.delete(id);
       const ours = runs.filter(({ id }) => !isActive(id) && !aside.has(id));
-      // Only the claim of a run tells whether somebody executes it.
       const claimed = ours.some(({ why }) => why === 'running') ? await store.listClaimed() : none;
       return { ready: ours.flatMap(({ id }) => (claimed.has(id) ? [] : [id])), nextAt };
     },
@@ -150,8 +146,10 @@ function createDueRuns(store: Store): DueRunList {
 }
 
 const none: ReadonlySet<string> = new Set();
-/** Whoever has claimed a run says a moment later that it is running; and nothing that is due at once again keeps this process busy. */
+/**
+ * A claimed run gets the status `running` a moment later. Also avoids a busy loop on a run that is due again at once.
+ */
 const AGAIN_MS = 500;
 const FAULT_MS = 5_000;
-/** What cannot be read, or is of another config, stays so for long. */
+/** A run that is unreadable or has another config stays so for long. */
 const REFUSED_MS = 60_000;

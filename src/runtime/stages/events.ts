@@ -7,10 +7,8 @@ import type { RuntimeOptions } from '../api.ts';
 import { openShadowRecorder, type ShadowRecorder } from '../shadow-recorder.ts';
 import type { LoadedRuntime } from './load.ts';
 
-/** Where the events of a runtime go. */
 export interface RuntimeEvents {
   readonly emit: Emit;
-  /** Waits for what is being stored of them. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -20,7 +18,6 @@ interface EventSink {
   take(event: RuntimeEvent): void;
 }
 
-/** Opens the listeners, scrubbed: the caller's, the log, the recorder of shadows; emits what has happened already. */
 export async function openEvents(
   { config, scrubber, events }: LoadedRuntime,
   results: () => Promise<ResultStore>,
@@ -36,7 +33,6 @@ export async function openEvents(
   if (shadows.isRecording) sinks.push(shadowSink(shadows));
   if (sinks.length === 0) return { emit: emitNothing, close: () => shadows.close() };
   const take = (given: RuntimeEvent) => {
-    // Of an event that nobody wants nothing is scrubbed.
     if (sinks.some((sink) => sink.wants(given))) notify(scrubEvent(given, scrubber));
   };
   const emit = Object.assign(take, {
@@ -78,7 +74,7 @@ function notifySink(sink: EventSink, event: RuntimeEvent): void {
   }
 }
 
-/** The event with secrets hidden in its messages. The text of a model is data and stays as it is. */
+/** Redacts secrets in messages. The text of a model is data and stays unchanged. */
 export function scrubEvent<Event extends RuntimeEvent>(event: Event, scrubber: Scrubber): Event;
 export function scrubEvent(event: RuntimeEvent, scrubber: Scrubber): RuntimeEvent {
   switch (event.type) {

@@ -17,24 +17,22 @@ import type { RuntimeOptions } from '../api.ts';
 import { isCredentialName } from '../log/redact.ts';
 import { createScrubber, type RuntimeScrubber } from '../log/scrub.ts';
 
-/** A config file that was read, and what everything after it needs. */
 export interface LoadedRuntime {
-  /** With the options of the caller, and the entries that its plugins gave. */
   readonly config: RuntimeConfig;
   readonly host: HostEnv;
   readonly launch: Launcher;
   readonly scrubber: RuntimeScrubber;
-  /** What happened before there was anybody to tell it to. */
   readonly events: readonly RuntimeEvent[];
 }
 
-/** Reads the config file. Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED, ABORTED. */
+/** Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED, ABORTED. */
 export async function loadRuntime(
   file: string | URL,
   options: RuntimeOptions,
   askPlugins: AskPlugins = withPlugins,
 ): Promise<LoadedRuntime> {
-  // In the background: what killed processes left must not delay the start, and most commands are over by then.
+  // Cleans up after killed processes in the background and delayed. It must not slow down the start, and most commands
+  // end earlier.
   setTimeout(() => void sweepLeftBehind(), SWEEP_AFTER_MS).unref();
   const { config: declared, host, launch, problems } = await readOpenable(file, options);
   if (hasSandboxes(declared)) (await import('../binding/sandbox-backends.ts')).makeStateFolder(declared);
@@ -50,8 +48,8 @@ export async function loadRuntime(
 }
 
 /**
- * The config of a file that can be opened: what every runtime begins with, and `validate` too. Starts none of its processes and
- * writes nothing. Throws as `loadRuntime` does.
+ * Reads a config that can be opened, for runtimes and for `validate`. Starts no process of the config and writes
+ * nothing. Throws as `loadRuntime`.
  */
 export async function readOpenable(
   file: string | URL,
@@ -86,7 +84,6 @@ async function sweepLeftBehind(): Promise<void> {
   await sweepOrphans();
 }
 
-/** The launcher of that name, opened for the first process that is started, but a native one, which may be refused, at once. */
 async function lazyLauncher(name: LauncherName): Promise<Launcher> {
   let opened: Launcher | undefined;
   const launcher = once(async () => {
@@ -112,7 +109,6 @@ function withOptions(
   };
 }
 
-/** The config with what its plugins say about themselves, if there are any. Throws CONFIG_INVALID, ABORTED. */
 async function withPlugins(
   config: RuntimeConfig,
   host: HostEnv,
@@ -128,8 +124,8 @@ async function withPlugins(
 }
 
 /**
- * The secrets of a config: environment values that its entries forward, literals with names of credentials,
- * keys and secret headers of its providers, and what was filled into its values. A key in a file is added by the code that reads it.
+ * The secrets of a config: forwarded environment values, literals with names of credentials, keys and secret headers of
+ * providers, and filled-in values. A key in a file is added by the code that reads it.
  */
 export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
   const entries = [...config.tools, ...config.evals, ...config.hooks].flatMap(({ exec }) => exec?.env ?? []);
@@ -160,7 +156,6 @@ function secretOfAudit({ gateway }: RuntimeConfig, host: HostEnv): string[] {
   return [(name === undefined ? undefined : host[name]) ?? ''].filter(({ length }) => length >= SHORTEST);
 }
 
-/** The address of a state store; the password in it is a secret as that of any address. */
 function secretsOfStore({ stateStore }: RuntimeConfig, host: HostEnv): string[] {
   if (stateStore.type !== 'postgres' || !Object.hasOwn(host, stateStore.urlEnv)) return [];
   return [host[stateStore.urlEnv] ?? ''].filter(({ length }) => length >= SHORTEST);
@@ -179,5 +174,5 @@ function secretsOfEndpoint({ endpoint }: RuntimeConfig['hooks'][number]['exec'])
   return [...secretsOfHeaders(endpoint.headers), password].filter(({ length }) => length >= SHORTEST);
 }
 
-/** Shorter values would hide too much ordinary text. */
+/** Shorter values would redact too much ordinary text. */
 const SHORTEST = 8;

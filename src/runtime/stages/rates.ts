@@ -9,17 +9,13 @@ import {
 import type { SharedWork } from '../../store/shared-work.ts';
 import type { LazyStore } from '../lazy-store.ts';
 
-/** What keeps the calls of a runtime, by whatever way they come, to the limits of their providers. */
 export interface Rates {
-  /** Undefined for a provider without a limit. */
   of(provider: Pick<ProviderConfig, 'id'>): RateQueue | undefined;
-  /** Undefined for a provider without limits of its streams; they are those of this process. */
   streamsOf(provider: Pick<ProviderConfig, 'id'>): StreamLimits | undefined;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Limits of this process alone, or those of all that share the store, which is opened with the first call. */
+/** Limits for this process, or for all processes that share the store. The store is opened with the first call. */
 export async function openRates(
   { providers, stateStore }: Pick<RuntimeConfig, 'providers' | 'stateStore'>,
   store: Pick<LazyStore, 'open'>,

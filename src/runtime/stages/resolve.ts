@@ -15,10 +15,8 @@ interface Entry<Config> {
   readonly resolved: ResolvedEntry;
 }
 
-/** The resolved entries of a config; `all` are those with a process or an endpoint. */
 export type Entries = ReturnType<typeof resolveEntries>;
 
-/** Makes every default, path, environment value and limit of the entries final. */
 export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
   const tools = config.tools.map((tool) => ({
     config: tool,
@@ -43,12 +41,10 @@ export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
   const nativeEntries = [...tools, ...evals, ...hooks].flatMap(({ resolved }) =>
     resolved === undefined ? [] : [resolved],
   );
-  // For the scrubber and for warnings about missing environment names.
   const all: readonly SecretHolder[] = [...nativeEntries, ...foreignHooks];
   return { tools, evals, hooks, foreign, all };
 }
 
-/** What the entries start. */
 export function bindingsOf({ tools, evals, hooks, foreign }: Entries): readonly Binding[] {
   const all = [...tools, ...evals, ...hooks, ...foreign];
   return all.flatMap(({ resolved }) => (resolved?.binding === undefined ? [] : [resolved.binding]));

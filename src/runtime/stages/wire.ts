@@ -35,23 +35,19 @@ import type { LoadedRuntime } from './load.ts';
 import type { Rates } from './rates.ts';
 import type { Entries } from './resolve.ts';
 
-/** What is called through a runtime. */
 export type WiredRuntime = Awaited<ReturnType<typeof wireRuntime>>;
 
 interface WireContext {
   readonly emit: Emit;
-  /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
   readonly closed: AbortSignal;
   readonly options: RuntimeOptions;
   readonly rates: Rates;
-  /** In place of the one that the options ask for. */
   readonly cassette?: Cassette | undefined;
 }
 
 /** Source: the default of `in_flight_mb` in the schema. */
 const IN_FLIGHT_MB = 256;
 
-/** Opens tools, evals, hooks and models on their processes. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
 export async function wireRuntime(
   loaded: LoadedRuntime,
   entries: Entries,
@@ -84,7 +80,7 @@ export async function wireRuntime(
   const evals = new Map(
     entries.evals.map(({ config: { name }, resolved }) => [name, wiring.evalPort(resolved)]),
   );
-  // A recording answers by requests, and what stands together in one differs from run to run.
+  // Recordings match whole requests, and batches differ from run to run.
   const batchSizeOf = (batch = 1) => (cassette === undefined ? batch : 1);
   const batches = new Map(
     entries.evals.flatMap(({ config: { name, batch = 1 }, resolved }) => {
@@ -98,7 +94,6 @@ export async function wireRuntime(
     ...{ config, tools, evals, batches, links, emit, env: host },
     ...{ record, replay, cassette, scrubber, rates, requireOpen: () => closed.throwIfAborted() },
   });
-  /** What is wrong with arguments that a filter has changed. */
   const checkArgs = (changed: HookEvent) =>
     changed.phase === 'before_execution'
       ? checkChangedArgs(tools.get(changed.request.name), changed)
@@ -112,9 +107,7 @@ export async function wireRuntime(
   return {
     ...{ links, groups, tools, declared, evals, services, cassette, checkArgs },
     ...{ isRecording: record !== undefined, replay, concurrency: wiring.concurrency },
-    /** How many cases of that eval go into one request at most. */
     batchSizeOf: (type: string) => batchSizeOf(config.evals.find(({ name }) => name === type)?.batch),
-    /** Waits for observers, then ends every process. Never rejects. */
     close: async () => {
       await Promise.all([...wiring.observerQueues, ...groups].map((each) => each.close()));
       closing.abort();
@@ -153,16 +146,14 @@ async function foreignLinksOf(
 }
 
 interface WiringContext extends ProcessContext, Pick<GroupContext, 'prepare' | 'writeLongText' | 'closing'> {
-  /** Records or replays the exchanges with processes; undefined: neither. */
   readonly cassette: Cassette | undefined;
 }
 
-/** Creates the ports, hook links and tools of a runtime, and collects the transports and queues to close. */
 export function createWiring(config: RuntimeConfig, context: WiringContext, stop: AbortSignal | undefined) {
   const { emit } = context;
   const concurrency = config.concurrency ?? availableParallelism();
   const callPool = createPool(concurrency);
-  // Observers and shadows have their own pool, so that they never take a slot from an awaited call.
+  // Observers and shadows have their own pool, so they never take a slot from an awaited call.
   const observerPool = createPool(concurrency);
   const transports: Transport[] = [];
   const observerQueues: ObserverQueue[] = [];
@@ -212,7 +203,6 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
     transports,
     observerQueues: observerQueues,
     evalPort: (resolved: ResolvedEntry) => port(resolved, requireNative(resolved.binding.dialect).eval),
-    /** Batches over the processes of that port. */
     evalBatches: (single: Port<EvalRequest, EvalOutcome>, { binding }: ResolvedEntry, size: number) =>
       openEvalBatches(
         { ...single, codec: requireNative(binding.dialect).evalBatch },
@@ -242,9 +232,7 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
       description: tool.description,
       inputSchema: tool.inputSchema,
     }),
-    /** The wiring that foreign hooks are opened with. */
     foreignWiring: { ...context, stop, wrap, callPool: callPool, observerPool: observerPool, transports },
-    /** All links of the chain, in the order in which they run. */
     links: ({ hooks }: Pick<Entries, 'hooks'>, foreignLinks: readonly PlacedLink[]): Link[] => {
       const nativeLinks = hooks.map(({ config: hook, resolved }) => ({
         place: hook.fileIndex,
@@ -256,13 +244,12 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
   };
 }
 
-/** Whether arguments of the tool are in a form that its schema does not describe; undefined where none are. */
 function directArgsOf({ exec, inputSchema }: ToolConfig): OfferedTool['isDirect'] {
   const dialect = exec && toolDialectOf(exec.dialect);
   return dialect && ((args) => dialect.isDirect(args, inputSchema));
 }
 
-/** The real path among the arguments of a call; undefined without one or for `vfs://`. */
+/** The real path in the arguments of a call; undefined if there is none or for `vfs://`. */
 export function findPath(folder: string, args: Json): string | undefined {
   const named = isObject(args.value) ? pathArgumentOf(args.value) : undefined;
   if (typeof named !== 'string' || named === '' || named.startsWith('vfs://')) return undefined;

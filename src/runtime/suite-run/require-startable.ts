@@ -17,13 +17,12 @@ interface StartContext {
   readonly config: RuntimeConfig;
   readonly services: Pick<Services, 'model'>;
   readonly env: HostEnv;
-  /** The recording that answers in the place of models and programs. */
   readonly replay: string | undefined;
 }
 
 /**
- * Finds, before the first case and its costs, what would fail for every case: a program or script that cannot start, a provider
- * or judge without its key. Throws CONFIG_INVALID, PROVIDER_UNUSABLE, NAME_UNKNOWN.
+ * Checks, before the first case costs anything, for failures of every case: a program or script that cannot start, a
+ * provider or judge without a key. Throws CONFIG_INVALID, PROVIDER_UNUSABLE, NAME_UNKNOWN.
  */
 export async function requireStartable(
   suite: Suite,
@@ -33,7 +32,6 @@ export async function requireStartable(
   if (replay !== undefined) return;
   const subjects = subjectsOf(suite);
   const checks = checksOf(suite);
-  // Answers that are kept need neither a tool nor a key.
   const asked = subjects.filter((subject) => (cache ?? subject.cache ?? false) === false);
   const used = {
     eval: new Set([...checks.map(({ type }) => type), ...asked.flatMap(guardrailsOf)]),
@@ -54,8 +52,8 @@ export async function requireStartable(
 }
 
 /**
- * Throws CONFIG_INVALID where the suite reads a column that no row has, of a dataset that is small enough to be read before
- * the run. A column that some rows lack is a problem of these.
+ * Throws CONFIG_INVALID if the suite reads a column that no row of a small dataset has. A column missing in some rows
+ * is a problem of those rows.
  */
 export async function requireColumns({ file, dataset }: Suite, signal: AbortSignal): Promise<void> {
   if (dataset.kind === 'inline') return;
@@ -77,7 +75,6 @@ export async function requireColumns({ file, dataset }: Suite, signal: AbortSign
 
 const MOST_COLUMNS = 100;
 
-/** Throws PROVIDER_UNUSABLE where a provider of the chat would refuse the name of one of its tools. */
 function requireToolNames(id: string, tools: readonly string[], { providers }: RuntimeConfig): void {
   const problem = tools.map((tool) => whyToolNameRefused(tool, id, providers)).find((each) => each);
   if (problem !== undefined)
@@ -93,7 +90,9 @@ function toolsOf(subject: Subject): readonly string[] {
   return subject.kind === 'chat' ? subject.chat.tools : [];
 }
 
-/** Whether every call of some subject, or some labelled event, asks the filter; one with `match` may never be asked. */
+/**
+ * Whether the filter surely runs: for every call of a subject, or for labelled events. With `match` it may never run.
+ */
 function isAsked({ name, hook, mode, match }: HookConfig, { evals }: Suite, subjects: readonly Subject[]) {
   if (evals.some(({ check }) => check.kind === 'guard' && check.only === name)) return true;
   if (mode !== 'filter' || match !== undefined) return false;

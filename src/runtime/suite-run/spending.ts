@@ -15,14 +15,14 @@ interface SpendingContext {
   readonly config: RuntimeConfig;
   readonly scrubber: Scrubber;
   readonly warn: (message: string) => void;
-  /** Whether recordings answer, or are made: then neither a price nor a kept answer counts. */
+  /** Whether a recording is made or replayed: then prices and cached answers are ignored. */
   readonly usesRecording: boolean;
   readonly isReplaying: boolean;
 }
 
 /**
- * What the model calls of a run keep to: its budgets, and the answers that are kept. Throws USAGE when a price that a budget needs is
- * unknown, and FILE_UNREADABLE.
+ * Applies budgets and cached answers to the model calls of a run. Throws USAGE if a budget needs an unknown price, and
+ * FILE_UNREADABLE.
  */
 export function openSpending(
   suite: Suite,
@@ -40,7 +40,7 @@ export function openSpending(
   return {
     onFound: ({ spending }) => total?.add(spending?.cost_usd ?? 0),
     aroundEpoch: async (epoch, work) => {
-      // Another case had to be left out: so is every one that comes now, even if its first calls would fit.
+      // The budget has already refused a case, so later cases are refused too, even if their first calls would fit.
       if (total?.isExceeded()) await total.admit(Number.MIN_VALUE, undefined);
       const ofCase = caseUsd === undefined ? [] : [createBudget(caseUsd, 'a case')];
       const budgets = [...ofCase, ...(total === undefined ? [] : [total])];
@@ -57,7 +57,7 @@ export function openSpending(
   };
 }
 
-/** Notes when the budget of the run has refused a call of this case, which is then judged by half. */
+/** Notes when the budget of the run refused a call of this case, because the case is then incomplete. */
 function noting(budget: Budget, total: Budget | undefined, refusing: { isRefused: boolean }): Budget {
   if (budget !== total) return budget;
   return {
@@ -73,7 +73,6 @@ function noting(budget: Budget, total: Budget | undefined, refusing: { isRefused
   };
 }
 
-/** An answer of the subject that was kept stands for the calls that made it. */
 function withSpending(record: EpochRecord, { tally }: CallScope): EpochRecord {
   const kept = record.subject?.cached === true ? 1 : 0;
   const [calls, cached] = [tally.calls + kept, tally.cached + kept];
@@ -83,7 +82,7 @@ function withSpending(record: EpochRecord, { tally }: CallScope): EpochRecord {
   return { ...record, spending: { calls, cached, cost_usd: cost } };
 }
 
-/** Any provider may be called: by a subject, a judge, or under another name that a hook gives. */
+/** Every provider needs prices, because subjects, judges and hooks may call any of them. */
 function requirePrices({ config, isReplaying }: SpendingContext): void {
   const unknown = isReplaying ? [] : config.providers.filter((provider) => !hasPrices(provider));
   if (unknown.length === 0) return;
@@ -103,7 +102,6 @@ function openCache(
   return openResponseCache(folder, { warn, scrubber });
 }
 
-/** Where answers of models are kept unless another folder is named: beside the state of the project. */
 export function responseFolderOf({
   stateStore,
   folder,

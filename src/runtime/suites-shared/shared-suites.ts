@@ -35,19 +35,14 @@ interface SharedSuitesContext extends ChunkJudgeContext {
   readonly announce: Announce;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
-  /** Processes at once. */
   readonly concurrency: number;
-  /** Whether exchanges are recorded, or answered from a recording. */
   readonly usesRecording: boolean;
 }
 
-/** Runs of suites that workers share. */
 export interface SharedSuites {
-  /** Gives the cases to workers, waits for them, and reports. Throws as a run of its own does, and WORKER_FAILED. */
+  /** Distributes the cases to workers, waits for them, and reports. Throws as a local run, and WORKER_FAILED. */
   run(suite: Suite, options: SuiteRunOptions): Promise<SuiteReport>;
-  /** The builds of the suites of this config whose files match a pattern, as seen from an absolute folder. */
   findBuilds(folder: string, pattern: string): Promise<ReadonlyMap<string, string>>;
-  /** Judges a chunk, by the id of its job. Rejects with STORE_FAILED. */
   judge(jobId: string, signal: AbortSignal): Promise<Handled>;
 }
 
@@ -93,7 +88,6 @@ export function openSharedSuites(context: SharedSuitesContext): SharedSuites {
     judge: async (jobId, signal) => {
       const [, runId = '', number = ''] = /^(.*)\/(\d+)$/.exec(jobId) ?? [];
       const claim = await chunksOf(await context.results()).claim(runId, Number(number));
-      // Done, somebody else's, or of a run that was given up.
       if (claim === undefined) return 'done';
       const note = (level: 'info' | 'warn', message: string) =>
         emit({ type: 'note', name: 'worker', level, message: `part ${number} of run ${runId} ${message}` });
@@ -130,7 +124,7 @@ function needsPostgres({ file }: RuntimeConfig): RuntimeError {
   );
 }
 
-/** What goes by the order of all rows, or by what this process alone has. Throws USAGE. */
+/** Refuses options that need the order of all rows, or something local to this process. Throws USAGE. */
 function refuseOptions(
   { dataset }: Suite,
   { select, bail, keep }: SuiteRunOptions,
@@ -150,12 +144,12 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** What a worker must have alike, beside the config and its scripts. Throws FILE_UNREADABLE. */
+/** The files of a suite that a worker must have, besides the config and its scripts. Throws FILE_UNREADABLE. */
 function sourceOf(suite: Suite): string {
   return ['suite', ...filesOf(suite).map((file) => readFileSync(file, 'utf8'))].join('\n');
 }
 
-/** None for a suite that is not of this config, or that cannot be read: no run of it can be begun here either. */
+/** Empty for a suite that is unreadable or has another config, because no run of it can start here. */
 function buildOfFile(file: string, config: RuntimeConfig, buildOf: BuildOf): [string, string][] {
   try {
     const suite = requireSuite(file, config);
@@ -169,11 +163,9 @@ function buildOfFile(file: string, config: RuntimeConfig, buildOf: BuildOf): [st
 interface ChunkJudgeContext {
   readonly config: RuntimeConfig;
   judgingOf(suite: Suite, options: SuiteRunOptions): Promise<Judging>;
-  /** The results of the state store. Throws STORE_FAILED. */
   results(): Promise<ResultStore>;
 }
 
-/** Judges chunks that were claimed. False: another worker has it meanwhile, and nothing was kept. */
 type JudgeClaimed = (claim: ChunkClaim, runId: string, signal: AbortSignal) => Promise<boolean>;
 
 function createChunkJudge(context: ChunkJudgeContext): JudgeClaimed {
@@ -181,7 +173,7 @@ function createChunkJudge(context: ChunkJudgeContext): JudgeClaimed {
   return async (claim, runId, signal) => {
     const { suite, header, judging, folder } = await load(claim.work);
     const store = await context.results();
-    // Of a run that was never reopened nothing of an open part is kept.
+    // Only a reopened run can have results of an unfinished chunk.
     const isReopened = (await store.reopenings(runId)).length > 0;
     const { find } = openJournal(store, runId, isReopened);
     const judged = await fencedBy(claim, () =>
@@ -208,7 +200,6 @@ function createLoader({ config, judgingOf }: ChunkJudgeContext): (work: string) 
     const dataset = work.dataset === undefined ? undefined : fromShared(folder, work.dataset);
     const options = { epochs, reducer, retries, timeoutMs, keepGoing, cache, providers, dataset };
     const suite = applyOptions(requireSuite(file, config), options);
-    // Messages name files as the one who began the run does.
     return {
       suite: { ...suite, file: header.file },
       header,
@@ -241,7 +232,7 @@ async function planAndAwait(
   const signal =
     options.signal === undefined ? ending.signal : AbortSignal.any([options.signal, ending.signal]);
   const planned = planChunks(chunks, suite, { runId, rowsPerChunk, signal });
-  // Whoever awaits the chunks is told.
+  // `awaitChunks` reports the error.
   planned.catch(() => {});
   let total: number | null = null;
   planned.then(
@@ -261,7 +252,7 @@ async function planAndAwait(
   }
 }
 
-/** Rows that are done count as cases; what they came to is known at the end. */
+/** Finished rows count as passed cases; the real results are known at the end. */
 function toProgress({ doneRows, rows }: ChunkProgress, total: number | null): SuiteProgress {
   const fraction = rows === 0 ? null : doneRows / rows;
   return {
@@ -326,7 +317,6 @@ function workOf(
   };
 }
 
-/** What the cases of a suite are judged with. */
 export type Judging = Pick<
   SuiteOptions,
   | 'keepGoing'

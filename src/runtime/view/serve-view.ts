@@ -22,24 +22,21 @@ export { addressOfRun } from '../../suites/report/html/runs-page.ts';
 export { idOfFile } from './shelf.ts';
 
 interface ViewOptions extends ShelfOptions {
-  /** A name or address of this machine alone. */
   readonly host: string;
-  /** Default: `defaultPort`, or any that is free where that is taken. 0: any that is free. */
+  /** Default: `defaultPort`, or any free port if that is taken. 0: any free port. */
   readonly port: number | undefined;
   readonly userName: string;
 }
 
 interface ServedView {
-  /** With the token; `path`, from `/` on, is what is shown first. */
+  /** The URL with the token; `path`, from `/` on, is the page shown first. */
   urlOf(path: string): string;
-  /** Cuts what is under way. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Behind that of the gateway. */
 export const defaultPort = 8788;
 
-/** Serves pages over runs to browsers of this machine. Throws LISTEN_FAILED. */
+/** Throws LISTEN_FAILED. */
 export async function serveView({ host, port, userName, ...shelved }: ViewOptions): Promise<ServedView> {
   requireLoopback(host);
   const token = newToken();
@@ -70,7 +67,6 @@ async function listenAt(
   }
 }
 
-/** Milliseconds, and connections of a few browsers. */
 const limits = { headersMs: 10_000, requestMs: 30_000, idleMs: 30_000, connections: 64 };
 
 function requireLoopback(host: string): void {
@@ -87,21 +83,20 @@ function requireLoopback(host: string): void {
 interface ViewContext {
   readonly shelf: Shelf;
   readonly token: string;
-  /** Under whose name ratings are given until another is. */
   readonly userName: string;
 }
 
-/** The pages over runs. What is not among them is 404, and nothing of an address is ever a path of a file. */
+/** Unknown paths are 404. No part of a URL is used as a file path. */
 function createRoutes({ shelf, token, userName }: ViewContext): Hono {
   const app = new Hono();
-  // One at a time: each holds what one side said of every case.
+  // One at a time, because each holds all cases of one side in memory.
   const comparing = new PQueue({ concurrency: 1 });
   app.use(async ({ req }, next) => {
     const isPage = isPageRequest(req.raw);
     const refuse = isPage ? refusalPage : refusalDocument;
     const refusal = methodRefusal(req.method) ?? refuseName(req.raw);
     if (refusal !== undefined) return refuse(refusal);
-    // No browser sends the token by itself: the script of this page does, whatever link or address has led here.
+    // Browsers do not send the token by themselves. The script of the entry page does, whatever link led here.
     if (isPage && req.raw.headers.get('authorization') === null) return entryPage(noEntry);
     const visit = refuseVisit(req.raw, token) ?? (req.method === 'GET' ? undefined : refuseChange(req.raw));
     return visit === undefined ? await next() : refuse(visit);
@@ -189,8 +184,8 @@ const wrongMethod = {
 const notFound = { status: 404, code: 'not_found', message: 'There is no such page', hint: '' };
 
 /**
- * A body that is written while it is read, no faster than its reader takes it: of a page of any size only the part that is under
- * way is in memory. Resolves with its first part, and rejects with what `produce` throws before; what it throws later cuts the body.
+ * Streams a page as fast as its reader takes it, so that only the current part is in memory. Resolves with the first
+ * part and rejects with an earlier error of `produce`; a later error cuts the body.
  */
 export async function streamPage(
   produce: (sink: Sink) => Promise<void>,
@@ -204,7 +199,6 @@ export async function streamPage(
     const part = encoder.encode(waiting);
     waiting = '';
     begun.resolve();
-    // Rejects when the reader has gone.
     await writer.write(part);
   };
   const write = async (text: string): Promise<void> => {
@@ -225,7 +219,6 @@ export async function streamPage(
 
 const PART = 64 * 1024;
 
-/** Reads what a page sends of a rating, or of one that is taken back. Throws USAGE. */
 async function readRatingBody({ body }: Request): Promise<RatingInput> {
   const bytes = await readBounded(body ?? []);
   return readShape(ratingInput, tryParse(new TextDecoder().decode(bytes)), (path) => {
@@ -246,7 +239,6 @@ const ratingInput: Shape<RatingInput> = members<RatingInput>({
   comment: optional(text),
 });
 
-/** The longest rating as JSON, each of its characters escaped. */
 const MOST_BYTES = 128 * 1024;
 
 async function readBounded(body: AsyncIterable<Uint8Array> | readonly never[]): Promise<Uint8Array> {
@@ -261,26 +253,25 @@ async function readBounded(body: AsyncIterable<Uint8Array> | readonly never[]): 
 }
 
 /**
- * The secret of 192 bits that lets somebody in, made anew with each start. It stands in the fragment of the address that is
- * printed, which goes nowhere, and from then on in `Authorization`. Never in a cookie: browsers send those to all ports of a host.
+ * A secret of 192 bits, new with each start. It is in the fragment of the printed URL, which browsers do not send, and
+ * then in `Authorization`. Never in a cookie, because browsers send cookies to all ports of a host.
  */
 function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Why nothing is shown, whatever the token; undefined: it may be. Pages of other names that lead here do not get in. */
+/** Refuses requests for other host names, whatever the token. Undefined: allowed. */
 function refuseName({ headers }: Request): Refusal | undefined {
   const host = headers.get('host');
   return host !== null && isLoopbackName(host) ? undefined : otherName;
 }
 
-/** Why nothing is shown to who has not the token; undefined: it is. */
 function refuseVisit({ headers }: Request, token: string): Refusal | undefined {
   const [, given = ''] = /^Bearer (\S+)$/i.exec(headers.get('authorization') ?? '') ?? [];
   return isSame(given, token) ? undefined : noEntry;
 }
 
-/** Why nothing is changed; undefined: it may be. Asked beside `refuseVisit`. */
+/** Refuses changes from other origins. Undefined: allowed. Used together with `refuseVisit`. */
 function refuseChange({ headers }: Request): Refusal | undefined {
   const origin = headers.get('origin');
   if (origin !== null && origin !== `http://${headers.get('host')}`) return foreign;
@@ -288,7 +279,7 @@ function refuseChange({ headers }: Request): Refusal | undefined {
   return /^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '') ? undefined : notJson;
 }
 
-/** Takes as long whatever is given. */
+/** Compares in constant time. */
 function isSame(given: string, secret: string): boolean {
   const [one, other] = [given, secret].map((each) => createHash('sha256').update(each).digest());
   return one !== undefined && other !== undefined && timingSafeEqual(one, other);
@@ -319,7 +310,6 @@ const notJson: Refusal = {
   hint: '',
 };
 
-/** Why a request is not done. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -327,7 +317,7 @@ export interface Refusal {
   readonly hint: string;
 }
 
-/** On every answer: nobody frames, keeps, guesses at or reads it from elsewhere. */
+/** On every response: forbids framing, caching, sniffing and reading from other origins. */
 const guardingHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -340,7 +330,7 @@ const guardingHeaders: Readonly<Record<string, string>> = {
 const htmlHeaders = {
   ...guardingHeaders,
   'content-type': 'text/html; charset=utf-8',
-  // What the page itself may do stands in it.
+  // The page contains the rest of its policy.
   'content-security-policy': "frame-ancestors 'none'",
 };
 
@@ -354,12 +344,10 @@ export function htmlReply(body: string | ReadableStream<Uint8Array>, status = 20
   return new Response(body, { status, headers: htmlHeaders });
 }
 
-/** `json` is a document as text. */
 export function jsonReply(json: string, status = 200): Response {
   return new Response(`${json}\n`, { status, headers: jsonHeaders });
 }
 
-/** A refusal to who reads pages. */
 export function refusalPage({ status, message, hint }: Refusal, home?: string): Response {
   const page = renderPlainPage({
     title: message,
@@ -371,8 +359,8 @@ export function refusalPage({ status, message, hint }: Refusal, home?: string): 
 }
 
 /**
- * What a browser gets that brings no token: a page without anything of a run, whose script takes the token from the fragment of the
- * address, or from this browser's storage, which is of this host and port alone, and shows the page itself in its place.
+ * The page for a browser without a token; it shows nothing of a run. Its script takes the token from the fragment, or
+ * from the storage of this origin, and loads the page in its place.
  */
 export function entryPage({ status, message, hint }: Refusal): Response {
   return htmlReply(
@@ -397,7 +385,7 @@ export function entryPage({ status, message, hint }: Refusal): Response {
   );
 }
 
-// The page that is written stands under its own content security policy, which forbids what is not made before it.
+// The written page has its own content security policy, which forbids policies that were not created before it.
 const entryScript = `
 const key = 'signalbox-view';
 const [address] = location.href.split('#');
@@ -425,12 +413,10 @@ if (token === null) refuse();
 else show().then((isShown) => isShown || refuse(), refuse);
 `;
 
-/** A refusal to a page. */
 export function refusalDocument({ status, code, message, hint }: Refusal): Response {
   return jsonReply(JSON.stringify({ error: { code, message, hint } }), status);
 }
 
-/** What was thrown, as a refusal. */
 export function toRefusal(thrown: unknown): Refusal {
   const { code, message, hint } = toRuntimeError(thrown);
   return { status: statusOf(code), code, message, hint };

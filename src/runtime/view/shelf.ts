@@ -4,27 +4,26 @@ import type { ListedRun, RunsPage } from '../../suites/report/html/runs-page.ts'
 import { openRunFile } from '../../suites/report/run-file.ts';
 import type { Runtime } from '../api.ts';
 
-/** The runs that are shown: those that stores keep, and files of runs. */
 export interface Shelf {
-  /** One page of the list; `cursors` has for each store the id behind which it goes on, empty for its newest run. Throws STORE_FAILED. */
+  /**
+   * One page of the list. `cursors` has the ID after which each store continues, or an empty text for its start. Throws
+   * STORE_FAILED.
+   */
   page(suite: string | undefined, cursors: readonly string[]): Promise<RunsPage>;
-  /** Throws RUN_UNKNOWN, USAGE for an id that several stores know, FILE_UNREADABLE, STORE_FAILED. */
+  /** Throws RUN_UNKNOWN, USAGE for an ID in several stores, FILE_UNREADABLE, STORE_FAILED. */
   open(id: string): Promise<ShelvedRun>;
 }
 
 export interface ShelvedRun {
   readonly source: RunSource;
-  /** Of the store that keeps it; undefined of a file. */
   readonly runs: Runtime['evals']['runs'] | undefined;
 }
 
 export interface ShelfOptions {
   readonly runtimes: readonly Runtime[];
-  /** Files of JSON lines. */
   readonly files: readonly string[];
 }
 
-/** The id of a file among those that were given. */
 export function idOfFile(index: number): string {
   return `file-${index + 1}`;
 }
@@ -97,7 +96,6 @@ async function listFiles(
   return listed;
 }
 
-/** A file that cannot be read is listed too: its page says why. */
 async function listFile(id: string, file: string): Promise<ListedRun> {
   try {
     const { header, report } = await openRunFile(file);
@@ -109,7 +107,6 @@ async function listFile(id: string, file: string): Promise<ListedRun> {
   }
 }
 
-/** None where the store does not have it. */
 async function openKept({ evals: { runs } }: Runtime, id: string): Promise<ShelvedRun[]> {
   try {
     return [{ source: await runs.open(id), runs }];

@@ -2,53 +2,59 @@ import type { Fault } from '../../base/errors.ts';
 import type { RunStatus } from '../../contract/run.ts';
 
 export interface WorkerOptions {
-  /** Runs at once. Default: the number of cores. */
+  /** How many runs execute at once. Default: the number of cores. */
   readonly concurrency?: number | undefined;
-  /** A glob pattern of pipeline files, as seen from the config's folder. Default: `**\/*.pipeline.yaml`. */
+  /** A glob pattern for pipeline files, relative to the config's folder. Default: `**\/*.pipeline.yaml`. */
   readonly pipelines?: string | undefined;
-  /** The same of suite files. Default: `**\/*.suite.yaml`. */
+  /** A glob pattern for suite files, relative to the config's folder. Default: `**\/*.suite.yaml`. */
   readonly suites?: string | undefined;
-  /** `HOST:PORT` on which GET /healthz and /readyz are answered; port 0 is any free one. Default: nowhere. */
+  /** `HOST:PORT` that answers GET /healthz and /readyz; port 0 is any free port. Default: none. */
   readonly health?: string | undefined;
-  /** Of the program that works, for `workers list`. */
+  /** The version of the calling program, for `workers list`. */
   readonly version?: string | undefined;
 }
 
-/** A process that goes on with runs. */
+/** A process that executes runs. */
 export interface Worker {
   readonly id: string;
   readonly concurrency: number;
-  /** The pipeline and suite files, absolute, and the digests of each with the config and its scripts; one more is for tool calls. */
+  /**
+   * The pipeline and suite files, absolute. `builds` has the digest of each with the config and its scripts, and one
+   * for tool calls.
+   */
   readonly pipelines: readonly string[];
   readonly suites: readonly string[];
   readonly builds: readonly string[];
-  /** Where its health is served. */
+  /** The URL of its health endpoints. */
   readonly health: string | null;
-  /** Takes no further runs, lets those under way go on for so long (default: 30 s), and gives the rest back to other workers. Never rejects. */
+  /**
+   * Takes no more runs, lets active ones continue for `ms` (default: 30 s), and returns the rest to other workers.
+   * Never rejects.
+   */
   drain(ms?: number): Promise<void>;
 }
 
 export interface WorkOptions {
-  /** Runs at once. Default: the number of cores. */
+  /** How many runs execute at once. Default: the number of cores. */
   readonly concurrency?: number | undefined;
-  /** Ends when no run is due any more. Default: it goes on until `signal`. */
+  /** Ends when no run is due. Default: continues until `signal` is aborted. */
   readonly once?: boolean | undefined;
-  /** When aborted, no further run is taken. */
+  /** When aborted, no more runs are taken. */
   readonly signal?: AbortSignal | undefined;
-  /** How long runs may go on then, before they are set down. Default: 30 s. */
+  /** How long active runs may continue then, before they are suspended. Default: 30 s. */
   readonly drainMs?: number | undefined;
-  /** Called with the number of runs at once when it begins to look for them. */
+  /** Called with the concurrency when it begins to look for runs. */
   readonly onReady?: ((concurrency: number) => void) | undefined;
-  /** Called for each run that was gone on with; must not throw. */
+  /** Called for each resumed run; must not throw. */
   readonly onRun?: ((run: WorkedRun) => void) | undefined;
-  /** Of the program that works, for `workers list`. */
+  /** The version of the calling program, for `workers list`. */
   readonly version?: string | undefined;
 }
 
-/** What has become of a run that was gone on with. */
+/** The result of a resumed run. */
 export interface WorkedRun {
   readonly run_id: string;
-  /** `left`: it could not be gone on with, and is as it was. */
+  /** `left`: the run could not be resumed and is unchanged. */
   readonly status: RunStatus | 'left';
   readonly duration_ms: number;
   readonly error?: Fault;
@@ -59,10 +65,10 @@ export interface WorkerInfo {
   readonly id: string;
   readonly machine: string;
   readonly pid: number;
-  /** Of its Signalbox. */
+  /** The version of its Signalbox. */
   readonly version: string;
   readonly status: 'working' | 'draining' | 'silent';
-  /** Runs that it executes at once, and now. */
+  /** How many runs it can execute at once; `busy`: how many it executes now. */
   readonly concurrency: number;
   readonly busy: number;
   readonly builds: readonly string[];
@@ -73,6 +79,6 @@ export interface WorkerInfo {
 /** A run that waits for a worker. */
 export interface QueuedRun {
   readonly run_id: string;
-  /** `queued`; where it was started before under the same id, what it is now. */
+  /** `queued`; for an earlier run with the same ID, its current status. */
   readonly status: RunStatus;
 }

@@ -6,17 +6,16 @@ import { whyUnreadable } from '../../base/files/file-error.ts';
 import type { Binding } from '../../process/binding.ts';
 
 /**
- * Tells what a run is executed with from anything else: a digest of the text of its pipeline (empty for a tool call), of the
- * config, and of the scripts below the config's folder that its entries start. The folder itself may be anywhere. Throws
- * FILE_UNREADABLE for a config that cannot be read.
+ * Identifies what executes a run: a digest of the text of its pipeline (empty for a tool call), of the config, and of
+ * the scripts below the config's folder. It does not depend on the path of the folder. Throws FILE_UNREADABLE if the
+ * config cannot be read.
  */
 export interface BuildOf {
   (source: string): string;
-  /** The digests of those scripts by their paths in the config's folder, read anew. */
+  /** The current digests of those scripts, by path in the config's folder. */
   programs(): Readonly<Record<string, string>>;
 }
 
-/** The builds of a config and its entries. Files are read with the first build, and not again. */
 export function createBuildOf(
   file: string,
   bindings: readonly Binding[],
@@ -32,7 +31,6 @@ export function createBuildOf(
   return Object.assign(buildOf, { programs });
 }
 
-/** Hexadecimal digits: 128 bits. */
 const BUILD_LENGTH = 32;
 
 function digestConfig(files: readonly string[], programs: ReturnType<BuildOf['programs']>): string {
@@ -65,12 +63,11 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   } catch {
-    // The word is not a possible path, or a folder on it cannot be read.
     return false;
   }
 }
 
-/** `unreadable` where the file cannot be read, which its use will report. */
+/** `unreadable` if the file cannot be read; its use reports that. */
 function digestOf(path: string): string {
   try {
     return createHash('sha256').update(readFileSync(path)).digest('hex');

@@ -24,21 +24,17 @@ export interface WorkerContext {
   readonly work: SharedWork;
   readonly dispatcher: Dispatcher;
   readonly buildOf: BuildOf;
-  /** Executes a run until it ends or waits. */
   readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
   readonly suites: SuiteWork;
   readonly emit: Emit;
 }
 
-/** What a worker does for runs of suites. */
 export interface SuiteWork {
-  /** The builds of suites whose files match a pattern, as seen from an absolute folder, by their files. */
   findBuilds(folder: string, pattern: string): Promise<ReadonlyMap<string, string>>;
-  /** Judges a part of a dataset, by the id of its job. Rejects with STORE_FAILED. */
   judge(jobId: string, signal: AbortSignal): Promise<Handled>;
 }
 
-/** Takes runs from now on, of the pipelines that are there now. Throws USAGE, LISTEN_FAILED, STORE_FAILED. */
+/** Starts to take runs of the pipelines that exist now. Throws USAGE, LISTEN_FAILED, STORE_FAILED. */
 export async function openWorker(context: WorkerContext, options: WorkerOptions): Promise<Worker> {
   const { work, emit } = context;
   const { concurrency = availableParallelism() } = options;
@@ -58,7 +54,6 @@ export async function openWorker(context: WorkerContext, options: WorkerOptions)
     state.heardAt = performance.now();
   };
   let reaching: Promise<unknown> | undefined;
-  /** Asks the database, unless it has just been heard, and waits a moment for its answer. */
   const look = async () => {
     if (performance.now() - state.heardAt > FRESH_MS) {
       reaching ??= beat()
@@ -94,11 +89,9 @@ export async function openWorker(context: WorkerContext, options: WorkerOptions)
 interface WorkerState {
   working: Working | undefined;
   isDraining: boolean;
-  /** When the database was last heard of, as `performance.now()` has it. */
   heardAt: number;
 }
 
-/** The first call decides for all. */
 function once(end: (drainMs: number) => Promise<void>): Worker['drain'] {
   let ending: Promise<void> | undefined;
   return (drainMs = DRAIN_MS) => {
@@ -121,7 +114,6 @@ async function findBuilds(
   const found = await findPipelines(folder, options.pipelines ?? DEFAULT_PIPELINES);
   const judged = await suites.findBuilds(folder, options.suites ?? DEFAULT_SUITES);
   return {
-    // The empty text is that of tool calls.
     builds: [...new Set([...['', ...found.values()].map(buildOf), ...judged.values()])],
     pipelines: [...found.keys()],
     suites: [...judged.keys()],
@@ -136,7 +128,7 @@ async function takeJobs(
     emit({ type: 'note', name: 'worker', level, message });
   const kinds: Readonly<Record<Job['kind'], KindOfJob>> = {
     run: { take: work.adopt, handle: (id, signal) => continueRun({ work, note, resume }, id, signal) },
-    // Whether it is still to be done is found out with its claim.
+    // Claiming the chunk shows whether it is still open.
     chunk: { take: async (ids) => ids, handle: (id, signal) => suites.judge(id, signal) },
   };
   return await dispatcher.work(({ kind, id }, signal) => kinds[kind].handle(id, signal), {
@@ -145,7 +137,6 @@ async function takeJobs(
   });
 }
 
-/** Takes no further jobs, lets those under way go on for so long, and waits for the end of the rest. */
 async function endJobs(
   state: WorkerState,
   { drainMs, tell }: { readonly drainMs: number; readonly tell: () => Promise<void> },
@@ -173,7 +164,6 @@ function healthOf({ working, isDraining, heardAt }: WorkerState): Health {
 }
 
 interface KindOfJob {
-  /** Which of these are still to be done; in that transaction, or one of its own. */
   readonly take: (ids: readonly string[], transaction?: Transaction) => Promise<readonly string[]>;
   readonly handle: (id: string, signal: AbortSignal) => Promise<Handled>;
 }
@@ -198,7 +188,7 @@ const DEFAULT_PIPELINES = '**/*.pipeline.yaml';
 const DEFAULT_SUITES = '**/*.suite.yaml';
 const BEAT_MS = 5_000;
 const SWEEP_MS = 1_000;
-/** An answer of the database that is older is asked for anew, and waited for so long, before a probe is answered. */
+/** A probe checks the database if its last answer is older than FRESH_MS, and waits up to PROBE_MS. */
 const FRESH_MS = 1_500;
 const PROBE_MS = 2_000;
 const DRAIN_MS = 30_000;
@@ -219,7 +209,6 @@ function readListen(text: string | undefined) {
   });
 }
 
-/** The texts that tell the builds of the pipeline files that match a pattern, as seen from an absolute folder, by their absolute paths. */
 async function findPipelines(folder: string, pattern: string): Promise<ReadonlyMap<string, string>> {
   const ignore = ['**/node_modules/**', '**/.git/**', '**/.signalbox/**'];
   const files = await glob(pattern, { cwd: folder, absolute: true, expandDirectories: false, ignore });
@@ -229,7 +218,7 @@ async function findPipelines(folder: string, pattern: string): Promise<ReadonlyM
 function textOf(file: string): string[] {
   try {
     const text = readFileSync(file, 'utf8');
-    // Most run no other, and need not be read as YAML.
+    // Most pipelines run no other, and need no YAML parsing.
     if (!/\bpipeline["']?\s*:/.test(text)) return [text];
     const { pipeline } = loadPipeline(file, undefined);
     return [pipeline === undefined ? text : buildTextOf(pipeline)];
@@ -238,13 +227,10 @@ function textOf(file: string): string[] {
   }
 }
 
-/** Work that is done again and again until it is stopped. */
 interface Rounds {
-  /** Resolves when nothing is under way. */
   stop(): Promise<void>;
 }
 
-/** Does the work about every so many ms, never twice at once; of faults in a row the first is reported. */
 function startRounds(
   everyMs: number,
   work: () => Promise<unknown>,
@@ -276,13 +262,10 @@ function startRounds(
 
 interface ContinueContext {
   readonly work: SharedWork;
-  /** Executes a run until it ends or waits. Throws as `runs.resume` does. */
   readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
-  /** Tells what became of a run. */
   readonly note: (level: 'info' | 'warn', message: string) => void;
 }
 
-/** Goes on with a run that is to be worked on, until it ends, waits for a person, or is to be left to others. Rejects with STORE_FAILED. */
 async function continueRun(
   { work, resume, note }: ContinueContext,
   id: string,
@@ -291,14 +274,14 @@ async function continueRun(
   const beganAt = performance.now();
   try {
     let document = await resume(id, signal);
-    // All was decided while it was being suspended.
+    // All calls were decided while the run was being suspended.
     while (document.status === 'pending' && document.pending.length === 0)
       document = await resume(id, signal);
     note('info', `run ${id} ${document.status} after ${Math.round(performance.now() - beganAt)} ms`);
     return 'done';
   } catch (thrown) {
     const { code, message } = toRuntimeError(thrown);
-    // Removed or ended by somebody else, or somebody has it: if he leaves it, the next sweep tells of it.
+    // The run was removed, ended or claimed elsewhere. If that process leaves it, the next sweep announces it.
     if (code === 'RUN_UNKNOWN' || code === 'RUN_ENDED' || code === 'RUN_BUSY') return 'done';
     if (code === 'ABORTED' && signal.aborted) {
       await work.giveBack(id);
@@ -310,26 +293,22 @@ async function continueRun(
   }
 }
 
-/** A store that was gone may be there again; what it holds of the run may be damaged too. */
 const FAULT_MS = 5_000;
-/** What this worker cannot read, another one of the same build cannot either. */
+/** No other worker of the same build can execute the run either. */
 const REFUSED_MS = 60_000;
 
 interface Health {
-  /** Whether it reaches its database. */
   readonly isAlive: boolean;
-  /** Whether it takes jobs. */
   readonly isReady: boolean;
   readonly busy: number;
 }
 
 interface HealthServer {
   readonly url: string;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Answers GET /healthz and /readyz with 200 or 503. `look` never rejects. Throws LISTEN_FAILED. */
+/** Serves GET /healthz and /readyz with 200 or 503. `look` never rejects. Throws LISTEN_FAILED. */
 async function serveHealth(
   { host, port }: ListenAddress,
   look: () => Promise<Health>,

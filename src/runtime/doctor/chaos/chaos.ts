@@ -35,14 +35,13 @@ import { findSubjects, loadTrials, type Moment, pointAt, type Subject } from './
 export { writeChaosJunit } from './report.ts';
 
 interface ChaosOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
-  /** Called after each cell. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /**
- * Puts a program that fails into the place of every filter's own, one filter at a time, in each way that its form can fail,
- * and fires the moments at which it is asked. No command or endpoint of the config is started or called. Throws
- * CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED, ABORTED.
+ * Replaces the program of each filter in turn by one that fails in every way possible for its form, and fires its
+ * events. Starts no command and calls no endpoint of the config. Throws CONFIG_INVALID, FILE_UNREADABLE,
+ * PLATFORM_UNSUPPORTED, ABORTED.
  */
 export async function runChaos(file: string, options: ChaosOptions): Promise<ChaosReport> {
   const watch = startStopwatch();
@@ -76,7 +75,6 @@ interface Job {
   readonly fault: Fault;
 }
 
-/** More than there are cores, since many of them wait for a time to run out. */
 const concurrency = () => Math.max(8, 4 * availableParallelism());
 
 async function tryAll(
@@ -116,7 +114,10 @@ async function tryAll(
   };
 }
 
-/** The cell; or why there is none, for instance since this machine could not start one more process. Throws ABORTED. */
+/**
+ * Returns why there is no cell if the trial itself fails, for instance because no more processes can start. Throws
+ * ABORTED.
+ */
 async function tryOrTell(
   { subject, moment, fault }: Job,
   context: TrialContext,
@@ -135,19 +136,15 @@ interface TrialContext {
   readonly entries: Entries;
   readonly trials: ReadonlyMap<string, Trial>;
   readonly programs: Programs;
-  /** Absent where no hook is an endpoint. */
   readonly endpoint: FailingEndpoint | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** For a fault that shows by itself, and for a consent: a machine may be busy. */
 const PATIENT_MS = 10_000;
-/** For a fault that nobody learns of but by waiting. */
 const SILENT_MS = 300;
 const GRACE_MS = 200;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** Fires the moment while the program of the subject fails so. Throws when nothing could be fired. */
 async function tryFault(
   subject: Subject,
   moment: Moment,
@@ -174,7 +171,6 @@ async function tryFault(
   };
 }
 
-/** Why trials of the subject at that moment would prove nothing; undefined when the event passes while it consents. */
 async function whyUnproven(
   subject: Subject,
   moment: Moment,
@@ -210,7 +206,7 @@ function replacementOf(standIn: StandIn | undefined, timeoutMs: number): Pick<Re
   return { binding: (binding) => ({ ...binding, ...hurried(binding), command, args, timeoutMs }) };
 }
 
-/** The binding with less patience, its own ways of starting left out: they would start other programs than ours. */
+/** Shortens the limits. Removes ways of starting that would not start the replacement. */
 function hurried({ graceMs, maxOutputBytes }: Binding): Partial<Binding> {
   return {
     graceMs: Math.min(graceMs, GRACE_MS),
@@ -223,13 +219,11 @@ function hurried({ graceMs, maxOutputBytes }: Binding): Partial<Binding> {
 interface Firing {
   readonly replacement: Replacement;
   readonly context: TrialContext;
-  /** Called after a first event; the decision is then that about a second one. */
   readonly between?: (() => void) | undefined;
 }
 
 interface Fired {
   readonly decision: DecisionDocument;
-  /** Whether the subject was asked. */
   readonly isHeard: boolean;
 }
 
@@ -273,13 +267,13 @@ interface Judged {
   readonly hook: string;
   readonly point: string;
   readonly fault: Pick<Fault, 'says'>;
-  /** Absent for a native hook, which no rule lets pass. */
+  /** Absent for a native hook, which never fails open by a rule. */
   readonly trial?: Pick<Trial, 'failsOpenBy' | 'passesAt'> | undefined;
 }
 
 /**
- * Whether the decision stops the event, and if it does not, by which documented rule it passes: the one that the decision
- * itself names, else that of an answer which is no failure in its system; null where there is none.
+ * Whether the decision stops the event. If not, `rule` is the documented rule by which it passes: the rule in the
+ * decision, else the rule for an answer that its system accepts; null if there is none.
  */
 export function judge(
   { verdict, metadata }: Pick<DecisionDocument, 'verdict' | 'metadata'>,
@@ -294,7 +288,7 @@ export function judge(
   return { isClosed: false, rule: (says && trial?.passesAt(point)[says]) ?? null };
 }
 
-/** A question stops the event until a person has answered. */
+/** `ask` stops the event until a person has answered. */
 function stops(verdict: DecisionDocument['verdict']): boolean {
   return verdict === 'deny' || verdict === 'abort' || verdict === 'ask';
 }
@@ -311,13 +305,11 @@ interface Replacement {
   readonly greetingMs: number;
 }
 
-/** What every consenting native filter answers. Source: docs/guides/write-hooks.md, "What a filter answers". */
+/** Source: docs/guides/write-hooks.md, "What a filter answers". */
 const nativeConsent = '{"allow": true}';
 
-/** How many filters before the subject, and behind it, are asked with it. */
 const NEIGHBOURS = 16;
 
-/** The subject with its replacement, among its neighbours at that moment. */
 function chainAround(subject: Subject, moment: Moment, { entries, trials, replacement }: ChainParts): Chain {
   const consents = new Map<string, string>();
   const hooks = entries.hooks.flatMap((entry) => {
@@ -352,13 +344,12 @@ function withBinding(
 ): Entries['hooks'][number] {
   const { resolved } = entry;
   const { endpoint, ...own } = change(resolved.binding);
-  // The stand-in speaks plain HTTP, whatever the endpoint's own certificate is of.
+  // The replacement speaks plain HTTP, so the certificate of the endpoint does not apply.
   const other =
     endpoint && url !== undefined ? { endpoint: { ...endpoint, url, ca: null }, timeoutMs } : { endpoint };
   return { ...entry, resolved: { ...resolved, binding: { ...own, ...other } } };
 }
 
-/** The hook as one that hears of every event, whatever its `match` says. */
 function heard(entry: Entries['hooks'][number]): Entries['hooks'][number] {
   const { match: _match, ...config } = entry.config;
   return { ...entry, config };
@@ -370,7 +361,6 @@ interface Placing {
   readonly replacement?: Replacement;
 }
 
-/** The hook as one that hears of the point, whatever its matchers say. */
 function atPoint({ config, resolved }: ForeignEntry, { point, trials, replacement }: Placing): ForeignEntry {
   const { timeoutMs = 1000, greetingMs = 1000, binding, url } = replacement ?? {};
   const settings = trials.get(config.dialect)?.settingsAt(config.settings, { point, timeoutMs, greetingMs });
@@ -386,7 +376,6 @@ function atPoint({ config, resolved }: ForeignEntry, { point, trials, replacemen
 
 type Hooks = Pick<Entries, 'hooks' | 'foreign'>;
 
-/** The chain of thousands of filters would take longer than all that it is there to show. */
 function nearest({ name }: Subject, { hooks, foreign }: Hooks): Hooks {
   if (hooks.length + foreign.length <= 2 * NEIGHBOURS + 1) return { hooks, foreign };
   const order = [...hooks, ...foreign].toSorted(
@@ -400,7 +389,6 @@ function nearest({ name }: Subject, { hooks, foreign }: Hooks): Hooks {
   };
 }
 
-/** In the place of a cassette: the neighbours consent without a process, and the subject is really asked. */
 function consentingNeighbours(consents: ReadonlyMap<string, string>): Cassette {
   return {
     wrap: ({ name, mode }, open) => {

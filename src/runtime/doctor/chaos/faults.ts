@@ -6,31 +6,25 @@ import { makeTempFolder, removeTempFolder } from '../../../base/files/temp-folde
 import type { Utterance } from '../../../dialects/foreign-dialect.ts';
 import type { Binding } from '../../../process/binding.ts';
 
-/** How a hook is reached: the kind of program that fails in its place. */
 export type HookForm = 'oneshot' | 'server' | 'http';
 
-/** One way to fail, for each form of hook that can fail so. */
 export interface Fault {
   readonly name: string;
-  /** Completes “the hook …”. */
   readonly title: string;
-  /** What the program says, if that is no failure in every system. */
+  /** What the program prints, if some systems accept it as an answer. */
   readonly says?: Utterance;
-  /** Lines for sh, once the request can be read. */
   readonly oneshot?: string;
-  /** Lines for sh, for each request: `$id` is its id, `$1` what consents. */
+  /** sh lines for each request: `$id` is its ID, `$1` is a consent. */
   readonly server?: string;
-  /** What an endpoint does with the request; `refuse`: nobody listens. */
   readonly http?:
     | ('hang' | 'junk' | 'nothing' | 'half' | 'flood' | 'hang up' | 'cut')
     | ('status 500' | 'status 202' | 'redirect' | 'html' | 'refuse');
-  /** Only a native hook fails so; elsewhere it may be an answer. */
+  /** A fault for native hooks only; other systems may accept it as an answer. */
   readonly isNativeOnly?: true;
-  /** The program is a file that is not there, or that goes after it has consented once. */
+  /** `missing`: the program does not exist. `deleted`: it is removed after one consent. */
   readonly file?: 'missing' | 'deleted';
-  /** The server does not answer the first exchange. */
   readonly isUngreeted?: true;
-  /** The forms in which nobody learns of the fault but by waiting. */
+  /** The forms in which the fault shows only as a timeout. */
   readonly isSilentFor?: readonly HookForm[];
 }
 
@@ -45,7 +39,6 @@ const endings = [1, 2, 126, 127].map(
   }),
 );
 
-/** Every fault, in the order of the table. */
 export const faults: readonly Fault[] = [
   {
     ...{ name: 'timeout', title: 'gives no answer in time' },
@@ -97,7 +90,6 @@ export const faults: readonly Fault[] = [
   { name: 'html', title: 'lets pass with a body that says it is HTML', http: 'html', isNativeOnly: true },
 ];
 
-/** The faults that a hook of that form can have; `isGreeted`: its server has a first exchange. */
 export function faultsOf(
   form: HookForm,
   { isGreeted, isNative }: { readonly isGreeted: boolean; readonly isNative: boolean },
@@ -111,13 +103,11 @@ export function faultsOf(
 
 type HttpFault = NonNullable<Fault['http']>;
 
-/** An endpoint on loopback that fails in the place of a hook's own. */
 export interface FailingEndpoint {
   urlOf(fault: HttpFault | 'consent' | 'allow'): string;
   close(): Promise<void>;
 }
 
-/** Starts to listen. Rejects with the system error. */
 export async function openFailingEndpoint(): Promise<FailingEndpoint> {
   const server = createServer((request, response) => {
     request.resume();
@@ -196,7 +186,6 @@ function answer(fault: string, response: ServerResponse): void {
 }
 
 const json = { 'content-type': 'application/json' };
-/** What would let pass, if it were to count. */
 const consent = '{"allow": true}';
 
 function flood(response: ServerResponse): void {
@@ -209,27 +198,21 @@ function flood(response: ServerResponse): void {
 
 const spaces = ' '.repeat(64 * 1024);
 
-/** What a program says when it does not fail. */
 export interface Speech {
   readonly consent: string;
-  /** Absent where a server is not greeted. */
   readonly greeting?: string | undefined;
 }
 
-/** The command of a program of ours in the place of a hook's own. */
 export interface StandIn extends Pick<Binding, 'command' | 'args'> {
-  /** Takes the program away; only where it goes between two calls. */
   readonly remove?: () => void;
 }
 
-/** Programs for /bin/sh that fail in the place of hooks, and one that consents. */
 export interface Programs {
   consenting(mode: Binding['mode'], speech: Speech): StandIn;
   failing(fault: Fault, mode: Binding['mode'], speech: Speech): StandIn;
   close(): void;
 }
 
-/** Makes a temporary folder for the programs that are files. Throws the system error. */
 export function openPrograms(): Programs {
   const folder = makeTempFolder('doctor');
   let count = 0;
@@ -266,7 +249,7 @@ function argsOf({ consent, greeting = '' }: Speech): string[] {
   return [consent, greeting];
 }
 
-/** No core file may be left where the hook starts, which is a folder of its owner. */
+/** `ulimit -c 0`: no core file is left in the folder of the hook. */
 function scriptOf(mode: Binding['mode'], lines: string): string {
   if (mode === 'oneshot') return `ulimit -c 0\n${lines}`;
   return `ulimit -c 0

@@ -21,7 +21,6 @@ import type { UntriedHook } from './report.ts';
 
 type NativeEntry = Entries['hooks'][number];
 
-/** A filter of the config that is to be tried. */
 export interface Subject {
   readonly name: string;
   readonly dialect: string;
@@ -30,11 +29,9 @@ export interface Subject {
   readonly place: SourceLocation;
   readonly native?: NativeEntry;
   readonly foreign?: ForeignEntry;
-  /** Of a foreign hook. */
   readonly trial?: Trial;
 }
 
-/** Every filter with a process or an endpoint, in the order of the file, and the hooks that are never asked. */
 export async function findSubjects(entries: Entries): Promise<{
   readonly subjects: readonly Subject[];
   readonly untried: readonly UntriedHook[];
@@ -101,19 +98,15 @@ async function toForeign(foreign: ForeignEntry): Promise<Subject | Skipped> {
   return { name, dialect, form: binding?.mode ?? 'http', moments: asked, place, foreign, trial };
 }
 
-/** The trials of these dialects, imported. */
 export async function loadTrials(entries: readonly ForeignEntry[]): Promise<ReadonlyMap<string, Trial>> {
   const names = new Set(entries.map(({ config }) => config.dialect).filter(isForeign));
   const load = async (name: ForeignName) => [name, await foreignDialects[name].loadTrial()] as const;
   return new Map(await Promise.all([...names].map(load)));
 }
 
-/** A moment at which filters are asked. */
 export interface Moment {
-  /** The native phase, or a dialect's own point. */
   readonly name: string;
   readonly event: EventInput | PointEvent;
-  /** The native phase that is fired; absent where a dialect's own point is. */
   readonly native?: NativeEvent;
 }
 
@@ -136,14 +129,13 @@ const natives = inputs.map((event) => {
   return { name: native.phase, event, native };
 });
 
-/** The moments at which a native filter is asked. */
 function nativeMoments({ hook, phases }: HookConfig): readonly Moment[] {
   return natives.filter(({ native }) => native.hook === hook && phases.some((each) => each === native.phase));
 }
 
 /**
- * The moments at which a foreign hook is asked: the native phase that leads to its point, else the point itself. Of a hook
- * whose points only its process knows, those of its whole dialect.
+ * Uses the native phase that leads to the point, else the point. If only the process of the hook knows its points, uses
+ * all of the dialect.
  */
 function foreignMoments({ config }: ForeignEntry, trial: Trial): readonly Moment[] {
   const dialect = foreignDialects[config.dialect];
@@ -157,7 +149,6 @@ function foreignMoments({ config }: ForeignEntry, trial: Trial): readonly Moment
     });
 }
 
-/** The point of the foreign hook at that moment; undefined where it is not asked. */
 export function pointAt(moment: Moment, entry: ForeignEntry): string | undefined {
   const { dialect: name, settings } = entry.config;
   const dialect = foreignDialects[name];
@@ -174,7 +165,6 @@ function pointsReached(
   return 'dialect' in event && event.dialect === name ? [event.point] : [];
 }
 
-/** The first path of the hook's `when` that no event of its phases has, as `event.request.nmae`; undefined where there is none. */
 function unknownPath({ hook, phases, match }: Pick<HookConfig, 'hook' | 'phases' | 'match'>) {
   const isAfter = phases.some((phase) => phase.startsWith('after_'));
   const parts = { ...members[hook], ...(!isAfter && { response: undefined }), hook: {}, phase: {} };

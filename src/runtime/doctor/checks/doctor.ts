@@ -35,16 +35,14 @@ import { checkMachine } from './machine.ts';
 import { checkState } from './state.ts';
 
 export interface DoctorOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays'> {
-  /** Of this Signalbox. */
   readonly version: string;
-  /** Whether somebody has named the file, which must be there then. */
   readonly isNamed: boolean;
 }
 
 /**
- * Checks a config and its machine: every command, script, variable, store, provider, sandbox and limit. Starts no command of the
- * config, calls no address and changes nothing. What a config with errors leaves unknown is not applicable. Throws
- * FILE_UNREADABLE when a config that was named cannot be read.
+ * Checks a config and its machine: commands, scripts, variables, store, providers, sandboxes and limits. Starts no
+ * command of the config, calls no address and changes nothing. Checks that an invalid config prevents are `not
+ * applicable`. Throws FILE_UNREADABLE if a named config cannot be read.
  */
 export async function runDoctor(file: string, options: DoctorOptions): Promise<readonly Check[]> {
   const env = options.env ?? hostEnv();
@@ -96,7 +94,6 @@ interface Checked {
   readonly launch: Launcher;
 }
 
-/** Of a config, in the order in which they are shown. */
 const checks: readonly ((checked: Checked) => readonly Check[] | Promise<readonly Check[]>)[] = [
   ({ processes }) => checkEntries(processes),
   ({ entries }) => checkEndpoints(entries.foreign),
@@ -139,7 +136,6 @@ function checkPluginFolder({ pluginsDir, position: place }: RuntimeConfig['impor
   }
 }
 
-/** Whether each sandbox that entries ask for can be had. Starts bubblewrap with `true`, and nothing of the config. */
 async function checkSandboxes(config: RuntimeConfig, env: HostEnv, launch: Launcher): Promise<Check[]> {
   const used = await tryUsedSandboxes(config, env, launch);
   return used.flatMap(({ config: { name, position: place }, sandbox, fault }) => {
@@ -155,7 +151,7 @@ async function checkSandboxes(config: RuntimeConfig, env: HostEnv, launch: Launc
   });
 }
 
-/** By which means the limits of entries are held. Makes a control group, and removes it, to find out. */
+/** Creates and removes a control group to find out how limits are enforced. */
 async function checkLimitMeans(entries: readonly ProcessEntry[]): Promise<Check[]> {
   const limited = entries.find(({ binding }) => binding.limits !== null);
   if (limited === undefined) return [];
@@ -183,7 +179,6 @@ function isShared(limits: ProcessLimits | null): boolean {
 
 const AT_ONCE = 16;
 
-/** Whether each provider has an address and a key. Calls none, and shows no key. */
 async function checkProviders(config: RuntimeConfig, env: HostEnv): Promise<Check[]> {
   return await mapConcurrently(config.providers, AT_ONCE, async (provider) => {
     const about = { check: 'provider', subject: provider.id, place: provider.position };
@@ -196,7 +191,6 @@ async function checkProviders(config: RuntimeConfig, env: HostEnv): Promise<Chec
   });
 }
 
-/** Throws PROVIDER_UNUSABLE. */
 async function describeProvider(provider: ProviderConfig, env: HostEnv, folder: string): Promise<string> {
   if (provider.refused !== undefined) throw new Error(provider.refused);
   const kind = providerKinds.get(provider.type);
@@ -207,7 +201,6 @@ async function describeProvider(provider: ProviderConfig, env: HostEnv, folder: 
   return `${address}, ${key === undefined ? 'without a key' : 'the key is there'}`;
 }
 
-/** Whether the address of each hook that is an endpoint is one. Calls none. */
 function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
   return foreign.flatMap(({ config, resolved: { http, missingEnv } }) => {
     if (http === undefined) return [];
@@ -227,7 +220,6 @@ function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
   });
 }
 
-/** Whether the address that `signalbox serve` would listen at is free. */
 async function checkListen({ gateway }: RuntimeConfig): Promise<Check> {
   const { host, port } = gateway.listen;
   const about = { check: 'gateway', subject: `${host}:${port}` };
@@ -260,7 +252,6 @@ function hintedError(thrown: unknown): Pick<RuntimeError, 'message' | 'hint'> {
   return { message, hint };
 }
 
-/** An entry of the config that starts a process. */
 interface ProcessEntry {
   readonly subject: string;
   readonly place: SourceLocation;
@@ -268,7 +259,6 @@ interface ProcessEntry {
   readonly missingEnv: readonly string[];
 }
 
-/** Every entry that starts a process, in the order of the file’s sections. */
 function processEntries({ tools, evals, hooks, foreign }: Entries): ProcessEntry[] {
   const ofTools = tools.flatMap(({ config, resolved }) =>
     resolved === undefined
@@ -300,7 +290,6 @@ function processEntries({ tools, evals, hooks, foreign }: Entries): ProcessEntry
   return [...ofTools, ...ofEvals, ...ofHooks, ...ofForeign];
 }
 
-/** Whether each entry could be started, by its command, folder, script and environment. Starts nothing. */
 function checkEntries(entries: readonly ProcessEntry[]): Check[] {
   const findExecutable = createExecutableFinder();
   return entries.flatMap((entry) => [
@@ -332,13 +321,13 @@ function checkCommand(
     if (fault !== undefined) return found('error', { ...about, message: fault.reason, hint: fault.hint });
     return found('ok', { ...about, message: executable.leading?.[0] ?? executable.path });
   } catch (thrown) {
-    // A script that only the system may read can be started nevertheless.
+    // A script may be executable without being readable.
     const message = `could not be looked at: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     return found('warning', { ...about, message, hint: 'Check the path and its permissions.' });
   }
 }
 
-/** Asks nobody: a question is an event. */
+/** Sends no request, because each would be an event. */
 function checkEndpoint(
   { url, ca }: HookEndpoint,
   about: Omit<Parameters<typeof found>[1], 'message'>,

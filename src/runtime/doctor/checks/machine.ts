@@ -9,7 +9,6 @@ import { listOrphans } from '../../../process/orphans/sweep-orphans.ts';
 import { loadSqlite } from '../../../store/sqlite/node-sqlite.ts';
 import { type Check, found } from './check.ts';
 
-/** Checks of the machine, whatever the config says. */
 export async function checkMachine(version: string, env: HostEnv): Promise<Check[]> {
   return [
     found('ok', { check: 'signalbox', message: version }),
@@ -62,13 +61,12 @@ async function checkTempFolder(): Promise<Check> {
   }
 }
 
-/** How many bytes a folder’s file system has left for this user. */
+/** The bytes that this user can still write to the file system of the folder. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
 
-/** As whole MiB. */
 export function toMib(bytes: number): string {
   return `${Math.floor(bytes / MIB)} MiB`;
 }
@@ -99,7 +97,6 @@ function readLimits(): string {
   }
 }
 
-/** No Signalbox is older. */
 const FIRST_RELEASE = Date.UTC(2026, 0, 1);
 
 function checkClock(): Check {

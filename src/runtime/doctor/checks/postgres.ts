@@ -5,7 +5,7 @@ import { readAddress } from '../../../store/postgres/connection/address.ts';
 import { inspectPostgres, type PostgresState } from '../../../store/postgres/layout/migrations.ts';
 import { type Check, found } from './check.ts';
 
-/** Whether the Postgres store that the environment variable names can be used, and what waits in it. Makes and changes nothing. */
+/** Changes nothing. */
 export async function checkPostgres(variable: string, env: HostEnv): Promise<Check[]> {
   try {
     const address = readAddress(variable, env);
@@ -42,7 +42,7 @@ function describe({ version, knownVersion, waiting, aheadMs }: PostgresState, lo
   ];
 }
 
-/** Calls expire by the clock of whoever looks. */
+/** Each reader decides by its own clock whether calls expire. */
 function checkClock(aheadMs: number, subject: string): Check {
   const about = { check: 'server clock', subject };
   const off = Math.abs(aheadMs);

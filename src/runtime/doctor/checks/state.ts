@@ -11,7 +11,7 @@ import { freeBytes, toMib } from './machine.ts';
 const STORE = 'state store';
 const FOLDER = 'state folder';
 
-/** Whether the state store can be used, is private and whole, and what waits in it. Makes and changes nothing. */
+/** Changes nothing. */
 export async function checkState(store: StateStoreConfig, env: HostEnv = hostEnv()): Promise<Check[]> {
   switch (store.type) {
     case 'memory':
@@ -43,7 +43,6 @@ function checkFolder(folder: string): Check {
     return found('error', { ...about, message: `${place} cannot be written`, hint });
   }
   if (mode === undefined) return found('ok', { ...about, message: 'is made with the first run' });
-  // A folder that is not Signalbox’s own may be anybody’s.
   if (basename(folder) === '.signalbox' && (mode & 0o077) !== 0) {
     const message = `others can look into it (mode ${octal(mode)})`;
     return found('warning', { ...about, message, hint: `Run \`chmod 700 ${folder}\`.` });
@@ -117,7 +116,6 @@ function describeDatabase(
   ];
 }
 
-/** What would expire is judged by this clock. */
 function checkNewest(newestAt: number | undefined, file: string): Check[] {
   const now = Date.now();
   if (newestAt === undefined || newestAt <= now + SKEW_MS) return [];
