@@ -1,18 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
 
-/** What is asked for one after another, and done together. */
 export interface Batches<Item, Result> {
-  /** Resolves when all that was done with the item is kept. Rejects with what kept it from being done. */
   add(item: Item): Promise<Result>;
-  /** Does work alone, between the batches. Rejects with what it throws. */
   run<Value>(work: () => Promise<Value>): Promise<Value>;
   onIdle(): Promise<void>;
 }
 
 /**
- * Hands what is asked for within one turn of the event loop, or during an earlier batch, to one call of `doTogether`, which does all of it
- * or nothing. Where that fails each is done alone, so that one at fault makes no other fail; unless the error is one `ofAll`.
+ * Batches items that are added within one turn of the event loop, or during an earlier batch. `doTogether` does all of
+ * a batch or nothing. If it fails, items run one by one, unless `ofAll` says that the error concerns all.
  */
 export function createBatches<Item, Result>(
   doTogether: (items: readonly Item[]) => Promise<readonly Result[]>,

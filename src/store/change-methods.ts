@@ -6,15 +6,12 @@ import type { Store } from './store.ts';
 import { checkRunId, duplicateRunError } from './store-rules.ts';
 import { keptStatus, suspensionToRow } from './suspension.ts';
 
-/** Who makes changes, and where. */
 export interface ChangeMaker {
-  /** The file or place of the store, for error messages. */
   readonly location: string;
-  /** Resolves when the change is made and on the disk. Rejects with STORE_FAILED and what refuses the change. */
+  /** Resolves when the change is on the disk. Rejects with STORE_FAILED or the refusal of the change. */
   change(change: Change): Promise<Row>;
 }
 
-/** The methods of a store that are one change each, in whichever database. */
 export function changeMethods({
   location,
   change,

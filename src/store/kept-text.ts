@@ -2,14 +2,13 @@ import { crc32 } from 'node:zlib';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
 import type { LongText } from '../base/json/parted.ts';
 
-/** Where a long text of a run is kept: with the step that first had it, by its number there. */
+/** The place of a long text: the step that had it first, and its number there. */
 export interface TextPlace {
   readonly runId: string;
   readonly step: string;
   readonly number: number;
 }
 
-/** By which equal texts are found: the number of characters, and a checksum. */
 export interface TextMeasure {
   readonly length: number;
   readonly hash: number;
@@ -19,10 +18,8 @@ export function measureText(text: string): TextMeasure {
   return { length: text.length, hash: crc32(text) };
 }
 
-/** A long text that a store keeps, or is about to. */
 export class KeptText implements LongText {
   readonly place: TextPlace;
-  /** Of the text, in characters. */
   readonly length: number;
   readonly hash: number;
   #text: string | undefined;
@@ -30,7 +27,7 @@ export class KeptText implements LongText {
   readonly #load: () => string;
   #cached: WeakRef<{ readonly text: string }> | undefined;
 
-  /** `text`: the text of one that is not kept yet. `load` throws STORE_FAILED. */
+  /** `text`: the text if it is not stored yet. `load` throws STORE_FAILED. */
   constructor(place: TextPlace, { length, hash }: TextMeasure, load: () => string, text?: string) {
     this.place = place;
     this.length = length;
@@ -39,17 +36,17 @@ export class KeptText implements LongText {
     this.#text = text;
   }
 
-  /** Whether no record that is being kept has it: it may be left out of what it was composed for. */
+  /** Whether no record that is being stored has it, so that it may be omitted. */
   get isLoose(): boolean {
     return this.#text !== undefined && !this.#isPromised;
   }
 
-  /** It is part of a change that is on its way to the disk, before every later change of the run. */
+  /** Marks it as part of a change that is written before all later changes of the run. */
   promise(): void {
     this.#isPromised = true;
   }
 
-  /** It is on the disk, and need not be held any more. */
+  /** It is on the disk, so memory need not hold it. */
   release(): void {
     this.#text = undefined;
   }
@@ -67,7 +64,6 @@ export class KeptText implements LongText {
   }
 }
 
-/** The JSON of a string that is the text of another value. */
 export class QuotedText implements LongText {
   readonly kept: KeptText;
 

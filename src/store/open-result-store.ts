@@ -7,7 +7,7 @@ import { openSqliteResults } from './sqlite-result-store.ts';
 import { unusableStoreError } from './store-rules.ts';
 
 /**
- * The results of suites that belong to a state store: in `evals.db` beside it, or in the same database, whose address `env` has.
+ * Opens the suite results of a state store: `evals.db` beside it, or the same database, whose address is in `env`.
  * Throws STORE_FAILED.
  */
 export async function openResultStore(
@@ -20,7 +20,7 @@ export async function openResultStore(
     case 'sqlite':
       return await openSqliteResults(join(dirname(config.file), 'evals.db'));
     case 'postgres': {
-      // Nothing of it is loaded for other stores.
+      // Other stores load no code of Postgres.
       const { readAddress } = await import('./postgres/connection/address.ts');
       const { openPostgresResults } = await import('./postgres-result-store.ts');
       return await openPostgresResults(readAddress(config.urlEnv, env));

@@ -5,7 +5,7 @@ import { openSqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
 import { unusableStoreError } from './store-rules.ts';
 
-/** The store that a config declares, ready to be written; `env` has the address of one in Postgres. Throws STORE_FAILED. */
+/** `env` has the address of a Postgres store. Throws STORE_FAILED. */
 export async function openStore(config: StateStoreConfig, env: HostEnv = hostEnv()): Promise<Store> {
   switch (config.type) {
     case 'memory':
@@ -13,7 +13,7 @@ export async function openStore(config: StateStoreConfig, env: HostEnv = hostEnv
     case 'sqlite':
       return await openSqliteStore(config.file);
     case 'postgres': {
-      // Nothing of it is loaded for other stores.
+      // Other stores load no code of Postgres.
       const { readAddress } = await import('./postgres/connection/address.ts');
       const { openPostgresStore } = await import('./postgres-store.ts');
       return await openPostgresStore(readAddress(config.urlEnv, env));

@@ -14,14 +14,12 @@ import { numberOf, textOf } from './sqlite/row.ts';
 import { checkRunId, closedStoreError, missingRunError } from './store-rules.ts';
 
 export interface PostgresResultOptions {
-  /** How long a lost connection is tried to be had again, in ms. */
   readonly retryMs?: number;
-  /** How often a process that holds runs is heard of, and after how long without that its claims are ended, in ms. */
   readonly beatMs?: number;
   readonly hungMs?: number;
 }
 
-/** Results in a Postgres database, which many processes on many machines may use at once. Throws STORE_FAILED. */
+/** Opens results in a Postgres database, which many machines share. Throws STORE_FAILED. */
 export async function openPostgresResults(
   address: Address,
   { retryMs = 30_000, beatMs = 5_000, hungMs = 30_000 }: PostgresResultOptions = {},
@@ -61,12 +59,12 @@ export async function openPostgresResults(
     }),
     claimRun: async (id) => {
       checkRunId(id);
-      // Refused when the store is closed.
+      // Rejects if the store is closed.
       return await run(async () => {}).then(() => claims.claim(claimOf(id)));
     },
     prune: async (before) => {
       const removed = await run((link) => removeRuns(link, before, claims.held()));
-      // Piece by piece, so that others have their turn and no statement takes long.
+      // Piece by piece, so that no statement takes long and others get their turn.
       const text = 'SELECT signalbox.remove_results(20000) AS removed';
       while (numberOf((await run((link) => link.query({ text })))[0] ?? {}, 'removed') > 0);
       return removed;
@@ -79,13 +77,12 @@ export async function openPostgresResults(
   };
 }
 
-/** The name under which a run of a suite is claimed, which no run of a pipeline has. */
+/** The claim of a suite run has a name that no pipeline run can have. */
 function claimOf(id: string): string {
   const name = `suite..${id}`;
   return name.length <= 128 ? name : `suite..${createHash('sha256').update(id).digest('hex')}`;
 }
 
-/** Removes runs that began before that time, but for those that somebody works on; how many. */
 async function removeRuns(link: Link, before: number, held: readonly string[]): Promise<number> {
   await link.query({ text: 'DELETE FROM signalbox.answers WHERE kept_at < $1', values: [before] });
   const old = await link.query({

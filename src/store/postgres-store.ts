@@ -21,14 +21,14 @@ import type { Store } from './store.ts';
 import { checkRunId, closedStoreError, endedRunError, unknownRunError } from './store-rules.ts';
 
 export interface PostgresOptions {
-  /** How long a lost connection is tried to be had again, in ms. */
+  /** How long to try to reconnect, in ms. */
   readonly retryMs?: number;
-  /** How often a process that holds runs is heard of, and after how long without that its claims are ended, in ms. */
+  /** The interval of heartbeats while runs are held, and the silence after which claims end; in ms. */
   readonly beatMs?: number;
   readonly hungMs?: number;
 }
 
-/** The store in a Postgres database, which many processes on many machines may use at once. Throws STORE_FAILED. */
+/** Opens the store in a Postgres database, which many machines share. Throws STORE_FAILED. */
 export async function openPostgresStore(
   address: Address,
   { retryMs = 30_000, beatMs = 5_000, hungMs = 30_000 }: PostgresOptions = {},
@@ -100,7 +100,6 @@ export async function openPostgresStore(
       return await open(() => claims.claim(runId));
     },
     coverRun: claims.cover,
-    /** The runs of holders whose sessions are there. */
     listClaimed: async () => {
       const rows = await run((link) => link.query({ text: claimed }));
       return new Set(rows.map((row) => textOf(decodeRow(row), 'run_id')));
@@ -123,13 +122,11 @@ const claimed = `SELECT c.run_id FROM signalbox.claims AS c JOIN signalbox.holde
 
 interface ChangeMaker {
   readonly address: Address;
-  /** The epoch with which the run is claimed here; null: it is not. */
   epochOf(runId: string): number | null;
-  /** A name for a change, the same whenever it is asked for. */
+  /** Returns the same token for each repetition of a change. */
   tokenOf(change: Change): string;
 }
 
-/** Makes all of the changes in one transaction, or none. Rejects with what Postgres says. */
 async function makeChanges(link: Link, maker: ChangeMaker, all: readonly Change[]): Promise<Answer[]> {
   const calls = all.map((change) => {
     const owner = { epoch: maker.epochOf(change.runId), pid: link.pid, token: maker.tokenOf(change) };
@@ -147,7 +144,9 @@ async function makeChanges(link: Link, maker: ChangeMaker, all: readonly Change[
   return all.map((change, index) => toAnswer(change, answers[index], maker.address));
 }
 
-/** In one statement. Source: https://www.postgresql.org/docs/current/limits.html (1,664 columns of a result) */
+/**
+ * The maximum in one statement. Source: https://www.postgresql.org/docs/current/limits.html (1,664 columns of a result)
+ */
 const MOST_CALLS = 500;
 
 async function callAll(link: Link, calls: readonly FunctionCall[]): Promise<unknown[]> {

@@ -33,11 +33,10 @@ type ReadMethod =
 
 export interface ReadOptions {
   readonly load: TextLoader;
-  /** After how long without a sign of life a worker is taken for gone, in ms. */
+  /** The silence after which a worker counts as dead, in ms. */
   readonly hungMs?: number;
 }
 
-/** What a state store is asked for, in every kind of database. */
 export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): Pick<Store, ReadMethod> {
   const { isShared } = driver;
   const readRuns = function* (
@@ -56,7 +55,7 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
       return runFromRow(row, isWhole ? undefined : fromKeptRecord(kept, own, { runId, load: load(runId) }));
     });
   };
-  /** Writes expiries first when some are due, so that plain reads take no lock. */
+  /** Writes expiries only if some are due, so that plain reads take no lock. */
   const afterExpiry = async <Result>(at: number, work: () => Work<Result>): Promise<Result> => {
     const seen = await driver.read(function* () {
       if ((yield* get(anyDue, { at }, 'any_due')) !== undefined) return undefined;
@@ -116,7 +115,7 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
       driver.read(function* () {
         const first = behind === undefined ? yield* get(firstStep, { run }) : undefined;
         const from = behind ?? (numberOrNull(first ?? { seq: null }, 'seq') ?? 0) - 1;
-        // Steps of a run stand close together: a file is read in the order of the table, and not sorted for each page.
+        // The steps of a run are close together. A file is read in table order, without sorting each page.
         const sql = `SELECT * FROM signalbox.steps
           WHERE ${isShared ? '' : '+'}run_id = :run AND seq > :from ORDER BY seq LIMIT :limit`;
         const rows = yield* all(sql, { run, from, limit });
@@ -165,13 +164,11 @@ const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = e
   WHERE ruling IS NULL AND expires_at <= signalbox.now_ms(:at)`;
 const wholeCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
   FROM signalbox.pendings AS p`;
-/** Runs that have not ended, in which a call has expired and none is open. */
 const expired = `SELECT id FROM signalbox.runs AS runs WHERE status IN ('running', 'pending') AND NOT ${isBelow}
     AND EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling = 'expired')
     AND NOT EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL)
   ORDER BY seq`;
 
-/** Whether a run, or one below it, has a call that is so. */
 const hasCall = (only: string) => `(EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id ${only})
   OR EXISTS (SELECT 1 FROM signalbox.run_parents AS k JOIN signalbox.pendings AS p ON p.run_id = k.id
     WHERE k.root = runs.id ${only}))`;
@@ -187,7 +184,7 @@ const nextDue = `SELECT min(at) AS at FROM (
   UNION ALL SELECT min(expires_at) FROM signalbox.pendings
     WHERE ruling IS NULL AND expires_at > signalbox.now_ms(:at)) AS times`;
 
-/** The statement of a list of runs, newest first, without what may be long in them; it is the same text for filters of one shape. */
+/** Lists runs, newest first, without long columns. Filters of one shape have the same text. */
 function toSummaryQuery(filter: RunFilter, isShared: boolean, hungMs: number) {
   const { status, name, since, until, after, labels = {}, parent, root, all: isAll = false } = filter;
   const { limit = Number.MAX_SAFE_INTEGER } = filter;
@@ -206,7 +203,7 @@ function toSummaryQuery(filter: RunFilter, isShared: boolean, hungMs: number) {
   require('until', until, 'runs.created_at < :until');
   const isOfOthers = parent !== undefined || root !== undefined;
   const wanted = Object.entries(labels);
-  // In a file the first label leads, in the order of the runs that have it; the others are looked up.
+  // In a file, the first label drives the query in the order of its runs; the others are looked up.
   const isLed = !isShared && !isOfOthers && wanted.length > 0;
   const seq = isLed ? 'led.run' : 'runs.seq';
   require('after', after, `${seq} < :after`);
@@ -226,7 +223,7 @@ function toSummaryQuery(filter: RunFilter, isShared: boolean, hungMs: number) {
   require('root', root, below('root'));
   if (!isOfOthers && !isAll) conditions.push(`NOT ${isBelow}`);
   if (isShared) values['hung'] = hungMs;
-  // In a file neither a join nor a filter reads the rows themselves, which may be long.
+  // In a file, joins and filters do not read the rows themselves, which may be long.
   const listed = isLed
     ? 'run_labels AS led INDEXED BY runs_labelled CROSS JOIN runs INDEXED BY runs_listed ON runs.seq = led.run'
     : 'runs INDEXED BY runs_listed';
@@ -244,7 +241,6 @@ function toSummaryQuery(filter: RunFilter, isShared: boolean, hungMs: number) {
 const lacksWorker = `, ${isDue} AND NOT EXISTS (SELECT 1 FROM signalbox.workers AS w WHERE runs.build = ANY (w.builds)
   AND w.seen_at > clock_timestamp() - CAST(:hung AS bigint) * interval '1 millisecond') AS lacks_worker`;
 
-/** What runs tell people, in every kind of database. */
 export function createOutbox(driver: Driver): Outbox {
   const ofTargets = 'signalbox.notices WHERE target IN :targets';
   const isReady = `${ofTargets} AND due_at <= signalbox.now_ms(:at)`;
@@ -262,7 +258,7 @@ export function createOutbox(driver: Driver): Outbox {
       });
     },
     take: async (targets, at, { leaseMs, limit }) => {
-      // Nobody writes to find that there is nothing.
+      // Avoids a write if nothing is due.
       const isAny = await driver.read(() => get(`SELECT 1 AS due FROM ${isReady} LIMIT 1`, { targets, at }));
       if (isAny === undefined) return [];
       const sql = `UPDATE signalbox.notices SET attempts = attempts + 1, due_at = signalbox.now_ms(:at) + :lease
@@ -291,7 +287,6 @@ export function createOutbox(driver: Driver): Outbox {
 const addRule = `INSERT INTO signalbox.notify_rules (event, config, target) VALUES (:event, :config, :target)
   ON CONFLICT DO NOTHING`;
 
-/** Throws Damaged. */
 function noticeFromRow(row: Row): Notice {
   return {
     seq: numberOf(row, 'seq'),

@@ -2,81 +2,73 @@ import type { Announce } from './shared-work.ts';
 import type { Claim } from './store.ts';
 
 /**
- * The results of suite runs, and answers that may be used again. What a promise has resolved for survives the end of this
- * process, however it ends; in a file it need not survive a loss of power. Every method rejects with STORE_FAILED. Calls take
- * effect in the order in which they were made. Texts are JSON that the store does not read.
+ * Results of suite runs, and cached answers. A resolved change survives the end of this process; in a file it may be
+ * lost with the power. All methods reject with STORE_FAILED. Calls take effect in order. Texts are JSON that the store
+ * does not read.
  */
 export interface ResultStore {
-  /** The file or place of the store, for error messages. */
   readonly location: string;
-  /** Rejects with STORE_FAILED when there is a run of this id. */
+  /** Rejects with STORE_FAILED if a run has this ID. */
   createRun(run: NewResultRun): Promise<void>;
   findRun(id: string): Promise<ResultRun | undefined>;
   /** Newest first. */
   listRuns(filter?: ResultRunFilter): Promise<ResultRun[]>;
-  /** Keeps the end of a run; a run that is resumed has no end again. */
+  /** Stores the end of a run. A resumed run has no end. */
   setRunEnd(id: string, end: { readonly status: RunEnd; readonly report: string | null }): Promise<void>;
-  /** Claims the run for this process; undefined while another holds it. Released when its holder ends. */
+  /** Claims the run for this process; undefined if another holds it. The claim ends with its holder. */
   claimRun(id: string): Promise<Claim | undefined>;
 
-  /** Keeps one record of a run; one that is there already with another text moves to the replaced ones. */
+  /** Stores a record of a run. An existing record with another text moves to the replaced ones. */
   put(record: NewResult): Promise<void>;
-  /** Keeps several at once: all of them, or none. */
+  /** Stores all records or none. */
   putAll(records: readonly NewResult[]): Promise<void>;
-  /**
-   * Adds a record behind all others of the run, also with concurrent writers. False when there is no such
-   * run.
-   */
+  /** Appends a record to the run, also with concurrent writers. False if there is no such run. */
   append(record: Omit<NewResult, 'number'>): Promise<boolean>;
-  /** `text` of a record; undefined when there is none. */
+  /** Undefined if there is no such record. */
   get(runId: string, number: number, epoch: number): Promise<StoredResult | undefined>;
   /** All records of a run by number and epoch, read lazily. */
   records(runId: string, filter?: { readonly caseId?: string | undefined }): AsyncIterable<StoredResult>;
   countRecords(runId: string): Promise<number>;
 
-  /** Keeps a rating in the place of the one that the same person gave before. Rejects where there is no such run. */
+  /** Stores a rating and replaces the earlier one of the same person. Rejects if there is no such run. */
   keepRating(runId: string, rating: KeptRating): Promise<void>;
-  /** False when there was none. */
+  /** False if there is no such rating. */
   removeRating(runId: string, place: RatingPlace): Promise<boolean>;
-  /** Those of a run, or of one of its cases, in an order that stays the same, read lazily; without their `variant`. */
+  /** The ratings of a run, or of one case, in a stable order, read lazily; without their `variant`. */
   ratings(runId: string, filter?: { readonly caseId?: string | undefined }): AsyncIterable<KeptRating>;
 
   /**
-   * Keeps how the run stands, moves the records of these numbers to the replaced ones, and marks the run as running: all of it or
-   * nothing. Does nothing when the run has this reopening already. Rejects when there is no such run.
+   * In one transaction: stores the status and report of the run, moves these records to the replaced ones, and marks
+   * the run as running. Does nothing if the run has this reopening. Rejects if there is no such run.
    */
   reopenRun(runId: string, reopening: NewReopening, numbers: readonly number[]): Promise<void>;
   reopenings(runId: string): Promise<Reopening[]>;
-  /** All records that were replaced, by reopening, number and epoch, the older first; read lazily. */
+  /** All replaced records by reopening, number and epoch, older first; read lazily. */
   replaced(runId: string, filter?: { readonly caseId?: string | undefined }): AsyncIterable<ReplacedResult>;
 
-  /** An answer that was kept under this key. */
   findAnswer(key: string): Promise<string | undefined>;
   keepAnswer(key: string, text: string): Promise<void>;
 
-  /** Removes runs that began before `before` (ms since 1970), and answers kept before it. Returns how many runs. */
+  /** Removes runs and cached answers older than `before` (ms since 1970). Returns the number of runs. */
   prune(before: number): Promise<number>;
-  /** What a store of many machines has for suites that workers share; undefined for others. */
+  /** Suites that workers share; undefined if the store does not support workers. */
   readonly chunks?: SuiteChunks | undefined;
 
   /** Never rejects; may be called again. */
   close(): Promise<void>;
 }
 
-/** `shadow` collects what a hook in shadow mode would have decided. */
+/** `shadow`: the decisions of a hook in shadow mode. */
 export type ResultKind = 'suite' | 'shadow';
 export type RunEnd = 'running' | 'passed' | 'failed' | 'error' | 'interrupted';
 
 export interface NewResultRun {
   readonly id: string;
   readonly kind: ResultKind;
-  /** Of the suite, or of the hook. */
   readonly name: string;
-  /** The suite file, absolute. */
   readonly file: string;
-  /** What must be the same for a run to be resumed. */
+  /** Must be equal for a run to be resumed. */
   readonly fingerprint: string;
-  /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly header: string;
 }
@@ -85,7 +77,7 @@ interface ResultRunFilter {
   readonly name?: string | undefined;
   readonly kind?: ResultKind | undefined;
   readonly limit?: number | undefined;
-  /** Only those behind the run of this id; none where it is not there. */
+  /** Only runs after the run with this ID; none if it does not exist. */
   readonly after?: string | undefined;
 }
 
@@ -96,60 +88,53 @@ export interface ResultRun extends NewResultRun {
 
 export interface NewResult {
   readonly runId: string;
-  /** The number of the row, from 1. */
   readonly number: number;
   readonly epoch: number;
   readonly caseId: string;
-  /** Of what was judged: a record of another digest is of no use. */
+  /** A digest of what was judged; a record with another digest is not reused. */
   readonly digest: string;
   readonly text: string;
 }
 
 export interface StoredResult extends Omit<NewResult, 'runId'> {}
 
-/** Which rating: there is one of each person for each case, and for each eval of it; in a matrix of each variant of these. */
+/** Identifies a rating: one per person, case and eval, and per variant in a matrix. */
 export interface RatingPlace {
   readonly caseId: string;
-  /** The eval that is rated; empty for the case as a whole. */
+  /** The rated eval; empty for the whole case. */
   readonly eval: string;
   readonly by: string;
-  /** Absent outside a matrix. It tells ratings apart; which one it was is read from their texts. */
+  /** Absent outside a matrix. Only distinguishes ratings; the variant itself is in their text. */
   readonly variant?: string | undefined;
 }
 
-/** A person's rating of a case; `text` is JSON that the store does not read. */
 export interface KeptRating extends RatingPlace {
-  /** Milliseconds since 1970. */
   readonly at: number;
   readonly text: string;
 }
 
-/** Why a run goes on after its end, and which of its records were replaced then. */
 interface NewReopening {
-  /** From 1, in the order in which a run was reopened. */
+  /** From 1, in order. */
   readonly number: number;
   /** Which cases were judged again, in the caller's words. */
   readonly scope: string;
-  /** Milliseconds since 1970. */
   readonly at: number;
 }
 
 export interface Reopening extends NewReopening {
-  /** How the run stood until then. */
   readonly status: string;
   readonly report: string | null;
 }
 
-/** A record that another has replaced, after the reopening of that number; 0: before any. */
+/** A record that was replaced after the reopening with this number; 0: before any. */
 export interface ReplacedResult extends StoredResult {
   readonly reopening: number;
 }
 
 /** A part of a dataset that one worker judges at a time. Texts are JSON that the store does not read. */
 export interface NewChunk {
-  /** From 1, in the order of the dataset. */
   readonly number: number;
-  /** How many rows it has, as far as that is known without reading it as rows. */
+  /** The number of rows, as far as it is known without parsing them. */
   readonly rows: number;
   readonly place: string;
 }
@@ -157,10 +142,9 @@ export interface NewChunk {
 export interface ChunkProgress {
   readonly chunks: number;
   readonly done: number;
-  /** Of the chunks that are done, and of all that are known. */
   readonly doneRows: number;
   readonly rows: number;
-  /** The chunk that has failed most often, and why it did the last time. */
+  /** The chunk with the most failures, and its last failure. */
   readonly worst:
     | { readonly number: number; readonly failures: number; readonly failure: string }
     | undefined;
@@ -168,27 +152,23 @@ export interface ChunkProgress {
 
 export interface ChunkClaim extends Claim {
   readonly place: string;
-  /** What all chunks of the run are judged with. */
   readonly work: string;
-  /** Keeps the results and the tally together, or, when the claim is lost, nothing: false then. */
+  /** Stores results and tally together. Returns false and stores nothing if the claim is lost. */
   end(records: readonly NewResult[], tally: string): Promise<boolean>;
-  /** Counts a failure, in words, of whoever tried. */
   fail(failure: string): Promise<void>;
 }
 
-/** Runs of suites that many workers share. All reject with STORE_FAILED. */
+/** Suite runs that workers share. All methods reject with STORE_FAILED. */
 export interface SuiteChunks {
-  /** Who is told of chunks, from now on. */
   announceBy(announce: Announce): void;
-  /** Makes the run one of workers with that build, if it is none yet. */
   share(runId: string, shared: { readonly build: string; readonly work: string }): Promise<void>;
-  /** Adds chunks, those that are there already left as they are, and tells workers of them. */
+  /** Adds chunks that do not exist yet, and announces them. */
   add(runId: string, chunks: readonly NewChunk[]): Promise<void>;
   progress(runId: string): Promise<ChunkProgress>;
-  /** Tells workers again of chunks on which nobody works; how many. */
+  /** Announces chunks again on which nobody works. Returns their number. */
   announceIdle(runId: string): Promise<number>;
-  /** The tallies of the chunks that are done, read lazily. */
+  /** The tallies of finished chunks, read lazily. */
   tallies(runId: string): AsyncIterable<string>;
-  /** Undefined when it is done, held by another, of a run that does not go on, or not there. */
+  /** Undefined if the chunk is done, claimed, missing, or of a run that does not continue. */
   claim(runId: string, number: number): Promise<ChunkClaim | undefined>;
 }

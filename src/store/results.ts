@@ -12,10 +12,8 @@ import type {
 import { enumOf, numberOf, type Row, textOf, textOrNull, verifySum } from './sqlite/row.ts';
 import { checkRunId, duplicateRunError, missingRunError } from './store-rules.ts';
 
-/** How records are kept, where databases differ. */
 export type ResultWriter = Pick<ResultStore, 'putAll' | 'append'>;
 
-/** What results of suites are in every kind of database. */
 export function resultMethods(
   driver: Driver,
   writer: ResultWriter,
@@ -27,7 +25,7 @@ export function resultMethods(
       const values = { ...run, at: createdAt, ...(isShared && { token: randomUUID() }) };
       const isMade = await driver.read(function* () {
         if ((yield* get(insertRun(isShared), values)) !== undefined) return true;
-        // Made by this call, whose answer was lost with the connection.
+        // This call created the run, and its answer was lost with the connection.
         return isShared && (yield* get(ownRun, { id: run.id, token: values.token ?? '' })) !== undefined;
       });
       if (!isMade) throw duplicateRunError(run.id, location);
@@ -38,7 +36,7 @@ export function resultMethods(
       const filter = { ...(name !== undefined && { name }), ...(kind !== undefined && { kind }) };
       const conditions = ['true', ...Object.keys(filter).map((column) => `${column} = :${column}`)];
       if (after !== undefined) conditions.push(`(created_at, seq) < (${placeOf})`);
-      // The rows themselves, which may be long, are read of those alone that are listed.
+      // Long rows are read only for listed runs.
       const sql = `SELECT * FROM signalbox.result_runs WHERE seq IN (
           SELECT seq FROM signalbox.result_runs WHERE ${conditions.join(' AND ')} ${newestFirst} LIMIT :limit)
         ${newestFirst}`;
@@ -99,7 +97,7 @@ export function resultMethods(
 
     reopenRun: async (run, { number, scope, at }, numbers) => {
       const isThere = await driver.transact(function* () {
-        // Locks the run, where there are others.
+        // Locks the run in Postgres.
         const found = yield* get(
           'UPDATE signalbox.result_runs SET status = status WHERE id = :run RETURNING seq',
           { run },
@@ -108,7 +106,7 @@ export function resultMethods(
         if ((yield* get(reopen, { run, number, scope, at })) === undefined) return true;
         yield* all(setAside, { run, reopening: number, numbers });
         yield* all(`DELETE FROM signalbox.results WHERE ${ofNumbers}`, { run, numbers });
-        // Workers judge what is missing in the parts, and add up each of them anew.
+        // Workers judge missing cases of the chunks and compute each tally again.
         if (isShared) yield* all(judgeAgain, { run });
         yield* all(`UPDATE signalbox.result_runs SET status = 'running', report = NULL WHERE id = :run`, {
           run,
@@ -150,7 +148,6 @@ export function resultMethods(
   };
 }
 
-/** Of what is read at once: a result may be large, and a way to the database for each takes long. */
 const MOST_RECORDS = 64;
 
 const insertRun = (isShared: boolean) => `
@@ -192,7 +189,7 @@ function ofCase({ caseId }: { readonly caseId?: string | undefined } = {}) {
   return { sql: 'AND case_id = :case_id', values: { case_id: caseId } };
 }
 
-/** By which a rating is found among those of its run: ids may be longer than what an index takes. */
+/** A fixed-length key, because IDs may exceed the maximum of an index. */
 function keyOf({ caseId, eval: id, by, variant }: RatingPlace): string {
   return digestOf(JSON.stringify([caseId, id, by, ...(variant === undefined ? [] : [variant])]));
 }
@@ -204,7 +201,7 @@ function digestOf(text: string): string {
 const kinds: readonly ResultKind[] = ['suite', 'shadow'];
 const ends: readonly RunEnd[] = ['running', 'passed', 'failed', 'error', 'interrupted'];
 
-/** All of these throw Damaged. */
+/** These functions throw Damaged. */
 function runFromRow(row: Row): ResultRun {
   return {
     id: textOf(row, 'id'),

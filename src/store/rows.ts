@@ -27,33 +27,30 @@ import type { NewRun, RunChange, RunHistoryEntry, RunRecord, RunSummary, StepRec
 import { endedStatuses } from './store-rules.ts';
 import { keptStatus, statusWith, suspensionFromRow } from './suspension.ts';
 
-// What a state store keeps, as rows of its tables and back. The readers throw DamagedError.
+// Converts between what a state store keeps and rows of its tables. The readers throw DamagedError.
 
-/** Reads a long text of a run. Throws STORE_FAILED. */
+/** Throws STORE_FAILED. */
 export type TextLoader = (runId: string) => (step: string, number: number) => string;
 
-/** In place of the step, for the output of a run: no step is called so. */
+/** The step of a run's output; no step has this name. */
 export const OUTPUT = '/output';
 
 export function runToRow({ id, kind, name, file, source, config, input, createdAt }: NewRun) {
   return { id, kind, name, file, source, config, input: input.text, created_at: createdAt };
 }
 
-/** Labels as one text, each value as a column keeps it; null: there are none. */
 export function labelsToText(labels: RunLabels | undefined): string | null {
   const entries = Object.entries(labels ?? {});
   if (entries.length === 0) return null;
   return JSON.stringify(Object.fromEntries(entries.map(([key, value]) => [key, encodeText(value)])));
 }
 
-/** Where a run belongs, and what it may begin, as one text; null: neither is to be kept. */
 export function kinToText({ parent, pipelines = {} }: Pick<NewRun, 'parent' | 'pipelines'>): string | null {
   const texts = Object.entries(pipelines).map(([file, text]) => [encodeText(file), encodeText(text)]);
   if (parent === undefined && texts.length === 0) return null;
   return JSON.stringify({ ...parent, pipelines: Object.fromEntries(texts) });
 }
 
-/** The columns that a change of a run's status sets. */
 export function changeToRow({ status, output, error, at }: RunChange, outputText: string | undefined) {
   return {
     status: keptStatus(status),
@@ -65,7 +62,7 @@ export function changeToRow({ status, output, error, at }: RunChange, outputText
   };
 }
 
-/** A run; `output` is what its columns become, where it is not kept whole. */
+/** `output` replaces the output columns if the output is stored in parts. */
 export function runFromRow(row: Row, output: Json | undefined): RunRecord {
   const { suspension } = suspensionFromRow(row);
   const pipelines = textsIn(row, 'pipelines');
@@ -111,7 +108,6 @@ export function statusFromRow(row: Row): RunStatus {
   return enumOf<RunStatus>(row, 'status', ['queued', 'running', 'pending', ...endedStatuses]);
 }
 
-/** The texts of a column that is an object; undefined where there are none. */
 function textsIn(row: Row, column: string): Readonly<Record<string, string>> | undefined {
   const entries = Object.entries(memberOf(row, column) ?? {});
   if (entries.length === 0) return undefined;
@@ -135,7 +131,6 @@ function memberOf(row: Row, column: string): Readonly<Record<string, unknown>> |
   return { ...kept };
 }
 
-/** A step; `refs` are the references of its outcome to texts, where it has any. */
 export function stepFromRow(row: Row, refs: string | undefined, load: TextLoader): StepRecord {
   verifySum(row, { key: 'step', text: 'outcome', of: textOf(row, 'step') });
   const runId = textOf(row, 'run_id');
@@ -152,13 +147,11 @@ export function stepFromRow(row: Row, refs: string | undefined, load: TextLoader
   };
 }
 
-/** The references of a record, from a row of `parts`. */
 export function refsFromRow(row: Row): string {
   verifySum(row, { key: 'step', text: 'refs', of: textOf(row, 'step') });
   return textOf(row, 'refs');
 }
 
-/** A long text, from its row. */
 export function textFromRow(row: Row | undefined, step: string): string {
   if (row === undefined) throw new DamagedError(`a text of ${step} is gone`);
   verifySum(row, { key: 'step', text: 'text', of: step });
@@ -223,7 +216,6 @@ export function callFromRow(row: Row): PendingRecord {
   };
 }
 
-/** How many must approve, and who has, with their texts as they are kept. */
 function quorumFromRow(row: Row): Pick<PendingRecord, 'quorum' | 'consents'> {
   const quorum = row['quorum'] === undefined ? null : numberOrNull(row, 'quorum');
   if (quorum === null) return {};

@@ -3,7 +3,6 @@ import { type Amounts, type Drawn, fullOf, type RateSupply } from '../models/rat
 import type { SharedWork } from './shared-work.ts';
 import { enumOf, numberOf, readAnswer } from './sqlite/row.ts';
 
-/** The bucket of a provider that all machines of a store share, by the clock of its database. */
 export function createSharedSupply(
   provider: string,
   limit: RateLimit,
@@ -30,7 +29,7 @@ export function createSharedSupply(
   };
 }
 
-/** A second's worth in whole, so that a busy process asks about once a second. */
+/** The amount of a second, rounded up, so that a busy process draws about once a second. */
 function aheadOf(perMinute: number | null): number {
   return perMinute === null ? 0 : Math.floor(perMinute / 60);
 }
@@ -47,7 +46,6 @@ function finite(amount: number): number | null {
   return Number.isFinite(amount) ? amount : null;
 }
 
-/** Throws Damaged. */
 function drawnFrom(answer: unknown): Drawn {
   const row = readAnswer(answer);
   if (row['wait'] !== undefined)

@@ -10,8 +10,8 @@ import { guardWork, toStoreError } from './sqlite/store-error.ts';
 import { missingRunError } from './store-rules.ts';
 
 /**
- * Results in a database file, which many processes may use at once, or in `memoryFile`. Each write is a transaction of its own: it is
- * the system's when the method returns. Throws STORE_FAILED unless it can be written.
+ * Opens results in a database file, which processes share, or in `memoryFile`. Each write is a transaction, and
+ * survives the end of this process once the method returns. Throws STORE_FAILED unless it is writable.
  */
 export async function openSqliteResults(
   file: string,
@@ -46,11 +46,10 @@ function createStore({
 }): ResultStore {
   const { database, location, requireSameFile } = connection;
   const prepare = (sql: string) => createStatement(database.prepare(sql));
-  // Another writer blocks only briefly: no transaction stays open across turns of the event loop.
+  // Other writers block only briefly, because no transaction spans turns of the event loop.
   database.exec(`PRAGMA busy_timeout = ${waitMs}`);
   let isOpen = true;
   const guard = guardWork(location, () => !isOpen);
-  /** Work without a transaction; a single statement is one by itself. Both throw STORE_FAILED. */
   const read = <Result>(work: () => Result): Result =>
     guard.now(() => {
       requireSameFile();
@@ -92,14 +91,13 @@ function createStore({
         return free.length;
       });
       if (pruned > 0) {
-        // What was removed is still in the journal beside the file. Whoever reads at this moment is not waited for.
+        // The journal still contains removed data. Does not wait for readers.
         ignoreErrors(() => database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)'));
         ignoreErrors(() => database.exec(`PRAGMA busy_timeout = ${waitMs}`));
       }
       return pruned;
     },
     close: async () => {
-      // Its work is done by the time that the call returns.
       void locks.releaseAll();
       if (isOpen) ignoreErrors(() => database.close());
       isOpen = false;
@@ -119,7 +117,7 @@ function createWriter(prepare: (sql: string) => Statement, { location, read, wri
     SELECT seq, :number, :epoch, :case_id, :digest, :text, :sum FROM runs WHERE id = :run
     ON CONFLICT (run, number, epoch)
     DO UPDATE SET case_id = excluded.case_id, digest = excluded.digest, text = excluded.text, sum = excluded.sum`);
-  // One statement, which is a transaction by itself: no two processes take the same number.
+  // One statement, so that no two processes take the same number.
   const append = prepare(`
     INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
     SELECT seq, 1 + coalesce((SELECT max(number) FROM results WHERE results.run = runs.seq), 0),
@@ -132,7 +130,6 @@ function createWriter(prepare: (sql: string) => Statement, { location, read, wri
     if (put.run(toRow(record)) === 0) throw missingRunError(record.runId, location);
   };
   return {
-    // A single statement is a transaction by itself.
     putAll: async (records) =>
       (records.length === 1 ? read : write)(() => {
         for (const record of records) putOne(record);

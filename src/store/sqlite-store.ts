@@ -13,15 +13,13 @@ import type { Store } from './store.ts';
 import { endedRunError, isEnded } from './store-rules.ts';
 
 export interface SqliteOptions {
-  /** How long a call waits while other processes write. */
   readonly waitMs?: number;
-  /** Which thread writes what a run keeps. */
   readonly writer?: WriterChoice;
 }
 
 /**
- * The store in a database file, which many processes may use at once, or in `memoryFile`. Throws STORE_FAILED unless it
- * can be written.
+ * Opens the store in a database file, which processes share, or in `memoryFile`. Throws STORE_FAILED unless it is
+ * writable.
  */
 export async function openSqliteStore(file: string, options: SqliteOptions = {}): Promise<Store> {
   const database = await openDatabase(file, { waitMs: 30_000, ...options });
@@ -69,13 +67,13 @@ function createStore(database: Database): Store {
       return pruned;
     },
     claimRun: locks.claim,
-    // Nobody writes below a run who does not hold its lock.
+    // Only the holder of the outermost run writes below it.
     coverRun: (id) => ({
       confirm: () => database.read(() => requireGoingOn(id)),
       isLive: () => true,
       release: async () => {},
     }),
-    // A lock is looked at as it is taken: within a write transaction of the state.
+    // A lock is tested by taking it, within a write transaction of the state.
     listClaimed: () => database.write(() => locks.sweep()),
     now: async () => Date.now(),
     watch: database.watch,
@@ -84,8 +82,7 @@ function createStore(database: Database): Store {
 }
 
 /**
- * Throws STORE_FAILED where the clock is behind the newest time that was kept, by more than clocks are set right by: time may have
- * decided already what is to be decided.
+ * Throws STORE_FAILED if the clock is clearly behind the newest stored time, because calls may have expired already.
  */
 function requireClock(at: number, newest: number, { location }: Pick<Database, 'location'>): void {
   if (newest - at <= SET_RIGHT_MS) return;

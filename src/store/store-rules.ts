@@ -2,47 +2,40 @@ import { RuntimeError } from '../base/errors.ts';
 import type { PendingDecision } from '../contract/approval.ts';
 import type { RunStatus } from '../contract/run.ts';
 
-/** The statuses of runs that have ended for good. */
 export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;
 
-/** The same as a list in SQL, for `status IN (…)`. */
 export const endedInSql = endedStatuses.map((status) => `'${status}'`).join(', ');
 
-/** In place of the text of a pipeline, of a run that has pending calls of an agent, behind a gateway or with Signalbox for a hook: nobody goes on with it. */
+/** The source of a run with pending calls of an agent, at a gateway or through a hook; such a run is not resumed. */
 export const AGENT_SOURCE = 'signalbox gateway';
 
 export function isOfAgent({ source }: { readonly source: string }): boolean {
   return source === AGENT_SOURCE;
 }
 
-/** Whether a run that ended so may be made to go on. */
 export function isReopenable(status: RunStatus): boolean {
   return status === 'failed' || status === 'denied';
 }
 
-/** Whether a run of this status stays as it is for good. */
 export function isEnded(status: RunStatus): boolean {
   return endedStatuses.some((ended) => ended === status);
 }
 
-/** The decision, `cancelled`, for calls that still wait when their run ends. */
 export function decisionOfEndedRun(status: RunStatus): Extract<PendingDecision, { kind: 'cancelled' }> {
   return { kind: 'cancelled', by: 'signalbox', reason: `the run is ${status}` };
 }
 
-/** What becomes of a run that has not ended when the one that it is below does. */
 export function statusBelow(status: RunStatus): RunStatus {
   return status === 'cancelled' ? 'cancelled' : 'failed';
 }
 
-/** Why it ended, as JSON. */
 export const errorBelow = JSON.stringify({
   code: 'ABORTED',
   message: 'the run that this one is a part of has ended',
   hint: '',
 });
 
-/** Throws USAGE unless the id is safe as the name of a file, which a claim may need. */
+/** Throws USAGE unless the ID is safe as a file name, which claims may use. */
 export function checkRunId(id: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return;
   throw new RuntimeError('USAGE', `${JSON.stringify(id.slice(0, 130))} cannot be the id of a run`, {
@@ -50,7 +43,7 @@ export function checkRunId(id: string): void {
   });
 }
 
-/** RUN_ENDED, for a run of which nothing more is to be done. */
+/** RUN_ENDED: nothing more can be done with the run. */
 export function endedRunError(id: string, status: string): RuntimeError {
   return new RuntimeError(
     'RUN_ENDED',
@@ -74,7 +67,7 @@ export function closedStoreError(location: string): RuntimeError {
   });
 }
 
-/** STORE_FAILED: the run of a result does not exist (any more). */
+/** STORE_FAILED: the run of a result does not exist. */
 export function missingRunError(id: string, location: string): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',

@@ -8,63 +8,58 @@ import type { SharedWork } from './shared-work.ts';
 import type { DueFilter, DueRuns, Suspension } from './suspension.ts';
 
 /**
- * What must outlive the process: runs, the outcomes of their steps, and the calls that wait for a person. A
- * promise that resolves means that the disk has it. Every method throws STORE_FAILED when the store cannot
- * do its work (disk full, read-only, damaged, closed), and nothing is then half written. Calls of one store take
- * effect in the order in which they were made.
+ * Runs, the outcomes of their steps, and pending calls. A resolved change is on the disk. Every method throws
+ * STORE_FAILED if the store fails (disk full, read-only, damaged, closed), and then nothing is half written. Calls of
+ * one store take effect in order.
  */
 export interface Store {
-  /** The file or place of the store, for error messages. */
   readonly location: string;
-  /** Absent: it is a store of one machine, which knows no workers. */
+  /** Absent for a store of one machine, which has no workers. */
   readonly work?: SharedWork;
-  /** What is to be told of runs. */
   readonly outbox: Outbox;
 
   /**
-   * Keeps a run, which is `running` from now on, or `queued` where it is dispatched, which a store without `work` does not keep. Throws USAGE when its id is not up to 128 letters, digits, points,
-   * dashes and underscores, with a letter or digit first; STORE_FAILED when there is a run of this id.
+   * Creates a run with the status `running`, or `queued` if it is dispatched, which needs `work`. Throws USAGE unless
+   * its ID has up to 128 letters, digits, points, dashes and underscores, starting with a letter or digit. Throws
+   * STORE_FAILED if the ID exists.
    */
   createRun(run: NewRun): Promise<void>;
   findRun(id: string): Promise<RunRecord | undefined>;
-  /** Without reading the rest of it. */
   findRunStatus(id: string): Promise<RunStatus | undefined>;
-  /** Newest first; at most `limit` of them. */
   listRuns(filter?: Pick<RunFilter, 'status' | 'limit'>): Promise<RunRecord[]>;
-  /** The same without what may be long in them, and with the number of calls that wait at `at` (ms since 1970). */
+  /** Runs without long columns, with the number of calls that wait at `at` (ms since 1970). */
   summarizeRuns(filter: RunFilter, at: number): Promise<RunSummary[]>;
   /**
-   * A run that has ended (completed, failed, denied, cancelled) stays as it ended: false then, and nothing is
-   * changed; false too when there is no such run. What still waits for a person when a run ends is decided as
-   * `cancelled` with it. With a run that is no part of another the runs below it end that have not: `cancelled` as it was, else `failed`.
+   * Returns false and changes nothing if the run has ended (completed, failed, denied, cancelled) or does not exist.
+   * Open calls of an ending run are decided as `cancelled`. When an outermost run ends, unfinished runs below it end
+   * too: as `cancelled` with it, else as `failed`.
    */
   setRunStatus(id: string, change: RunChange): Promise<boolean>;
   /**
-   * The right to execute a run, which one holder at a time has, across processes; it is released when its
-   * holder dies. Undefined while it is held, in this process or another. The run need not exist yet. Throws
-   * USAGE for an invalid id.
+   * The exclusive right to execute a run, across processes; it ends with its holder. Undefined if the run is claimed,
+   * in this process or another. The run need not exist yet. Throws USAGE for an invalid ID.
    */
   claimRun(id: string): Promise<Claim | undefined>;
-  /** Has a run below `root` written by the right to that one, which is held here; until it is released. */
+  /** Writes a run below `root` by the claim on `root`, which is held here, until it is released. */
   coverRun(id: string, root: string): Claim;
-  /** The ids of the runs that somebody executes at this moment, in this process or another. */
+  /** The IDs of runs that are executed now, by any process. */
   listClaimed(): Promise<ReadonlySet<string>>;
   /**
-   * Decides due calls as `expired` at `at` (ms since 1970); returns the ids of runs that have not ended and
-   * whose calls are all decided, at least one of them as `expired`. Runs that are parts of others are left out.
+   * Decides due calls as `expired` at `at` (ms since 1970). Returns the IDs of unfinished outermost runs whose calls
+   * are all decided, at least one as `expired`.
    */
   listExpired(at: number): Promise<string[]>;
-  /** Runs that can be gone on with, the oldest first; calls that are due are first decided as `expired`. Those of a gateway are none. */
+  /** Runs that can be resumed, oldest first, without runs of a gateway. Due calls are first decided as `expired`. */
   listDue(filter: DueFilter): Promise<DueRuns>;
   /**
-   * Removes ended runs that were last changed before `before` (ms since 1970), with all their records and the runs below them,
-   * except claimed ones. Returns how many, those below not counted.
+   * Removes ended runs last changed before `before` (ms since 1970), with all records and the runs below them, except
+   * claimed ones. Returns their number without those below.
    */
   prune(before: number): Promise<number>;
 
   /**
-   * Records that a step begins; returns the number of this attempt. Throws RUN_UNKNOWN; RUN_ENDED, and nothing is
-   * recorded, for a cancelled run if that is asked for.
+   * Records that a step begins; returns the number of this attempt. Throws RUN_UNKNOWN. Throws RUN_ENDED and records
+   * nothing for a cancelled run if the caller asks for that.
    */
   beginStep(
     runId: string,
@@ -73,131 +68,118 @@ export interface Store {
     options?: { readonly unlessCancelled?: boolean },
   ): Promise<{ readonly attempt: number }>;
   /**
-   * Keeps a step's outcome, of its long parts only those that the run does not have yet. The first one stays: a second call changes nothing. A step that was never begun
-   * begins and ends at once, without an attempt. Throws RUN_UNKNOWN.
+   * Stores the outcome of a step, with only those long parts that the run lacks. The first outcome stays. A step that
+   * never began begins and ends at once, without an attempt. Throws RUN_UNKNOWN.
    */
   endStep(runId: string, step: string, outcome: Json, at: number): Promise<void>;
-  /** All steps of a run, in the order in which they began; none when there is no such run. */
+  /** All steps in the order in which they began; none if there is no such run. */
   listSteps(runId: string): Promise<StepRecord[]>;
   /**
-   * Some of them in the same order: up to `limit` behind a place, and the place of the last one, which is undefined when
-   * there are none. Without a place: from the first one on.
+   * A page of steps in that order: up to `limit` after a place, or from the first. Also returns the place of the last
+   * one; undefined if there are none.
    */
   pageSteps(
     runId: string,
     page: { readonly behind?: number | undefined; readonly limit: number },
   ): Promise<StepPage>;
-  /** A long text of a run, which a record refers to. Throws STORE_FAILED. Blocks while it is read. */
   readText(place: TextPlace): string;
-  /**
-   * The history of a run's steps and calls in the order in which it was written, whatever the clocks said; the first
-   * `limit` entries of it.
-   */
+  /** The first `limit` history entries of steps and calls in the order of writing, independent of clocks. */
   listHistory(runId: string, limit?: number): Promise<RunHistoryEntry[]>;
 
   /**
-   * Adds a pending call, unless there is one of this id already. Returns the stored record, decided or not: a
-   * repetition after a crash gets the first one, and a call of a run that has ended is `cancelled` already.
-   * Throws RUN_UNKNOWN.
+   * Adds a pending call unless its ID exists. Returns the stored record, so that a repetition after a crash gets the
+   * first one. A call of an ended run is already `cancelled`. Throws RUN_UNKNOWN.
    */
   addPending(call: PendingCall): Promise<PendingRecord>;
   /**
-   * Decides an open pending call. Exactly one caller wins, across processes. An approval of a call that has a quorum counts once for each
-   * name, and the call stays open until so many are there. An expired call cannot be
-   * decided any more: it is decided as `expired` first, as of `expiresAt` (inclusive). Undefined when there
-   * is no such call.
+   * Decides an open call. Exactly one caller wins, across processes. With a quorum, each name counts once, and the call
+   * stays open until enough people approve. A call expires at `expiresAt` (inclusive) and cannot be decided then.
+   * Undefined if there is no such call.
    */
   decide(id: string, ruling: PendingDecision, at: number): Promise<DecideResult | undefined>;
-  /** The record; first decided as `expired` if it is due at `at` (ms since 1970). */
+  /** The record; decided as `expired` first if it is due at `at` (ms since 1970). */
   findPending(id: string, at: number): Promise<PendingRecord | undefined>;
-  /** In the order in which they were added; those that are due at `at` are first decided as `expired`. */
+  /** In the order of adding; calls due at `at` are first decided as `expired`. */
   listPendings(filter: PendingFilter, at: number): Promise<PendingRecord[]>;
 
-  /** The time by which calls expire and waits end, ms since 1970: that of the database server where there is one. */
+  /** The time for expiry and waits, ms since 1970: of the database server, if there is one. */
   now(): Promise<number>;
 
-  /** Calls `onChange` when a call may have been decided, by any process; also spuriously. Never throws. */
+  /** Calls `tell` when a call may have been decided, by any process; also spuriously. Never throws. */
   watch(tell: () => void): StoreWatch;
 
-  /** Releases the claims that were made here. Never rejects; may be called again. */
+  /** Releases the claims of this store. Never rejects; may be called again. */
   close(): Promise<void>;
 }
 
 interface PendingFilter {
   readonly runId?: string | undefined;
-  /** Of the runs below it too; it must be no part of another. */
+  /** Includes the runs below an outermost run. */
   readonly below?: boolean | undefined;
   readonly open?: boolean | undefined;
 }
 
 export interface StoreWatch {
-  /** Whether changes are reported; otherwise the caller has to poll. */
+  /** Whether changes are reported; otherwise the caller must poll. */
   isLive(): boolean;
   close(): void;
 }
 
-/** The record, and whether it holds this caller's decision, or approval of several. */
+/** The record, and whether this caller's decision or approval was accepted. */
 interface DecideResult {
   readonly isAccepted: boolean;
   readonly record: PendingRecord;
 }
 
-/** Held until it is released, or its store closed, or its process ended. */
+/** Held until it is released, or its store or process ends. */
 export interface Claim {
   /**
-   * Looks whether the run is still claimed here and goes on. Rejects with RUN_ENDED for one that has ended, and with STORE_FAILED
-   * for a claim that is lost and a store that cannot be reached.
+   * Checks that the run is still claimed here and continues. Rejects with RUN_ENDED for an ended run, and STORE_FAILED
+   * for a lost claim or an unreachable store.
    */
   confirm(): Promise<void>;
   /**
-   * Whether nobody else can have claimed the run since the store was last heard, by this process's monotonic clock; for a few
-   * seconds after `confirm`, or after anything else that the store has answered.
+   * Whether no other process can have claimed the run since the store last answered, by this process's monotonic clock.
+   * True for a few seconds after `confirm` or any other answer.
    */
   isLive(): boolean;
-  /** Never rejects; may be called again. */
   release(): Promise<void>;
 }
 
-/** A run as it begins. Texts are kept as they are. */
+/** A new run. Texts are stored unchanged. */
 export interface NewRun {
   readonly id: string;
   readonly kind: 'pipeline' | 'tool';
   readonly name: string;
-  /** The pipeline file, absolute; null for a single tool call. */
+  /** The pipeline file, absolute; null for a tool call. */
   readonly file: string | null;
-  /** The pipeline file's text, by which the run is finished even if the file changes; empty for a tool call. */
+  /** The text of the pipeline file, which the run uses even if the file changes; empty for a tool call. */
   readonly source: string;
-  /** The RuntimeConfig file, absolute. */
   readonly config: string;
   readonly input: Json;
-  /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** What its caller calls it by; absent: nothing. */
   readonly labels?: RunLabels | undefined;
-  /** Which workers may go on with it: those with the same pipeline, config and scripts. Kept where there are workers. */
+  /** Identifies the pipeline, config and scripts that a worker must have. Stored if there are workers. */
   readonly build?: string | undefined;
-  /** It waits for a worker, instead of being executed by whoever makes it. */
+  /** A worker executes the run, instead of its creator. */
   readonly isDispatched?: true | undefined;
-  /** Absent: it is no part of another run. */
   readonly parent?: RunParent | undefined;
-  /** The texts of the pipelines that it may begin as its steps, by their absolute files, by which they are run even if these change. */
+  /** The texts of pipelines that its steps may start, by absolute file; they are used even if the files change. */
   readonly pipelines?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Of which runs a list is; all that is said must hold. */
+/** Filters a list of runs; all given conditions must hold. */
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
   readonly name?: string | undefined;
-  /** Labels that a run has, with others or without. */
   readonly labels?: RunLabels | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** Those whose step it is of this run, or all below this one, in place of those that are parts of no other. */
+  /** Runs started by steps of this run, or all below this one, instead of outermost runs. */
   readonly parent?: string | undefined;
   readonly root?: string | undefined;
-  /** Those that are parts of others too. */
   readonly all?: boolean | undefined;
-  /** Only those behind that place: the next page after a run. */
+  /** Only runs after this place: the next page. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
 }
@@ -207,12 +189,12 @@ export interface RunSummary
     RunRecord,
     'id' | 'kind' | 'name' | 'file' | 'status' | 'createdAt' | 'updatedAt' | 'labels' | 'parent'
   > {
-  /** Its place among all runs: what was kept later has a greater one. It never changes. */
+  /** The position among all runs, in the order of creation. It never changes. */
   readonly place: number;
   readonly suspension?: Suspension;
-  /** How many of its calls, and of those of the runs below it, wait for a person. */
+  /** How many calls of the run and of those below it wait for a person. */
   readonly open: number;
-  /** It waits for a worker, and none that is there has its build. */
+  /** The run waits, and no known worker has its build. */
   readonly lacksWorker?: true;
 }
 
@@ -222,24 +204,26 @@ export interface RunRecord extends Omit<NewRun, 'isDispatched'> {
   readonly error: Fault | null;
   /** When the status was last set; ms since 1970. */
   readonly updatedAt: number;
-  /** Why it was set down; of a run that is executed again, why it was before. */
+  /** Why it was suspended; for a resumed run, why it had been. */
   readonly suspension?: Suspension;
 }
 
-/** What a run is now; `output` and `error` stay as they were where they are left out. */
+/** Omitted `output` and `error` stay unchanged. */
 export interface RunChange {
   readonly status: RunStatus;
   readonly output?: Json | null;
   readonly error?: Fault | null;
-  /** With a run that is set down by more than its calls. What was kept of it stays while the run is executed, and goes with any other change. */
+  /**
+   * Set for a run that waits for more than its calls. It stays while the run is executed, and ends with any other
+   * change.
+   */
   readonly suspension?: Suspension | undefined;
-  /** A run that has failed or was denied goes on with it; any other one stays as it is. */
+  /** A failed or denied run continues; any other stays unchanged. */
   readonly reopens?: true;
-  /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** That a step began for the first time, or a step ended (`subject` is its path), that a call waits or is decided (its id). */
+/** The first begin or the end of a step (`subject` is its path), or a call that waits or is decided (its ID). */
 export interface RunHistoryEntry {
   readonly what: 'began' | 'ended' | 'pending' | 'decided';
   readonly subject: string;
@@ -250,7 +234,7 @@ interface StepPage {
   readonly place: number | undefined;
 }
 
-/** A step that was begun, times in ms since 1970; `outcome` and `endedAt` are null while it has not ended. */
+/** A step that began, times in ms since 1970; `outcome` and `endedAt` are null until it ends. */
 export interface StepRecord {
   readonly step: string;
   readonly attempts: number;

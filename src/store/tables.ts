@@ -1,14 +1,13 @@
 import { endedInSql } from './store-rules.ts';
 
 const open = ['queued', 'running', 'pending'].map((status) => `'${status}'`).join(', ');
-/** Whether a run waits for a worker, or one works on it: as the index over them has it, word for word. */
+/** Whether a run waits for a worker or is executed by one. The index on due runs requires exactly this text. */
 export const isDue = "build IS NOT NULL AND (ready OR (dispatched AND status IN ('queued', 'running')))";
 
-// The tables that both kinds of store have, in the words of Postgres: texts are `text`, which keeps every character, and never `jsonb`,
-// which keeps no order and no digits; ids are compared byte for byte. A line that ends with `-- shared` is for Postgres alone, which many
-// machines share, and one that ends with `-- file` for SQLite.
+// The tables of both kinds of store, in the SQL of Postgres. Texts are `text`, never `jsonb`, which loses the order of
+// members and digits of numbers. IDs compare byte for byte. `-- shared` marks lines for Postgres only, `-- file` lines
+// for SQLite only.
 
-/** Runs and the steps of their journals, with what they wait for, their history, and what people are notified of. */
 export const stateTables = `
 CREATE TABLE signalbox.runs (
   seq bigserial PRIMARY KEY,
@@ -176,8 +175,8 @@ CREATE TABLE signalbox.notify_rules (
 `;
 
 /**
- * Results of suites, recordings of hooks in shadow mode, answers that may be used again, and ratings. In Postgres a result has no foreign
- * key to its run: the results of a removed run are deleted piece by piece, since there may be very many.
+ * Results of suites and of shadow hooks, cached answers, and ratings. In Postgres a result has no foreign key to its
+ * run, so that the many results of a removed run are deleted piece by piece.
  */
 export const resultTables = `
 CREATE TABLE signalbox.result_runs (
@@ -254,7 +253,6 @@ CREATE TABLE signalbox.replaced_results (
 CREATE INDEX replaced_results_in_order ON signalbox.replaced_results (run, reopening, number, epoch, seq);
 `;
 
-/** Keys of a gateway, what they have used, and their calls that are under way. */
 export const keyTables = `
 CREATE TABLE signalbox.gateway_keys (
   seq bigserial PRIMARY KEY,
@@ -327,12 +325,10 @@ CREATE TABLE signalbox.gateway_held (
 ) WITHOUT ROWID WITH (fillfactor = 50);
 `;
 
-/** The statements that make the tables in Postgres. */
 export function toPostgresTables(tables: string): string {
   return tables.replaceAll(/^.* -- file\n/gm, '').replaceAll(' WITHOUT ROWID', '');
 }
 
-/** The same in SQLite. */
 export function toSqliteTables(tables: string): string {
   const own = tables.replaceAll(/^.* -- shared\n/gm, '').replaceAll(/ -- file$/gm, '');
   return toSqliteNames(own)
@@ -345,7 +341,6 @@ export function toSqliteTables(tables: string): string {
     );
 }
 
-/** Tables have no schema in a file, and files have few tables. */
 export function toSqliteNames(sql: string): string {
   return sql
     .replaceAll('signalbox.result_runs', 'runs')
@@ -353,7 +348,6 @@ export function toSqliteNames(sql: string): string {
     .replaceAll('signalbox.', '');
 }
 
-/** The columns of a table that both kinds of store have. */
 export function columnsOf(
   tables: string,
   name: string,

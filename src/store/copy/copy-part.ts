@@ -3,16 +3,15 @@ import { RuntimeError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import type { CopiedPart, CopiedRow, CopiedTable, CopyEnd, CopyTarget } from './copied-table.ts';
 
-/** What was copied of a table; the same digest at both ends. */
 export interface TableCopy {
   readonly table: string;
   readonly rows: number;
-  /** Of every value of every row in order, in hex. */
+  /** SHA-256 of all values of all rows in order, in hex; equal at both ends. */
   readonly sha256: string;
 }
 
 export interface PartCopy {
-  /** `kept`: the very same rows were there already. */
+  /** `kept`: the target had the same rows before. */
   readonly outcome: 'copied' | 'kept';
   readonly tables: readonly TableCopy[];
 }
@@ -21,14 +20,13 @@ export interface CopyPartOptions {
   readonly part: CopiedPart;
   readonly source: CopyEnd;
   readonly target: CopyTarget;
-  /** Rows that are done, and all of them: each is read, written, and read again. */
   readonly onProgress: (done: number, of: number) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies all rows of the tables, or none, and reads them again from the target. Rejects with STORE_FAILED, for a target that has
- * other rows too; ABORTED.
+ * Copies all rows or none, and verifies them by reading the target. Rejects with STORE_FAILED if the target has other
+ * rows, and ABORTED.
  */
 export async function copyPart(options: CopyPartOptions): Promise<PartCopy> {
   const { part, source, target } = options;
@@ -91,7 +89,7 @@ function openWalk({ part, onProgress, signal }: CopyPartOptions, of: number) {
   };
 }
 
-/** JSON tells where each value ends, and a number from a text. */
+/** JSON separates values, and distinguishes numbers from texts. */
 function addRow(hash: Hash, row: CopiedRow): void {
   for (const cell of row) hash.update(JSON.stringify(cell)).update('\n');
 }

@@ -13,7 +13,7 @@ import {
   cellOf,
 } from './copied-table.ts';
 
-/** The database, with tables made where there are none, which nobody else may write to meanwhile. Rejects with STORE_FAILED. */
+/** Opens the target and creates missing tables. Nobody else can write to it meanwhile. Rejects with STORE_FAILED. */
 export async function openPostgresTarget(address: Address, part: CopiedPart): Promise<CopyTarget> {
   return await orStoreError(address, async () => {
     const link = await openLink(address);
@@ -23,7 +23,7 @@ export async function openPostgresTarget(address: Address, part: CopiedPart): Pr
     };
     try {
       await link.query({ text: `BEGIN; ${patient}` });
-      // Triggers would write down a history that is copied itself; and what has this done to it is locked.
+      // Triggers would write a history that is copied anyway. Changing them locks the tables.
       await setTriggers('DISABLE');
     } catch (error) {
       await link.end();
@@ -50,22 +50,21 @@ export async function openPostgresTarget(address: Address, part: CopiedPart): Pr
   });
 }
 
-/** In the order of the tables' keys, rather than sorted first; and however long that takes. */
+/** Reads by index order instead of sorting, without a time limit. */
 const patient = 'SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off';
 
-/** New rows come behind those that are there. */
 function goOnBehind(table: string): string {
   return `SELECT setval(pg_get_serial_sequence('signalbox.${table}', 'seq'), last)
     FROM (SELECT max(seq) AS last FROM signalbox.${table}) AS there WHERE last IS NOT NULL`;
 }
 
-/** Of results of runs that others are removing nothing counts. */
+/** Ignores results of runs that are being removed. */
 function fromTable({ name }: CopiedTable): string {
   const only = name === 'results' ? 'WHERE run IN (SELECT seq FROM signalbox.result_runs)' : '';
   return `FROM signalbox.${name} ${only}`;
 }
 
-/** A second cursor tells how long the next rows are, without reading them. */
+/** A second cursor returns the lengths of the next rows without reading them. */
 async function* readRows(
   link: Link,
   address: Address,

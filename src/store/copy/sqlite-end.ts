@@ -23,7 +23,7 @@ import {
   cellOf,
 } from './copied-table.ts';
 
-/** The file at one moment, whoever writes to it meanwhile; undefined where there is none. Rejects with STORE_FAILED. */
+/** A snapshot of the file while others write to it; undefined if there is no file. Rejects with STORE_FAILED. */
 export async function openSqliteSource(file: string, { name }: CopiedPart): Promise<CopySource | undefined> {
   if (!existsSync(file)) return undefined;
   const layout = name === 'state' ? stateLayout : resultLayout;
@@ -33,7 +33,7 @@ export async function openSqliteSource(file: string, { name }: CopiedPart): Prom
     });
     try {
       database.exec('BEGIN');
-      // The first look is what fixes the moment.
+      // The first read fixes the snapshot.
       database.prepare('SELECT count(*) FROM runs').get();
       return {
         ...{ location, held: await listHeld(file, identity) },
@@ -57,14 +57,13 @@ export async function openSqliteSource(file: string, { name }: CopiedPart): Prom
   }
 }
 
-/** As long as other calls of a store wait. */
 const WAIT_MS = 30_000;
 
 function nameOf({ name }: CopiedTable): string {
   return toSqliteNames(`signalbox.${name}`);
 }
 
-/** By another connection: whether a lock is held shows only within a write. */
+/** Uses another connection, because a lock can be tested only within a write. */
 async function listHeld(file: string, identity: string): Promise<string[]> {
   const connection = joinConnection(file, identity);
   const { database } = connection;
@@ -99,7 +98,7 @@ async function* readRows(
       );
       if (batch.length === BATCH_ROWS || (batch.length > 0 && size + length > BATCH_SIZE)) {
         yield batch;
-        // Signals are heard between batches.
+        // Lets signals arrive between batches.
         await nextTurn();
         batch = [];
         size = 0;

@@ -9,20 +9,17 @@ export interface CallUsage {
   readonly outputTokens: number;
   /** Billionths of a US dollar. */
   readonly cost: number;
-  /** Whether nobody told what was used. */
   readonly isEstimated: boolean;
 }
 
 export interface LeaseRow {
-  /** The process's own mark, whose lock tells whether it lives. */
+  /** The mark of the process; its lock shows whether the process lives. */
   readonly owner: string;
-  /** Unique among those of its owner. */
   readonly number: number;
   readonly key: string;
-  /** When tokens were set aside, in seconds since 1970. */
+  /** When tokens were reserved, in seconds since 1970. */
   readonly second: number;
   readonly day: string;
-  /** Whether tokens and money were set aside. */
   readonly isReserved: boolean;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -30,20 +27,16 @@ export interface LeaseRow {
   readonly cost: number;
 }
 
-/**
- * The seconds that have a part in the 60 before now: one more than 60, so that at no moment more than the limit lies
- * within 60 seconds.
- */
+/** One more than 60, so that no 60 seconds ever exceed the limit. */
 export const WINDOW_SECONDS = 61;
-/** By so much the clocks of two processes may seem to differ when one waits between reading it and writing. */
+/** The difference between clocks of processes that is tolerated, because one may wait between reading and writing. */
 const SKEW_SECONDS = 10;
 
-/** The largest sum that is kept: it stays a number that JavaScript can read, however long the key lives. */
+/** The maximum sum: JavaScript can represent it exactly. */
 export const MAX_AMOUNT = 8e15;
 
 export type KeysTables = ReturnType<typeof openKeysTables>;
 
-/** What the calls of a gateway ask of a file of keys, where each waits for the answer. */
 export function openKeysTables(prepare: (sql: string) => Statement) {
   const generation = prepare('SELECT number FROM generation');
   const alive = prepare('SELECT 1 FROM keys WHERE revoked_at IS NULL LIMIT 1');
@@ -97,7 +90,7 @@ export function openKeysTables(prepare: (sql: string) => Statement) {
 
   return {
     keys: {
-      /** Grows with every change of a key, by any process. */
+      /** Grows with each change of a key by any process. */
       generation: () => numberOf(generation.get() ?? {}, 'number'),
       hasAlive: () => alive.get() !== undefined,
       find: (id: string): KeyRecord | undefined => {
@@ -107,26 +100,24 @@ export function openKeysTables(prepare: (sql: string) => Statement) {
       secretsByPrefix: (prefix: string): SecretRecord[] => byPrefix.all({ prefix }).map(secretOfRow),
     },
     usage: {
-      /** Counts one call on that day (`2026-11-22`). */
       add: (key: string, day: string, usage: CallUsage): void => {
         const { inputTokens: input, outputTokens: output, cost: spent, isEstimated } = usage;
         const estimated = isEstimated ? 1 : 0;
         addUsage.run({ key, day, month: day.slice(0, 7), input, output, cost: spent, estimated });
       },
-      /** The money spent in a period: `2026-11-22`, `2026-11` or `total`. */
+      /** In a period: `2026-11-22`, `2026-11` or `total`. */
       costOf: (key: string, period: string): number => {
         const row = cost.get({ key, period });
         return row === undefined ? 0 : numberOf(row, 'cost');
       },
     },
-    /** What keys asked for in the last minute, by the second. */
     rates: {
-      /** All that counts in the 60 seconds before the end of this one. */
+      /** The sum of the 60 seconds before the end of this second. */
       sumOf: (key: string, kind: RateKind, second: number): number => {
         const row = sumRates.get({ key, kind, since: second - WINDOW_SECONDS }) ?? {};
         const last = numberOrNull(row, 'last');
         if (last === null) return 0;
-        // The clock was set back: what is in the future now counts for one more minute, not until the clock gets there.
+        // The clock was set back: amounts in the future count for one more minute.
         if (last > second + SKEW_SECONDS) {
           const future = dropFuture.all({ key, kind, second });
           const total = future.reduce((sum, each) => sum + numberOf(each, 'amount'), 0);
@@ -134,29 +125,24 @@ export function openKeysTables(prepare: (sql: string) => Statement) {
         }
         return numberOf(row, 'amount');
       },
-      /** The seconds that count, with their amounts, oldest first. */
       listOf: (key: string, kind: RateKind, second: number) =>
         listRates.all({ key, kind, since: second - WINDOW_SECONDS }).map((row) => ({
           ...{ second: numberOf(row, 'second'), amount: numberOf(row, 'amount') },
         })),
       add: addRate,
-      /** Takes back what was added in that second, if it still counts. */
       takeBack: (key: string, kind: RateKind, second: number, amount: number) =>
         void takeBack.run({ key, kind, second, amount }),
     },
     leases: {
-      /** Inserts it, or what was set aside for one that is there. */
       put: ({ isReserved, inputTokens, outputTokens, ...rest }: LeaseRow): void => {
         const tokens = { input_tokens: inputTokens, output_tokens: outputTokens };
         putLease.run({ ...rest, ...tokens, is_reserved: isReserved ? 1 : 0 });
       },
-      /** Removes it; undefined when it is not there. */
       take: (owner: string, number: number): LeaseRow | undefined => {
         const row = takeLease.get({ owner, number });
         return row && leaseOfRow(row);
       },
       takeAllOf: (owner: string): LeaseRow[] => takeAll.all({ owner }).map(leaseOfRow),
-      /** How many calls of the key are under way, and the money set aside for them. */
       heldBy: (key: string): { readonly calls: number; readonly cost: number } => {
         const row = held.get({ key }) ?? { calls: 0, cost: 0 };
         return { calls: numberOf(row, 'calls'), cost: numberOf(row, 'cost') };

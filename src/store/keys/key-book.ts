@@ -9,25 +9,25 @@ import {
   textOrNull,
 } from '../sqlite/row.ts';
 
-/** Limits of a key; null: none. */
+/** Limits of a key; null means no limit. */
 export interface KeyLimits {
   /** In any 60 seconds. */
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
   readonly concurrent: number | null;
-  /** Budgets, in billionths of a US dollar: of a day and a month in UTC, and in all. */
+  /** Budgets of a UTC day, of a UTC month, and in total; in billionths of a US dollar. */
   readonly budgetDay: number | null;
   readonly budgetMonth: number | null;
   readonly budgetTotal: number | null;
 }
 
-/** A key: its name and rights; times in ms since 1970. */
+/** A key; times in ms since 1970. */
 export interface KeyRecord {
   readonly id: string;
   readonly name: string;
-  /** The exact names of the models that it may call; null: all. */
+  /** The exact names of allowed models; null allows all. */
   readonly models: readonly string[] | null;
-  /** The name of a hook set of the config; null: all hooks. */
+  /** The name of a hook set of the config; null runs all hooks. */
   readonly hooks: string | null;
   readonly limits: KeyLimits;
   readonly createdAt: number;
@@ -35,18 +35,15 @@ export interface KeyRecord {
   readonly revokedAt: number | null;
 }
 
-/** One of the texts that present a key; only its digest is kept. */
 export interface SecretRecord {
   readonly keyId: string;
   /** SHA-256, in hex. */
   readonly hash: string;
-  /** How the text begins, so that people can tell two apart. */
   readonly hint: string;
   readonly createdAt: number;
   readonly expiresAt: number | null;
 }
 
-/** What a key has used in a period. */
 export interface UsageRecord {
   /** `2026-11-22`, `2026-11` or `total`. */
   readonly period: string;
@@ -55,44 +52,37 @@ export interface UsageRecord {
   readonly outputTokens: number;
   /** Billionths of a US dollar. */
   readonly cost: number;
-  /** Calls whose usage nobody told: what had been set aside for them was counted. */
   readonly estimated: number;
 }
 
-/** A key with its texts, in the order in which these were made. */
 export interface KeyEntry {
   readonly key: KeyRecord;
   readonly secrets: readonly SecretRecord[];
 }
 
-/** What is to be changed of one key, all of it or nothing. */
 export interface KeyChanges {
   readonly key?: KeyRecord;
   readonly revokedAt?: number;
-  /** Texts, by digest, that end at a time if they would not end earlier. */
+  /** Secrets, by digest, that end at this time unless they end earlier. */
   readonly ended?: readonly { readonly hash: string; readonly at: number }[];
   readonly secret?: SecretRecord;
 }
 
-/** Makes, shows and changes keys. What a method resolves is on the disk. All reject with STORE_FAILED. */
+/** Resolved changes are on the disk. All methods reject with STORE_FAILED. */
 export interface KeyBook {
-  /** The file or database, for error messages. */
   readonly location: string;
-  /** In the order in which they were made. */
   list(): Promise<KeyEntry[]>;
-  /** By id, or by name: the one that is not revoked, else the last one that was. */
+  /** Finds a key by ID, or by name: the key that is not revoked, else the last revoked one. */
   find(which: string): Promise<KeyEntry | undefined>;
-  /** How many calls of a key are under way, and what it has used in these periods. */
   usageOf(
     id: string,
     periods: readonly string[],
   ): Promise<{ readonly calls: number; readonly usage: UsageRecord[] }>;
   /**
-   * Makes the changes that `plan` wants of what is found by id or name, in one transaction; resolves to what is there then. What
-   * `plan` throws changes nothing. `plan` may be asked twice, of which the last time counts.
+   * Makes the changes that `plan` returns for the found key, in one transaction, and resolves to the result. If `plan`
+   * throws, nothing changes. `plan` may run twice; the last result counts.
    */
   change(which: string, plan: (found: KeyEntry | undefined) => KeyChanges): Promise<KeyEntry>;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
@@ -121,9 +111,9 @@ export function createKeyBook(driver: Driver, close: () => Promise<void>): KeyBo
     change: async (which, plan) => {
       let made: { readonly id: string; readonly changes: KeyChanges } | undefined;
       return await driver.transact(function* () {
-        // One after another, so that no name is given twice.
+        // Serialized, so that no name is given twice.
         if (isShared) yield* all(`SELECT pg_advisory_xact_lock(${KEYS_LOCK})`);
-        // What was made already, and its answer was lost with the connection, is there.
+        // The changes may exist already if their answer was lost with the connection.
         if (made === undefined || !(yield* isThere(made.changes))) {
           const found = yield* findEntry(which);
           const changes = plan(found);
@@ -172,7 +162,6 @@ function* makeChanges(
 ): Work<void> {
   if (key !== undefined) {
     yield* insert('gateway_keys', rowOfKey(key));
-    // In a file a trigger counts what is under way.
     if (isShared) yield* insert('gateway_held', { key: key.id, calls: 0, cost: 0 });
   }
   const revoke = 'UPDATE signalbox.gateway_keys SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL';
@@ -192,7 +181,7 @@ function* insert(table: string, row: Query['values']): Work<void> {
   yield* all(`INSERT INTO signalbox.${table} (${names.join(', ')}) VALUES (${values})`, row);
 }
 
-/** How much of a digest is looked up; the rest is compared. */
+/** The length of the indexed prefix of a digest; the rest is compared. */
 export const PREFIX_LENGTH = 16;
 
 function rowOfKey({ id, name, models, hooks, limits, createdAt, expiresAt, revokedAt }: KeyRecord) {
@@ -208,7 +197,6 @@ function rowOfKey({ id, name, models, hooks, limits, createdAt, expiresAt, revok
   };
 }
 
-/** Throws Damaged, as `secretOfRow`. */
 export function keyOfRow(row: Row): KeyRecord {
   return {
     id: textOf(row, 'id'),
@@ -259,7 +247,6 @@ function usageOfRow(row: Row): UsageRecord {
   };
 }
 
-/** A hook set that keys have: how many have it, and the name of one. */
 export interface HookSetUse {
   readonly hooks: string;
   readonly count: number;

@@ -19,34 +19,30 @@ import { closedStoreError } from '../store-rules.ts';
 import { keyTables, toSqliteTables } from '../tables.ts';
 import { type KeysTables, openKeysTables } from './count-tables.ts';
 
-/** Keys, usage and calls under way, in a file that many processes may use at once. */
+/** Keys, usage and active calls in a file that processes share. */
 export interface KeysDatabase {
   readonly tables: KeysTables;
-  /** The same database for work that is written once for every kind. */
   readonly driver: Driver;
-  /** Reads at once what was kept. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
   /**
-   * Does the work in a transaction that excludes every other writer, together with others that are asked for at that time.
-   * Work that throws fails alone. It is kept, whatever becomes of this process, when this resolves. Rejects with STORE_FAILED.
+   * Runs the work in an exclusive transaction, batched with concurrent work. Work that throws fails alone. Resolves
+   * when the result survives the end of this process. Rejects with STORE_FAILED.
    */
   change<Result>(work: () => Result): Promise<Result>;
-  /** A mark of this process, which is held until it closes or ends, however it ends. Rejects with STORE_FAILED. */
+  /** A mark of this process, held until it closes or dies. Rejects with STORE_FAILED. */
   claimOwner(): Promise<string>;
-  /** The owners whose process lives. Within `change` only. */
+  /** The owners whose process lives. Only within `change`. */
   liveOwners(): ReadonlySet<string>;
-  /** Completes what was asked for, and closes. Never rejects. */
   close(): Promise<void>;
 }
 
 interface KeysDatabaseOptions {
-  /** How long other processes may be in the way, in ms. */
+  /** How long to wait for locks of other processes, in ms. */
   readonly waitMs?: number;
-  /** What a change waits for: the disk, or only the system, which has it on the disk about a second later. */
+  /** What a change waits for: the disk, or the system, which syncs about a second later. */
   readonly commitWaitsFor: 'disk' | 'nothing';
 }
 
-/** Opens the file, or makes it with its folder; or `memoryFile`. Throws STORE_FAILED. */
 export async function openKeysDatabase(
   file: string,
   { waitMs = 10_000, commitWaitsFor }: KeysDatabaseOptions,
@@ -72,7 +68,7 @@ interface Opening {
 
 function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Opening): KeysDatabase {
   const { database, location, requireSameFile } = connection;
-  // Each checkpoint waits for the disk, on this thread: a few hundred calls share one.
+  // Each checkpoint syncs on this thread, so several hundred calls share one.
   if (syncsLater) database.exec('PRAGMA wal_autocheckpoint = 4000');
   let isClosing = false;
   const attempt = <Result>(work: () => Result) =>
@@ -87,7 +83,6 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
     journal?.touch();
     return results;
   });
-  // What a batch gives back for a piece of work is what that has returned.
   const add = async <Result>(work: () => Result) => (await queue.add(work)) as Result;
   const read = <Result>(work: () => Result) => guard.later(() => attempt(work));
   const change = <Result>(work: () => Result) => guard.later(() => add(work));
@@ -122,7 +117,7 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
   };
 }
 
-/** Syncs the journal of a database within about a second of each commit, on a thread of the system's pool. */
+/** Syncs the journal within about a second of each commit, in the thread pool of libuv. */
 function createJournalSync(file: string) {
   const journal = `${realpathSync(file)}-wal`;
   let timer: NodeJS.Timeout | undefined;
@@ -143,7 +138,7 @@ function createJournalSync(file: string) {
 
 const SYNC_AFTER_MS = 1000;
 
-/** Never rejects: whoever closes the database removes its journal, and a disk that fails shows it to the next commit. */
+/** Never rejects. The journal may be removed by a closing connection, and the next commit reports a failed disk. */
 async function sync(journal: string): Promise<void> {
   try {
     const handle = await open(journal, 'r');
@@ -152,9 +147,7 @@ async function sync(journal: string): Promise<void> {
     } finally {
       await handle.close();
     }
-  } catch {
-    // As above.
-  }
+  } catch {}
 }
 
 const generation = `
@@ -162,7 +155,6 @@ CREATE TABLE generation (number INTEGER NOT NULL) STRICT;
 INSERT INTO generation VALUES (1);
 `;
 
-/** What the open calls of a key hold together follows from the rows themselves, however they come and go. */
 const heldTriggers = `
 CREATE TRIGGER lease_begins AFTER INSERT ON leases BEGIN
   INSERT INTO held (key, calls, cost) VALUES (NEW.key, 1, NEW.cost)
@@ -176,7 +168,6 @@ CREATE TRIGGER lease_ends AFTER DELETE ON leases BEGIN
 END;
 `;
 
-/** Every change of a key is seen by every process, at its next look. */
 const generationTriggers = ['keys', 'secrets']
   .flatMap((table) =>
     ['INSERT', 'UPDATE', 'DELETE'].map(
@@ -187,7 +178,7 @@ END;`,
   )
   .join('\n');
 
-/** "SGBK": keys of the gateway, what they have used, and the calls that are under way. */
+/** "SGBK": keys of the gateway, their usage, and active calls. */
 export const keysLayout: Layout = {
   applicationId: 0x5347424b,
   version: 1,

@@ -3,41 +3,37 @@ import type { RecordParts } from '../sqlite/record-parts.ts';
 import { checksumOf, encodeText } from '../sqlite/row.ts';
 import type { Change, PendingRow, StatusChange, StepEnd } from '../sqlite/write/change.ts';
 
-/** A call of a function of the database: its name, and the values of its parameters. */
 export interface FunctionCall {
   readonly name: string;
   readonly values: readonly unknown[];
 }
 
-/** As whom a change is made: null where the run is not claimed here. */
+/** The claim of the writer; null if the run is not claimed here. */
 export interface ChangeOwner {
   readonly epoch: number | null;
   readonly pid: number;
-  /** Tells this change from any other. */
   readonly token: string;
 }
 
-/** The call that makes a change. */
 export function toCall(change: Change, { epoch, pid, token }: ChangeOwner): FunctionCall {
   const { what, runId } = change;
   const name = change.what === 'set_status' && change.change.reopens ? 'reopen' : what;
   return { name, values: [runId, epoch, pid, token, ...valuesOf(change)].map(keep) };
 }
 
-/** The statement that makes all of these calls in their order, and answers with a column for each. */
+/** One statement with all calls in order; each answer is a column. */
 export function toStatement(calls: readonly FunctionCall[]): {
   readonly text: string;
   readonly values: readonly unknown[];
   readonly name?: string;
 } {
   const values: unknown[] = [];
-  // The columns of a list are computed one after another; the contract of stores would show it if they were not.
+  // Postgres evaluates a list of columns in order; the contract tests of stores verify that.
   const columns = calls.map(
     (call, index) =>
       `signalbox.${call.name}(${call.values.map((value) => `$${values.push(value)}`).join()}) AS a${index}`,
   );
   const text = `SELECT ${columns.join()}`;
-  // The few shapes that come again and again.
   return calls.length <= 2 ? { text, values, name: calls.map(({ name }) => name).join() } : { text, values };
 }
 

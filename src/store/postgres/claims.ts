@@ -8,31 +8,24 @@ import type { Link } from './connection/client.ts';
 import { endSession } from './connection/session.ts';
 
 export interface Claims {
-  /** Undefined while the run is held, here or elsewhere. Rejects with USAGE and STORE_FAILED. */
+  /** Undefined if the run is claimed, here or elsewhere. Rejects with USAGE and STORE_FAILED. */
   claim(runId: string): Promise<Claim | undefined>;
-  /** Has a run below one that is claimed here written with the claim of that one. */
   cover(runId: string, root: string): Claim;
-  /** The epoch of a run that was claimed here, which may be lost meanwhile; null of others. */
   epochOf(runId: string): number | null;
   held(): string[];
-  /** Claims again on a new connection what nobody has claimed meanwhile. Rejects with what Postgres says. */
+  /** Claims runs again on a new connection unless others did. Rejects with the error of Postgres. */
   restore(link: Link, lost: Link): Promise<void>;
   /** Never rejects. */
   releaseAll(): Promise<void>;
 }
 
 interface ClaimsOptions {
-  /** The place of the store, for error messages. */
   readonly location: string;
-  /** Of this store among all that are open. */
   readonly holder: string;
-  /** Does work when everything before it is done. Rejects with STORE_FAILED. */
   readonly run: <Result>(work: (link: Link) => Promise<Result>) => Promise<Result>;
-  /** The same, if there is a connection. Never rejects. */
   readonly attempt: (work: (link: Link) => Promise<unknown>) => Promise<void>;
-  /** When the connection was last asked what it has answered, ms of the monotonic clock. */
   readonly answeredAt: () => number;
-  /** How often this process is heard of while it holds runs, and after how long without that others end its session, in ms. */
+  /** The interval of heartbeats while runs are held, and the silence after which others end the session; in ms. */
   readonly beatMs: number;
   readonly hungMs: number;
 }
@@ -41,26 +34,23 @@ interface Held extends Claim {
   epoch: number;
 }
 
-/** Of a claim that is lost: no claim has it. */
 const LOST = -1;
 
 /**
- * For so long after an answer the claim counts as held, in ms. The server gives up a silent connection after nine seconds (see the
- * settings of client.ts); what it closes before that is known here unless this process stands still.
+ * How long a claim counts as held after an answer, in ms. The server drops a silent connection after nine seconds
+ * (settings in client.ts). An earlier close is noticed here unless this process is stopped.
  */
 const ANSWER_COUNTS_MS = 1_000;
 
-/** Whether the claim is ours, and how the run has ended if it has; says that its holder is there. */
+/** Tells whether the claim is still valid and how the run ended, and sends a heartbeat. */
 const confirm = `WITH beat AS (UPDATE signalbox.holders SET seen_at = clock_timestamp() WHERE id = $3)
 SELECT signalbox.refusal($1, $2, pg_backend_pid()) IS NULL AS is_ours,
   (SELECT status FROM signalbox.runs WHERE id = $1 AND status IN (${endedInSql})) AS ended`;
 
 export function createClaims(options: ClaimsOptions): Claims {
   const { location, holder, run, attempt, answeredAt, beatMs, hungMs } = options;
-  /** When this process last said that it is there, ms of the monotonic clock. */
   let seenAt = Number.NEGATIVE_INFINITY;
   const held = new Map<string, Held>();
-  /** Runs below others, and whose claims are theirs too. */
   const covered = new Map<string, string>();
   let session: Link | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -68,7 +58,7 @@ export function createClaims(options: ClaimsOptions): Claims {
   const beat = async () => {
     if (isBeating) return;
     isBeating = true;
-    // Also finds out that the connection is lost while nothing is to be written.
+    // Also detects a lost connection while nothing is written.
     await run(async (link) => {
       const at = performance.now();
       await beatOnce(link, holder);
@@ -83,7 +73,7 @@ export function createClaims(options: ClaimsOptions): Claims {
   };
   const epochOf = (runId: string): number | null => {
     const root = covered.get(runId);
-    // One that is below another is never written without a claim.
+    // A run below another is never written without a claim.
     return held.get(root ?? runId)?.epoch ?? (root === undefined ? null : LOST);
   };
   const rightTo = (runId: string): Pick<Claim, 'confirm' | 'isLive'> => ({
@@ -201,7 +191,7 @@ interface Wanted {
   readonly hungMs: number;
 }
 
-/** The epoch of the claim; undefined while somebody has the run who is still heard of. */
+/** Undefined if another holder has the run and sends heartbeats. */
 async function tryClaim(link: Link, { runId, holder, hungMs }: Wanted): Promise<number | undefined> {
   const claim = async () => {
     try {
@@ -210,7 +200,7 @@ async function tryClaim(link: Link, { runId, holder, hungMs }: Wanted): Promise<
       });
       return row?.['epoch'] === null ? undefined : numberOf(row ?? {}, 'epoch');
     } catch (error) {
-      // The lock of a session outlives the statement that took it.
+      // A session lock outlives the statement that took it.
       await link.query({ text: unlock, values: [runId] }).catch(() => {});
       throw error;
     }
@@ -234,20 +224,20 @@ async function tryClaim(link: Link, { runId, holder, hungMs }: Wanted): Promise<
 const unlock = 'SELECT pg_advisory_unlock(signalbox.lock_key($1))';
 const LONGEST_END_MS = 1_500;
 
-/** False: somebody has claimed it meanwhile, and whatever is written of it here is to be refused. */
+/** False: another process claimed the run, so later writes here must be refused. */
 async function claimAgain(link: Link, runId: string, epoch: number): Promise<boolean> {
   for (let pauseMs = 10; pauseMs < LONGEST_END_MS; pauseMs *= 2) {
     const [row] = await link.query({
       ...{ text: 'SELECT signalbox.claim_again($1, $2) AS is_ours', values: [runId, epoch] },
     });
-    // Null: somebody has the lock, which may be our old session still.
+    // Null: the lock is taken, possibly by our old session.
     if (typeof row?.['is_ours'] === 'boolean') return row['is_ours'];
     await sleep(pauseMs);
   }
   return false;
 }
 
-/** STORE_FAILED: the run is another process's by now, so nothing more of it is written here. */
+/** STORE_FAILED: another process may have the run, so nothing more is written here. */
 export function lostClaimError(runId: string, location: string): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',

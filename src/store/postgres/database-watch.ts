@@ -3,7 +3,7 @@ import type { StoreWatch } from '../store.ts';
 import type { Address } from './connection/address.ts';
 import { connect, type Link } from './connection/client.ts';
 
-/** Tells of decisions that any process makes, over a connection of its own, which is made for the first who wants to know. */
+/** Watches decisions of all processes over a connection of its own, opened for the first watcher. */
 export function createListener(address: Address) {
   const watchers = new Set<() => void>();
   let link: Link | undefined;
@@ -12,7 +12,6 @@ export function createListener(address: Address) {
   const tell = () => {
     for (const onChange of watchers) onChange();
   };
-  /** Ends when nobody wants to know any more. */
   const listen = async () => {
     isListening = true;
     for (
@@ -31,14 +30,14 @@ export function createListener(address: Address) {
           break;
         }
         link = made;
-        // What was told before, or while there was no connection, was told to nobody.
+        // Notifications before the connection was made are lost.
         tell();
         await lost.promise;
         link = undefined;
         pauseMs = FIRST_PAUSE_MS;
         tell();
       } catch {
-        // Whoever watches asks now and then while nothing is told.
+        // Watchers also poll.
       }
       if (!isClosed) await sleep(pauseMs, undefined, { ref: false });
     }
@@ -51,7 +50,7 @@ export function createListener(address: Address) {
   };
   return {
     watch: (onChange: () => void): StoreWatch => {
-      // Two watchers may have one function.
+      // Wrapped, because two watchers may share a function.
       const watcher = () => onChange();
       watchers.add(watcher);
       if (!isListening) void listen();

@@ -3,10 +3,9 @@ import { decodeRow, encodeText, type Row } from '../sqlite/row.ts';
 import type { Link } from './connection/client.ts';
 import { transact } from './connection/session.ts';
 
-/** Does work on the connection, after everything that was asked for before. Rejects with STORE_FAILED. */
+/** Runs work after earlier work on the connection. Rejects with STORE_FAILED. */
 export type Run = <Result>(work: (link: Link) => Promise<Result>) => Promise<Result>;
 
-/** A server, for work that is written once for every kind of database. */
 export function createDriver(location: string, run: Run): Driver {
   return {
     ...{ location, isShared: true },
@@ -27,7 +26,6 @@ function keep(value: Query['values'][string]): unknown {
   return typeof value === 'object' && value !== null ? value.map(keep) : value;
 }
 
-/** The statement with $1, $2, … in place of names, and their order. */
 function toNumbered(sql: string): { readonly text: string; readonly names: readonly string[] } {
   const names: string[] = [];
   const placeOf = (name: string) => {
@@ -44,7 +42,6 @@ function toNumbered(sql: string): { readonly text: string; readonly names: reado
   return { text, names };
 }
 
-/** Those that the schema does not have. */
 const functions: Readonly<Record<string, (of: string) => string>> = {
   labels_of: (run) =>
     `(SELECT json_object_agg(l.key, l.value ORDER BY l.key)::text FROM signalbox.run_labels AS l WHERE l.run = ${run})`,

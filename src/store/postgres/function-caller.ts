@@ -8,35 +8,30 @@ import { isLostConnection } from './connection/postgres-error.ts';
 import { createSession, endSession } from './connection/session.ts';
 import { openLink } from './layout/migrations.ts';
 
-/** A call of a function that locks rows. */
 export interface LockingCall extends FunctionCall {
-  /** Calls that are made together are made in this order, the same on every machine, so that none waits for one that waits for it. */
+  /** Calls of a batch run in this order, equal on every machine, so that they cannot deadlock. */
   readonly order: string;
 }
 
 /**
- * Calls functions of the database over a connection of its own. What is asked for at one time, or while earlier calls are under
- * way, is one statement and one transaction. A call may be made twice, when its answer is lost with the connection.
+ * Calls functions of the database over a connection of its own. Concurrent calls share one statement and transaction. A
+ * call may run twice if its answer is lost with the connection.
  */
 export interface FunctionCaller {
-  /** The server and database, for error messages. */
   readonly location: string;
-  /** What the function answers, when it is committed. Rejects with STORE_FAILED. */
   call(call: LockingCall): Promise<unknown>;
-  /** Does work, which may be done twice as well, between the calls. Rejects with STORE_FAILED and what the work throws. */
+  /** Runs work between calls; it may run twice. Rejects with STORE_FAILED or the error of the work. */
   run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
-  /** When all that was asked for is done. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface FunctionCallerOptions {
-  /** How long a lost connection is tried to be had again, in ms. */
+  /** How long to try to reconnect, in ms. */
   readonly retryMs?: number | undefined;
-  /** Asked before each statement: a call that is to be made before all others. */
+  /** Returns a call that must run before the others of a statement. */
   readonly lead?: (() => LockingCall | undefined) | undefined;
 }
 
-/** Connects. Rejects with STORE_FAILED. */
 export async function openFunctionCaller(
   address: Address,
   { retryMs = 30_000, lead = () => undefined }: FunctionCallerOptions = {},
@@ -73,7 +68,7 @@ export async function openFunctionCaller(
       });
       return calls.map((call) => answers[ordered.indexOf(call)]);
     },
-    // A server that is gone is gone for all.
+    // A lost server fails all calls.
     { most: MOST_TOGETHER, ofAll: () => last === undefined || isLostConnection(last) },
   );
   let isClosed = false;
@@ -84,7 +79,7 @@ export async function openFunctionCaller(
     location: address.location,
     call: async (call) => {
       requireOpen();
-      // The same call may be asked for twice.
+      // Copied, because the same call may be queued twice.
       return await batches.add({ ...call });
     },
     run: async (work) => {
@@ -93,7 +88,7 @@ export async function openFunctionCaller(
     },
     close: async () => {
       isClosed = true;
-      // A server that is gone is not waited for until it is back.
+      // Does not wait until a lost server is back.
       await Promise.race([batches.onIdle(), sleep(LONGEST_END_MS, undefined, { ref: false })]);
       await session.close();
       await batches.onIdle();
@@ -102,12 +97,11 @@ export async function openFunctionCaller(
 }
 
 /**
- * All that functions look for is found by an index. A plan that was made while a table was empty, and is kept, would read all of it
- * when it is large, or full of rows that are gone.
+ * Every lookup of the functions has an index. A cached plan made for an empty table would scan it when it is large, or
+ * full of dead rows.
  */
 const settings = 'SET enable_seqscan = off';
 
-/** Calls in one statement, which is to end long before a lock is given up. */
 const MOST_TOGETHER = 200;
 const LONGEST_END_MS = 3_000;
 

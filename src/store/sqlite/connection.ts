@@ -10,32 +10,27 @@ import { checkOwner, createTables, type Layout, probeWrite } from './layout.ts';
 import { loadSqlite } from './node-sqlite.ts';
 import { isBusy, isOutOfRoom } from './store-error.ts';
 
-/** The name of a database in memory, which nobody else sees and which ends with its connection. */
 export const memoryFile = ':memory:';
 
-/** An open database with its tables. */
 export interface Connection {
   readonly database: DatabaseSync;
-  /** The file, or `in memory`, for error messages. */
   readonly location: string;
-  /** Tells the file from another one that takes its place. */
+  /** Distinguishes the file from one that replaces it. */
   readonly identity: string;
-  /**
-   * Throws STORE_FAILED when the file was removed or replaced, since writes to the open one would be lost.
-   */
+  /** Throws STORE_FAILED if the file was removed or replaced, because writes would be lost. */
   requireSameFile(): void;
 }
 
 interface ConnectionOptions {
   readonly file: string;
   readonly layout: Layout;
-  /** What a commit waits for: the disk, or nothing, so that a power loss may take the last commits. */
+  /** With `nothing`, a power loss may take the last commits. */
   readonly commitWaitsFor: 'disk' | 'nothing';
-  /** How long to wait for locks of other processes. */
+  /** How long to wait for locks of other processes, in ms. */
   readonly waitMs: number;
 }
 
-/** Opens the file, or makes it with its folder. Throws what SQLite and the system say, and STORE_FAILED. */
+/** Opens or creates the file. Throws errors of SQLite and the system, and STORE_FAILED. */
 export async function openConnection(opening: ConnectionOptions): Promise<Connection> {
   const { file, waitMs } = opening;
   if (file === memoryFile) return openInMemory(opening.layout);
@@ -54,8 +49,8 @@ export async function openConnection(opening: ConnectionOptions): Promise<Connec
 }
 
 /**
- * What was kept on a disk that is full now can be read: the index of the journal, for which there is no room, is kept in memory,
- * and nobody else uses the store meanwhile. Every write fails with SQLITE_FULL. Throws the error where the store cannot be read either.
+ * Opens a store on a full disk for reading. The index of the journal is kept in memory, so no other process can use the
+ * store. Writes fail with SQLITE_FULL. Throws the given error if the store is unreadable too.
  */
 function openFull({ file, layout }: ConnectionOptions, error: unknown): Connection {
   const database = connect(file);
@@ -70,7 +65,6 @@ function openFull({ file, layout }: ConnectionOptions, error: unknown): Connecti
   }
 }
 
-/** A further connection to a file that is open in this process. Throws what SQLite says, and STORE_FAILED. */
 export function joinConnection(file: string, identity: string): Connection {
   requireSameFile(file, identity);
   const database = connect(file);
@@ -99,9 +93,7 @@ function connect(file: string): DatabaseSync {
   return new DatabaseSync(file);
 }
 
-/**
- * Creates the file under another name and renames it when it is complete, so that an empty file means damage.
- */
+/** Creates the file under another name and renames it when it is complete, so that an empty file means damage. */
 function createFile(opening: ConnectionOptions): void {
   const { file } = opening;
   makeFolder(dirname(file));
@@ -118,9 +110,9 @@ function createFile(opening: ConnectionOptions): void {
 }
 
 function setUp(database: DatabaseSync, { file, layout, commitWaitsFor }: ConnectionOptions): void {
-  // SQLite's own waiting would block this process; untilFree waits instead.
+  // The wait of SQLite would block this process; `retryWhileBusy` waits instead.
   database.exec('PRAGMA busy_timeout = 0');
-  // In one transaction, lest somebody makes the tables between two looks.
+  // In one transaction, because another process may create the tables meanwhile.
   inSnapshot(database, () => checkOwner(database, file, layout));
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (mode !== 'wal') throw new Error(`its file system does not let processes share it: ${String(mode)}`);
@@ -133,12 +125,11 @@ function setUp(database: DatabaseSync, { file, layout, commitWaitsFor }: Connect
   requireWritable(database, layout);
 }
 
-// fullfsync is what makes macOS write through its disk's cache.
+// On macOS only fullfsync writes through the cache of the disk.
 const syncToDisk = 'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON';
-// The system has it then, and writes it however this process ends.
+// The system writes it even if this process dies.
 const syncToSystem = 'PRAGMA synchronous = NORMAL';
 
-// secure_delete overwrites what is pruned.
 const careful = 'PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON';
 
 function inSnapshot(database: DatabaseSync, look: () => void): void {
@@ -159,7 +150,7 @@ function requireWritable(database: DatabaseSync, layout: Layout): void {
   }
 }
 
-/** Tries again, in growing pauses of up to 25 ms, while another process holds a lock. */
+/** Retries with growing pauses of up to 25 ms while another process holds a lock. */
 export async function retryWhileBusy<Result>(attempt: () => Result, waitMs: number): Promise<Result> {
   const deadline = performance.now() + waitMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 25)) {
@@ -168,12 +159,11 @@ export async function retryWhileBusy<Result>(attempt: () => Result, waitMs: numb
     } catch (error) {
       if (!isBusy(error) || performance.now() >= deadline) throw error;
     }
-    // Jitter, so that waiting processes do not collide again and again.
+    // Jitter, so that waiting processes do not collide repeatedly.
     await sleep(pauseMs * (0.5 + Math.random()));
   }
 }
 
-/** All of the work, or nothing; excludes every other writer. Throws what SQLite says. */
 export function transact<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -181,7 +171,7 @@ export function transact<Result>(database: DatabaseSync, work: () => Result): Re
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // After some faults SQLite has rolled back by itself.
+    // SQLite rolls back by itself after some errors.
     ignoreErrors(() => database.exec('ROLLBACK'));
     throw error;
   }
@@ -200,23 +190,17 @@ function requireSameFile(file: string, identity: string): void {
 
 function identityOf(file: string): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  // A file that was cut to nothing is as good as removed.
+  // An empty file counts as removed.
   return stat === undefined || stat.size === 0n ? 'none' : `${stat.dev}:${stat.ino}`;
 }
 
-/** Runs work and ignores what it throws. */
 export function ignoreErrors(work: () => void): void {
   try {
     work();
-  } catch {
-    // Nothing can be done about it here.
-  }
+  } catch {}
 }
 
-/**
- * Whether there is no such file yet. Throws STORE_FAILED where a file has lost its content, so that it is not
- * replaced by a new, empty store.
- */
+/** Throws STORE_FAILED for a file that lost its content, so that no empty store replaces it. */
 function isMissing(file: string): boolean {
   const size = sizeOf(file);
   if (size === 0 && statSync(file).isFile()) {
@@ -233,9 +217,9 @@ function isMissing(file: string): boolean {
 }
 
 /**
- * Throws STORE_FAILED where the `-wal` file of a store is gone although its index, the `-shm` file, says that changes in it have
- * not been copied into the store. Whoever closes a store in peace removes both, after the copy.
- * Source: https://www.sqlite.org/walformat.html#the_wal_index_header
+ * Throws STORE_FAILED if the `-wal` file is gone although its index, the `-shm` file, lists changes that were not
+ * copied into the store. A clean close removes both after the copy. Source:
+ * https://www.sqlite.org/walformat.html#the_wal_index_header
  */
 function requireJournal(file: string): void {
   if (sizeOf(`${file}-wal`) !== undefined || (sizeOf(`${file}-shm`) ?? 0) < WAL_INDEX_BYTES) return;
@@ -252,14 +236,12 @@ function requireJournal(file: string): void {
   );
 }
 
-/** Two copies of the header, and what a checkpoint keeps behind them. */
 const WAL_INDEX_BYTES = 136;
 const IS_INIT = 12;
-/** How many frames of the -wal file are valid, and how many of them a checkpoint has copied. */
+/** The number of valid frames in the -wal file, and of those that a checkpoint copied. */
 const VALID_FRAMES = 16;
 const COPIED_FRAMES = 96;
 
-/** Undefined where there is none. Throws what the system says. */
 function sizeOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.size;
 }

@@ -19,43 +19,39 @@ import { makeChange, makeChanges, openTables, type Tables } from './write/make-c
 import { createWriteQueue } from './write/write-queue.ts';
 import { createWriter, startThreadWriter, type Writer, type WriterChoice } from './write/writer.ts';
 
-/** One connection, and a writer behind it. Work and changes are done one after another, in the order of the calls. */
+/** A connection with a writer. Work and changes run in the order of the calls. */
 export interface Database {
   readonly file: string;
-  /** The file, or `in memory`, for error messages. */
   readonly location: string;
   readonly tables: Tables;
-  /** The same database for work that is written once for every kind. */
   readonly driver: Driver;
   prepare(sql: string): Statement;
-  /** Runs work; waits for locks of other processes without blocking this one. Rejects with STORE_FAILED. */
+  /** Waits for locks without blocking this process. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
-  /** Reads at once what has been kept, however much waits to be written. Throws STORE_FAILED. */
+  /** Reads stored rows at once, before queued writes. Throws STORE_FAILED. */
   readNow<Result>(work: () => Result): Result;
-  /** The same in one transaction, which excludes every other writer: all of it is on the disk, or nothing. */
+  /** Runs the work in an exclusive transaction; resolves when it is on the disk. */
   write<Result>(work: () => Result): Promise<Result>;
   /**
-   * The change, together with others that are asked for at that time: it is on the disk when this resolves. Does
-   * not hold up this thread where there is much to write. Rejects with STORE_FAILED and what refuses the change.
+   * Batches concurrent changes; resolves when the change is on the disk. Large batches do not block this thread.
+   * Rejects with STORE_FAILED or the refusal of the change.
    */
   change(change: Change): Promise<Row>;
-  /** A write that may fail; it is retried for a second, also while closing. Never rejects. */
+  /** Retries for a second, also while closing. Never rejects. */
   tryWrite(work: () => void): Promise<void>;
-  /** Calls `onChange` after writes of any process to a file, or of this connection to a memory. Never throws. */
+  /** Calls `onChange` after writes of any process to a file, or of this connection to memory. Never throws. */
   watch(onChange: () => void): StoreWatch;
-  /** Empties the journal beside the file, which still holds what was removed from it. Never rejects. */
+  /** Empties the journal, which still contains removed data. Never rejects. */
   checkpoint(): Promise<void>;
-  /** Refuses new work, completes queued work, then `finish`, and closes. Never rejects. */
+  /** Refuses new work, completes queued work, then runs `finish` and closes. Never rejects. */
   close(finish: () => Promise<void>): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** How long other processes may be in the way, in ms. */
   readonly waitMs: number;
   readonly writer?: WriterChoice;
 }
 
-/** Opens the database, or makes it with its folder. Throws STORE_FAILED. */
 export async function openDatabase(file: string, options: DatabaseOptions | number): Promise<Database> {
   const { waitMs, writer = 'auto' } = typeof options === 'number' ? { waitMs: options } : options;
   try {
@@ -139,7 +135,6 @@ function driverOf({
   };
 }
 
-/** Nobody else can be in the way of a database in memory, and nothing of it goes to a disk. */
 function createMemory({ connection, tables, file }: OpenedDatabase): Database {
   const { database, location } = connection;
   const watches = createLocalWatches();
@@ -168,7 +163,7 @@ function createMemory({ connection, tables, file }: OpenedDatabase): Database {
   };
 }
 
-/** A reader waits for others only while a journal is being recovered, which takes no time worth speaking of. */
+/** A reader waits only while another process recovers the journal, which is fast. */
 function withBusyTimeout<Result>(database: Connection['database'], work: () => Result): Result {
   database.exec('PRAGMA busy_timeout = 250');
   try {
@@ -181,7 +176,7 @@ function withBusyTimeout<Result>(database: Connection['database'], work: () => R
 const emptyJournal = 'PRAGMA wal_checkpoint(TRUNCATE)';
 const OPTIONAL_WRITE_MS = 1_000;
 
-/** Watches a database for writes of any process: each goes to the journal beside the file. Never throws. */
+/** Each write goes to the journal beside the file. Never throws. */
 function watchDatabase(file: string, onChange: () => void): StoreWatch {
   let watcher: FSWatcher | undefined;
   const close = () => {
@@ -191,7 +186,7 @@ function watchDatabase(file: string, onChange: () => void): StoreWatch {
   try {
     const real = realpathSync(file);
     const name = basename(real);
-    // The folder, because the journal comes and goes. Callers keep the process alive with a timer.
+    // Watches the folder, because the journal comes and goes. Callers keep the process alive with a timer.
     watcher = watch(dirname(real), { persistent: false }, (_what, changed) => {
       if (changed === null || changed.startsWith(name)) onChange();
     });
@@ -200,12 +195,11 @@ function watchDatabase(file: string, onChange: () => void): StoreWatch {
       onChange();
     });
   } catch {
-    // There are only so many watches on a machine, and some file systems have none.
+    // Watches are limited per machine, and some file systems have none.
   }
   return { isLive: () => watcher !== undefined, close };
 }
 
-/** Watches of a database that nobody but this process writes to, and what calls all of them. */
 function createLocalWatches() {
   const listeners = new Set<() => void>();
   return {

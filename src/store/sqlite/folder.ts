@@ -2,28 +2,26 @@ import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '../../base/files/new-file.ts';
 
-/**
- * Creates the folder, for its owner alone, if it is missing, and syncs its parent. Throws the system's error.
- */
+/** Creates the folder for its owner only, and syncs its parent. Throws the system error. */
 export function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
-  // Not by `recursive`: Node then never returns where the system refuses a new folder with ENOENT, as below /proc.
+  // Not `recursive`: Node never returns if the system refuses a new folder with ENOENT, as below /proc.
   if (parent !== folder) makeFolder(parent);
   if (!makeSingleFolder(folder)) return;
-  // What is in it are arguments and answers of tools: they must not get into a repository by accident.
+  // Arguments and answers of tools must not enter a repository by accident.
   if (basename(folder) === '.signalbox') writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 });
   syncFolder(parent);
 }
 
-/** Makes one folder, for its owner alone; false if it is there already. Throws what the system says. */
+/** Private to its owner; false if it exists. Throws the system error. */
 export function makeSingleFolder(folder: string): boolean {
   return createIfMissing(() => mkdirSync(folder, 0o700));
 }
 
-/** Makes an empty file that only its owner may read, unless there is one. Throws what the system says. */
+/** Creates an empty file for its owner only, unless it exists. Throws the system error. */
 export function makePrivateFile(file: string): void {
-  // Only ever a file of our own making: to close a descriptor of a database drops the locks that this process has on it.
+  // Only for a new file: closing a descriptor of a database drops this process's locks on it.
   createIfMissing(() => closeSync(openSync(file, 'wx', 0o600)));
 }
 

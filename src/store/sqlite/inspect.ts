@@ -7,22 +7,18 @@ import { stateLayout } from './schema.ts';
 import type { Statement } from './statement.ts';
 import { toStoreError } from './store-error.ts';
 
-/** What a state store is found to be, looked at from outside. */
 export interface DatabaseState {
   readonly version: number;
-  /** The version that this Signalbox writes. */
   readonly knownVersion: number;
-  /** What SQLite finds wrong with the file; not looked for in a very large one. */
+  /** Errors that SQLite finds in the file; very large files are not checked. */
   readonly faults: readonly string[];
   readonly waiting: { readonly calls: number; readonly runs: number };
-  /** The newest time that was kept, in milliseconds since 1970; undefined of an empty store. */
+  /** The newest stored time, in milliseconds since 1970; undefined for an empty store. */
   readonly newestAt: number | undefined;
 }
 
-/** A check reads the whole file. */
 const LARGE = 1024 ** 3;
 
-/** Looks into a state store, and changes nothing in it. Throws STORE_FAILED. */
 export function inspectDatabase(file: string): DatabaseState {
   const { DatabaseSync } = loadSqlite();
   try {
@@ -53,7 +49,7 @@ export function inspectDatabase(file: string): DatabaseState {
 }
 
 /**
- * Nobody else writes a file without a log beside it, and only then may nothing be made beside it. Source:
+ * Without a log beside the file nobody writes to it, and only then nothing may be created beside it. Source:
  * https://www.sqlite.org/uri.html#uriimmutable
  */
 function addressOf(file: string): URL {
@@ -74,7 +70,7 @@ const storedTimes: readonly { readonly table: string; readonly column: string }[
   { table: 'consents', column: 'given_at' },
 ];
 
-/** Sets what is later than that time back to it; returns how many times that were. Needs a write transaction. */
+/** Sets later times back to this time. Returns their number. Needs a write transaction. */
 export function resetTimes(
   { prepare }: { readonly prepare: (sql: string) => Statement },
   now: number,
@@ -85,7 +81,6 @@ export function resetTimes(
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** A row named `newest`; 0 of an empty store. */
 export const newestTime = `SELECT max(${storedTimes
   .map(({ table, column }) => `(SELECT coalesce(max(${column}), 0) FROM ${table})`)
   .join()}) AS newest`;

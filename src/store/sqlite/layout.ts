@@ -2,19 +2,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { RuntimeError } from '../../base/errors.ts';
 import { numberOf } from './row.ts';
 
-/** What one of our files looks like inside. */
 export interface Layout {
-  /**
-   * Identifies the kind of database file. Source: https://www.sqlite.org/pragma.html#pragma_application_id
-   */
+  /** Identifies the kind of database file. Source: https://www.sqlite.org/pragma.html#pragma_application_id */
   readonly applicationId: number;
-  /** Of the tables that this Signalbox writes, kept as the file's user_version. */
+  /** The version of the tables, stored as user_version. */
   readonly version: number;
-  /** The statements that make them. */
   readonly tables: string;
 }
 
-/** Throws STORE_FAILED, and changes nothing, when the file belongs to another program or to another version of Signalbox. */
+/** Throws STORE_FAILED if the file belongs to another program or version; changes nothing. */
 export function checkOwner(connection: DatabaseSync, file: string, layout: Layout): void {
   const version = readPragma(connection, 'user_version');
   const application = readPragma(connection, 'application_id');
@@ -33,7 +29,6 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
   }
 }
 
-/** Creates the tables of a new file. Runs in the caller's transaction. */
 export function createTables(connection: DatabaseSync, layout: Layout): void {
   if (readPragma(connection, 'user_version') === 0) {
     connection.exec(layout.tables);
@@ -44,8 +39,8 @@ export function createTables(connection: DatabaseSync, layout: Layout): void {
 }
 
 /**
- * Throws SQLite's error unless the file can be written. Only a write shows that: on a read-only file SQLite
- * accepts a write transaction. Runs in the caller's transaction, which is rolled back.
+ * Throws the error of SQLite if the file is read-only. Only a write shows that, because SQLite accepts a write
+ * transaction on a read-only file. Runs in a transaction that the caller rolls back.
  */
 export function probeWrite(connection: DatabaseSync, { version }: Layout): void {
   connection.exec(`PRAGMA user_version = ${version}`);

@@ -2,12 +2,12 @@ import type * as Sqlite from 'node:sqlite';
 import { RuntimeError } from '../../base/errors.ts';
 
 /**
- * Loads node:sqlite, on first use only. Node 22 announces it with an ExperimentalWarning, which is
- * suppressed; any other warning stays. Throws STORE_FAILED where Node was built without it.
+ * Loads node:sqlite on first use, and suppresses only the ExperimentalWarning of Node 22. Throws STORE_FAILED if Node
+ * lacks it.
  */
 export function loadSqlite(): typeof Sqlite {
   const { emitWarning } = process;
-  // The module is loaded within this call, so nobody else's warning can fall into the gap.
+  // The load is synchronous, so no other warning can be lost.
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
     if (!isAboutSqlite(warning, rest[0])) Reflect.apply(emitWarning, process, [warning, ...rest]);
   };

@@ -15,31 +15,28 @@ interface NewText {
   readonly text: string;
 }
 
-/** What a record refers to: the references as JSON, and the texts that it is the first to have. */
+/** The references of a record as JSON, and the texts that it is the first to have. */
 export interface RecordParts {
   readonly refs: string;
   readonly texts: readonly NewText[];
 }
 
-/** A record as it is kept: its own text, with null for each part, and the parts if it has any. */
 export interface KeptRecord {
   readonly text: string;
   readonly parts: RecordParts | null;
 }
 
-/** A record, and its texts that are no longer to be held when it is on the disk. */
 interface PreparedRecord {
   readonly record: KeptRecord;
   readonly fresh: readonly KeptText[];
 }
 
-/** The run and the step of a record. */
 export interface RecordPlace {
   readonly runId: string;
   readonly step: string;
 }
 
-/** What to keep of a record. Parts that another record of the run has are referred to. */
+/** Splits a record; texts that the run already has become references. */
 export function toKeptRecord(json: Json, { runId, step }: RecordPlace): PreparedRecord {
   if (!(json instanceof PartedJson) && !(json instanceof LongJson))
     return { record: { text: json.text, parts: null }, fresh: [] };
@@ -74,7 +71,6 @@ export function toKeptRecord(json: Json, { runId, step }: RecordPlace): Prepared
 }
 
 const HOLE = 'null';
-/** Texts that were given no number when they were composed. */
 const NUMBERED_HERE = 1_000_000;
 
 interface Ref extends TextMeasure {
@@ -82,7 +78,6 @@ interface Ref extends TextMeasure {
   readonly at: number;
   readonly step: string;
   readonly number: number;
-  /** Whether the text is the content of a string. */
   readonly isQuoted: boolean;
 }
 
@@ -90,7 +85,7 @@ function toList({ at, length, hash, step, number, isQuoted }: Ref): unknown[] {
   return [at, length, hash, step, number, isQuoted ? 1 : 0];
 }
 
-/** The record of a text and its references. `load` reads a text when it is asked for. Throws Damaged. */
+/** `load` reads a text on demand. Throws Damaged. */
 export function fromKeptRecord(
   text: string,
   refs: string,

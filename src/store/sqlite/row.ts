@@ -5,12 +5,11 @@ import { readStoredFault } from '../../contract/stored-fault.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A stored value is not what Signalbox writes: the database is damaged or not ours. */
+/** A stored value that Signalbox does not write: the database is damaged or foreign. */
 export class DamagedError extends Error {
   override readonly name = 'Damaged';
 }
 
-/** The readers of a row throw Damaged when the column holds something else. */
 export function textOf(row: Row, column: string): string {
   return textOrNull(row, column) ?? throwDamaged(row, column);
 }
@@ -55,14 +54,13 @@ export function faultOrNull(row: Row, column: string): Fault | null {
   }
 }
 
-/** A number by which damage is found. */
 export function checksumOf(key: string, text: string): number {
   return crc32(encodeText(text), crc32(`${encodeText(key)}\n`));
 }
 
 /**
- * Throws DamagedError unless the row's `sum` is that of the texts in the columns `key` and `text`; a row without such a text has none.
- * `of` is what the error calls it.
+ * Throws DamagedError unless `sum` matches the texts in the columns `key` and `text`; without a text it is null. `of`
+ * names the row in the error.
  */
 export function verifySum(
   row: Row,
@@ -74,7 +72,6 @@ export function verifySum(
   throw new DamagedError(`what is kept of ${of} does not have its checksum`);
 }
 
-/** The column's text, which is one of `words`. */
 export function enumOf<Word extends string>(row: Row, column: string, words: readonly Word[]): Word {
   const text = textOf(row, column);
   return words.find((word) => word === text) ?? throwDamaged(row, column);
@@ -86,18 +83,14 @@ function throwDamaged(row: Row, column: string): never {
   throw new DamagedError(`column ${column} holds ${shown}, which does not belong there`);
 }
 
-/** The last moment that a date can be; no count comes near it. Source: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+/** The last valid date; counts stay below it. Source: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const MAX_NUMBER = 8.64e15;
 
-/** How many characters of a damaged value an error shows. */
 const SHOWN_CHARACTERS = 80;
 
 const MARK = 'json:';
 
-/**
- * A text as a database can keep it: itself, except that NUL and lone surrogates, which the way through node:sqlite and UTF-8
- * cuts or replaces and Postgres refuses, go in as escapes of a JSON string.
- */
+/** Escapes NUL and lone surrogates as in JSON. node:sqlite and UTF-8 cut or replace them, and Postgres refuses them. */
 export function encodeText(text: string): string {
   const isPlain = text.isWellFormed() && !text.includes('\0') && !text.startsWith(MARK);
   return isPlain ? text : MARK + JSON.stringify(text);
@@ -107,7 +100,6 @@ export function encodeOrNull(text: string | null): string | null {
   return text === null ? null : encodeText(text);
 }
 
-/** Throws Damaged. */
 export function decodeText(kept: string): string {
   if (!kept.startsWith(MARK)) return kept;
   try {
@@ -117,14 +109,12 @@ export function decodeText(kept: string): string {
   }
 }
 
-/** A row with its texts as they were before they were kept. Throws Damaged. */
 export function decodeRow(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? decodeText(value) : value]),
   );
 }
 
-/** A row that a function of the database has answered with, as it is kept. Throws Damaged. */
 export function readAnswer(text: unknown): Row {
   if (typeof text !== 'string') throw new DamagedError('an answer is no text');
   const row: unknown = JSON.parse(text);

@@ -10,22 +10,21 @@ import { loadSqlite } from './node-sqlite.ts';
 import { isBusy } from './store-error.ts';
 
 /**
- * Locks for the execution of runs: one lock file per run, beside the state, held as an exclusive SQLite
- * transaction. The kernel drops it with its process, at once and however that ends; children never have it.
+ * Locks for executing runs: one file per run beside the state, held as an exclusive SQLite transaction. The kernel
+ * releases it when the process ends, however it ends; child processes do not inherit it.
  *
- * Files are opened, locked and removed only within a write transaction of the state itself, so that nobody
- * can lock a file that somebody else is about to remove.
+ * Files are opened, locked and removed only within a write transaction of the state, so that nobody can lock a file
+ * that is about to be removed.
  */
 export interface RunLocks {
-  /** Undefined while the run is held. Rejects with USAGE or STORE_FAILED. */
+  /** Undefined if the run is locked. Rejects with USAGE or STORE_FAILED. */
   claim(runId: string): Promise<Claim | undefined>;
-  /** Removes the files that nobody holds any more, and names the runs that are held. Needs a write transaction. */
+  /** Removes unlocked files, and returns the locked runs. Needs a write transaction. */
   sweep(): Set<string>;
-  /** Never rejects. */
   releaseAll(): Promise<void>;
 }
 
-/** `requireGoingOn` is asked, within a read of the state, whether a run that is claimed goes on. */
+/** `requireGoingOn` runs within a read of the state, and throws if a claimed run has ended. */
 export function createRunLocks(
   database: Pick<Database, 'file' | 'read' | 'write' | 'tryWrite'>,
   requireGoingOn: (runId: string) => void = () => {},
@@ -34,7 +33,6 @@ export function createRunLocks(
   return create(database, requireGoingOn);
 }
 
-/** Locks of a database that no other process has. */
 function createLocalLocks(
   { read }: Pick<Database, 'read'>,
   requireGoingOn: (runId: string) => void,
@@ -70,7 +68,7 @@ function createFileLocks(
   const folder = `${realpathSync(database.file)}.locks`;
   const own = new Set<Lock>();
   const release = async (locks: readonly Lock[]) => {
-    // A file that is left behind is in nobody's way; `sweep` tidies up.
+    // A file that is left behind does no harm; `sweep` removes it.
     await database.tryWrite(() => {
       for (const lock of locks) if (unlock(lock)) rmSync(lock.path, { force: true });
     });
@@ -87,7 +85,7 @@ function createFileLocks(
       if (lock === undefined) return undefined;
       return {
         confirm: () => database.read(() => requireGoingOn(runId)),
-        // A process that stands still keeps its lock.
+        // A stopped process keeps its lock.
         isLive: () => own.has(lock),
         release: () => release([lock]),
       };
@@ -104,12 +102,12 @@ interface Lock {
   readonly connection: DatabaseSync;
 }
 
-/** The connections that hold a lock. Were one collected as garbage, its claim would end while its holder works. */
+/** Keeps connections from garbage collection, which would end a claim in use. */
 const heldConnections = new Set<DatabaseSync>();
 
 function takeLock(path: string, own: Set<Lock>): Lock | undefined {
   makeSingleFolder(dirname(path));
-  // SQLite would create it with the mode that the umask leaves.
+  // SQLite would create it with the mode of the umask.
   makePrivateFile(path);
   const connection = tryLock(path);
   if (connection === undefined) return undefined;
@@ -125,12 +123,11 @@ function unlock({ connection }: Lock): boolean {
   return wasHeld;
 }
 
-/** Undefined when another connection has the file, in this process or another. */
 function tryLock(path: string): DatabaseSync | undefined {
   const { DatabaseSync } = loadSqlite();
   const connection = new DatabaseSync(path);
   try {
-    // Without a journal in memory an empty database would get a journal file here.
+    // Otherwise SQLite would create a journal file here.
     connection.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return connection;
   } catch (error) {
@@ -149,11 +146,11 @@ function lockFiles(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith(SUFFIX));
   } catch {
-    return []; // Nobody has claimed anything yet.
+    return [];
   }
 }
 
-/** Removes the file if nobody holds it; false when it is held, or cannot be examined or removed. */
+/** False if the file is locked, or cannot be examined or removed. */
 function removeIfFree(path: string): boolean {
   try {
     const lock = tryLock(path);

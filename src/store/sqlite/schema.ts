@@ -2,8 +2,8 @@ import { AGENT_SOURCE, endedInSql } from '../store-rules.ts';
 import { resultTables, stateTables, toSqliteTables } from '../tables.ts';
 import type { Layout } from './layout.ts';
 
-// What a list of runs needs, without what is long in them. Nobody is notified of the end of a run that is a part of another; a suspended run
-// is reported once for each fault, however often it is tried again.
+// Indexes for lists of runs without long columns. The end of a run below another is not notified. A suspended run is
+// notified once per failure, however often it is retried.
 const ofState = `
 CREATE INDEX runs_listed ON runs (seq, id, kind, name, file, created_at, status, updated_at);
 
@@ -52,14 +52,14 @@ WHEN NEW.why = 'fault' AND NEW.tries = 1 AND EXISTS (SELECT 1 FROM notify_rules)
 END;
 `;
 
-/** "SGBX": runs, their steps and the calls that wait for a person. */
+/** "SGBX": runs, their steps and pending calls. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
   version: 2,
   tables: toSqliteTables(stateTables) + ofState,
 };
 
-// No record is replaced without a trace, whoever replaces it.
+// Every replaced record is kept, whoever replaces it.
 const ofResults = `
 CREATE INDEX runs_by_name ON runs (name);
 CREATE TRIGGER results_replaced BEFORE UPDATE ON results WHEN new.text <> old.text BEGIN
@@ -69,7 +69,7 @@ CREATE TRIGGER results_replaced BEFORE UPDATE ON results WHEN new.text <> old.te
 END;
 `;
 
-/** "SGBE": results of suite runs, and answers that may be used again. */
+/** "SGBE": results of suite runs, and cached answers. */
 export const resultLayout: Layout = {
   applicationId: 0x53474245,
   version: 2,

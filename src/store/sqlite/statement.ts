@@ -4,7 +4,6 @@ import { toSqliteNames } from '../tables.ts';
 import { decodeRow, encodeText, type Row } from './row.ts';
 
 export interface Statement {
-  /** Returns how many rows were changed. */
   run(values?: Values): number;
   get(values?: Values): Row | undefined;
   all(values?: Values): Row[];
@@ -12,7 +11,7 @@ export interface Statement {
 
 export type Values = Readonly<Record<string, string | number | null>>;
 
-/** Values go in and come out as they are, whatever SQLite does to some strings. */
+/** Encodes values, because SQLite changes some strings. */
 export function createStatement(statement: StatementSync): Statement {
   return {
     run: (values = {}) => Number(statement.run(encode(values)).changes),
@@ -33,7 +32,6 @@ function encode(values: Values): Record<string, string | number | null> {
   return encoded;
 }
 
-/** Asks a file. */
 export function createAsk(prepare: (sql: string) => Statement): (query: Query) => Row[] {
   const statements = new Map<string, Statement>();
   return ({ sql, values }) => {
@@ -54,7 +52,7 @@ export function createAsk(prepare: (sql: string) => Statement): (query: Query) =
   };
 }
 
-/** What a server has as functions stands in the statement itself; a transaction has the file for itself, and one machine the time. */
+/** Replaces functions that only a server has: a transaction has the file for itself, and the machine has one clock. */
 function toSqlite(sql: string): string {
   const written = sql
     .replaceAll(/ FOR UPDATE( SKIP LOCKED)?/g, '')

@@ -8,7 +8,7 @@ export function isBusy(thrown: unknown): boolean {
   return code !== undefined && BUSY.has(code & 0xff);
 }
 
-/** Whether the disk had no room: SQLITE_FULL, or SQLITE_IOERR for a file that could not be made longer. */
+/** Whether the disk is full: SQLITE_FULL, or SQLITE_IOERR for a file that could not grow. */
 export function isOutOfRoom(thrown: unknown): boolean {
   const code = resultCodeOf(thrown);
   return code !== undefined && ((code & 0xff) === SQLITE_FULL || OUT_OF_ROOM.has(code));
@@ -17,7 +17,7 @@ export function isOutOfRoom(thrown: unknown): boolean {
 /** SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE, _SHMOPEN, _SHMSIZE, _SHMMAP. Source: https://www.sqlite.org/rescode.html */
 const OUT_OF_ROOM: ReadonlySet<number> = new Set([778, 1034, 1546, 4618, 4874, 5386]);
 
-/** Turns what SQLite or the file system threw into STORE_FAILED; what already is a RuntimeError passes unchanged. */
+/** Turns errors of SQLite or the file system into STORE_FAILED; a RuntimeError passes unchanged. */
 export function toStoreError(thrown: unknown, file: string): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
   const code = resultCodeOf(thrown);
@@ -36,10 +36,10 @@ export function toStoreError(thrown: unknown, file: string): RuntimeError {
   });
 }
 
-/** Whether stored data is damaged, though SQLite itself finds nothing wrong with the file. */
+/** Whether stored data is damaged although SQLite reports no error of the file. */
 function isDamage(thrown: unknown, code: number | undefined): boolean {
   if (thrown instanceof DamagedError) return true;
-  // A number that no column of ours has held.
+  // No column of ours has such a number.
   if (thrown instanceof RangeError && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE') return true;
   if (code !== undefined && CONSTRAINT_CODES.has(code)) return true;
   return code === SQLITE_ERROR && thrown instanceof Error && missingSchema.test(thrown.message);
@@ -47,7 +47,7 @@ function isDamage(thrown: unknown, code: number | undefined): boolean {
 
 const SQLITE_ERROR = 1;
 const SQLITE_FULL = 13;
-/** CHECK, FOREIGNKEY, NOTNULL and DATATYPE: our writes violate these only when stored data is damaged. */
+/** CHECK, FOREIGNKEY, NOTNULL and DATATYPE: our writes violate these only if stored data is damaged. */
 const CONSTRAINT_CODES: ReadonlySet<number> = new Set([275, 787, 1299, 3091]);
 const missingSchema = /^no such (table|column)|has no column named|ON CONFLICT clause does not match/;
 
@@ -106,13 +106,14 @@ const failuresByCode: ReadonlyMap<number, KnownFailure> = new Map([
 
 const BUSY: ReadonlySet<number> = new Set([5, 15]);
 
-/** Runs work of a store. Both throw STORE_FAILED once the store is closed, and in place of what SQLite or the system say. */
+/**
+ * Runs work of a store. Both methods throw STORE_FAILED if the store is closed, and for errors of SQLite or the system.
+ */
 export interface WorkGuard {
   now<Result>(work: () => Result): Result;
   later<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** A guard for the store at `location`, as error messages name it. */
 export function guardWork(location: string, isClosed: () => boolean): WorkGuard {
   const requireOpen = () => {
     if (isClosed()) throw closedStoreError(location);

@@ -3,26 +3,20 @@ import { RuntimeError } from '../../../base/errors.ts';
 import { whyUnreadable } from '../../../base/files/file-error.ts';
 import { isLoopbackName } from '../../../base/text/url.ts';
 
-/** Where a Postgres store is, and as whom it is used. */
 export interface Address {
   /** A name, an IP address, or the folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Empty: none is given. */
   readonly password: string;
   readonly database: string;
-  /** Null: in plain text. */
   readonly tls: Tls | null;
   /** The address without user and password, for error messages. */
   readonly location: string;
-  /** The environment variable that the address was read from. */
   readonly variable: string;
 }
 
-/** How a connection is encrypted; the texts are in PEM. */
 export interface Tls {
-  /** What is checked of the server's certificate. */
   readonly checks: 'all' | 'all but the name' | 'nothing';
   readonly ca: string | undefined;
   readonly cert: string | undefined;
@@ -32,8 +26,8 @@ export interface Tls {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the address in the environment variable of that name, and nothing else of the environment. Throws STORE_FAILED, which
- * shows nothing of the address.
+ * Reads the address from this variable and nothing else from the environment. Throws STORE_FAILED without showing the
+ * address.
  */
 export function readAddress(variable: string, env: Env): Address {
   const text = Object.hasOwn(env, variable) ? (env[variable] ?? '') : '';
@@ -64,7 +58,7 @@ const DEFAULT_PORT = 5432;
 
 const parameters = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 
-/** In plain text to another machine only where the address says so. */
+/** Plain text to another machine requires that the address says so. */
 function readTls(
   parameter: (name: string) => string | undefined,
   host: string,
@@ -88,7 +82,7 @@ function isOnThisMachine(host: string): boolean {
   return host.startsWith('/') || isLoopbackName(host.includes(':') ? `[${host}]` : host);
 }
 
-/** `require` checks as `verify-full` does: whoever wants less says so. */
+/** `require` verifies as `verify-full` does, because weaker checks must be explicit. */
 const tlsModes: ReadonlyMap<string, Tls['checks']> = new Map([
   ['require', 'all'],
   ['verify-full', 'all'],

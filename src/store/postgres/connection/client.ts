@@ -6,28 +6,29 @@ import type { Row } from '../../sqlite/row.ts';
 import type { Address, Tls } from './address.ts';
 import { requireOwnSession } from './pooler.ts';
 
-/** A statement, and the values of $1, $2, …; one with a name is prepared once in a session. */
+/** A statement with values for $1, $2, …; a named one is prepared once per session. */
 interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly name?: string;
 }
 
-/** A connection, which is one session of the server. */
 export interface Link {
-  /** The process of the server that serves it, and when that began: together they name the session. */
+  /** The process ID and start time of the server process; together they identify the session. */
   readonly pid: number;
   readonly backendStart: string;
-  /** Rows of a statement. Rejects with what Postgres or the network says, also when no answer comes in time. */
+  /** Rejects with the error of Postgres or the network, and on a timeout. */
   query(statement: Statement): Promise<Row[]>;
   isLost(): boolean;
   onLost(tell: () => void): void;
   onNotification(tell: (payload: string) => void): void;
-  /** Never rejects. */
   end(): Promise<void>;
 }
 
-/** Connects, and sees to it that the server is one that a store can use. Rejects with what Postgres or the network says, and STORE_FAILED. */
+/**
+ * Connects, and checks that the server suits a store. Rejects with the error of Postgres or the network, and
+ * STORE_FAILED.
+ */
 export async function connect(address: Address): Promise<Link> {
   const link = await open(address);
   try {
@@ -52,7 +53,7 @@ async function open(address: Address): Promise<BareLink & { readonly client: Cli
   const socket = new Socket();
   const client = new pg.Client({
     ...{ host, port, user, database, ssl: tls === null ? false : toTlsOptions(tls, host) },
-    // As a function it is asked for here alone, and not in files and other variables.
+    // A function keeps pg from reading the password from files and other variables.
     password: () => password,
     stream: () => socket,
     keepAlive: true,
@@ -85,16 +86,16 @@ async function open(address: Address): Promise<BareLink & { readonly client: Cli
     // An idle connection does not keep the process alive.
     if (++state.waiting === 1) socket.ref();
     try {
-      // Without values, several statements may stand in one text.
+      // A text without values may contain several statements.
       const asked =
         values.length === 0 && name === undefined
           ? text
           : { text, values: [...values], ...(name !== undefined && { name }) };
       const answer: QueryResult | QueryResult[] = await client.query(asked);
-      // Several statements in one text have an answer each.
+      // A text of several statements has an answer for each.
       return [answer].flat().flatMap(({ rows }) => rows ?? []);
     } catch (error) {
-      // What comes late would be taken for the answer to something else.
+      // A late answer would be taken for the answer to another statement.
       if (error instanceof Error && error.message === 'Query read timeout') lose();
       throw error;
     } finally {
@@ -109,7 +110,7 @@ async function open(address: Address): Promise<BareLink & { readonly client: Cli
     end: async () => {
       watchers.clear();
       if (state.isLost) return;
-      // Whoever waits for the end is not to end before it.
+      // Keeps the process alive until the connection has ended.
       socket.ref();
       await client.end().catch(() => {});
       lose();
@@ -128,7 +129,7 @@ function toTlsOptions({ checks, ca, cert, key }: Tls, host: string): ConnectionO
   };
 }
 
-/** What the server said the process is, as a client needs to know for cancelling; a pooler says something of its own. */
+/** The process ID in the server's greeting, which clients use to cancel. A pooler sends one of its own. */
 function processOf(client: Client): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
@@ -138,10 +139,10 @@ const INT4 = 23;
 const BOOL = 16;
 const isTrue = (text: string) => text === 't';
 
-/** With the three settings below the server gives up a client that is gone after at most ten seconds. */
+/** With the next three settings the server drops a dead client after at most ten seconds. */
 const KEEP_ALIVE_MS = 3_000;
 const CONNECT_MS = 10_000;
-/** Longer than any lock is waited for. */
+/** Longer than any wait for a lock. */
 const ANSWER_MS = 30_000;
 
 const settings = `
@@ -165,7 +166,6 @@ SELECT pg_backend_pid() AS pid, current_setting('server_version_num')::integer A
 
 const OLDEST_VERSION = 130_000;
 
-/** Throws STORE_FAILED. */
 function requireServer(row: Row, { location, variable, database }: Address): void {
   const { version, encoding } = row;
   if (typeof version === 'number' && version < OLDEST_VERSION) {
@@ -192,7 +192,7 @@ function requireServer(row: Row, { location, variable, database }: Address): voi
   }
 }
 
-/** The client library, which is loaded when a Postgres store is used. Throws STORE_FAILED where it is not installed. */
+/** Loaded on first use. Throws STORE_FAILED if it is not installed. */
 async function loadPg(): Promise<typeof import('pg')> {
   try {
     return await import('pg');

@@ -9,15 +9,14 @@ interface Asking {
 }
 
 interface Processes {
-  /** As whom the server introduced itself. */
+  /** The process ID in the server's greeting. */
   readonly told: number;
-  /** Which one answers. */
   readonly pid: number;
 }
 
 /**
- * Throws STORE_FAILED for a pooler that gives each transaction to another session: the lock of a run would be anybody's. One that
- * keeps the session for its client passes.
+ * Throws STORE_FAILED for a pooler that gives each transaction another session, because then locks of runs protect
+ * nothing. A pooler with one session per client passes.
  */
 export async function requireOwnSession(
   link: Asking,
@@ -25,19 +24,18 @@ export async function requireOwnSession(
   address: Address,
   openAnother: () => Promise<Asking>,
 ): Promise<void> {
-  // Nobody stands between.
   if (told === pid) return;
   const mark = randomUUID();
   await link.query({ text: "SELECT set_config('signalbox.session', $1, false)", values: [mark] });
   const another = await openAnother();
   try {
-    // Takes the session that is free, which is ours if it is given to others.
+    // Takes the free session; it is ours if the pooler shares it.
     await another.query({ text: 'BEGIN' });
     const [row] = await Promise.race([link.query({ text: look }), tooLate()]);
     const [taken] = await another.query({ text: look });
     if (row?.['mark'] === mark && taken?.['mark'] !== mark) return;
   } catch (error) {
-    // What a pooler in statement mode says of BEGIN.
+    // The error of a pooler in statement mode for BEGIN.
     if (!isViolation(error)) throw error;
   } finally {
     await another.end();
@@ -59,7 +57,6 @@ async function tooLate(): Promise<[]> {
 
 const WAIT_MS = 3_000;
 
-/** STORE_FAILED: what stands between gives out sessions by transaction. */
 export function poolerError({ location, variable }: Pick<Address, 'location' | 'variable'>): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',

@@ -2,31 +2,31 @@ import { RuntimeError } from '../../../base/errors.ts';
 import { DamagedError } from '../../sqlite/row.ts';
 import type { Address } from './address.ts';
 
-/** Postgres's five characters for what went wrong, or Node's name of an error of the network. */
+/** The five-character code of Postgres, or the code of a network error in Node. */
 function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
     ? thrown.code
     : undefined;
 }
 
-/** Whether the connection is gone, or cannot be had at this moment, so that another one may do better. */
+/** Whether the connection is lost or unavailable now, so that another may work. */
 export function isLostConnection(thrown: unknown): boolean {
   const code = codeOf(thrown) ?? '';
   if (thrown instanceof RuntimeError || thrown instanceof DamagedError) return false;
   if (/^(08|57P0[1-4]|53300|25P03)/.test(code)) return true;
   if (/^E[A-Z_]{3,}$/.test(code) && !untrusted.test(code)) return true;
-  // What `pg` itself says has no code.
+  // Errors of `pg` itself have no code.
   return thrown instanceof Error && code === '' && /connection|timeout/i.test(thrown.message);
 }
 
-/** Whether another transaction was in the way, so that the same one succeeds when it is made again. */
+/** Whether another transaction interfered, so that a retry may succeed. */
 export function isCollision(thrown: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(thrown) ?? '');
 }
 
 /**
- * Turns what Postgres, its client or the network said into STORE_FAILED; what already is a RuntimeError passes unchanged. Shows
- * neither the password nor the address that holds it: the original goes no further.
+ * Turns an error of Postgres, its client or the network into STORE_FAILED; a RuntimeError passes unchanged. The
+ * original error is dropped, because it may show the password or the address.
  */
 export function toPostgresError(thrown: unknown, address: Address): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
@@ -48,7 +48,7 @@ export function toPostgresError(thrown: unknown, address: Address): RuntimeError
   });
 }
 
-/** An address with several IP addresses fails with an error for each. */
+/** A host with several IP addresses fails with an error for each. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '')
     return thrown.errors.map((each) => reasonOf(each)).join('; ');
@@ -77,7 +77,7 @@ const unreachable: Failure = {
 /** Source: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 const untrusted = /^ERR_(TLS|SSL|OSSL)|CERT|CRL|_SIGNATURE$/;
 
-/** By Postgres's code, or Node's. Source: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** By the code of Postgres or Node. Source: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const failures: readonly (readonly [RegExp, Failure])[] = [
   [
     untrusted,

@@ -3,30 +3,28 @@ import type { Address } from './address.ts';
 import { connect, type Link } from './client.ts';
 import { isCollision, isLostConnection, toPostgresError } from './postgres-error.ts';
 
-/** A connection that is made anew when it is lost. Work is done one after another: whoever uses it keeps a queue. */
+/** A connection that reconnects. Callers must queue their work. */
 export interface Session {
   /**
-   * Does the work; again, on another connection, when the connection is lost meanwhile, so that the work must be such that it may be
-   * done twice. Rejects with STORE_FAILED, for a server that is gone after `retryMs`.
+   * Runs the work, and again after a lost connection, so it must be repeatable. Rejects with STORE_FAILED, after
+   * `retryMs` if the server is gone.
    */
   run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
-  /** The same once, and only if there is a connection. Never rejects. */
+  /** Runs the work once, only if connected. Never rejects. */
   attempt(work: (link: Link) => Promise<unknown>): Promise<void>;
-  /** When the server was last asked what it has answered since, ms of the monotonic clock. */
+  /** When the last answered request was sent; ms of the monotonic clock. */
   answeredAt(): number;
-  /** What is under way is not done again. Never rejects. */
+  /** Does not repeat active work. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface SessionOptions {
   readonly address: Address;
-  /** How long a lost connection is tried to be had again, in ms. */
+  /** How long to try to reconnect, in ms. */
   readonly retryMs: number;
-  /** What has to be done on a connection that is not the first one, before anything else. */
   readonly onReconnect: (link: Link, lost: Link) => Promise<void>;
 }
 
-/** A session over a connection that is there already. */
 export function createSession(first: Link, { address, retryMs, onReconnect }: SessionOptions): Session {
   let last = first;
   let live: Link | undefined = first;
@@ -91,7 +89,6 @@ export function createSession(first: Link, { address, retryMs, onReconnect }: Se
 const MAX_PAUSE_MS = 1_000;
 const MOST_COLLISIONS = 20;
 
-/** All of the work, or nothing. Rejects with what Postgres says. */
 export async function transact<Result>(link: Link, work: () => Promise<Result>): Promise<Result> {
   await link.query({ text: 'BEGIN' });
   try {
@@ -104,7 +101,9 @@ export async function transact<Result>(link: Link, work: () => Promise<Result>):
   }
 }
 
-/** Ends the session of a connection that was lost, so that nothing of it is done later. Rejects with what Postgres says. */
+/**
+ * Ends the session of a lost connection, so that none of its work happens later. Rejects with the error of Postgres.
+ */
 export async function endSession(link: Link, lost: Link): Promise<void> {
   await link.query({
     text: 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz',

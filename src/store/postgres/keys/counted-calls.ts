@@ -18,55 +18,47 @@ import { type LockingCall, openFunctionCaller } from '../function-caller.ts';
 interface WantedCall {
   readonly number: number;
   readonly key: string;
-  /** The digest of the text that presents the key. */
   readonly hash: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Billionths of a US dollar; null: no price is known. */
+  /** Billionths of a US dollar; null if no price is known. */
   readonly cost: number | null;
 }
 
-/** A call that ends; nulls: nobody told what it has used. */
+/** A call that ends; null if the usage was not reported. */
 interface EndedCall {
   readonly number: number;
   readonly key: string;
-  /** Whether anything was asked of the upstream. */
   readonly wasSent: boolean;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cost: number | null;
 }
 
-/** The calls of keys, counted over all replicas. All methods reject with STORE_FAILED. */
+/** The calls of keys, counted across all replicas. All methods reject with STORE_FAILED. */
 export interface CountedCalls {
   readonly location: string;
-  /** The texts whose digest begins so, and their keys. */
   find(hash: string): Promise<readonly { readonly key: KeyRecord; readonly secret: SecretRecord }[]>;
   hasKeys(): Promise<boolean>;
   hookSets(): Promise<HookSetUse[]>;
-  /** Undefined: it may begin, and is counted. */
   admit(call: WantedCall): Promise<CallRefusal | undefined>;
-  /** Once, however often it is asked for. */
+  /** Idempotent. */
   settle(call: EndedCall): Promise<void>;
-  /** Says that this replica is there, and ends what those have left that are gone. */
+  /** Sends a heartbeat, and ends the calls of dead replicas. */
   beat(): Promise<void>;
-  /** Ends what this replica has left. Never rejects. */
   close(): Promise<void>;
 }
 
 interface CountedCallsOptions {
-  /** Of this replica among all. */
   readonly owner: string;
-  /** In ms since 1970; undefined: the server's clock. */
   readonly now?: (() => number) | undefined;
-  /** A replica that was not heard of for so long is gone, in ms. */
+  /** The silence after which a replica counts as dead, in ms. */
   readonly hungMs: number;
-  /** How often at least a replica that makes calls says that it is there, in ms. */
+  /** The interval of heartbeats while calls are made, in ms. */
   readonly beatMs: number;
   readonly retryMs?: number | undefined;
 }
 
-/** Connects. Rejects with STORE_FAILED. */
 export async function openCountedCalls(
   address: Address,
   { owner, now, hungMs, beatMs, retryMs }: CountedCallsOptions,
@@ -111,7 +103,7 @@ async function beat(link: Link, owner: string, hungMs: number): Promise<void> {
   await link.query({ text: 'SELECT signalbox.gateway_sweep($1, $2)', values: [owner, hungMs] });
 }
 
-/** Before a replica that has stood still takes another call, it says that it is there. */
+/** After a pause, a replica sends a heartbeat before it takes the next call. */
 function createPresence(owner: string, beatMs: number) {
   let saidAt = Number.NEGATIVE_INFINITY;
   return {
@@ -143,7 +135,6 @@ export type CallRefusal =
       readonly refused: 'rate';
       readonly kind: 'requests' | 'tokens';
       readonly limit: number;
-      /** Seconds. */
       readonly wait: number;
     }
   | { readonly refused: 'held'; readonly period: BudgetPeriod }
@@ -153,7 +144,7 @@ type BudgetPeriod = (typeof periods)[number];
 
 const periods = ['total', 'month', 'day'] as const;
 
-/** The refusal in an answer of the database; undefined: the call may begin. Throws Damaged. */
+/** Undefined: the call may begin. Throws Damaged. */
 function readRefusal(answer: unknown): CallRefusal | undefined {
   const row = readAnswer(answer);
   const { refused } = row;

@@ -1,16 +1,15 @@
 import { AGENT_SOURCE, endedInSql, errorBelow, statusBelow } from '../../store-rules.ts';
 import { keyTables, resultTables, stateTables, toPostgresTables } from '../../tables.ts';
 
-/** The tables of one subject that only this store has, and the functions and triggers over tables. */
 interface Area {
   readonly tables?: string;
   readonly functions: string;
 }
 
 /**
- * Runs and the steps of their journals, with labels, what they wait for beside calls, and the runs that are parts of others.
- * Whoever holds a run writes with the epoch of its claim, in the session that holds its lock. A run below another is written with the claim of
- * the outermost one, and workers go on with the outermost run only.
+ * Runs with their journals, labels, suspensions and parents. A holder writes with the epoch of its claim, in the
+ * session that holds the lock. A run below another is written with the claim of the outermost one, and workers resume
+ * only outermost runs.
  */
 const runs: Area = {
   functions: `
@@ -248,8 +247,8 @@ CREATE TRIGGER notice_suspended AFTER INSERT ON signalbox.suspensions
 };
 
 /**
- * Calls that wait for a person, and the approvals of those that need several. Whoever decides has the row of the outermost run locked, so that of two
- * decisions at once the later one sees the earlier.
+ * Pending calls, and approvals of calls that need several. Deciding locks the row of the outermost run, so that the
+ * later of two decisions sees the earlier.
  */
 const calls: Area = {
   functions: `
@@ -351,7 +350,9 @@ $$;
 `,
 };
 
-/** The right to execute a run: a lock of the session, which ends with it, and an epoch greater than all before. Beside it the workers that are there. */
+/**
+ * Claims: a session lock, which ends with the session, and an epoch greater than all before. Also the known workers.
+ */
 const claims: Area = {
   tables: `
 CREATE SEQUENCE signalbox.epochs;
@@ -438,7 +439,7 @@ $$;
 `,
 };
 
-/** Notices for people, kept in the transaction of what they report. They are due by the clock of the database. */
+/** Notices, stored in the transaction of their event, and due by the clock of the database. */
 const notices: Area = {
   functions: `
 CREATE FUNCTION signalbox.note_call() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -468,8 +469,8 @@ CREATE TRIGGER notice_ended AFTER UPDATE OF status ON signalbox.runs
 };
 
 /**
- * Results of suites, recordings of hooks in shadow mode, answers that may be used again, ratings, and the parts of suites that workers share.
- * A result has no foreign key to its run: the results of a removed run are deleted piece by piece, since there may be very many.
+ * Results of suites and of shadow hooks, cached answers, ratings, and chunks of suites for workers. A result has no
+ * foreign key to its run, so that the many results of a removed run are deleted piece by piece.
  */
 const results: Area = {
   tables: `
@@ -582,8 +583,8 @@ CREATE TRIGGER results_replaced BEFORE UPDATE ON signalbox.results
 };
 
 /**
- * How much of the rate limits of providers is left. A process draws an amount for many calls in one statement. What a process that is
- * gone has drawn fills up again with time.
+ * The remaining rate limits of providers. A process draws an amount for many calls in one statement. What a dead
+ * process has drawn refills with time.
  */
 const rates: Area = {
   tables: `
@@ -641,8 +642,8 @@ END $$;
 };
 
 /**
- * Keys of a gateway, what they have used, and their calls that are under way. Every function that counts first locks the row of
- * its key in `gateway_held`, so that all replicas decide one after another about one key. Answers are JSON: empty, or what refuses the call.
+ * Keys of a gateway, their usage, and active calls. Each counting function first locks the row of its key in
+ * `gateway_held`, so that replicas decide about a key one after another. Answers are JSON: empty, or the refusal.
  */
 const keys: Area = {
   tables: `
@@ -865,8 +866,8 @@ END $$;
 };
 
 /**
- * What gateways remember of earlier calls: names are keyed hashes, values are one word or a sealed text. All replicas share the keys by which
- * they recognise texts, and sign.
+ * The memory of gateways: names are keyed hashes, values are one word or an encrypted text. Replicas share the keys for
+ * recognizing texts and for signing.
  */
 const memo: Area = {
   tables: `
@@ -964,8 +965,8 @@ $$;
 };
 
 /**
- * The audit log of gateways: a chain for each replica. A replica takes over a chain that nobody writes to any more. The columns that are
- * searched are generated from the body, which is what the hashes cover.
+ * The audit log of gateways, with a chain for each replica. A replica takes over a chain without a writer. Searched
+ * columns are generated from the body, which the hashes cover.
  */
 const audit: Area = {
   tables: `
@@ -1067,9 +1068,9 @@ $$;
 const areas: readonly Area[] = [runs, calls, claims, notices, results, rates, keys, memo, audit];
 
 /**
- * The statements that make everything in the schema `signalbox`. A change is one call of a function, so that all changes of a batch are one
- * statement, one transaction and one round trip; it answers with JSON: the row of the change, or `refused` with nothing changed. `token` names
- * who made the last change, so that a change whose answer was lost with its connection can be asked for again without being made twice.
+ * Creates the schema `signalbox`. Each change is one function call, so that a batch is one statement, one transaction
+ * and one round trip. The answer is JSON: the row of the change, or `refused` with nothing changed. `token` names the
+ * last change, so that a change whose answer was lost can be repeated safely.
  */
 export const layout: string = [
   `CREATE SCHEMA IF NOT EXISTS signalbox;

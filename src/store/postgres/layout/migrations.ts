@@ -6,10 +6,10 @@ import { toPostgresError } from '../connection/postgres-error.ts';
 import { transact } from '../connection/session.ts';
 import { layout } from './layout.ts';
 
-/** The statements that make each version of the tables from the one before; the first makes them from nothing. */
+/** The statements from each version to the next; the first creates the tables. */
 export const migrations: readonly string[] = [layout];
 
-/** A connection to a database with the tables of this version, made where there are none. Throws STORE_FAILED. */
+/** Connects, and creates the tables if there are none. Throws STORE_FAILED for another version. */
 export async function openLink(address: Address): Promise<Link> {
   try {
     const link = await connect(address);
@@ -25,7 +25,7 @@ export async function openLink(address: Address): Promise<Link> {
   }
 }
 
-/** Brings the tables to the version of this Signalbox, and says from which to which. Throws STORE_FAILED. */
+/** Migrates the tables to this version. Returns both versions. Throws STORE_FAILED. */
 export async function migratePostgres(
   address: Address,
   all = migrations,
@@ -42,7 +42,7 @@ export async function migratePostgres(
   }
 }
 
-/** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */
+/** 0: there are no tables. Rejects with the error of Postgres. */
 async function findVersion(link: Link): Promise<number> {
   const [there] = await link.query({ text: look });
   if (there?.['there'] !== true) return 0;
@@ -50,14 +50,14 @@ async function findVersion(link: Link): Promise<number> {
   return numberOf(row ?? { version: null }, 'version');
 }
 
-/** As the tables of the system have it: to_regclass() would tell what the session knew before it waited for another to make them. */
+/** Reads the catalogue, because to_regclass() may return what the session knew before it waited for the lock. */
 const look = `SELECT EXISTS (
   SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = 'signalbox' AND c.relname = 'layout') AS there`;
 
 /**
- * Makes the tables where there are none. Rejects with STORE_FAILED, and changes nothing, for tables of another version: programs
- * that know only the older ones may be at work with them.
+ * Creates missing tables. Rejects with STORE_FAILED and changes nothing for another version, because older programs may
+ * be using it.
  */
 async function requireTables(link: Link, location: string, all = migrations): Promise<void> {
   const known = all.length;
@@ -71,14 +71,13 @@ async function requireTables(link: Link, location: string, all = migrations): Pr
   );
 }
 
-/** Brings the tables to the version that this Signalbox knows, all of the way or not at all. Rejects with STORE_FAILED for a newer one. */
+/** Migrates in one transaction. Rejects with STORE_FAILED for a newer version. */
 async function migrate(
   link: Link,
   location: string,
   all = migrations,
 ): Promise<{ readonly from: number; readonly to: number }> {
   return await transact(link, async () => {
-    // A large table takes its time.
     await link.query({ text: 'SET LOCAL statement_timeout = 0' });
     await link.query({ text: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})` });
     const from = await findVersion(link);
@@ -100,18 +99,14 @@ function newerError(location: string, found: number, known: number): RuntimeErro
   );
 }
 
-/** What a Postgres store is found to be, looked at from outside. */
 export interface PostgresState {
-  /** Of the tables; 0: there are none. */
   readonly version: number;
-  /** The version that this Signalbox needs. */
   readonly knownVersion: number;
   readonly waiting: { readonly calls: number; readonly runs: number };
-  /** How far the server's clock is before this one, in ms. */
+  /** How far the server's clock is ahead of this one, in ms. */
   readonly aheadMs: number;
 }
 
-/** Looks into a Postgres store, and changes nothing in it. Throws STORE_FAILED. */
 export async function inspectPostgres(address: Address): Promise<PostgresState> {
   try {
     const link = await connect(address);
@@ -135,7 +130,6 @@ async function countWaiting(link: Link): Promise<PostgresState['waiting']> {
   return { calls: numberOf(row, 'calls'), runs: numberOf(row, 'runs') };
 }
 
-/** As of the middle between the question and the answer. */
 async function compareClocks(link: Link): Promise<number> {
   const askedAt = Date.now();
   const [row = {}] = await link.query({

@@ -52,7 +52,7 @@ export function chunkMethods({ location, run, claims }: ChunkParts): SuiteChunks
   };
 }
 
-/** A job may be lost, and its worker killed. */
+/** Repeated, because a job may be lost or its worker killed. */
 const AGAIN_AFTER_MS = 3_000;
 
 async function claimChunk(
@@ -81,15 +81,14 @@ async function claimChunk(
   return undefined;
 }
 
-/** All of these reject with what Postgres says, and Damaged. */
+/** These functions reject with the error of Postgres, and Damaged. */
 
-/** The name of the claim of a chunk, which no run has. */
+/** The name of a chunk's claim, which no run can have. */
 function claimOf(runId: string, number: number): string {
   const name = `chunk..${runId}..${number}`;
   return name.length <= 128 ? name : `chunk..${createHash('sha256').update(name).digest('hex')}`;
 }
 
-/** False when there is no such run. */
 async function share(
   link: Link,
   runId: string,
@@ -150,7 +149,6 @@ async function progress(link: Link, runId: string): Promise<ChunkProgress> {
   };
 }
 
-/** Chunks that nobody works on, of which nobody was told lately. */
 async function takeIdle(transaction: Transaction, runId: string, afterMs: number): Promise<Job[]> {
   const rows = await transaction.query({ text: idle, values: [encodeText(runId), afterMs, MOST_JOBS] });
   return rows.map((row) => toJob(runId, numberOf(row, 'number'), textOf(row, 'build')));
@@ -170,7 +168,6 @@ WITH live AS (
   RETURNING number)
 SELECT number, build FROM told CROSS JOIN signalbox.shared_suites WHERE run = $1 ORDER BY number`;
 
-/** The tallies of the next few chunks behind a number. */
 async function pageOfTallies(
   link: Link,
   runId: string,
@@ -184,7 +181,6 @@ async function pageOfTallies(
   return rows.map(decodeRow).map((row) => ({ number: numberOf(row, 'number'), tally: textOf(row, 'tally') }));
 }
 
-/** Where an open chunk of a run that goes on is, and what it is judged with. */
 async function findOpen(
   link: Link,
   runId: string,
@@ -209,11 +205,14 @@ interface ChunkEnd {
   readonly tally: string;
 }
 
-/** All of it in one transaction. False, and nothing is kept, when the claim is lost; true also when it is kept already. */
+/**
+ * Stores everything in one transaction. Returns false and stores nothing if the claim is lost; true if the chunk was
+ * stored before.
+ */
 async function endChunk(link: Link, { runId, number, epoch, records, tally }: ChunkEnd): Promise<boolean> {
   try {
     return await transact(link, async () => {
-      // Locked: whoever else believes to have it waits, and finds that it is done.
+      // Locked, so that another process with the same chunk waits and then finds it done.
       const [row] = await link.query({
         text: `SELECT tally, claim, (SELECT epoch FROM signalbox.claims WHERE run_id = claim) AS epoch
           FROM signalbox.suite_chunks WHERE run = $1 AND number = $2 FOR UPDATE`,
@@ -234,7 +233,6 @@ async function endChunk(link: Link, { runId, number, epoch, records, tally }: Ch
   }
 }
 
-/** Ends the transaction without a trace. */
 class NotKept extends Error {
   readonly isThere: boolean;
 

@@ -3,11 +3,11 @@ import type { NewResult } from '../../result-store.ts';
 import { checksumOf, encodeText } from '../../sqlite/row.ts';
 import type { Link } from '../connection/client.ts';
 
-/** All of these reject with what Postgres says, and Damaged. */
+/** These functions reject with the error of Postgres, and Damaged. */
 
 /**
- * Keeps all of them, in statements that take little memory: several want a transaction. The id of a run that is not there, and then the
- * transaction is to be given up.
+ * Stores records in statements that need little memory; several need a transaction. Returns the ID of a missing run;
+ * the transaction must then be rolled back.
  */
 export async function putRecords(
   link: Link,
@@ -28,7 +28,7 @@ export async function putRecords(
   return undefined;
 }
 
-/** At least one record in each. A statement cannot keep a record twice: the last one counts. */
+/** Each batch has at least one record. A statement cannot store a record twice, so the last one wins. */
 export function batchesOf(all: readonly NewResult[]): NewResult[][] {
   const last = new Map(all.map((record) => [`${record.runId} ${record.number} ${record.epoch}`, record]));
   const batches: NewResult[][] = [];
@@ -60,7 +60,7 @@ function keptRecord<Record extends Omit<NewResult, 'number'>>(record: Record): R
   };
 }
 
-/** Adds a record behind all others of its run, once however often it is called; false when there is no such run. */
+/** Appends a record to its run, once even if repeated; false if there is no such run. */
 export function append(record: Omit<NewResult, 'number'>): (link: Link) => Promise<boolean> {
   const { runId, epoch, sum, caseId, digest, text } = keptRecord(record);
   const values = [runId, epoch, sum, randomUUID(), caseId, digest, text];

@@ -10,8 +10,8 @@ import type { Address } from '../connection/address.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
 
 /**
- * Reads long texts of runs. They are looked at in the middle of the evaluation of an expression, which waits for nothing; so those that
- * were met last are held, and any other is read by a thread while this one stands still.
+ * Reads long texts of runs. Expressions need them synchronously, so recent texts are cached and a thread reads others
+ * while this one blocks.
  */
 export function createTextReader(address: Address) {
   const recent = new LRUCache<string, string>({
@@ -44,9 +44,7 @@ export function createTextReader(address: Address) {
       recent.set(key, text);
       return text;
     },
-    /** Holds a text that is kept, for as long as there is room. */
     hold: (place: TextPlace, text: string) => void recent.set(keyOf(place), text),
-    /** Never rejects. */
     close: async () => {
       isClosed = true;
       recent.clear();
@@ -77,12 +75,12 @@ function startThread(address: Address) {
   const file = new URL(`./text-thread${extname(import.meta.url)}`, import.meta.url);
   const options = { name: 'signalbox-texts', env: {}, execArgv: [], workerData: data, transferList: [port] };
   const worker = new Worker(file, options);
-  // What goes wrong with it shows as an answer that does not come.
+  // A failed thread shows as a missing answer.
   worker.on('error', () => {});
   worker.unref();
   let number = 0;
   return {
-    /** Stands still until the answer is there; undefined when that takes too long. */
+    /** Blocks until the answer arrives; undefined after a timeout. */
     ask: (place: TextPlace): TextReply | undefined => {
       number += 1;
       const request: TextRequest = { number, place };
@@ -97,7 +95,6 @@ function startThread(address: Address) {
   };
 }
 
-/** What the thread that reads texts is started with. */
 export interface TextThreadData {
   readonly address: Address;
   readonly port: MessagePort;
@@ -110,7 +107,7 @@ export interface TextRequest {
   readonly place: TextPlace;
 }
 
-/** The row of a text, as it is kept; undefined where there is none. */
+/** The stored row of a text; undefined if there is none. */
 export type TextReply =
   | { readonly number: number; readonly row: Row | undefined }
   | { readonly number: number; readonly fault: Fault };

@@ -7,7 +7,7 @@ import { connect, type Link } from '../connection/client.ts';
 import { isLostConnection, toPostgresError } from '../connection/postgres-error.ts';
 import type { TextReply, TextRequest, TextThreadData } from './text-reader.ts';
 
-// The thread that `text-reader.ts` starts: places of texts come in, and each is answered by its row.
+// The thread of `text-reader.ts`: receives places of texts, and answers each with its row.
 
 const { address, port, count }: TextThreadData = workerData;
 let link: Link | undefined;
@@ -25,7 +25,7 @@ async function read({ runId, step, number }: TextPlace): Promise<Row | undefined
 
 async function answer({ number, place }: TextRequest): Promise<TextReply> {
   try {
-    // A connection may have been lost while nothing was to be read.
+    // Retried, because the connection may have been lost while idle.
     const row = await read(place).catch((error: unknown) => {
       if (!isLostConnection(error)) throw error;
       link = undefined;

@@ -2,7 +2,10 @@ import type { Transaction } from '../../shared-work.ts';
 import type { Link } from '../connection/client.ts';
 import { transact } from '../connection/session.ts';
 
-/** Does all of the work in one transaction of this connection; with its result, what is to be done afterwards. Rejects with what Postgres says. */
+/**
+ * Runs the work in one transaction. Returns its result, and what to do after the commit. Rejects with the error of
+ * Postgres.
+ */
 export async function inTransaction<Result>(
   link: Link,
   work: (transaction: Transaction) => Promise<Result>,
@@ -21,7 +24,7 @@ export async function inTransaction<Result>(
   };
 }
 
-/** What the work came to; undefined, and nothing of it is kept, where it failed, which is reported, while the transaction goes on. */
+/** If the work fails, undoes and reports it and returns undefined; the transaction continues. */
 export async function orNothing<Result>(
   transaction: Transaction,
   work: () => Promise<Result>,
@@ -34,7 +37,6 @@ export async function orNothing<Result>(
     return result;
   } catch (error) {
     report(error);
-    // Rejects when the connection is lost, and with it the transaction.
     await transaction.query({ text: 'ROLLBACK TO SAVEPOINT signalbox_try' });
     return undefined;
   }

@@ -25,10 +25,8 @@ interface WorkParts {
   readonly run: Run;
 }
 
-/** What a store in Postgres has for workers, and what of its other methods tells them of runs. */
 interface WorkMethods extends Pick<Store, 'decide'> {
   readonly work: SharedWork;
-  /** Keeps a run that waits for a worker. Rejects as `createRun` does. */
   createQueued(run: NewRun): Promise<void>;
 }
 
@@ -70,7 +68,7 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
     decide: (id, ruling, at) => {
       const token = randomUUID();
       return transact(async (transaction, link) => {
-        // Calls that are due are decided as `expired` first.
+        // The database function first expires due calls.
         const row = decisionToRow(ruling);
         const words = [row.ruling, row.ruled_by, row.ruling_reason, row.edited_args, row.result].map(
           encodeOrNull,
@@ -115,13 +113,13 @@ const adopt = {
 
 interface SweepOptions {
   readonly announce: Announce;
-  /** After how long without a sign of life a holder's session is ended, and a worker is none any more; in ms. */
+  /** The silence after which a holder's session is ended and a worker counts as dead, in ms. */
   readonly hungMs: number;
 }
 
 /**
- * One at a time over all machines, and one a second: expires calls that are due by the clock of the database, ends sessions of hung holders, and
- * tells of runs that wait for a worker which is there and that nobody works on. Bounded; what is left is for the next one.
+ * One machine at a time, once a second: expires due calls by the clock of the database and ends sessions of silent
+ * holders. Announces waiting runs without a holder for which a worker exists. Bounded; the next sweep does the rest.
  */
 async function sweep(transaction: Transaction, { announce, hungMs }: SweepOptions): Promise<Swept> {
   const [mine] = await transaction.query({ text: take });
@@ -136,7 +134,6 @@ async function sweep(transaction: Transaction, { announce, hungMs }: SweepOption
   return { hasRun: true, announced: await announceAll(transaction, announce, jobs) };
 }
 
-/** How many runs the workers were told of. */
 async function announceAll(
   transaction: Transaction,
   announce: Announce,
@@ -149,7 +146,7 @@ async function announceAll(
 
 const nothing: Swept = { hasRun: false, announced: 0 };
 
-/** Whether the last one is long enough ago; asked without a transaction, since most workers find that it is not. */
+/** Checked without a transaction, because most workers find that no sweep is due. */
 const isSweepDue = { name: 'sweep', text: `SELECT 1 FROM signalbox.sweeps WHERE ${isOld('800 ms')}` };
 
 function isOld(age: string): string {
@@ -158,12 +155,11 @@ function isOld(age: string): string {
 
 const take = `UPDATE signalbox.sweeps SET swept_at = clock_timestamp()
   WHERE (SELECT true FROM signalbox.sweeps WHERE ${isOld('800 ms')} FOR UPDATE SKIP LOCKED) RETURNING 1`;
-/** Of each build and each sweep. */
 const MOST_RUNS = 1_000;
-/** A job that was lost is found by then. */
+/** A lost job is announced again after this time. */
 const AGAIN_AFTER_MS = 60_000;
 
-/** When the transaction began: a time that may change from row to row is looked for in all of them, and not by an index. */
+/** Constant within a transaction; a volatile time would prevent the use of an index. */
 const now = '(extract(epoch FROM now()) * 1000)::bigint';
 
 const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = expires_at WHERE id IN (
@@ -175,7 +171,7 @@ const wake = `UPDATE signalbox.runs SET ready = true, announced_at = NULL WHERE 
     WHERE s.due_at <= ${now} AND r.status = 'pending' AND NOT r.ready AND r.build IS NOT NULL
     ORDER BY s.due_at LIMIT ${MOST_RUNS} FOR UPDATE OF r SKIP LOCKED)`;
 
-/** By each build that a worker has: a run whose build nobody has is not even looked at. */
+/** By the builds of workers: runs of other builds are not read. */
 const due = `
 WITH live AS (
   SELECT c.run_id FROM signalbox.claims AS c JOIN signalbox.holders AS h ON h.id = c.holder
@@ -197,7 +193,7 @@ const note = `WITH noted AS (
   UPDATE signalbox.runs SET announced_at = clock_timestamp() WHERE id = ANY ($1) RETURNING 1)
 SELECT count(*) AS count FROM noted`;
 
-/** That the worker is there. Rejects with what Postgres says, as all of these. */
+/** A heartbeat. These functions reject with the error of Postgres. */
 async function beat(link: Link, worker: WorkerRecord): Promise<void> {
   const { id, machine, pid, version, concurrency, busy, builds, isDraining } = worker;
   await link.query({
@@ -209,7 +205,7 @@ async function beat(link: Link, worker: WorkerRecord): Promise<void> {
   });
 }
 
-/** Also forgets those that have not been heard of for an hour. */
+/** Also removes workers that were silent for an hour. */
 async function leave(link: Link, id: string): Promise<void> {
   const text =
     "DELETE FROM signalbox.workers WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 hour'";

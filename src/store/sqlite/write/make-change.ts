@@ -17,10 +17,8 @@ import { checksumOf, numberOf, type Row, textOf } from '../row.ts';
 import { createAsk, createStatement, type Statement } from '../statement.ts';
 import type { Answer, Change, PendingRow, StatusChange, StepBegin, StepEnd } from './change.ts';
 
-/** The statements over the tables of a state, over one connection. What changes something needs a write transaction. */
 export interface Tables extends Readonly<Record<keyof typeof statements, Statement>> {
   readonly location: string;
-  /** What all kinds of database are asked. */
   readonly ask: ReturnType<typeof createAsk>;
 }
 
@@ -89,8 +87,8 @@ const statements = {
 } as const;
 
 /**
- * Makes all of the changes in one transaction, which is on the disk when this returns, or none. One that is refused changes nothing and
- * is in nobody's way. Throws what SQLite says, and STORE_FAILED.
+ * Makes the changes in one transaction, on the disk on return. A refused change changes nothing and does not affect
+ * others. Throws errors of SQLite, and STORE_FAILED.
  */
 export function makeChanges(
   { database, requireSameFile }: Connection,
@@ -103,7 +101,7 @@ export function makeChanges(
       try {
         return { row: makeChange(tables, change) };
       } catch (error) {
-        // Nothing else than a rule of the store is a refusal: after any other fault the whole transaction is void.
+        // Only rules of the store are refusals; any other error voids the whole transaction.
         if (!(error instanceof RuntimeError)) throw error;
         return { refusal: toFault(error) };
       }
@@ -111,7 +109,6 @@ export function makeChanges(
   );
 }
 
-/** Makes one change, within the caller's transaction. Throws what refuses it, and what SQLite says. */
 export function makeChange(tables: Tables, change: Change): Row {
   const { runId } = change;
   switch (change.what) {
@@ -153,7 +150,7 @@ function beginStep(tables: Tables, runId: string, { step, at, unlessCancelled }:
 function endStep(tables: Tables, runId: string, { step, outcome, at }: StepEnd): void {
   const { text, parts } = outcome;
   const values = { run_id: runId, step, outcome: text, at, sum: checksumOf(step, text) };
-  // The first outcome stays, and its parts with it.
+  // The first outcome and its parts stay.
   if (tables.endStep.run(values) === 1 && parts !== null) keepTexts(tables, runId, step, parts);
 }
 
@@ -174,14 +171,13 @@ function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow):
   return added;
 }
 
-/** A call with who has approved it, and where its run belongs. */
 export function findCall({ ask }: Tables, id: string): Row | undefined {
   const sql = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
     FROM signalbox.pendings AS p WHERE p.id = :id`;
   return ask({ sql, values: { id } })[0];
 }
 
-/** Stores the decision if the call is open; returns whether it was. Of an approval that is one of several the call stays open until the last. */
+/** Decides an open call; returns whether it was open. A call that needs several approvals stays open until the last. */
 export function decide(tables: Tables, id: string, by: PendingDecision, at: number): boolean {
   const needed = by.kind === 'approved' ? tables.findQuorum.get({ id }) : undefined;
   if (needed !== undefined && by.kind === 'approved') {
@@ -199,7 +195,7 @@ function setStatus(
 ): boolean {
   if (reopens) return tables.reopenRun.run({ id: runId, status, at }) === 1;
   if (tables.changeRun.run({ id: runId, ...row }) !== 1) return false;
-  // How often a fault came counts on while the run is tried again.
+  // The count of failures continues while the run is retried.
   if (status !== 'running') {
     tables.removeSuspension.run({ run_id: runId });
     if (suspension !== null) tables.insertSuspension.run({ run_id: runId, ...suspension });
@@ -216,7 +212,6 @@ function setStatus(
   return true;
 }
 
-/** Removes runs that ended before that time, with all that belongs to them and is below them, but for those that are held; how many. */
 export function removeRuns(tables: Tables, before: number, held: ReadonlySet<string>): number {
   const old = tables.endedBefore.all({ before }).map((row) => textOf(row, 'id'));
   const free = old.filter((id) => !held.has(id));
@@ -232,7 +227,6 @@ export function statusOf({ findStatus }: Tables, id: string): RunStatus | undefi
   return row && statusFromRow(row);
 }
 
-/** Throws RUN_UNKNOWN. */
 function requireStatus(tables: Tables, id: string): RunStatus {
   const status = statusOf(tables, id);
   if (status === undefined) throw unknownRunError(id, tables.location);

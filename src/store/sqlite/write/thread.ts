@@ -3,27 +3,24 @@ import { type RuntimeError, toFault, toRuntimeError } from '../../../base/errors
 import type { Connection } from '../connection.ts';
 import { isBusy, toStoreError } from '../store-error.ts';
 
-/** A thread that answers one request after another. */
 export interface Thread<Request, Reply> {
   hasEnded(): boolean;
-  /** One at a time. Rejects with what `endedError` makes when the thread ends before it has answered. */
+  /** One request at a time. Rejects with `endedError` if the thread ends first. */
   ask(request: Request): Promise<Reply>;
-  /** Asks it to end, by a null, and waits until it has. Never rejects. */
+  /** Sends null, and waits for the end of the thread. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface ThreadOptions {
-  /** The module that it runs. */
   readonly address: URL;
   readonly name: string;
   readonly data: unknown;
-  /** What went wrong when it has ended before its time. */
   readonly endedError: (why: string) => RuntimeError;
 }
 
 /**
- * Starts a thread, and waits for its first message. It keeps the process alive only while it has something to do. Rejects with
- * what `endedError` makes.
+ * Starts a thread, and waits for its first message. It keeps the process alive only while it works. Rejects with
+ * `endedError`.
  */
 export async function startThread<Request, Reply>({
   address,
@@ -31,7 +28,7 @@ export async function startThread<Request, Reply>({
   data,
   endedError,
 }: ThreadOptions): Promise<Thread<Request, Reply>> {
-  // The thread gets nothing of this process's environment and options.
+  // The thread gets no environment or options of this process.
   const worker = new Worker(address, { name, env: {}, execArgv: [], workerData: data });
   worker.unref();
   const ended = Promise.withResolvers<void>();
@@ -42,7 +39,6 @@ export async function startThread<Request, Reply>({
     next.reject(endedError(why));
     ended.resolve();
   };
-  // Nobody may be waiting for an answer when it ends.
   next.promise.catch(() => {});
   worker.on('message', (reply: Reply) => next.resolve(reply));
   worker.on('error', (error) => end(toRuntimeError(error).message));
@@ -70,17 +66,15 @@ export async function startThread<Request, Reply>({
   };
 }
 
-/** A thread's own connection to a file, and how long it waits for the locks of others. */
 interface ThreadConnection {
   readonly connection: Connection;
-  /** As error messages name it. */
   readonly file: string;
   readonly waitMs: number;
 }
 
 /**
- * Says that this thread is ready, and answers each message with what `perform` makes of it, or with the fault that it throws; null
- * closes the connection and ends the thread.
+ * Reports that the thread is ready, then answers each message with the result or error of `perform`; null ends the
+ * thread.
  */
 export function answerWork<Work>(
   { connection, file, waitMs }: ThreadConnection,
@@ -101,7 +95,7 @@ export function answerWork<Work>(
   parentPort?.postMessage({ status: 'ready' });
 }
 
-/** As `retryWhileBusy`, on a thread with which nobody else waits. */
+/** Like `retryWhileBusy`, but blocks the thread. */
 export function waitWhileBusy<Result>(attempt: () => Result, waitMs: number): Result {
   const deadline = performance.now() + waitMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 25)) {

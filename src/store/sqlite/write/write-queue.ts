@@ -4,19 +4,15 @@ import { RuntimeError } from '../../../base/errors.ts';
 import type { Row } from '../row.ts';
 import type { Answer, Change } from './change.ts';
 
-/** Work and changes in the order in which they were asked for; changes that follow one another are made together. */
+/** Runs work and changes in order; consecutive changes are batched. */
 export interface WriteQueue {
-  /** Does the work alone, when everything before it is done. Rejects with what it throws. */
   run<Result>(work: () => Result | Promise<Result>): Promise<Result>;
-  /** Resolves when the change is made and on the disk. Rejects with what kept it from being made. */
   change(change: Change): Promise<Row>;
   onIdle(): Promise<void>;
 }
 
-/** Makes all of these changes, or none. */
 export type Commit = (changes: readonly Change[]) => Promise<readonly Answer[]>;
 
-/** A queue whose changes `commit` makes. */
 export function createWriteQueue(commit: Commit): WriteQueue {
   const queue = new PQueue({ concurrency: 1 });
   const waiting = new Set<WaitingChange>();
@@ -24,7 +20,7 @@ export function createWriteQueue(commit: Commit): WriteQueue {
   const openBatch = (): Batch => {
     const batch: Batch = { waiting: [], size: 0 };
     void queue.add(async () => {
-      // What belongs together is asked for within one turn of the event loop.
+      // Related changes are queued within one turn of the event loop.
       await nextTurn();
       if (open === batch) open = undefined;
       await commitBatch(batch, waiting, commit);
@@ -33,7 +29,7 @@ export function createWriteQueue(commit: Commit): WriteQueue {
   };
   return {
     run: async (work) => {
-      // A change that is asked for later must not be made earlier.
+      // Later changes must not join an earlier batch.
       open = undefined;
       return await queue.add(async () => await work());
     },
@@ -67,7 +63,6 @@ interface WaitingChange extends PromiseWithResolvers<Row> {
   readonly change: Change;
 }
 
-/** Never rejects. */
 async function commitBatch(
   { waiting: batch }: Batch,
   waiting: Set<WaitingChange>,
@@ -79,7 +74,7 @@ async function commitBatch(
     settle(changes, waiting, await commit(changes.map(({ change }) => change)));
   } catch (error) {
     if (changes.length === 1) failRun(changes[0], waiting, error);
-    // One of them is at fault, and the others are not to suffer for it.
+    // One change is invalid; the others must not fail with it.
     else for (const entry of changes) await commitBatch({ waiting: [entry], size: 0 }, waiting, commit);
   }
 }
@@ -112,7 +107,7 @@ function toError({
   return new RuntimeError(code, message, { hint, ...(details && { details }) });
 }
 
-/** Whoever asked for a later change of the same run counted on this one. */
+/** Later changes of the run depended on the failed one. */
 function failRun(failed: WaitingChange | undefined, waiting: Set<WaitingChange>, error: unknown): void {
   for (const entry of waiting) {
     if (entry.change.runId !== failed?.change.runId) continue;

@@ -5,7 +5,7 @@ import { makeChanges, openTables } from './make-change.ts';
 import { answerWork } from './thread.ts';
 import type { ThreadData, ThreadDone } from './writer.ts';
 
-// The thread that `thread-writer.ts` starts: lists of changes come in, and each is answered when it is on the disk.
+// The thread of `startThreadWriter`: receives lists of changes, and answers each when it is on the disk.
 
 const { file, identity, waitMs }: ThreadData = workerData;
 const connection = joinConnection(file, identity);

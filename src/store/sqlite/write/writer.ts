@@ -3,26 +3,24 @@ import { type Fault, RuntimeError, toFault, toRuntimeError } from '../../../base
 import type { Answer, Change } from './change.ts';
 import { startThread } from './thread.ts';
 
-/** Makes changes durable. */
 export interface Writer {
-  /** All of them in one transaction. Rejects, and nothing is kept, with what SQLite says or STORE_FAILED. */
+  /**
+   * Makes the changes in one transaction. Rejects with the error of SQLite or STORE_FAILED, and then nothing is stored.
+   */
   commit(changes: readonly Change[]): Promise<readonly Answer[]>;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** A writer on a thread of its own, which may end before its time. */
 export interface ThreadWriter extends Writer {
   hasEnded(): boolean;
 }
 
-/** Which thread writes: `own` a thread of its own, `main` this one, `auto` this one until others would have to wait for it. */
+/** `own`: a separate thread; `main`: this thread; `auto`: this thread until others would have to wait for it. */
 export type WriterChoice = 'auto' | 'main' | 'own';
 
 /**
- * Writes with `main` at first, since a thread takes longer to start than a short run takes and each way to it and
- * back costs time; and with a thread of its own as soon as several runs write at once, or the disk is slow. A
- * thread that cannot be started or has ended is done without.
+ * Writes on this thread at first, because starting a thread takes longer than a short run. Switches to a separate
+ * thread when several runs write at once, or the disk is slow. Continues here if the thread fails to start or ends.
  */
 export function createWriter(
   main: Writer,
@@ -67,11 +65,11 @@ function areOfSeveralRuns(changes: readonly Change[]): boolean {
   return changes.some(({ runId }) => runId !== changes[0]?.runId);
 }
 
-/** For so long nothing else that waits for this thread notices; and so often a disk may be slow for once. */
+/** A shorter block of this thread goes unnoticed. FEW: how many slow commits are tolerated. */
 const SLOW_MS = 4;
 const FEW = 5;
 
-/** STORE_FAILED: whether the changes under way were made is not known. */
+/** STORE_FAILED: it is unknown whether the active changes were made. */
 function endedThreadError(location: string, why: string): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',
@@ -83,8 +81,7 @@ function endedThreadError(location: string, why: string): RuntimeError {
 }
 
 /**
- * Starts a thread that writes to the file. It keeps the process alive only while it has something to write.
- * Rejects with STORE_FAILED.
+ * Starts a thread that writes to the file. It keeps the process alive only while it writes. Rejects with STORE_FAILED.
  */
 export async function startThreadWriter(data: ThreadData): Promise<ThreadWriter> {
   const thread = await startThread<ThreadRequest, ThreadReply>({
@@ -95,7 +92,7 @@ export async function startThreadWriter(data: ThreadData): Promise<ThreadWriter>
     hasEnded: thread.hasEnded,
     commit: async (changes) => {
       const reply = await thread.ask(changes).catch(toRuntimeError);
-      // Some of them may be on the disk, so none may be tried again.
+      // Some changes may be on the disk, so none may be retried.
       if (reply instanceof RuntimeError) return changes.map(() => ({ refusal: toFault(reply) }));
       if (reply.status === 'done') return reply.answers;
       const { code, message, hint, details } =
@@ -106,24 +103,19 @@ export async function startThreadWriter(data: ThreadData): Promise<ThreadWriter>
   };
 }
 
-/** What the thread that writes is started with. */
 export interface ThreadData {
   readonly file: string;
-  /** The file that was opened, so that the thread does not write to one that has taken its place. */
+  /** Identifies the opened file, so that the thread does not write to one that replaced it. */
   readonly identity: string;
-  /** How long other processes may be in the way, in ms. */
   readonly waitMs: number;
 }
 
-/** Changes to make, or nothing: the end. */
 type ThreadRequest = readonly Change[] | null;
 
-/** The answers of a list of changes, in its order. */
 export interface ThreadDone {
   readonly answers: readonly Answer[];
 }
 
-/** What comes back: once that it is ready, then for each request its answers or why nothing was kept. */
 type ThreadReply =
   | { readonly status: 'ready' }
   | ({ readonly status: 'done' } & ThreadDone)
