@@ -1,6 +1,6 @@
-import type { FileRecord, MutationRecord } from './record.ts';
+import type { FileRecord, MutationRecord, Survivor } from './record.ts';
 
-/** docs/internals/mutation.md: what the record says, and each survivor with its reason. */
+/** docs/internals/mutation.md: the score of each file, and why its survivors survive. */
 export function toPage(record: MutationRecord): string {
   const tried = Object.entries(record).flatMap(([file, each]) => (each === null ? [] : [{ file, ...each }]));
   const untried = Object.entries(record).flatMap(([file, each]) => (each === null ? [file] : []));
@@ -10,50 +10,58 @@ export function toPage(record: MutationRecord): string {
   };
   return [
     intro,
-    '| file | mutants | killed | score |\n| --- | --- | --- | --- |',
+    `| file | mutants | killed | score | ${reasons.map(({ name }) => name).join(' | ')} |`,
+    `| --- | --- | --- | --- |${' --- |'.repeat(reasons.length)}`,
     ...tried.map(({ file, ...each }) => rowOf(`\`${file}\``, each)),
     rowOf('**all**', all),
-    '\n## Survivors\n',
-    'Each stands with why no test sees it.\n',
-    ...tried.filter(({ survivors }) => survivors.length > 0).map(survivorsOf),
     ...(untried.length === 0
       ? []
-      : ['## Not tried yet\n', `${untried.map((file) => `\`${file}\``).join(', ')}\n`]),
-  ]
-    .join('\n')
-    .concat('');
+      : ['\n## Not tried yet\n', untried.map((file) => `\`${file}\``).join(', ')]),
+    '',
+  ].join('\n');
 }
+
+/** The columns of survivors. The first that fits the reason of a survivor counts it. */
+const reasons: readonly { readonly name: string; readonly fits: RegExp }[] = [
+  { name: 'equivalent', fits: /^equivalent/ },
+  { name: 'words only', fits: /^only / },
+  { name: 'killed since', fits: /^killed / },
+  { name: 'other', fits: /./ },
+  { name: 'no reason yet', fits: /^$/ },
+];
 
 function rowOf(name: string, { killed, survivors }: Pick<FileRecord, 'killed' | 'survivors'>): string {
   const count = killed + survivors.length;
-  return `| ${name} | ${count} | ${killed} | ${count === 0 ? '' : `${((100 * killed) / count).toFixed(1)} %`} |`;
+  const score = count === 0 ? '' : `${((100 * killed) / count).toFixed(1)} %`;
+  const counts = reasons.map((reason) => survivors.filter((each) => reasonOf(each) === reason).length || '');
+  return `| ${[name, count, killed, score, ...counts].join(' | ')} |`;
 }
 
-function survivorsOf({ file, survivors }: FileRecord & { readonly file: string }): string {
-  const rows = survivors.map(
-    ({ line, was, becomes, why }) =>
-      `| ${line} | ${codeOf(was)} | ${codeOf(becomes)} | ${why || 'not looked at yet'} |`,
-  );
-  return `### ${file}\n\n| line | was | becomes | why |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
-}
-
-function codeOf(text: string): string {
-  if (text === '') return '(nothing)';
-  const shown = text.replaceAll('|', '\\|');
-  return shown.includes('`') ? `\`\` ${shown} \`\`` : `\`${shown}\``;
+function reasonOf({ why }: Survivor): (typeof reasons)[number] | undefined {
+  return reasons.find(({ fits }) => fits.test(why));
 }
 
 const intro = `# Mutation testing
 
-\`npm run mutate -- AREA\` breaks the safety core one place at a time (Stryker) and shows which of these mutants no test sees; the areas stand in
-test/mutation/areas.ts. \`node test/mutation/record.ts\` writes the record, test/mutation/record.json, and this page.
+\`npm run mutate -- AREA\` changes the safety core in one place at a time ([Stryker](https://stryker-mutator.io)). It reports each change, or mutant, that no test finds. test/mutation/areas.ts lists the areas.
 
-- Every test of an area is loaded once, into one process, and the tests that meet a mutant run again there, the fastest first, until one fails. A test that
-  fails with a mutant must pass without it right after, else the process is replaced and the mutant is tried again.
-- \`MUTATION_BUDGET_MS\` is how long tests may look at one mutant. \`MUTATION_SLOWEST_MS\` leaves out tests that took longer in the run before: the
-  decoders of foreign dialects were tried with 250 and 150, so that hardly a test which starts a process has a part in their scores.
-- Not mutated: words of messages and hints (test/mutation/messages-only.ts says which), and what runs only when a module is loaded.
-- A mutant that changes a verdict, a code or an effect gets a test. What is left is listed here with its reason.
+\`node test/mutation/record.ts\` writes the results to test/mutation/record.json, and rewrites this page.
+
+- Each area loads its tests once, into one process. The tests that reach a mutant run there, the fastest first, until one fails.
+- A test that fails with a mutant must pass without it right after. If it does not, a new process replaces the old one, and the mutant runs again.
+- \`MUTATION_BUDGET_MS\` limits the time of all tests of one mutant.
+- \`MUTATION_SLOWEST_MS\` leaves out tests that took longer in the run before. The decoders of foreign dialects ran with 250 and 150 ms, which leaves out nearly all tests that start a process.
+- Stryker does not change the words of messages and hints (test/mutation/messages-only.ts), or code that runs only when a module loads.
+- If a mutant changes a verdict, a code or an effect, add a test for it. Any other survivor needs a reason in \`why\` of test/mutation/record.json.
 
 ## Score
+
+The last columns count the survivors by their reason. test/mutation/record.json has each survivor with its line, its change and its reason.
+
+| reason | meaning |
+| --- | --- |
+| equivalent | The mutant behaves as the original does. |
+| words only | Only the words of a message or the details of an error differ. |
+| killed since | A test that is newer than the run finds it, or one finds it when it runs alone. |
+| other | Times, listeners, what observers receive, and single cases. |
 `;

@@ -7,8 +7,8 @@ import { areas } from './areas.ts';
 import { toPage } from './page.ts';
 import { isFound, isSurvivor, type Mutant, type MutationReport } from './report.ts';
 
-// node test/mutation/record.ts: puts what `npm run mutate` found into record.json and docs/internals/mutation.md. What was said of a
-// survivor stays said.
+// node test/mutation/record.ts: writes the results of `npm run mutate` to record.json and docs/internals/mutation.md. Keeps the
+// reasons of survivors.
 
 export interface Survivor {
   readonly line: number;
