@@ -12,9 +12,9 @@ import { printLost, printRun } from './show/run.ts';
 import { createRunEventPrinter, openRunProgress, type RunProgress } from './show/run-progress.ts';
 
 export const runOptions = {
-  '--wait': 'wait until somebody has decided elsewhere, and go on',
-  '--interactive': 'ask on this terminal what a person must decide',
-  '--set-down': 'leave the run where a `wait` of it begins, to `signalbox work` or a worker',
+  '--wait': 'wait until somebody decides elsewhere, and continue',
+  '--interactive': 'ask on this terminal for decisions of a person',
+  '--set-down': 'at a `wait` step, leave the run to `signalbox work` or a worker',
   '--record <file>': 'add every exchange with a model to this file',
   '--replay <file>': 'answer every model call from this recording',
 } as const;
@@ -50,8 +50,8 @@ export async function executeRun(
   const { record, replay } = flags;
   const onEvent = options.json ? undefined : await openRunEvents(context, progress);
   const runtime = await open({ onEvent, record, replay });
-  if (flags.wait) requireDurable(runtime, '--wait would wait in vain');
-  if (flags.setDown) requireDurable(runtime, '--set-down would lose the run');
+  if (flags.wait) requireDurable(runtime, '--wait needs a store that other processes can read');
+  if (flags.setDown) requireDurable(runtime, '--set-down needs a store that lasts');
   try {
     const document = await start(runtime, {
       signal,
@@ -74,8 +74,8 @@ export async function executeRun(
 
 function requireInteractiveTerminal({ stdin, stderr }: Invocation): void {
   if (stdin.isTTY && stderr.isTTY) return;
-  throw new RuntimeError('USAGE', '--interactive needs a terminal to ask on', {
-    hint: 'Leave it out, and decide with `signalbox pending`; or give --wait too, and decide from another terminal.',
+  throw new RuntimeError('USAGE', '--interactive needs a terminal', {
+    hint: 'Leave it out, and decide with `signalbox pending`. Or also give --wait, and decide from another terminal.',
   });
 }
 
@@ -83,7 +83,7 @@ function requireInteractiveTerminal({ stdin, stderr }: Invocation): void {
 function requireDurable({ isDurable, file }: Runtime, why: string): void {
   if (isDurable) return;
   throw new RuntimeError('USAGE', `${why}: the state store of ${file} is memory`, {
-    hint: 'Set spec.state_store to {type: sqlite}, or decide on the spot with --interactive alone.',
+    hint: 'Set spec.state_store to {type: sqlite}, or decide at once with --interactive alone.',
   });
 }
 
@@ -136,7 +136,7 @@ function withResumeHint(
   const { run_id } = details;
   if (code !== 'ABORTED' || typeof run_id !== 'string') return error;
   const hint = isDurable
-    ? `Go on with \`${resume(run_id)}\`.`
+    ? `Resume it with \`${resume(run_id)}\`.`
     : 'The state store is memory, so the run has ended with this process. Start it again.';
   return new RuntimeError(code, message, { hint, details, cause: error });
 }

@@ -30,9 +30,9 @@ export function ambiguousId(given: string, matching: readonly string[]): Runtime
   const some = matching.slice(0, 5).join(', ');
   return new RuntimeError(
     'USAGE',
-    `"${given}" begins several ids: ${some}${matching.length > 5 ? ', …' : ''}`,
+    `several ids begin with "${given}": ${some}${matching.length > 5 ? ', …' : ''}`,
     {
-      hint: 'Give more of it.',
+      hint: 'Give more characters.',
     },
   );
 }

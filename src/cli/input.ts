@@ -24,8 +24,8 @@ export function openInput(invocation: Invocation): Input {
     if (value.startsWith('@')) return readTextFile(option, value.slice(1));
     if (value !== '-') return value;
     if (stdinTaker !== undefined)
-      throw new RuntimeError('USAGE', `${stdinTaker} has read stdin, so ${option} cannot`, {
-        hint: 'Give one of them as @FILE.',
+      throw new RuntimeError('USAGE', `${stdinTaker} has already read stdin, so ${option} cannot`, {
+        hint: 'Give one of them a file: @FILE.',
       });
     stdinTaker = option;
     return decode(option, 'stdin', await readStdin(option, invocation));
@@ -51,7 +51,7 @@ export function readNumber(option: string, value: string | undefined): number | 
   if (value === undefined) return undefined;
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number))
-    throw new RuntimeError('USAGE', `${option} takes a number, not "${value}"`, {
+    throw new RuntimeError('USAGE', `${option} must be a number, not "${value}"`, {
       hint: `Write it like ${option} 4.`,
     });
   return number;
@@ -61,7 +61,7 @@ export function readNumber(option: string, value: string | undefined): number | 
 export function readWhole(option: string, value: string | undefined, least = 1): number | undefined {
   const number = readNumber(option, value);
   if (number === undefined || (Number.isSafeInteger(number) && number >= least)) return number;
-  throw new RuntimeError('USAGE', `${option} takes a whole number from ${least}, not "${value}"`);
+  throw new RuntimeError('USAGE', `${option} must be a whole number from ${least}, not "${value}"`);
 }
 
 /** In milliseconds. Throws USAGE with the examples. */
@@ -69,7 +69,7 @@ export async function readDuration(option: string, value: string, examples: stri
   const { parseDuration } = await import('../runtime/runtime.ts');
   const ms = parseDuration(value);
   if (ms !== undefined) return ms;
-  throw new RuntimeError('USAGE', `${option} takes a duration, not "${value}"`, {
+  throw new RuntimeError('USAGE', `${option} must be a duration, not "${value}"`, {
     hint: `Write it like ${examples}.`,
   });
 }
@@ -89,7 +89,7 @@ export async function readTime(option: string, value: string): Promise<Date> {
   const { parseDuration } = await import('../runtime/runtime.ts');
   const ms = parseDuration(value);
   if (ms !== undefined) return new Date(Date.now() - ms);
-  throw new RuntimeError('USAGE', `${option} takes a time, not "${value}"`, {
+  throw new RuntimeError('USAGE', `${option} must be a time, not "${value}"`, {
     hint: 'Write it like 24h, 2026-01-31 or 2026-01-31T12:00Z.',
   });
 }
@@ -101,12 +101,12 @@ export function readLabels(given: readonly string[] | undefined): Record<string,
   for (const label of given) {
     const end = label.indexOf('=');
     if (end < 1) {
-      throw new RuntimeError('USAGE', `--label takes NAME=VALUE, not "${label}"`, {
+      throw new RuntimeError('USAGE', `--label must be NAME=VALUE, not "${label}"`, {
         hint: 'Write it like --label order=A-17.',
       });
     }
     const name = label.slice(0, end);
-    if (labels.has(name)) throw new RuntimeError('USAGE', `--label ${name} is given twice`);
+    if (labels.has(name)) throw new RuntimeError('USAGE', `duplicate --label ${name}`);
     labels.set(name, label.slice(end + 1));
   }
   return Object.fromEntries(labels);
@@ -116,7 +116,7 @@ async function readStdin(option: string, { signal, stdin }: Invocation): Promise
   try {
     return await buffer(addAbortSignal(signal, stdin));
   } catch (error) {
-    if (signal.aborted) throw new RuntimeError('ABORTED', `${option}: the wait for stdin was given up`);
+    if (signal.aborted) throw new RuntimeError('ABORTED', `${option}: reading from stdin was cancelled`);
     throw unreadable(option, 'stdin', error);
   }
 }
@@ -156,7 +156,7 @@ export function parseJson(option: string, text: string): Json {
   } catch (error) {
     const hint = isFileName(json.text)
       ? wanted(option, json.text)
-      : 'A text needs its quotation marks: \'"like this"\'.';
+      : 'Put a text into quotation marks: \'"like this"\'.';
     throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint, cause: error });
   }
 }

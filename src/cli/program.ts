@@ -97,14 +97,14 @@ async function isParsed(parse: () => Promise<void>): Promise<boolean> {
 function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: ParserOutput): Command {
   return new Command('signalbox')
     .description(
-      'Run tools, evals, guardrails and pipelines of them in any language as plain processes, declared in YAML.',
+      'Run tools, evals, guardrails and pipelines in any language as plain processes, declared in YAML.',
     )
     .version(versionOf(), '-V, --version')
     .addOption(configOption())
     .option('--json', 'print exactly one JSON document on stdout')
-    .option('--no-color', 'no colours, on terminals too')
+    .option('--no-color', 'print no colours, even on a terminal')
     .addOption(
-      new Option('--log-level <level>', 'what is logged on stderr').choices([
+      new Option('--log-level <level>', 'the least severe log lines to print on stderr').choices([
         'trace',
         'debug',
         'info',
@@ -114,14 +114,14 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
       ]),
     )
     .addOption(
-      new Option('--log-format <format>', 'how; serve, work and worker write json in a pipe').choices([
-        'text',
-        'json',
-      ]),
+      new Option(
+        '--log-format <format>',
+        'the format of the log; serve, work and worker write json to a pipe',
+      ).choices(['text', 'json']),
     )
     .option(
       '--stop-timeout <duration>',
-      'how long what runs may take to end after Ctrl-C or SIGTERM (default: 30s)',
+      'how long running work may take to end after Ctrl-C or SIGTERM (default: 30s)',
     )
     .addHelpText('after', examples())
     .configureHelp({ showGlobalOptions: true })
@@ -139,7 +139,10 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
 
 function configOption(): Option {
   const given: string[] = [];
-  return new Option('-c, --config <file>', 'the RuntimeConfig file; further ones are laid over it')
+  return new Option(
+    '-c, --config <file>',
+    'the RuntimeConfig file; repeat the option to overlay further files',
+  )
     .default(['runtime.yaml'], 'runtime.yaml')
     .argParser((file: string) => {
       given.push(file);
@@ -179,7 +182,7 @@ function exitCodeOfParsing(
 const helpShown = '(outputHelp)';
 
 function usageFault(message: string, command: string): Fault {
-  const text = message === helpShown ? 'a command is missing, or not one of those there are' : message;
+  const text = message === helpShown ? 'a command is missing or unknown' : message;
   const [what = '', guess] = text.replace(/^error: /, '').split('\n');
   const [, guessed] = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(guess ?? '') ?? [];
   const [, given = '', choices = ''] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
@@ -214,6 +217,8 @@ Examples:
   signalbox run refund.pipeline.yaml --input '{"order": "A-17"}'
   signalbox pending approve pending_3f2a --resume
 
-Exit codes: 0 done and good, 1 the work failed, 2 the call or the config is wrong,
+Documentation: docs/README.md in the package (node_modules/signalbox). Errors and help texts name pages of that folder.
+
+Exit codes: 0 success, 1 the work failed, 2 the call or the config is wrong,
 3 paused for a person, 130 interrupted.`;
 }

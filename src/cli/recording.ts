@@ -22,7 +22,7 @@ export function requireRecordings(
     isSameFile(resolve(cwd, record), resolve(cwd, replay))
   ) {
     throw new RuntimeError('USAGE', `--record and --replay name the same file, ${record}`, {
-      hint: 'Record into another file.',
+      hint: 'Record to another file.',
     });
   }
   if (replay !== undefined) requireRecording(replay);
@@ -41,7 +41,7 @@ function requireRecording(file: string): void {
   if (!isOnDisk(file)) return;
   const lines = readLines(file);
   if (lines.length === 0 || lines.some(isRecordedExchange)) return;
-  throw new RuntimeError('FILE_UNREADABLE', `--replay: ${file} holds no recorded model call`, {
+  throw new RuntimeError('FILE_UNREADABLE', `--replay: ${file} has no recorded model call`, {
     hint: 'Make a recording with `--record FILE`.',
   });
 }

@@ -91,7 +91,7 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
     printHint: (fault) => {
       const printed = fault?.details?.['text'];
       if (typeof printed === 'string')
-        printStderr(`it printed: ${escapeInvisibleLine(printed.slice(0, 200))}`);
+        printStderr(`the process printed: ${escapeInvisibleLine(printed.slice(0, 200))}`);
       if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${hintWithPage(fault)}`);
     },
     writeStderr,

@@ -204,7 +204,7 @@ test('audit prune removes what is older, and the rest verifies', async () => {
     document: { pruned: 0 },
   });
   expect((await run('audit verify', { cwd: own })).stdout).toBe(
-    'good: 2 rows, 3 to 4, 2 before them removed by age\n',
+    'good: 2 rows, 3 to 4, 2 earlier rows removed by age\n',
   );
 });
 

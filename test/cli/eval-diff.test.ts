@@ -108,7 +108,7 @@ describe('eval diff', () => {
       title: 'one side only',
       args: ['main.jsonl'],
       code: 'USAGE',
-      told: 'there is only one side to compare',
+      told: 'the comparison has only one side',
     },
     {
       title: 'half of two evals',
@@ -222,7 +222,7 @@ judged: unscored not passed (1 ms, 3 attempts)
           evals: { exact: { count: 1, mean: 1 } },
         },
       },
-      stderr: 'the run did not come to its end; these are its cases so far\n',
+      stderr: 'the run did not finish; these are its cases so far\n',
     });
     expect(missing).toMatchObject({ code: 2, document: { error: { code: 'NAME_UNKNOWN' } } });
   });

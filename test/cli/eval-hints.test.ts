@@ -11,11 +11,11 @@ const cwd = folderOf({
 test.concurrent.for([
   {
     args: ['run', 'demo.suite.yaml', '--timeout', '5'],
-    says: '--timeout is a duration such as 30s or 2m, not 5\nhint: Name the unit: 5s or 5m.\n',
+    says: '--timeout must be a duration such as 30s or 2m, not 5\nhint: Name the unit: 5s or 5m.\n',
   },
   {
     args: ['run', 'demo.suite.yaml', '--timeout', 'soon'],
-    says: '--timeout is a duration such as 30s or 2m, not soon\nhint: Write it like 500ms, 30s or 2m.\n',
+    says: '--timeout must be a duration such as 30s or 2m, not soon\nhint: Write it like 500ms, 30s or 2m.\n',
   },
   {
     args: ['call', 'contains', '--content', 'a', '--params', '{"pattern": "a"}'],
@@ -44,13 +44,13 @@ test('--json and a reporter that has no file cannot share stdout, and the messag
     error: {
       code: 'USAGE',
       message: '--json and --reporter csv would both write to stdout',
-      hint: 'Write --reporter csv=FILE, or drop one of them.',
+      hint: 'Write --reporter csv=FILE, or leave out one of them.',
     },
   });
 });
 
 describe('where there is no config, commands on kept runs say that one is wanted', () => {
-  const hint = 'Runs are kept beside a config; --config FILE names it.';
+  const hint = 'The state store of a config has its runs: name the config with --config FILE.';
 
   test.concurrent.for(['list', 'prune', 'show last', 'html last', 'diff last~1 last'])(
     'eval %s',

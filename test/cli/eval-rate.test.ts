@@ -113,7 +113,7 @@ const wrong = [
     title: 'to give and to take at once',
     args: ['last', '--case', 'one', '--score', '1', '--remove'],
     code: 'USAGE',
-    told: 'taken back',
+    told: 'exclude each other',
   },
 ];
 

@@ -24,7 +24,7 @@ spec: {runtime: ./runtime.yaml, cases: [{content: a}], evals: [{id: e, ${check},
   const { code, stdout } = await ran;
   expect({ code, left: processesWith(marker) }).toEqual({ code: 130, left: [] });
   expect(onlyDocument(stdout)).toMatchObject({
-    error: { code: 'ABORTED', hint: expect.stringMatching(/^1 of 3 suites are done; with --resume/) },
+    error: { code: 'ABORTED', hint: expect.stringMatching(/^1 of 3 suites are done; --resume/) },
   });
   const lines = readFileSync(join(cwd, 'all.jsonl'), 'utf8').trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).type)).toEqual(['run', 'case', 'report', 'run']);

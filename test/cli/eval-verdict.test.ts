@@ -62,7 +62,7 @@ test('of many failures a log has the first ten, how many more there are, and whe
   const lines = stderr.trimEnd().split('\n');
   expect(lines.filter((line) => line.startsWith('case '))).toHaveLength(10);
   expect(lines).toContain(
-    '290 more failures: --show-failures N tells more, --reporter html=FILE shows all of them',
+    '290 more failures: --show-failures N prints more, --reporter html=FILE shows all of them',
   );
   const asked = await run(evalRun('--show-failures', '2'), { cwd });
   expect(asked.stderr.match(/^case .*$/gm)).toHaveLength(2);

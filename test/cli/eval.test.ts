@@ -140,9 +140,9 @@ test.concurrent.for([
 );
 
 test.concurrent.for([
-  ['a bound above 1', '--min-score 1.5', 'a score bound lies in 0..1, not 1.5'],
-  ['a bound that is no number', '--max-score high', '--max-score takes a number, not "high"'],
-  ['an empty bound', "--max-score ''", '--max-score takes a number, not ""'],
+  ['a bound above 1', '--min-score 1.5', 'a score bound must be from 0 to 1, not 1.5'],
+  ['a bound that is no number', '--max-score high', '--max-score must be a number, not "high"'],
+  ['an empty bound', "--max-score ''", '--max-score must be a number, not ""'],
   ['bounds that cross', '--min-score 0.9 --max-score 0.1', '--min-score 0.9 is above --max-score 0.1'],
   ['params that are no object', `--params '"x"'`, '--params is not a JSON object'],
   [
@@ -150,7 +150,7 @@ test.concurrent.for([
     "--context '{turn_index: 1}'",
     expect.stringMatching(/^--context is not JSON: /),
   ],
-  ['stdin for two options', '--params - --content -', '--params has read stdin, so --content cannot'],
+  ['stdin for two options', '--params - --content -', '--params has already read stdin, so --content cannot'],
 ] as const)('eval call with %s exits 2 [DS-CLI-08 DS-CLI-12]', async ([, line, message], { expect }) => {
   const called = `eval call score --content x ${line}`;
   const { code, document } = await runJson(called, { cwd: desk, stdin: '{}' });
@@ -323,7 +323,7 @@ test.concurrent.for([
     args: ['html', 'over.jsonl', '--output', 'over.jsonl'],
     error: {
       code: 'USAGE',
-      message: 'a report would be written over over.jsonl, which is the run that it shows',
+      message: 'a report would be written over over.jsonl, which is the run to show',
     },
   },
   {

@@ -175,7 +175,7 @@ test.concurrent.for(decided)(
   },
 );
 
-const usage = { code: 'USAGE', message: 'say which hooks: --hook with --phase, or --dialect with --point' };
+const usage = { code: 'USAGE', message: '--hook with --phase, or --dialect with --point, is required' };
 
 const wrong = titled([
   { title: 'neither a hook nor a dialect', cites: 'DS-CLI-12', args: [], error: usage },

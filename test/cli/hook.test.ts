@@ -238,7 +238,7 @@ test.concurrent('where no hook hears of the moment, hook fire says so [DS-CLI-10
   expect(unheard.people).toEqual({
     code: 0,
     stdout:
-      'allow\nasked: nobody; no hook hears tool before_execution\nhint: `signalbox hook list` shows what each one hears.\n',
+      'allow\nasked: nobody; no hook receives tool before_execution\nhint: `signalbox hook list` shows the events of each hook.\n',
     stderr: '',
   });
   expect(unheard.programs.document).toMatchObject({ verdict: 'allow', asked: [] });

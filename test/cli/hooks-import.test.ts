@@ -109,7 +109,7 @@ test.concurrent('--write merges into the config, keeps its comments and adds not
   const third = await runJson('hooks import config.json --write', { cwd });
   expect([first, second]).toEqual([
     { code: 0, stdout: 'added PreToolUse-1\n', stderr: '' },
-    { code: 0, stdout: '1 of 1 in runtime.yaml already\n', stderr: '' },
+    { code: 0, stdout: '1 of 1 already in runtime.yaml\n', stderr: '' },
   ]);
   expect(third).toMatchObject({ code: 0, document: { added: ['gate'] } });
   const text = readFileSync(join(cwd, 'runtime.yaml'), 'utf8');
@@ -146,7 +146,7 @@ test.concurrent('a file that the config imports already is not written into it a
   const runtime = config('imports: [{file: hooks.json}]\n');
   const cwd = folderOf({ 'runtime.yaml': runtime, 'hooks.json': good, 'block.sh': block });
   const { code, stdout } = await run('hooks import ./hooks.json --write', { cwd });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: '1 of 1 in runtime.yaml already\n' });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '1 of 1 already in runtime.yaml\n' });
   expect(readFileSync(join(cwd, 'runtime.yaml'), 'utf8')).toBe(runtime);
 });
 

@@ -28,7 +28,7 @@ test('a beginning of several ids is refused, and they are named', async () => {
   const completed = completeId('aaaa', 'pending', async () => known);
   await expect(completed).rejects.toMatchObject({
     code: 'USAGE',
-    message: '"aaaa" begins several ids: pending_aaaa111122223333, pending_aaaa444455556666',
+    message: 'several ids begin with "aaaa": pending_aaaa111122223333, pending_aaaa444455556666',
   });
 });
 

@@ -105,7 +105,7 @@ const works = [
       error: {
         code: 'ABORTED',
         message: 'the run of suite "demo" was given up',
-        hint: '0 cases are kept; give the same command with --resume to go on.',
+        hint: '0 cases are stored; to continue, run the same command with --resume.',
       },
     },
   },
@@ -116,7 +116,7 @@ const works = [
       error: {
         code: 'ABORTED',
         message: 'the run of suite "demo" was given up',
-        hint: 'Nothing of it was kept; only a run that is kept can be resumed.',
+        hint: 'Nothing of the run was stored, so it cannot be resumed.',
       },
     },
   },
@@ -182,7 +182,7 @@ test.concurrent('Ctrl-C while stdin is waited for exits 130', async ({ expect })
     document: {
       error: {
         code: 'ABORTED',
-        message: '--args: the wait for stdin was given up',
+        message: '--args: reading from stdin was cancelled',
         hint: 'Repeat the call if you need its result.',
       },
     },

@@ -25,8 +25,8 @@ hint: Set spec.state_store to {type: sqlite}, or ${instead}.
 `;
 
 const pauses = [
-  { args: ['run', 'refund.yaml'], told: lost('decide on the spot with --interactive') },
-  { args: ['tool', 'call', 'refund'], told: lost('consent on the spot with --approve') },
+  { args: ['run', 'refund.yaml'], told: lost('decide at once with --interactive') },
+  { args: ['tool', 'call', 'refund'], told: lost('approve at once with --approve') },
 ];
 
 test.concurrent.for(pauses)(

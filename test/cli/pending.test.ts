@@ -193,7 +193,7 @@ test.concurrent('a decision tells people that it stands, and how to go on', asyn
   expect(await run(`pending approve ${id}`, { cwd: folder })).toEqual({
     code: 0,
     stdout: `approved: ${id} (tool "refund") by ${userInfo().username}\n`,
-    stderr: `go on:    signalbox runs resume ${runId}\n`,
+    stderr: `resume:   signalbox runs resume ${runId}\n`,
   });
 });
 
@@ -204,7 +204,7 @@ test.concurrent('--resume goes on at once, with the approval, and ends as run do
     { cwd: folder },
   );
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"amount":20.5}\n' });
-  expect(stderr).toMatch(new RegExp(`^${id}: responded\npay: run_\\w+ goes on\n`));
+  expect(stderr).toMatch(new RegExp(`^${id}: responded\npay: run_\\w+ resumed\n`));
 });
 
 test.concurrent('--resume --json prints the document of the run alone', async ({ expect }) => {
@@ -261,7 +261,7 @@ test.concurrent('people are told of the decision that was kept, and of the error
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr.split('\n').slice(0, 3)).toEqual([
     `${id}: approved`,
-    `the decision about ${id} has been kept (approved): once the run can go on, use \`signalbox runs resume ${runId}\``,
+    `the decision about ${id} is stored (approved): when the run can continue, run \`signalbox runs resume ${runId}\``,
     expect.stringMatching(/^error: \[CONFIG_INVALID\] /),
   ]);
 });
@@ -278,7 +278,7 @@ function keptAs(code: string, { id, run_id }: { id: string; run_id: string }, ex
   return {
     document: { error: expect.objectContaining({ code, decision }) },
     stderr: expect.stringMatching(
-      `^the decision about ${id} has been kept \\(approved\\): .*\`signalbox runs resume ${run_id}\`\n$`,
+      `^the decision about ${id} is stored \\(approved\\): .*\`signalbox runs resume ${run_id}\`\n$`,
     ),
   };
 }

@@ -58,7 +58,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
       to: known,
     });
     expect((await run('store migrate', { cwd, env })).stdout).toMatch(
-      new RegExp(`is of version ${known} already\n$`),
+      new RegExp(`has version ${known} already\n$`),
     );
     expect(await state()).toEqual([
       `ok: can be used, version ${known} of ${known}`,

@@ -47,7 +47,7 @@ test('eval diff refuses runs of two projects whose suites have one name', async 
   const { code, stderr } = await run('eval diff last~1 last', { cwd });
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    /both runs are of a suite "demo", but of two projects: \S+one\/runtime\.yaml and \S+two\/runtime\.yaml/,
+    /both runs are of a suite "demo", but of different projects: \S+one\/runtime\.yaml and \S+two\/runtime\.yaml/,
   );
   expect(stderr).toMatch(/hint: Name the project: --config /);
 });

@@ -45,7 +45,7 @@ test.concurrent('a run that waits is gone on with by the recordings that it bega
   expect(resume).toMatch(/^runs resume run_[\da-f]{16} --record 'my calls\.jsonl'$/);
   const [id = ''] = /pending_[\da-f]{16}/.exec(recorded.stderr) ?? [];
   const approved = await run(`pending approve ${id} --record 'my calls.jsonl'`, { cwd: folder });
-  expect(approved.stderr).toBe(`go on:    signalbox ${resume}\n`);
+  expect(approved.stderr).toBe(`resume:   signalbox ${resume}\n`);
   const [, run_id = ''] = /(run_[\da-f]{16})/.exec(resume) ?? [];
   await run(`runs resume ${run_id} --record 'my calls.jsonl' --log-level silent`, { cwd: folder });
 

@@ -345,7 +345,7 @@ test.concurrent('Ctrl-C sets a run down, and it can be resumed [DS-EXIT-04]', as
       error: {
         code: 'ABORTED',
         message: expect.stringContaining(runId),
-        hint: `Go on with \`signalbox runs resume ${runId}\`.`,
+        hint: `Resume it with \`signalbox runs resume ${runId}\`.`,
         run_id: expect.stringMatching(/^run_/),
       },
     },
@@ -392,7 +392,7 @@ test.concurrent('Ctrl-C while a run waits leaves it waiting [DS-EXIT-04]', async
   child.kill('SIGINT');
   const { code, stdout, stderr } = await ran;
   expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-  expect(stderr).toMatch(/\nhint: Go on with `signalbox runs resume run_[\da-f]{16}`\.\n$/);
+  expect(stderr).toMatch(/\nhint: Resume it with `signalbox runs resume run_[\da-f]{16}`\.\n$/);
   expect(await run(`pending approve ${id} --resume --log-level silent`, { cwd: folder })).toMatchObject({
     code: 0,
     stdout: '{"amount":20}\n',

@@ -210,7 +210,7 @@ test.concurrent('runs resume of a run that nobody has decided about waits again'
   const { folder, runId } = await begin('desk.yaml');
   const { code, stderr } = await run(`runs resume ${runId} --log-level silent`, { cwd: folder });
   expect(code).toBe(3);
-  expect(stderr).toContain(`desk: ${runId} goes on\n`);
+  expect(stderr).toContain(`desk: ${runId} resumed\n`);
   expect(stderr).not.toContain('first:');
 });
 
@@ -288,7 +288,7 @@ test.concurrent.for(['0s', '0m', '0d0h'])(
 const told = [
   { args: ['runs', 'resume'], words: 'RUN_BUSY' },
   { args: ['pending', 'approve'], words: 'RUN_BUSY' },
-  { args: ['runs', 'list'], words: 'A run that was cut off' },
+  { args: ['runs', 'list'], words: 'the process of the run is gone' },
 ];
 
 test.concurrent.for(told)('$args.0 $args.1 --help tells of $words', async ({ args, words }, { expect }) => {

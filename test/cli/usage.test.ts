@@ -63,7 +63,7 @@ test.concurrent('with --json, version and help are documents too [DS-CLI-02]', a
   });
 });
 
-const missing = 'a command is missing, or not one of those there are';
+const missing = 'a command is missing or unknown';
 const choices = (option: string, given: string, allowed: string) =>
   `option '${option}' argument '${given}' is invalid. Allowed choices are ${allowed}.`;
 

@@ -33,7 +33,7 @@ test.concurrent('a suspended run ends with 1, and tells how it goes on; --all go
     runs: [{ run_id: 'one', status: 'suspended', error: { code: 'PROVIDER_FAILED' } }],
   });
   const none = await run('runs resume --all --pipeline other --log-level silent', { cwd: folder });
-  expect([none.code, none.stderr]).toEqual([0, 'there is no run to go on with\n']);
+  expect([none.code, none.stderr]).toEqual([0, 'there is no run to resume\n']);
 });
 
 test.concurrent('resume wants an id or --all, and filters belong to --all', async ({ expect }) => {

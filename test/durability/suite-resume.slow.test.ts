@@ -111,7 +111,7 @@ test('Ctrl-C ends a run with 130 and says how to go on; nobody else resumes it w
   const { code, stderr } = await ran;
   expect({ code, left: processesWith(grading.mark) }).toEqual({ code: 130, left: [] });
   expect(stderr).toMatch(
-    /\nerror: \[ABORTED\] [^\n]+\nhint: \d+ cases are kept; give the same command with --resume to go on\.\n$/,
+    /\nerror: \[ABORTED\] [^\n]+\nhint: \d+ cases are stored; to continue, run the same command with --resume\.\n$/,
   );
 
   const before = grading.graded().length;

@@ -34,7 +34,7 @@ describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
     await until(async () => project.effects().length === 1);
     const other = await startWorker(project.copy().config, { url, args: ['--drain', '200ms'] });
     worker.child.kill('SIGKILL');
-    await until(async () => other.log().includes('goes on') || (await isHeldBy(other.document.id)));
+    await until(async () => other.log().includes('resumed') || (await isHeldBy(other.document.id)));
     expect(project.effects()).toEqual(['first']);
     await desk.runs.cancel(run_id, { by: 'ada' });
     other.child.kill('SIGTERM');
@@ -57,7 +57,7 @@ describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
     await sleep(2_500);
     expect(await desk.runs.list()).toMatchObject([{ run_id, status: 'queued', lacks_worker: true }]);
     const listed = await runProgram(['runs', 'list', '--config', project.config], { url });
-    expect(listed.stdout).toContain('queued (no worker has its build)');
+    expect(listed.stdout).toContain('queued (no worker has its files)');
     await startWorker(project.copy().config, { url });
     await until(async () => (await desk.runs.show(run_id)).status === 'pending');
     expect(worker.log()).not.toContain(run_id);

@@ -9,21 +9,23 @@ import { readAge, readWhole } from '../input.ts';
 import { formatFields } from '../show/columns.ts';
 import { openRowProgress } from '../show/row-progress.ts';
 
-const database = { '--database <file>': 'a copy of an audit.db, in place of that of --config' } as const;
+const database = {
+  '--database <file>': 'read this copy of an audit.db instead of the audit of --config',
+} as const;
 
 const list = command('list', {
-  about: 'show calls, the newest first',
+  about: 'show calls, newest first',
   options: {
     ...database,
-    '--key <key>': 'only those of this key, by its id or its name',
-    '--model <name>': 'only those of this model',
+    '--key <key>': 'only calls with this key, by its id or name',
+    '--model <name>': 'only calls to this model',
     '--outcome <outcome>': [
-      'only those',
+      'only calls with this outcome',
       { choices: ['allowed', 'modified', 'denied', 'failed', 'aborted', 'refused'] },
     ],
-    '--since <when>': 'only those since a time, or since so long ago, such as 1h',
-    '--body <file>': 'only those whose request or answer was exactly this',
-    '--limit <number>': ['at most so many', { default: '50' }],
+    '--since <when>': 'only calls since a time, such as 2026-01-31, or within a duration, such as 1h',
+    '--body <file>': 'only calls whose request or answer is exactly this',
+    '--limit <number>': ['show at most this many', { default: '50' }],
   },
   examples: `
 Examples:
@@ -33,7 +35,7 @@ Examples:
   signalbox audit list --since 2026-01-31 --limit 100000 --json | jq '[.calls[].cost] | add'
 
 Each line has the time (UTC), the HTTP status, the outcome, the endpoint, the model, the caller, the id, and the hook
-that decided or changed something. \`audit verify\` says whether the rows are those that were written.`,
+that decided or changed something. \`audit verify\` checks that nobody changed the rows. More: docs/operate/gateway-audit.md`,
   run: async (context, { database, key, model, outcome, body, ...flags }) => {
     const limit = readWhole('--limit', flags.limit) ?? 50;
     const since = flags.since === undefined ? undefined : await readSince(flags.since);
@@ -62,15 +64,15 @@ that decided or changed something. \`audit verify\` says whether the rows are th
 });
 
 const show = command('show <id>', {
-  about: 'show what was recorded of a call',
+  about: 'show everything that was recorded of a call',
   options: database,
   examples: `
 Examples:
   signalbox audit show req_5f0c
   signalbox audit show req_5f0c --json | jq '.verdicts[]'
 
-An id may be cut short as long as it is still the only one that begins like this. Digests are keyed: \`audit list --body FILE\`
-finds the calls of a body. The bodies themselves are there where spec.gateway.audit.content is true.`,
+A unique prefix of an id is enough. Digests are keyed: \`audit list --body FILE\` finds the calls of a body. The bodies
+themselves are recorded if spec.gateway.audit.content is true.`,
   run: async (context, flags, id) => {
     const { audit, located } = await findAudit(context, flags.database);
     const rows = await audit.openAuditRows(located);
@@ -91,10 +93,10 @@ finds the calls of a body. The bodies themselves are there where spec.gateway.au
 });
 
 const verify = command('verify', {
-  about: 'find what was changed, removed or put in',
+  about: 'find rows that were changed, removed or inserted',
   options: {
     ...database,
-    '--head <file>': 'heads that were kept elsewhere, one a line',
+    '--head <file>': 'signed heads that you stored elsewhere, one per line',
     '--public-key <file>': 'the public key, in PEM (default: audit.pub beside the database)',
   },
   examples: `
@@ -103,10 +105,10 @@ Examples:
   signalbox audit verify --head audit-head.json --public-key audit.pub
   signalbox audit verify --database evidence/audit.db --head heads.jsonl --public-key audit.pub
 
-Without --head and --public-key of your own it trusts the head and the key that lie beside the rows: whoever can write there and
-has the key can replace all three.
+Without --head and --public-key, this command trusts the head and the key beside the database. Somebody who can write
+there and has the private key can replace all three.
 
-Exit codes: 0 good, 1 tampered, 2 it cannot be verified.`,
+Exit codes: 0 good, 1 tampered, 2 cannot be verified.`,
   run: async (context, flags) => {
     const { terminal, signal } = context;
     const { audit, located } = await findAudit(context, flags.database);
@@ -124,7 +126,7 @@ Exit codes: 0 good, 1 tampered, 2 it cannot be verified.`,
 });
 
 const head = command('head', {
-  about: 'print the signed head of each chain, to be kept elsewhere',
+  about: 'print the signed head of each chain, to store it elsewhere',
   options: database,
   examples: `
 Examples:
@@ -134,7 +136,8 @@ Examples:
     const rows = await audit.openAuditRows(located);
     try {
       const heads = await rows.heads();
-      if (heads.length === 0) throw new RuntimeError('STORE_FAILED', `the head of ${located.file} is gone`);
+      if (heads.length === 0)
+        throw new RuntimeError('STORE_FAILED', `the head of ${located.file} does not exist`);
       for (const each of heads) context.terminal.print(each);
       return 0;
     } finally {
@@ -144,14 +147,14 @@ Examples:
 });
 
 const prune = command('prune', {
-  about: 'remove old calls, and say so in the chain',
-  options: { '--older-than <duration>': ['such as 12h or 30d; 0s for all', { isRequired: true }] },
+  about: 'remove old calls, and record the removal in the chain',
+  options: { '--older-than <duration>': ['such as 12h or 30d; 0s removes all', { isRequired: true }] },
   examples: `
 Examples:
   signalbox audit prune --older-than 90d
 
-A server does the same by itself with what is older than spec.gateway.audit.keep. What was removed is told by a row of the
-chain, so that \`audit verify\` tells it from rows that somebody else has removed.`,
+A server removes what is older than spec.gateway.audit.keep by itself. The chain gets a row about each removal, so
+\`audit verify\` can tell it from rows that somebody else removed.`,
   run: async (context, { olderThan }) => {
     const age = await readAge('--older-than', olderThan);
     const { audit, located } = await findAudit(context, undefined);
@@ -161,7 +164,7 @@ chain, so that \`audit verify\` tells it from rows that somebody else has remove
 });
 
 export const auditCommands = group('audit', {
-  about: 'see and verify what a gateway has recorded',
+  about: 'show and verify the audit log of a gateway',
   givesVerdict: true,
   examples: `
 Examples:
@@ -205,12 +208,14 @@ async function findAudit(
 function oneOf(id: string, [call, ...others]: readonly KeptCall[], file: string): KeptCall {
   if (call === undefined) {
     throw new RuntimeError('RUN_UNKNOWN', `no call of ${file} has the id "${id}"`, {
-      hint: '`signalbox audit list` shows ids.',
+      hint: '`signalbox audit list` shows the ids.',
     });
   }
   if (others.length === 0) return call;
   const some = [call, ...others].map((each) => each.id).join(', ');
-  throw new RuntimeError('USAGE', `"${id}" begins several ids: ${some}`, { hint: 'Give more of it.' });
+  throw new RuntimeError('USAGE', `several ids begin with "${id}": ${some}`, {
+    hint: 'Give more characters.',
+  });
 }
 
 function toFields(call: KeptCall): [string, string][] {
@@ -260,10 +265,10 @@ function reportText(report: AuditReport): string {
     ({ message, id }) =>
       `${escapeInvisibleLine(message)}${id === null ? '' : ` (${escapeInvisibleLine(id)})`}`,
   );
-  const removed = pruned === 0 ? '' : `, ${pruned} before them removed by age`;
+  const removed = pruned === 0 ? '' : `, ${pruned} earlier rows removed by age`;
   const place = chains === undefined ? `${first} to ${last}` : `in ${chains.length} chains`;
   const span = rows === 0 ? 'no rows' : `${formatCount(rows, 'row')}, ${place}${removed}`;
   const kept = heads.compared === 0 ? '' : `, ${formatCount(heads.compared, 'head')} compared`;
-  const old = heads.pruned === 0 ? '' : ` (${heads.pruned} of rows removed since)`;
+  const old = heads.pruned === 0 ? '' : ` (${heads.pruned} for rows that have been removed)`;
   return [...lines, `${report.status}: ${span}${kept}${old}`].join('\n');
 }

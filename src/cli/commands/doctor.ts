@@ -3,14 +3,14 @@ import { type CommandContext, command, launcherOf, type Outcome } from '../comma
 import { versionOf } from '../version.ts';
 
 export const doctorCommand = command('doctor [file]', {
-  about: 'check a config and its machine, or with --chaos what every filter does when it fails',
+  about: 'check a config and its machine; with --chaos, what every filter does when it fails',
   options: {
-    '--chaos': 'let a program that fails take the place of every filter, in each way it can fail',
-    '--junit <file>': 'with --chaos, also write what it shows as JUnit',
+    '--chaos': 'replace every filter with a program that fails, in each way it can fail',
+    '--junit <file>': 'with --chaos, also write the results as JUnit',
   },
   givesVerdict: true,
   examples: `
-No tool, eval or hook of the config is started: --chaos starts programs of its own in their place.
+No tool, eval or hook of the config starts: --chaos runs its own programs in their place.
 
 Examples:
   signalbox doctor
@@ -18,15 +18,15 @@ Examples:
   signalbox doctor --chaos
   signalbox doctor --chaos --junit chaos.xml --json
 
-Exit codes: 0 no errors (warnings are told), or with --chaos every filter is reached and none passes without a documented rule;
-1 an error, or such a filter; 2 the config cannot be read, or with --chaos has errors; 130 interrupted.`,
+Exit codes: 0 no errors (warnings are shown); with --chaos, every filter receives events and none allows without a documented
+rule; 1 an error, or such a filter; 2 the config cannot be read, or with --chaos has errors; 130 interrupted.`,
   run: async (context, { chaos, junit }, file) => {
     const { invocation, options, isConfigGiven } = context;
     const config = file ?? options.config;
     const overlays = config === options.config ? options.overlays : [];
     const asked = { env: invocation.env, launcher: launcherOf(invocation), overlays };
     if (chaos === true) return await tryFilters(config, { asked, junit }, context);
-    if (junit !== undefined) throw new RuntimeError('USAGE', '--junit belongs to --chaos');
+    if (junit !== undefined) throw new RuntimeError('USAGE', '--junit needs --chaos');
     const { loadDoctor } = await import('../../runtime/runtime.ts');
     const { runDoctor } = await loadDoctor();
     const isNamed = file !== undefined || isConfigGiven;

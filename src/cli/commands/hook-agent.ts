@@ -16,38 +16,39 @@ const agents = [
 ] as const;
 const server = { dialect: 'picoclaw', title: 'PicoClaw' } as const;
 
-const answerWithin = 'deny what has not been judged by then';
+const answerWithin = 'deny what has not been decided within this time';
 
 export const agentCommands = [
   ...agents.map(({ dialect, title, ...more }) =>
     command(dialect, {
-      about: `be a hook of ${title}: read its event on stdin, ask the hooks of the config, answer in its words`,
+      about: `be a hook of ${title}: read its event from stdin, run the hooks of the config, print the answer that ${title} expects`,
       options: {
         '--answer-within <duration>': [answerWithin, { default: '590s' }],
         ...('asksForSchema' in more && {
-          '--schema': `describe the hook, as ${title} asks before it runs one`,
+          '--schema': `describe the hook, as ${title} requests before it runs one`,
         }),
       },
       examples: `
-Whatever fails denies, where ${title} can be denied anything: a config with mistakes, a guard that crashes or hangs, an event that
-is not known. What the hooks allow is left to ${title}'s own rules: nothing is approved in the place of a person.
+Every failure denies if ${title} lets hooks deny the event: a config with mistakes, a guard that crashes or hangs, an
+unknown event. If the hooks allow, ${title} applies its own rules: Signalbox approves nothing in the place of a person.
 
 Examples:
   signalbox hook export --dialect ${dialect} --config guards/runtime.yaml      the settings to add
   signalbox hook ${dialect} --config guards/runtime.yaml < event.json
 
-Exit codes: those that ${title} reads.`,
+Exit codes: those that ${title} reads. More: docs/reference/agents.md`,
       // Even after a signal, the exit code is that of the answer: a denial.
       isServer: true,
       run: async (context, flags) => await answer(context, dialect, flags),
     }),
   ),
   command(server.dialect, {
-    about: `be a hook of ${server.title}, until stdin ends: its requests on stdin, a line each, the answers on stdout`,
+    about: `be a hook of ${server.title} until stdin ends: read requests from stdin, one per line, and print the answers`,
     options: { '--answer-within <duration>': [answerWithin, { default: '4500ms' }] },
     examples: `
-Whatever fails denies: a guard that crashes or hangs, a call that takes longer than --answer-within, after which ${server.title} would go on by
-itself. A config with mistakes ends the command at once, so that ${server.title} does not start.
+Every failure denies: a guard that crashes or hangs, or a call that takes longer than --answer-within, after which
+${server.title} would continue by itself. A config with mistakes ends the command at once, so that ${server.title}
+does not start. More: docs/reference/agents.md
 
 Examples:
   signalbox hook export --dialect ${server.dialect} --config guards/runtime.yaml      the settings to add
@@ -58,15 +59,15 @@ Examples:
 ];
 
 export const exportCommand = command('export', {
-  about: 'print the settings by which an agent of another system asks the hooks of the config',
+  about: 'print the settings with which an agent runs the hooks of the config',
   options: {
     '--dialect <name>': [
-      'whose settings',
+      'the agent',
       { choices: [...agents, server].map(({ dialect }) => dialect), isRequired: true },
     ],
   },
   examples: `
-The command line in them has absolute paths: print them again when Signalbox or the config has moved.
+The command line in the settings has absolute paths: export them again after you move Signalbox or the config.
 
 Examples:
   signalbox hook export --dialect claude
@@ -133,7 +134,7 @@ const guarded = ['tool before_execution', 'tool after_execution', 'provider befo
 async function requireInbound(dialect: string): Promise<Inbound> {
   const { loadInbound } = await import('../../runtime/runtime.ts');
   const inbound = await loadInbound(dialect);
-  if (inbound === undefined) throw new RuntimeError('USAGE', `${dialect} cannot have Signalbox for a hook`);
+  if (inbound === undefined) throw new RuntimeError('USAGE', `${dialect} cannot run Signalbox as a hook`);
   return inbound;
 }
 
@@ -180,7 +181,8 @@ async function serve(context: CommandContext, dialect: string, within: string) {
   const { loadInboundServer } = await import('../../runtime/runtime.ts');
   const withinMs = await readWithin(within);
   const server = await loadInboundServer(dialect);
-  if (server === undefined) throw new RuntimeError('USAGE', `${dialect} keeps no Signalbox as a process`);
+  if (server === undefined)
+    throw new RuntimeError('USAGE', `${dialect} cannot run Signalbox as a process that stays alive`);
   if (context.invocation.env['SIGNALBOX_OWNER'] !== undefined)
     throw new RuntimeError('USAGE', recursion(dialect));
   // A config with mistakes ends the command before the handshake, so the agent does not start without its guards.
@@ -231,7 +233,7 @@ async function judgeWithin(
   const late = AbortSignal.timeout(withinMs);
   const options = { signal: AbortSignal.any([signal, late]), withinMs, cwd: invocation.cwd };
   const tooLate = sleep(withinMs, undefined, { ref: false }).then(() => {
-    throw new RuntimeError('PROCESS_TIMEOUT', `it has not been judged within ${withinMs} ms`);
+    throw new RuntimeError('PROCESS_TIMEOUT', `the hooks did not decide within ${withinMs} ms`);
   });
   return await Promise.race([runtime.agents.judge(event, options), tooLate]);
 }

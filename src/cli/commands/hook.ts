@@ -33,17 +33,17 @@ const kinds: readonly HookKind[] = ['provider', 'tool', 'session', 'eval'];
 const fireOptions = {
   '--hook <type>': ['the type of hook', { choices: kinds }],
   '--phase <phase>': 'the phase (an eval hook has none)',
-  '--dialect <name>': 'a foreign dialect: picoclaw, chibi, claude or agentao',
-  '--point <point>': 'its own name for the moment, such as PreToolUse or before_tool',
+  '--dialect <name>': 'a dialect of another system: picoclaw, chibi, claude or agentao',
+  '--point <point>': 'the name of the event in that dialect, such as PreToolUse or before_tool',
   '--event <json>': [
-    'the native payload without hook and phase, or the point’s payload: a JSON object, @FILE, or - for stdin',
+    'the native payload without hook and phase, or the payload of the point: a JSON object, @FILE, or - for stdin',
     { isRequired: true },
   ],
 } as const;
 type FireFlags = Flags<typeof fireOptions>;
 
 const fire = command('fire', {
-  about: 'take an event through every hook of its phase, and see who decided',
+  about: 'run the hooks of a phase on an event, and show which one decides',
   options: fireOptions,
   examples: `
 Examples:
@@ -54,6 +54,8 @@ Examples:
   signalbox hook fire --dialect claude --point PreToolUse \\
     --event '{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}'
   signalbox hook fire --dialect chibi --point pre_tool --event '{"tool_name": "shell", "arguments": {"command": "ls"}}'
+
+More: docs/guides/write-hooks.md
 
 Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config, 3 ask: a person would decide.`,
   run: async ({ options, terminal, input, signal, open }, flags) => {
@@ -72,13 +74,13 @@ Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config,
 });
 
 const importCommand = command('import <file>', {
-  about: 'turn hooks of another system into entries of the config',
+  about: 'convert hooks of another system to entries of the config',
   options: {
     '--dialect <name>': [
-      'whose hooks they are; default: the form of each rule decides',
+      'the dialect of the hooks (default: detected from the form of each rule)',
       { choices: ['picoclaw', 'chibi', 'claude', 'agentao'] },
     ],
-    '--write': 'write them into the config, comments kept; what it has already is not added again',
+    '--write': 'add them to the config; keep its comments, and skip entries that it already has',
   },
   examples: `
 Examples:
@@ -89,9 +91,9 @@ Examples:
   signalbox hook import ./guard-plugin --json | jq '.entries[].name'
 
 FILE is a settings file or hooks.json of Claude Code or Agentao, a plugin’s folder, PicoClaw’s config.json, or a
-folder of chibi plugins. The YAML goes to stdout, and what is wrong with the file to stderr.
+folder of chibi plugins. The YAML goes to stdout, and problems of the file to stderr.
 
-Exit codes: 0 everything was taken over (warnings are told), 1 something was left out, 2 wrong call or config.`,
+Exit codes: 0 everything was imported (warnings are shown), 1 something was left out, 2 wrong call or config.`,
   run: async ({ options, terminal }, { dialect, write }, file) => {
     const { loadImporter, formatProblem } = await import('../../runtime/runtime.ts');
     const { readHooks, writeHooks } = await loadImporter();
@@ -112,14 +114,14 @@ Exit codes: 0 everything was taken over (warnings are told), 1 something was lef
     if (written.isNew) terminal.print(`wrote ${config}`);
     for (const name of written.added) terminal.print(`added ${escapeInvisibleLine(name)}`);
     const known = entries.length - written.added.length;
-    if (known > 0) terminal.print(`${known} of ${entries.length} in ${config} already`);
+    if (known > 0) terminal.print(`${known} of ${entries.length} already in ${config}`);
     return exitCode;
   },
 });
 
 export const hookCommands = group('hook', {
   alias: 'hooks',
-  about: 'list, try, import and export hooks, and be one of an agent',
+  about: 'list, try, import and export hooks, and run the hooks of the config for an agent',
   examples: `
 Examples:
   signalbox hook list
@@ -134,7 +136,7 @@ function toEvent({ hook, phase, dialect, point }: FireFlags, payload: Readonly<R
     return { ...toHookAndPhase(hook, phase), ...readParts(payload, hook) };
   if (hook === undefined && phase === undefined && dialect !== undefined && point !== undefined)
     return { dialect, point, payload };
-  throw new RuntimeError('USAGE', 'say which hooks: --hook with --phase, or --dialect with --point', {
+  throw new RuntimeError('USAGE', '--hook with --phase, or --dialect with --point, is required', {
     hint: 'Run `signalbox hook fire --help` for examples.',
   });
 }
@@ -151,7 +153,7 @@ function toHookAndPhase(hook: HookKind, phase: string | undefined) {
 function describeAsked(asked: readonly string[], { hook, phase, dialect, point }: FireFlags): string {
   if (asked.length > 0) return `asked: ${asked.map(escapeInvisibleLine).join(', ')}`;
   const moment = [hook ?? dialect, phase ?? point].filter((word) => word !== undefined).join(' ');
-  return `asked: nobody; no hook hears ${moment}\nhint: \`signalbox hook list\` shows what each one hears.`;
+  return `asked: nobody; no hook receives ${moment}\nhint: \`signalbox hook list\` shows the events of each hook.`;
 }
 
 /** Throws EVENT_INVALID for unknown members, since a misspelt one would be missing from the event. */

@@ -7,26 +7,28 @@ import { readAge } from '../input.ts';
 import { formatFields } from '../show/columns.ts';
 
 const createOptions = {
-  '--models <names>': 'the only models that it may call, with commas between them',
-  '--hooks <set>': 'the set of spec.gateway.hooks that its calls pass (default: all hooks)',
+  '--models <names>': 'the only models that the key may call, separated by commas',
+  '--hooks <set>': 'the set of spec.gateway.hooks for its calls (default: all hooks)',
   '--expires <when>': 'a date, or a duration such as 90d',
-  '--requests-per-minute <n>': 'at most so many in any 60 seconds',
-  '--tokens-per-minute <n>': 'at most so many in any 60 seconds',
-  '--concurrent <n>': 'at most so many calls at once',
-  '--budget-day <usd>': 'US dollars a day, in UTC',
-  '--budget-month <usd>': 'US dollars a month, in UTC',
-  '--budget-total <usd>': 'US dollars in all',
+  '--requests-per-minute <n>': 'the most requests in any 60 seconds',
+  '--tokens-per-minute <n>': 'the most tokens in any 60 seconds',
+  '--concurrent <n>': 'the most calls at once',
+  '--budget-day <usd>': 'US dollars per day, in UTC',
+  '--budget-month <usd>': 'US dollars per month, in UTC',
+  '--budget-total <usd>': 'US dollars in total',
 } as const;
 
 const create = command('create <name>', {
-  about: 'make a key; it is printed once and kept nowhere',
+  about: 'create a key; it is printed once and not stored',
   options: createOptions,
   examples: `
 Examples:
   signalbox keys create team-a
   signalbox keys create ci --models small,large --hooks strict --expires 90d
   signalbox keys create demo --requests-per-minute 60 --concurrent 4 --budget-day 2.50
-  signalbox keys create ci --json | jq -r .key | vault kv put secret/ci key=-`,
+  signalbox keys create ci --json | jq -r .key | vault kv put secret/ci key=-
+
+More: docs/guides/limit-callers.md`,
   run: async (context, flags, name) =>
     await withKeys(context, async (keys) => {
       const created = await keys.create(await readNewKey(name, flags, Date.now()));
@@ -37,7 +39,7 @@ Examples:
 
 const list = command('list', {
   about: 'show the keys that are in use',
-  options: { '--all': 'revoked and expired ones too' },
+  options: { '--all': 'also show revoked and expired keys' },
   examples: `
 Examples:
   signalbox keys list
@@ -54,7 +56,7 @@ Examples:
 });
 
 const show = command('show <key>', {
-  about: 'show what a key may do, and what it has used',
+  about: 'show the limits of a key, and what it has used',
   examples: `
 Examples:
   signalbox keys show team-a
@@ -67,7 +69,7 @@ Examples:
 });
 
 const revoke = command('revoke <key>', {
-  about: 'end a key; running servers refuse its next call',
+  about: 'revoke a key; running servers refuse its next call',
   examples: `
 Examples:
   signalbox keys revoke team-a
@@ -76,13 +78,13 @@ Examples:
     await withKeys(context, async (keys) => {
       const revoked = await keys.revoke(which);
       const { id, name, revoked_at } = revoked;
-      return { document: revoked, note: `${id} "${name}" is revoked since ${revoked_at}` };
+      return { document: revoked, note: `${id} "${name}" was revoked at ${revoked_at}` };
     }),
 });
 
 const rotate = command('rotate <key>', {
-  about: 'make a new text for a key; the last one ends later, earlier ones at once',
-  options: { '--grace <duration>': ['for how long the last text is still good', { default: '24h' }] },
+  about: 'replace the secret of a key; the previous secret ends after the grace time, older ones at once',
+  options: { '--grace <duration>': ['how long the previous secret stays valid', { default: '24h' }] },
   examples: `
 Examples:
   signalbox keys rotate team-a
@@ -91,19 +93,19 @@ Examples:
     await withKeys(context, async (keys) => {
       const rotated = await keys.rotate(which, await readAge('--grace', grace));
       const { id, name, key } = rotated;
-      return { document: rotated, text: key, note: `${id} "${name}": the text before ends in ${grace}` };
+      return { document: rotated, text: key, note: `${id} "${name}": the previous secret ends in ${grace}` };
     }),
 });
 
 export const keysCommands = group('keys', {
-  about: 'give keys of the gateway to its callers, and take them back',
+  about: "create, show and revoke the keys of the gateway's callers",
   examples: `
 Examples:
   signalbox keys create team-a --models small --budget-month 50
   signalbox keys list
   signalbox keys revoke team-a
 
-A key is named by its name or its id. Keys stand in keys.db beside the state store of --config,
+Give the name of a key, or its id. Keys are stored in keys.db beside the state store of --config,
 or in its database.`,
   commands: [create, list, show, revoke, rotate],
 });
@@ -144,7 +146,7 @@ async function readNewKey(name: string, flags: Flags<typeof createOptions>, at: 
 function readNumber(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text);
-  throw new RuntimeError('USAGE', `${option} takes a number, not "${text}"`);
+  throw new RuntimeError('USAGE', `${option} must be a number, not "${text}"`);
 }
 
 async function readExpiry(text: string, at: number): Promise<number> {
@@ -153,7 +155,7 @@ async function readExpiry(text: string, at: number): Promise<number> {
   if (ms !== undefined) return at + ms;
   const date = dateForm.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(date)) return date;
-  throw new RuntimeError('USAGE', `--expires takes a date or a duration, not "${text}"`, {
+  throw new RuntimeError('USAGE', `--expires must be a date or a duration, not "${text}"`, {
     hint: 'Write it like 2027-01-31, 2027-01-31T12:00:00Z, 12h or 90d.',
   });
 }
@@ -175,10 +177,10 @@ function detailsText(details: KeyDetails): string {
     ...(details.revoked_at === null ? [] : [['revoked', details.revoked_at] satisfies [string, string]]),
     ['requests', limit(details.requests_per_minute, ' a minute')],
     ['tokens', limit(details.tokens_per_minute, ' a minute')],
-    ['concurrent', `${limit(details.concurrent)}, ${details.under_way} under way`],
+    ['concurrent', `${limit(details.concurrent)}, ${details.under_way} in progress`],
     [
       'budget',
-      `${limit(budget.day, ' $ a day')}, ${limit(budget.month, ' $ a month')}, ${limit(budget.total, ' $ in all')}`,
+      `${limit(budget.day, ' $ a day')}, ${limit(budget.month, ' $ a month')}, ${limit(budget.total, ' $ in total')}`,
     ],
     ...secrets.map(({ begins, expires_at }): [string, string] => [
       'text',
@@ -190,6 +192,6 @@ function detailsText(details: KeyDetails): string {
 }
 
 function usageText({ calls, input_tokens, output_tokens, cost, estimated }: UsageDocument): string {
-  const unknown = estimated === 0 ? '' : `, ${estimated} of them by estimate`;
+  const unknown = estimated === 0 ? '' : `, ${estimated} of them estimated`;
   return `${formatCount(calls, 'call')}${unknown}; ${input_tokens} tokens in, ${output_tokens} out; ${cost} $`;
 }

@@ -23,18 +23,18 @@ import type { Terminal } from '../terminal.ts';
 
 const decisionOptions = {
   '--by <name>': 'who decides (default: your user name)',
-  '--resume': 'go on with the run at once; the options below are for this',
+  '--resume': 'resume the run at once; the options below apply to it',
   ...runOptions,
 } as const;
 
 const decisionCodes = `
-Exit codes: 0 decided, 1 somebody else has decided before or it has expired, 2 wrong call or config;
-with --resume those of \`signalbox run\`, and 1 if another process executes the run (RUN_BUSY). The decision is kept
-even if the run cannot go on then: \`signalbox runs resume\` tries again.`;
+Exit codes: 0 decided, 1 somebody else decided before or the call expired, 2 wrong call or config; with --resume the exit
+codes of \`signalbox run\`, and 1 if another process executes the run (RUN_BUSY). The decision is stored even if the run
+cannot continue at that moment: \`signalbox runs resume\` tries again.`;
 
 const list = command('list', {
-  about: 'show the calls that wait, in the order in which they came',
-  options: { '--all': 'decided ones too', '--run <id>': 'those of one run' },
+  about: 'show the calls that wait for a person, oldest first',
+  options: { '--all': 'also show decided calls', '--run <id>': 'only calls of this run' },
   examples: `
 Examples:
   signalbox pending list
@@ -76,7 +76,7 @@ Examples:
 });
 
 const show = command('show <id>', {
-  about: 'show one call: who asks, for what, and what was decided',
+  about: 'show one call: the tool, its arguments, who asks, and the decision',
   examples: `
 Examples:
   signalbox pending show pending_3f2a
@@ -93,9 +93,9 @@ Examples:
 });
 
 const approve = command('approve <id>', {
-  about: 'let a call go ahead, with other arguments if you give some',
+  about: 'approve a call, with its own or other arguments',
   options: {
-    '--args <json>': 'arguments in place of those asked for: a JSON object, @FILE, or - for stdin',
+    '--args <json>': 'other arguments for the call: a JSON object, @FILE, or - for stdin',
     '--reason <text>': 'why',
     ...decisionOptions,
   },
@@ -114,9 +114,9 @@ ${decisionCodes}`,
 });
 
 const reject = command('reject <id>', {
-  about: 'refuse a call, and say why',
+  about: 'reject a call, with a reason',
   options: {
-    '--reason <text>': ['why; whoever made the call is told', { isRequired: true }],
+    '--reason <text>': ['the reason; the caller receives it', { isRequired: true }],
     ...decisionOptions,
   },
   examples: `
@@ -129,7 +129,7 @@ ${decisionCodes}`,
 });
 
 const respond = command('respond <id>', {
-  about: 'answer in the place of the tool, which is not run',
+  about: 'give a result in place of the tool, which does not run',
   options: {
     '--result <json>': ['the result: JSON, @FILE, or - for stdin', { isRequired: true }],
     '--reason <text>': 'why',
@@ -169,16 +169,15 @@ ${decisionCodes}`,
 });
 
 export const pendingCommands = group('pending', {
-  about: 'decide about tool calls that wait for a person',
+  about: 'decide tool calls that wait for a person',
   examples: `
 Examples:
   signalbox pending list
   signalbox pending show pending_3f2a
   signalbox pending approve pending_3f2a --resume
 
-An id may be cut short as long as it is still the only one that begins like this.
-Without --config and without a runtime.yaml here, the state stores (.signalbox/state.db)
-in the folders below are searched.`,
+A unique prefix of an id is enough. Without --config and without a runtime.yaml in this folder, the state stores
+(.signalbox/state.db) of all folders below are searched. More: docs/guides/ask-a-person.md`,
   commands: [list, show, approve, reject, respond, answer],
 });
 
@@ -227,7 +226,7 @@ async function decide(
     const { kind, name } = await runtime.runs.show(document.run_id);
     const note =
       kind === 'tool' && name !== tool
-        ? 'go on:    the agent makes the same call, or sends the same request, again'
+        ? 'next:     the agent makes the same call, or sends the same request, again'
         : resumeText(runToResume(document), nextCommands(invocation, runtime, own), { isLast: false });
     return {
       document,
@@ -271,8 +270,8 @@ function withDecision(
   const { code, message, hint, details } = error;
   const next =
     code === 'RUN_BUSY'
-      ? `the process that executes ${runToResume(document)} goes by it; if that process ends before, use \`${resume}\``
-      : `once the run can go on, use \`${resume}\``;
-  printStderr(`the decision about ${document.id} has been kept (${document.status}): ${next}`);
+      ? `the process that executes ${runToResume(document)} uses it; if that process ends before, run \`${resume}\``
+      : `when the run can continue, run \`${resume}\``;
+  printStderr(`the decision about ${document.id} is stored (${document.status}): ${next}`);
   return new RuntimeError(code, message, { hint, details: { ...details, decision: document }, cause: error });
 }

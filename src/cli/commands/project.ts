@@ -4,10 +4,10 @@ import { command, group } from '../command.ts';
 import { commandName } from '../next-command.ts';
 
 export const initCommand = command('init [folder]', {
-  about: 'write a working runtime.yaml with a tool, an eval, a PII filter and a model to serve',
+  about: 'write a working project: runtime.yaml with a tool, an eval, a PII filter and a model',
   options: {
     '--lang <language>': [
-      'what the scripts are written in',
+      'the language of the scripts',
       { choices: ['python', 'node', 'sh'], default: 'python' },
     ],
   },
@@ -17,7 +17,7 @@ Examples:
   signalbox init my-guards
   signalbox init my-guards --lang node
 
-Files that are already there are never written over.`,
+Existing files are never overwritten.`,
   run: async ({ invocation }, { lang }, folder = '.') => {
     const { writeTemplate } = await import('../../runtime/runtime.ts');
     const files = writeTemplate(folder, lang);
@@ -34,11 +34,11 @@ Files that are already there are never written over.`,
 });
 
 export const validateCommand = command('validate [paths...]', {
-  about: 'check configs, suites and pipelines, those of a folder too, every problem at once',
+  about: 'check configs, suites and pipelines, or all of a folder, and show every problem at once',
   options: {
-    '--no-programs': 'do not look for programs and scripts: another machine has them',
-    '--strict': 'take warnings for errors',
-    '--values': 'also tell where each value of the config comes from, never the value',
+    '--no-programs': 'do not look for programs and scripts, which another machine has',
+    '--strict': 'treat warnings as errors',
+    '--values': 'also show where each value of the config comes from, but not the value',
   },
   examples: `
 Examples:
@@ -50,7 +50,9 @@ Examples:
   signalbox validate --config runtime.yaml --config production.yaml --values
   signalbox validate --json | jq '.problems[] | select(.severity == "error")'
 
-Exit codes: 0 no errors (warnings are told), 2 errors, or warnings with --strict.`,
+More: docs/reference/config.md, docs/guides/check-a-config.md
+
+Exit codes: 0 no errors (warnings are shown), 2 errors, or warnings with --strict.`,
   run: async ({ invocation, options, isConfigGiven }, { programs, strict, values }, given) => {
     const { formatProblem, loadChecker, loadValues } = await import('../../runtime/runtime.ts');
     const { findCheckable, validateFile } = await loadChecker();
@@ -95,7 +97,7 @@ Examples:
 
 export const providerCommands = group('provider', {
   alias: 'providers',
-  about: 'list providers of models',
+  about: 'list the providers of models',
   examples: providerExamples,
   commands: [
     command('list', {
@@ -111,14 +113,14 @@ export const providerCommands = group('provider', {
 });
 
 export const cacheCommands = group('cache', {
-  about: 'the answers of models that `eval run --cache` keeps',
+  about: 'manage the answers of models that `eval run --cache` stores',
   examples: '\nExamples:\n  signalbox cache clear\n  signalbox cache clear /var/cache/answers',
   commands: [
     command('clear [folder]', {
-      about: 'remove the answers of models that are kept',
+      about: 'remove stored answers of models',
       examples: `
-Without a folder, those beside the state of --config are removed. Other files in the folder stay. Answers of subjects go with
-\`eval prune\`.
+Without a folder, this command removes the answers in the state folder of --config. It removes no other files of the
+folder. \`eval prune\` removes stored answers of subjects.
 
 Examples:
   signalbox cache clear
@@ -135,10 +137,10 @@ Exit codes: 0 done, 2 wrong call or config, or a folder that cannot be read or w
 });
 
 export const completionCommand = command('completion <shell>', {
-  about: 'print what makes a shell complete the commands and options',
+  about: 'print a script that lets a shell complete commands and options',
   choices: { about: 'whose', of: ['bash', 'zsh', 'fish'] },
   examples: `
-Nothing is started while a word is completed. Behind an option that takes a file, and where no word fits, names of files are completed.
+Completion starts no process. After an option that takes a file, and where no word fits, it completes names of files.
 
 Examples:
   eval "$(signalbox completion bash)"          in ~/.bashrc

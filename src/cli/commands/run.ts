@@ -7,9 +7,9 @@ export const runCommand = command('run <pipeline>', {
   about: 'run a pipeline, until it ends or waits for a person',
   options: {
     '--input <json>': ['the input: JSON, @FILE, or - for stdin', { default: '{}' }],
-    '--id <id>': 'the run’s own id: of several starts with one id, the first makes the run',
-    '--label <name=value>': ['what the run is found by; may be given again', { isMany: true }],
-    '--detach': 'leave the run to a worker, print its id and wait for nothing',
+    '--id <id>': 'the id of the run: of several starts with one id, only the first creates a run',
+    '--label <name=value>': ['a label, to find the run by; may be repeated', { isMany: true }],
+    '--detach': 'leave the run to a worker, print its id and end',
     ...runOptions,
   },
   examples: `
@@ -21,25 +21,27 @@ Examples:
   signalbox run refund.pipeline.yaml --input @order.json --detach --json | jq -r .run_id
   signalbox run refund.pipeline.yaml --input @order.json --id refund-A-17 --label shop=berlin --label order=A-17
 
-With --id, a start that is tried again begins no second run: it goes on with the first one where that was cut off, suspended or set down, and tells of
-it else: its result if it has ended, its state if it waits for a person or another process executes it.
-A start with another pipeline or input under the same id is refused (RUN_ID_TAKEN).
+With --id, you can repeat a start without a second run. The repeated start continues the first run if that was interrupted,
+suspended or left waiting. Otherwise it prints the result of the run, or its state while it waits for a person or another
+process executes it. A start with the same id and another pipeline or input fails (RUN_ID_TAKEN).
 
-What waits for a person is decided with \`signalbox pending\`; then \`signalbox runs resume\` goes on.
+If a run waits for a person, decide with \`signalbox pending\`, then continue with \`signalbox runs resume\`. If
+spec.state_store is memory, a waiting run ends with the process: decide with --interactive.
 
-With --detach a \`signalbox worker\` executes the run, on any machine (spec.state_store is postgres); \`signalbox runs show\` tells
-what came of it.
+With --detach, a \`signalbox worker\` on any machine executes the run (spec.state_store is postgres).
+\`signalbox runs show\` shows the result.
 
-Where spec.state_store is memory, a run that waits ends with the process: decide with --interactive.
+A temporary fault of a model or server suspends the run (\`on_fault\` of the pipeline). \`signalbox work\` resumes it
+automatically.
 
-A fault of a model or of a server that may be gone later suspends the run (\`on_fault\` of the pipeline): \`signalbox work\` goes on with it by itself.
+More: docs/start/first-pipeline.md, docs/operate/work.md
 
-Exit codes: 0 completed, or kept for a worker, 1 failed, denied, cancelled or suspended by a fault, 2 wrong call, config or input,
-3 waiting for a person or a time, or started before and not at its end, 130 interrupted (the run can be resumed).`,
+Exit codes: 0 completed, or left to a worker, 1 failed, denied, cancelled or suspended by a fault, 2 wrong call, config or input,
+3 waiting for a person or a time, or started before and not ended, 130 interrupted (the run can be resumed).`,
   run: async (context, own, file) => {
     const { input, options, isConfigGiven, open } = context;
     if (own.interactive && own.input === '-') {
-      throw new RuntimeError('USAGE', '--interactive needs stdin, so --input cannot read it', {
+      throw new RuntimeError('USAGE', '--input - cannot be combined with --interactive, which needs stdin', {
         hint: 'Give the input as @FILE.',
       });
     }
@@ -58,8 +60,8 @@ Exit codes: 0 completed, or kept for a worker, 1 failed, denied, cancelled or su
     const runtime = await openOwn({});
     refuseRunOptions(
       own,
-      'means nothing where a worker executes the run',
-      'Leave out one of --detach and the other.',
+      'cannot be combined with --detach, because a worker executes the run',
+      'Leave out --detach or the other option.',
     );
     const queued = await runtime.runs.queue(file, text, startOptions());
     return { document: queued, text: queued.run_id };

@@ -28,18 +28,19 @@ const statuses: { readonly [Status in ShownStatus]: Status } = {
 };
 
 const listOptions = {
-  '--pipeline <name>': 'those of one pipeline, or of one tool',
-  '--status <status>': ['only those', { choices: Object.values(statuses) }],
-  '--label <name=value>': ['those that have this label; may be given again', { isMany: true }],
-  '--since <time>': 'started then or later: 24h ago, or a date such as 2026-01-31 or 2026-01-31T12:00Z',
-  '--until <time>': 'started before then',
-  '--parent <id>': 'those that steps of this run began, which are left out otherwise',
-  '--limit <number>': 'at most so many',
-  '--after <place>': 'the next page: what the one before ended with',
+  '--pipeline <name>': 'only runs of this pipeline or tool',
+  '--status <status>': ['only runs with this status', { choices: Object.values(statuses) }],
+  '--label <name=value>': ['only runs with this label; may be repeated', { isMany: true }],
+  '--since <time>':
+    'only runs started at this time or later: a duration ago, such as 24h, or a time, such as 2026-01-31 or 2026-01-31T12:00Z',
+  '--until <time>': 'only runs started before this time',
+  '--parent <id>': 'only runs that steps of this run started; by default they are left out',
+  '--limit <number>': 'show at most this many',
+  '--after <place>': 'the next page: the value of `next` from the page before',
 } as const;
 
 const list = command('list', {
-  about: 'show runs, the newest first',
+  about: 'show runs, newest first',
   options: listOptions,
   examples: `
 Examples:
@@ -50,9 +51,10 @@ Examples:
   signalbox runs list --limit 50 --after "$(signalbox runs list --limit 50 --json | jq -r .next)"
   signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'
 
-\`running\`: a process executes it at this moment, and \`runs resume\` says RUN_BUSY. A run that was cut off, such as by a crash, is
-\`cut off\` (\`--status cut_off\`), and \`runs resume\` goes on with it. \`suspended\`: a fault of a model or a server set it down, and \`runs resume\` or
-\`signalbox work\` goes on with it; \`waiting\`: until a time, and then \`signalbox work\` does.`,
+\`running\`: a process executes the run at this moment, and \`runs resume\` fails with RUN_BUSY. \`cut off\`
+(\`--status cut_off\`): the process of the run is gone, such as after a crash; \`runs resume\` continues the run.
+\`suspended\`: a fault of a model or server suspended the run; \`runs resume\` or \`signalbox work\` continues it.
+\`waiting\`: the run waits for a time; \`signalbox work\` continues it then.`,
   run: async (context, flags) => {
     const { cwd } = context.invocation;
     const runtimes = await openAllRuntimes(context);
@@ -84,10 +86,10 @@ Examples:
 });
 
 const show = command('show <id>', {
-  about: 'show what a run and its steps came to, and what it waits for',
+  about: 'show the result of a run and its steps, and what it waits for',
   options: {
-    '--step <name>': 'one step and those inside it: its id, or its path, such as mails[2]',
-    '--full': 'long texts whole, also on a terminal',
+    '--step <name>': 'only this step and those inside it, by its id or path, such as mails[2]',
+    '--full': 'do not shorten long texts on a terminal',
   },
   examples: `
 Examples:
@@ -96,9 +98,11 @@ Examples:
   signalbox runs show run_51c0 --step 'mails[2]' --full
   signalbox runs show run_51c0 --json | jq '.steps[] | {step, status, error}'
 
-Steps stand in the order in which they ended, whatever the clocks said. On a terminal long texts are shortened; in a pipe and
-with --json they are whole. Secrets that the config knows, and what stands under the name of a credential, are hidden.
-\`cut off\` is a run whose process is gone: \`signalbox runs resume\` goes on with it.`,
+Steps are in the order in which they ended, whatever the clocks said. A terminal shows long texts shortened; a pipe and
+--json get them whole. Secrets of the config, and values under names of credentials, are hidden.
+\`cut off\` is a run whose process is gone: \`signalbox runs resume\` continues it.
+
+More: docs/guides/retry-runs.md`,
   run: async (context, flags, given) => {
     const { runtime, id } = await openForId(context, { kind: 'run', given });
     await (context.options.json ? printDocument : printText)(context, { runtime, id, flags });
@@ -107,11 +111,11 @@ with --json they are whole. Secrets that the config knows, and what stands under
 });
 
 const resume = command('resume [id]', {
-  about: 'go on with a run that was suspended, waited or was cut off',
+  about: 'continue a run that was suspended, interrupted or left waiting',
   options: {
-    '--all': 'in place of an id: with each run that can go on now, once',
-    '--pipeline <name>': 'with --all: those of one pipeline, or of one tool',
-    '--label <name=value>': ['with --all: those that have this label; may be given again', { isMany: true }],
+    '--all': 'instead of one id: continue each run that can continue now, once',
+    '--pipeline <name>': 'with --all: only runs of this pipeline or tool',
+    '--label <name=value>': ['with --all: only runs with this label; may be repeated', { isMany: true }],
     ...runOptions,
   },
   examples: `
@@ -122,19 +126,20 @@ Examples:
   signalbox runs resume --all
   signalbox runs resume --all --pipeline refund --label shop=berlin --json
 
---all goes on, once each, with what a fault suspended, whose wait is over, whose calls are decided, or whose process is gone. Runs that another
-process executes are skipped, and one that fails holds up no other. \`signalbox work\` does so until it is stopped.
+--all continues each run once whose suspension or wait is over, whose calls are decided, or whose process is gone. It skips
+runs that another process executes, and a run that fails does not stop the others. \`signalbox work\` does the same until
+you stop it.
 
-A run that has ended is shown again, and nothing is done; \`runs retry\` goes on with one that failed.
+A run that has ended is only shown again; \`runs retry\` continues one that failed.
 
 Exit codes: 0 completed, 1 failed, denied, cancelled or suspended by a fault, or another process executes the run (RUN_BUSY),
-2 wrong call or config,
-3 waiting for a person or a time, 130 interrupted (the run can be resumed). Of --all that of the worst: 1, then 3, then 0.`,
+2 wrong call or config, 3 waiting for a person or a time, 130 interrupted (the run can be resumed). With --all, the worst
+of all runs: 1, then 3, then 0.`,
   run: async (context, flags, given) => {
     if (given === undefined || flags.all === true) return await resumeAll(context, given, flags);
     if (flags.pipeline !== undefined || flags.label !== undefined) {
-      throw new RuntimeError('USAGE', '--pipeline and --label choose among the runs of --all', {
-        hint: 'Give --all, or the id of a run alone.',
+      throw new RuntimeError('USAGE', '--pipeline and --label need --all', {
+        hint: 'Give --all, or only the id of a run.',
       });
     }
     const wanted = { kind: 'run', given } as const;
@@ -147,10 +152,10 @@ Exit codes: 0 completed, 1 failed, denied, cancelled or suspended by a fault, or
 });
 
 const retry = command('retry <id>', {
-  about: 'go on with a run that failed or was denied, from the step that did',
+  about: 'continue a run that failed or was denied, from the step that failed',
   options: {
-    '--from <step>': 'do this earlier step again too, and all behind it: its id, or its path',
-    '--detach': 'leave the run to a worker, and wait for nothing',
+    '--from <step>': 'repeat this earlier step and all steps after it; its id, or its path',
+    '--detach': 'leave the run to a worker, and do not wait',
     ...runOptions,
   },
   examples: `
@@ -160,12 +165,13 @@ Examples:
   signalbox runs retry run_51c0 --from 'mails[2]/send'
   signalbox runs retry run_51c0 --detach
 
-What failed is done again: its failed calls only, in a loop its failed items, in a chat the failed call of the model. Everything
-before it is kept. A tool gets the idempotency key that it had, so one that did its work before the fault does not do it again;
-a call with other arguments than before gets a key of its own. An approval stands; a call that was rejected is asked about again.
+Only what failed is repeated: failed calls, the failed items of a loop, the failed model call of a chat. Everything before
+it is reused. A tool receives the same idempotency key as before, so a tool that finished its work before the fault does
+not repeat it; a call with changed arguments gets a new key. Approvals stay valid; a call that was rejected asks again.
 
-Exit codes: 0 completed, or kept for a worker, 1 failed, denied or cancelled, or another process executes the run (RUN_BUSY),
-2 wrong call or config, or a run that did not fail (RUN_NOT_RETRYABLE), 3 waiting for a person, 130 interrupted (\`runs resume\` goes on).`,
+Exit codes: 0 completed, or left to a worker, 1 failed, denied or cancelled, or another process executes the run (RUN_BUSY),
+2 wrong call or config, or a run that did not fail (RUN_NOT_RETRYABLE), 3 waiting for a person, 130 interrupted
+(\`runs resume\` continues).`,
   run: async (context, flags, given) => {
     const wanted = { kind: 'run', given } as const;
     const { from } = flags;
@@ -178,8 +184,8 @@ Exit codes: 0 completed, or kept for a worker, 1 failed, denied or cancelled, or
       });
     refuseRunOptions(
       flags,
-      'means nothing where a worker executes the run',
-      'Leave out one of --detach and the other.',
+      'cannot be combined with --detach, because a worker executes the run',
+      'Leave out --detach or the other option.',
     );
     const { runtime, id } = await openForId(context, wanted);
     const queued = await runtime.runs.queueRetry(id, { from });
@@ -188,7 +194,7 @@ Exit codes: 0 completed, or kept for a worker, 1 failed, denied or cancelled, or
 });
 
 const cancel = command('cancel <id>', {
-  about: 'end a run for good, and all of its calls that wait',
+  about: 'cancel a run for good, with all of its calls that wait',
   options: {
     '--reason <text>': 'why',
     '--by <name>': 'who cancels (default: your user name)',
@@ -205,10 +211,10 @@ Exit codes: 0 cancelled, 2 there is no such run, or it has ended.`,
 });
 
 const prune = command('prune', {
-  about: 'remove runs that ended long ago, with all that was kept of them',
+  about: 'remove runs that ended long ago, with all their data',
   options: {
     '--older-than <duration>': [
-      'ended at least so long ago, such as 12h or 30d; 0s for all that ended',
+      'the least age since the end of a run, such as 12h or 30d; 0s for all that ended',
       { default: '30d' },
     ],
   },
@@ -218,7 +224,7 @@ Examples:
   signalbox runs prune --older-than 12h --json
   signalbox runs prune --older-than 0s
 
-Runs that wait, were suspended or were cut off are never removed.`,
+Runs that wait, are suspended or were interrupted are never removed.`,
   run: async (context, flags) => {
     const olderThanMs = await readAge('--older-than', flags.olderThan);
     const pruned = await requireOneRuntime(await openAllRuntimes(context)).runs.prune({ olderThanMs });
@@ -227,16 +233,15 @@ Runs that wait, were suspended or were cut off are never removed.`,
 });
 
 export const runsCommands = group('runs', {
-  about: 'see, resume and end runs',
+  about: 'show, resume, retry and cancel runs',
   examples: `
 Examples:
   signalbox runs list --status pending
   signalbox runs show run_51c0
   signalbox runs resume run_51c0
 
-An id may be cut short as long as it is still the only one that begins like this.
-Without --config and without a runtime.yaml here, the state stores (.signalbox/state.db)
-in the folders below are searched.`,
+A unique prefix of an id is enough. Without --config and without a runtime.yaml in this folder, the state stores
+(.signalbox/state.db) of all folders below are searched.`,
   commands: [list, show, resume, retry, cancel, prune],
 });
 
@@ -323,7 +328,7 @@ async function printDocument({ terminal }: CommandContext, { runtime, id, flags 
 
 function unknownStep(id: string, step: string): RuntimeError {
   return new RuntimeError('USAGE', `run ${id} has no step "${step}"`, {
-    hint: 'Leave out --step to see those that it has; a step that it has not come to is none.',
+    hint: 'Leave out --step to see the steps of the run; it has no entry for a step that has not started.',
   });
 }
 
@@ -334,14 +339,13 @@ async function resumeAll(
   flags: RunFlags & { readonly all?: true; readonly pipeline?: string; readonly label?: readonly string[] },
 ): Promise<Outcome> {
   if (given === undefined && flags.all !== true)
-    throw new RuntimeError('USAGE', 'which run? Give its id, or --all for each that can go on now');
-  if (given !== undefined) throw new RuntimeError('USAGE', 'give the id of a run or --all, not both');
+    throw new RuntimeError(
+      'USAGE',
+      'the id of a run is missing; give it, or --all for every run that can continue now',
+    );
+  if (given !== undefined) throw new RuntimeError('USAGE', '--all cannot be combined with the id of a run');
   const { setDown: _setDown, ...others } = flags;
-  refuseRunOptions(
-    others,
-    'is about one run, not about all of them',
-    'Give the id of a run in place of --all.',
-  );
+  refuseRunOptions(others, 'cannot be combined with --all', 'Give the id of a run instead of --all.');
   const { options, terminal, signal } = context;
   const { formatDuration } = await import('../../runtime/runtime.ts');
   const runtimes = await openAllRuntimes(context);

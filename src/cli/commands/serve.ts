@@ -8,7 +8,7 @@ import { formatColumns } from '../show/columns.ts';
 export const serveCommand = command('serve', {
   about: 'serve the models of the config over HTTP, behind its hooks',
   options: {
-    '--listen <address>': 'HOST:PORT in the place of what the config says; port 0 is any free one',
+    '--listen <address>': 'HOST:PORT, instead of the address in the config; port 0 is any free port',
   },
   examples: `
 Examples:
@@ -16,7 +16,9 @@ Examples:
   signalbox serve --listen 127.0.0.1:9000
   signalbox serve --listen 127.0.0.1:0 --json | head -1 | jq -r .url
 
-SIGHUP reads the config again; SIGTERM and Ctrl-C end what runs within spec.gateway.drain_ms.`,
+SIGHUP reads the config again. After SIGTERM or Ctrl-C, calls in progress have spec.gateway.drain_ms to end.
+
+More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
   isServer: true,
   run: async (context, { listen }) => {
     const { options, terminal, signal, invocation, open } = context;

@@ -4,22 +4,24 @@ import { formatColumns } from '../show/columns.ts';
 import { openRowProgress } from '../show/row-progress.ts';
 
 const copy = command('copy', {
-  about: 'copy a state store in a file, with results of suites, to Postgres',
+  about: 'copy a state store from a file, with suite results, to Postgres',
   options: {
     '--to <address>': 'postgres://… without a password',
-    '--to-env <name>': 'the environment variable that has it',
+    '--to-env <name>': 'the environment variable with that address',
   },
   examples: `
-Runs, their steps, long texts, calls that wait and history, results of suites and kept answers are copied from the store of
-the config, each row read again from the target and compared by digest. The target has to be empty; if it has the same rows
-already, all is well. A copy that is cut off leaves nothing half done: run it again. Runs must not be under way; what is
-written to the source meanwhile is not copied. A store in Postgres is not copied to a file: pg_dump makes its backups.
+Runs, their steps, long texts, calls that wait, history, suite results and stored answers are copied from the store of the
+config. Each row is read again from the target and compared by digest. The target must be empty, or have the same rows
+already. A copy that was interrupted leaves nothing half done: repeat it. No run may be in progress; what is written to the
+source meanwhile is not copied. To copy a Postgres store, use pg_dump.
 
 Examples:
   DATABASE_URL=postgres://signalbox:secret@db/agents signalbox store copy --to-env DATABASE_URL
 
-Exit codes: 0 copied, or there already; 1 a store failed, the target is not empty, or runs are under way; 2 the call or the config is wrong;
-130 interrupted.`,
+More: docs/operate/state-postgres.md
+
+Exit codes: 0 copied, or already there; 1 a store failed, the target is not empty, or runs are in progress; 2 the call or the
+config is wrong; 130 interrupted.`,
   run: async ({ options, invocation: { env }, terminal, signal }, flags) => {
     const { loadCopy } = await import('../../runtime/runtime.ts');
     const { copyStore } = await loadCopy();
@@ -28,7 +30,7 @@ Exit codes: 0 copied, or there already; 1 a store failed, the target is not empt
     const hasPassword = url !== null && (url.password !== '' || url.searchParams.has('password'));
     if (hasPassword && flags.to !== undefined)
       terminal.printStderr(
-        'warning: a password on the command line can be read by others: name a variable with --to-env',
+        'warning: other users can read a password on the command line: name a variable with --to-env',
       );
     const progress = openRowProgress(terminal);
     const copied = await copyStore({
@@ -42,7 +44,7 @@ Exit codes: 0 copied, or there already; 1 a store failed, the target is not empt
       `sha256 ${sha256.slice(0, 16)}`,
     ]);
     const text = [
-      wasThere ? `${copied.to} has all of ${from} already` : `${from} is copied to ${copied.to}`,
+      wasThere ? `${copied.to} already has all of ${from}` : `${from} is copied to ${copied.to}`,
       formatColumns(rows, terminal.stdout.columns),
       ...notCopied.map((what) => `not copied: ${what}`),
     ].join('\n');
@@ -52,33 +54,33 @@ Exit codes: 0 copied, or there already; 1 a store failed, the target is not empt
 });
 
 const migrate = command('migrate', {
-  about: 'bring the tables of a Postgres store to the version that this Signalbox needs',
+  about: 'update the tables of a Postgres store to the version that this Signalbox needs',
   examples: `
-An empty database gets its tables with the first run too; tables of an earlier version are changed by this command alone,
-all of the way or not at all. End what an older Signalbox runs on them first. A SQLite store gets its tables when it is opened.
+The first run creates the tables in an empty database. Only this command changes tables of an earlier version, completely or
+not at all. First stop every older Signalbox that uses them. A SQLite store gets its tables when it is opened.
 
 Examples:
   signalbox store migrate
   signalbox store migrate --config agents/runtime.yaml --json
 
-Exit codes: 0 the tables are of this version; 1 the store failed; 2 the config is wrong, or its store is not in Postgres.`,
+Exit codes: 0 the tables have this version; 1 the store failed; 2 the config is wrong, or its store is not in Postgres.`,
   run: async ({ options, invocation }) => {
     const { loadMigration } = await import('../../runtime/runtime.ts');
     const { migrateStore } = await loadMigration();
     const { store, from, to } = await migrateStore(options.config, invocation.env, options.overlays);
-    const before = from === 0 ? 'empty' : `of version ${from}`;
+    const before = from === 0 ? 'was empty' : `had version ${from}`;
     const isSame = from === to;
-    const text = `${store} is of version ${to} ${isSame ? 'already' : `now, and was ${before}`}`;
+    const text = `${store} has version ${to}${isSame ? ' already' : ` now; before, it ${before}`}`;
     return { document: { store, from, to }, text };
   },
 });
 
 const resetClock = command('reset-clock', {
-  about: 'set times that a SQLite store kept while the clock was wrong back to now',
+  about: 'set future times in a SQLite store, from a wrong clock, back to now',
   examples: `
-Nobody can decide a call that expires while the clock is behind the newest time that the store has kept: the call may have expired
-already. Set the clock first. Where it is right, and a time was kept while it ran ahead, this command sets that time back to now.
-When calls expire and waits end stays as it is.
+While the clock is behind the newest time in the store, nobody can decide a call that expires, because it may have expired
+already. First set the clock. If the clock is right, and a time was stored while it ran ahead, this command sets that time
+back to now. The times when calls expire and waits end do not change.
 
 Examples:
   signalbox doctor
@@ -95,7 +97,7 @@ Exit codes: 0 done; 1 the store failed; 2 the config is wrong, or its store is n
 });
 
 export const storeCommands = group('store', {
-  about: 'look after a state store',
+  about: 'copy, update and repair a state store',
   commands: [copy, migrate, resetClock],
 });
 
@@ -104,12 +106,12 @@ function readPlace(
   env: Readonly<Record<string, string | undefined>>,
 ) {
   if ((to === undefined) === (toEnv === undefined))
-    throw new RuntimeError('USAGE', 'name one place: with --to, or with --to-env');
+    throw new RuntimeError('USAGE', 'give either --to or --to-env');
   const name = toEnv ?? '--to';
   const text = toEnv === undefined ? to : Object.hasOwn(env, toEnv) ? env[toEnv] : undefined;
   if (text === undefined || text === '')
     throw new RuntimeError('USAGE', `${name} ${toEnv === undefined ? 'is empty' : 'is not set'}`, {
-      hint: 'It holds an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.',
+      hint: 'It needs an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.',
     });
   return { name, text };
 }

@@ -27,10 +27,10 @@ Tools without an exec binding are listed with the runtime "none".`,
 });
 
 const call = command('call <name>', {
-  about: 'call a tool, with the hooks around it',
+  about: 'call a tool, with its hooks',
   options: {
     '--args <json>': ['the arguments: a JSON object, @FILE, or - for stdin', { default: '{}' }],
-    '--approve': 'consent on the spot when the tool asks for a person',
+    '--approve': 'approve the call at once if the tool needs a person',
   },
   examples: `
 Examples:
@@ -38,8 +38,10 @@ Examples:
   signalbox tool call refund --args @request.json --json
   echo '{"order": "A-17"}' | signalbox tool call lookup --args -
 
-A call that waits for a person is kept: decide with \`signalbox pending\`, then \`signalbox runs resume\`
-makes the call. With --approve you consent on the spot. Where spec.state_store is memory, nothing is kept.
+A call that waits for a person is stored: decide with \`signalbox pending\`, then \`signalbox runs resume\`
+makes the call. With --approve you approve at once. If spec.state_store is memory, nothing is stored.
+
+More: docs/guides/write-tools.md
 
 Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`,
   run: async ({ invocation, options, terminal, input, signal, open }, own, name) => {
@@ -59,7 +61,7 @@ Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a pe
     else
       printResult(document, { runtime, name, args, commands: nextCommands(invocation, runtime) }, terminal);
     if (document.status === 'pending' && !runtime.isDurable)
-      terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
+      terminal.printStderr(memoryStoreText('approve at once with --approve'));
     return exitCodeOfTool[document.status];
   },
 });

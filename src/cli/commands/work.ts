@@ -12,12 +12,12 @@ import { versionOf } from '../version.ts';
 const concurrency = { '--concurrency <number>': 'runs at once (default: the number of cores)' } as const;
 
 export const workCommand = command('work', {
-  about: 'go on with runs as they are due, until it is stopped',
+  about: 'resume runs when they are due, until stopped',
   options: {
     ...concurrency,
-    '--once': 'end when none is due any more',
+    '--once': 'end when no run is due',
     '--drain <duration>': [
-      'how long runs may go on after SIGTERM before they are set down',
+      'how long runs may continue after SIGTERM before they are interrupted, to be resumed later',
       { default: '30s' },
     ],
   },
@@ -27,13 +27,14 @@ Examples:
   signalbox work --config agents/runtime.yaml --concurrency 20
   signalbox work --once --json | jq -r '.runs[] | select(.status == "failed") | .run_id'
 
-Due is a run that a fault suspended and whose pause is over, one whose \`wait\` is over, one whose calls were decided or have expired, and one whose
-process is gone. Any number of them may work over one store: each run is executed by one at a time.
-Over Postgres it is a \`signalbox worker\` of all pipelines and suites of the folder; that command has more options.
-SIGTERM and Ctrl-C: it takes no further run, and ends when those under way have ended, or after --drain. A second one: at once.
+A run is due if its suspension after a fault or its \`wait\` is over, if its calls were decided or have expired, or if its
+process is gone. Several \`signalbox work\` can share one store: only one executes a run at a time. With a Postgres store,
+this command is a \`signalbox worker\` for all pipelines and suites of the folder; that command has more options.
+After SIGTERM or Ctrl-C, it takes no further run, and ends when those in progress have ended, or after --drain. After a
+second signal, it ends at once. More: docs/operate/work.md
 
-Exit codes: 0 stopped, or all of --once went well, 1 the store failed, or with --once a run failed or is suspended, 2 wrong call or config, or the
-state store is memory, 3 with --once: a run waits again.`,
+Exit codes: 0 stopped, or with --once all runs succeeded, 1 the store failed, or with --once a run failed or is suspended,
+2 wrong call or config, or the state store is memory, 3 with --once: a run waits again.`,
   isServer: ({ once }) => once !== true,
   run: async (context, flags) => {
     const { options, terminal, signal, open } = context;
@@ -62,17 +63,17 @@ state store is memory, 3 with --once: a run waits again.`,
 });
 
 export const workerCommand = command('worker', {
-  about: 'go on with runs of a Postgres store, one of as many workers as there are',
+  about: 'execute runs of a Postgres store, as one of any number of workers',
   options: {
     ...concurrency,
     '--pipelines <glob>': [
-      'the pipeline files, as seen from the config’s folder',
+      'the pipeline files, relative to the config’s folder',
       { default: '**/*.pipeline.yaml' },
     ],
-    '--suites <glob>': ['the suite files, as seen from the config’s folder', { default: '**/*.suite.yaml' }],
-    '--health <address>': 'HOST:PORT that answers GET /healthz and /readyz; port 0 is any free one',
+    '--suites <glob>': ['the suite files, relative to the config’s folder', { default: '**/*.suite.yaml' }],
+    '--health <address>': 'HOST:PORT that answers GET /healthz and /readyz; port 0 is any free port',
     '--drain <duration>': [
-      'how long runs may go on after SIGTERM before others get them',
+      'how long runs may continue after SIGTERM before other workers take them',
       { default: '30s' },
     ],
   },
@@ -83,11 +84,13 @@ Examples:
   signalbox worker --pipelines 'refunds/*.pipeline.yaml' --health 0.0.0.0:8080
   signalbox worker --json | head -1 | jq -r .id
 
-It judges parts of suites (\`signalbox eval run --workers\`), and goes on with runs of \`signalbox run --detach\`, with those whose calls have been decided, and with those whose worker is gone.
-The pipelines, config and scripts are read once: a changed file is a new worker, and the old one takes none of its runs.
-SIGTERM and Ctrl-C: it takes no further run, and ends when those under way have ended, or after --drain. A second one: at once.
+A worker judges parts of suites (\`signalbox eval run --workers\`). It executes runs of \`signalbox run --detach\`, runs whose
+calls have been decided, and runs whose worker is gone. It reads pipelines, config and scripts once. To use changed files,
+start a new worker; the old one takes none of its runs.
+After SIGTERM or Ctrl-C, it takes no further run, and ends when those in progress have ended, or after --drain. After a
+second signal, it ends at once. More: docs/operate/workers.md
 
-Exit codes: 0 drained, 1 the store failed, 2 wrong call or config, or the store is of one machine.`,
+Exit codes: 0 drained, 1 the store failed, 2 wrong call or config, or the store belongs to one machine.`,
   isServer: true,
   run: async (context, { pipelines, suites, health, ...flags }) => {
     const { options, terminal, signal, open } = context;
@@ -120,7 +123,7 @@ Exit codes: 0 drained, 1 the store failed, 2 wrong call or config, or the store 
 });
 
 export const workersCommands = group('workers', {
-  about: 'see who goes on with runs',
+  about: 'show workers',
   commands: [
     command('list', {
       about: 'show the workers of the last hour, on all machines',
@@ -129,7 +132,7 @@ Examples:
   signalbox workers list
   signalbox workers list --json | jq -r '.workers[] | select(.status == "silent") | .machine'
 
-A worker that has not been heard of for 30 seconds is \`silent\`: others have its runs.`,
+A worker without a sign of life for 30 seconds is \`silent\`: other workers take its runs.`,
       run: async ({ open }) => {
         const workers = await (await open()).workers.list();
         const short = shortIds(workers.map(({ id }) => id));
@@ -180,7 +183,7 @@ export function goneOnText({ run_id, name, status, error }: GoneOn, took: string
 }
 
 export function countsText(runs: readonly GoneOn[]): string {
-  if (runs.length === 0) return 'there is no run to go on with';
+  if (runs.length === 0) return 'there is no run to resume';
   const words = [...Map.groupBy(runs, ({ status }) => (status === 'busy' ? 'skipped' : status))].map(
     ([word, all]) => `${all.length} ${word}`,
   );

@@ -12,10 +12,12 @@ export async function begin(host: NodeJS.Process, name: GuardName): Promise<void
   // The error itself may quote the data to hide.
   host.on('uncaughtException', (error) => {
     const kind = error instanceof Error ? error.name : typeof error;
-    openOutputSink(2).write(`${name}: [INTERNAL] it failed (${kind})\n`);
+    openOutputSink(2).write(`${name}: [INTERNAL] the guard failed (${kind})\n`);
     host.exit(1);
   });
-  stopOnSignals(host, () => openOutputSink(2).write(`${name}: [STOP_TIMEOUT] nobody read the answers\n`));
+  stopOnSignals(host, () =>
+    openOutputSink(2).write(`${name}: [STOP_TIMEOUT] the answers were not read in time\n`),
+  );
   host.stdout.on('error', () => host.exit(1));
   host.exitCode = await runGuard(name, {
     argv: host.argv.slice(2),

@@ -78,5 +78,5 @@ async function readEvent(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   } catch {
     // The parser's error would quote the event.
   }
-  throw new RuntimeError('EVENT_INVALID', 'stdin is not one JSON object in UTF-8');
+  throw new RuntimeError('EVENT_INVALID', 'stdin is not exactly one JSON object in UTF-8');
 }

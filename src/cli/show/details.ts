@@ -154,7 +154,7 @@ export function statusText({ status, pending, lacks_worker, suspended, waits_unt
         ]),
     ...(pending > 0 ? [`${pending} to decide`] : []),
     ...(waits_until === undefined ? [] : [`waits until ${waits_until}`]),
-    ...(lacks_worker ? ['no worker has its build'] : []),
+    ...(lacks_worker ? ['no worker has its files'] : []),
   ];
   return waits.length === 0 ? wordOf(status) : `${wordOf(status)} (${waits.join('; ')})`;
 }

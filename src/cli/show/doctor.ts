@@ -168,7 +168,7 @@ function openByRule({ cells, places }: ChaosReport, columns: number, paint: Pain
   ]);
   const title = 'Passes by a rule of its own system (docs/reference/dialects.md, "What fails open"):';
   const hint =
-    'hint: `on_failure: deny` closes these, but for answers of their systems: no_opinion, plain_text, exit_2.';
+    'hint: `on_failure: deny` makes these deny, except for answers that their systems define: no_opinion, plain_text, exit_2.';
   return [paint('yellow', cut(title, columns)), ...lines, ...indented(hint, columns), ''];
 }
 
@@ -192,7 +192,7 @@ function untriedLines({ untried }: ChaosReport, columns: number, paint: Paint): 
   return [
     ...list('unreached', 'No event reaches:', 'red'),
     ...list('unproven', 'Not proven:'),
-    ...list('never asked', 'Not asked:'),
+    ...list('never asked', 'Not tried:'),
   ];
 }
 

@@ -96,9 +96,9 @@ export function resumeText(
   commands: NextCommands,
   { isLast }: { readonly isLast: boolean },
 ): string {
-  return formatFields([[(isLast ? 'then:' : 'go on:').padEnd('approve:'.length), commands.resume(run)]]);
+  return formatFields([[(isLast ? 'then:' : 'resume:').padEnd('approve:'.length), commands.resume(run)]]);
 }
 
 export function memoryStoreText(instead: string): string {
-  return `the state store is memory: what waits here ends with this process, and nobody can decide about it\nhint: Set spec.state_store to {type: sqlite}, or ${instead}.`;
+  return `the state store is memory: what waits here ends with this process, and nobody else can decide it\nhint: Set spec.state_store to {type: sqlite}, or ${instead}.`;
 }

@@ -70,7 +70,7 @@ export function createRunEventPrinter(
         progress.writeLine(
           tint(
             'dim',
-            `${escapeInvisibleLine(event.name)}: ${event.run} ${event.isResumed ? 'goes on' : 'started'}`,
+            `${escapeInvisibleLine(event.name)}: ${event.run} ${event.isResumed ? 'resumed' : 'started'}`,
           ),
         );
         return;

@@ -83,7 +83,7 @@ function workFields(step: StepDetails, work: WorkDetails, options: StepTextOptio
 function callFields(step: StepDetails, call: ToolCallDetails, { formatDuration }: StepTextOptions): Field[] {
   const { tool, status, attempts, duration_ms, hook, reason, error, path } = call;
   const isOnly = step.kind === 'tool';
-  const often = attempts > 1 ? `, begun ${attempts} times` : '';
+  const often = attempts > 1 ? `, started ${attempts} times` : '';
   const took = duration_ms === null || isOnly ? '' : ` in ${formatDuration(duration_ms)}`;
   const said = isOnly && status !== 'pending' && attempts < 2 ? '' : `: ${status}${took}${often}`;
   return [
@@ -108,7 +108,7 @@ function modelFields(call: ModelCallDetails, { formatDuration, formatUsd }: Step
       : `${input_tokens} in, ${output_tokens} out`,
     ...(cost_usd === null ? [] : [formatUsd(cost_usd)]),
     ...(duration_ms === null ? [] : [formatDuration(duration_ms)]),
-    ...(attempts > 1 ? [`begun ${attempts} times`] : []),
+    ...(attempts > 1 ? [`started ${attempts} times`] : []),
   ];
   return [
     ['model', escapeInvisibleLine(said.join(', '))],

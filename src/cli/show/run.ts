@@ -59,9 +59,9 @@ function printUnderWay(
   const { resume } = nextCommands(executed, executed.runtime, executed.flags);
   const how =
     status === 'queued'
-      ? 'a worker will begin it'
-      : `if what executed it is gone, go on with: ${resume(run_id)}`;
-  printStderr(`${status}: ${run_id} was started before, and has not ended; ${how}`);
+      ? 'a worker will start it'
+      : `if the process that executed it is gone, continue with: ${resume(run_id)}`;
+  printStderr(`${status}: ${run_id} was started before and has not ended; ${how}`);
 }
 
 function printSetDown(
@@ -72,9 +72,9 @@ function printSetDown(
   const why =
     error === undefined ? `until ${waits_until}` : `[${error.code}] ${escapeInvisible(error.message)}`;
   const resume = nextCommands(executed, executed.runtime, executed.flags).resume(run_id);
-  printStderr(`${styleStderr('yellow', status)}: ${why}; go on: ${resume}`);
+  printStderr(`${styleStderr('yellow', status)}: ${why}; resume: ${resume}`);
   const due = suspended?.due_at ?? waits_until;
-  if (due !== undefined) printStderr(`hint: \`signalbox work\` goes on with it by itself, from ${due} on.`);
+  if (due !== undefined) printStderr(`hint: \`signalbox work\` resumes it automatically, from ${due} on.`);
 }
 
 async function printPending(
@@ -95,7 +95,7 @@ async function printPending(
 
 /** Warns that a pending run in a memory store cannot be resumed. */
 export function printLost(tell: Terminal['printStderr']): void {
-  tell(memoryStoreText('decide on the spot with --interactive'));
+  tell(memoryStoreText('decide at once with --interactive'));
 }
 
 function printFailure(document: RunDocument, { printStderr, styleStderr }: Terminal): void {

@@ -50,8 +50,8 @@ export async function openResultRuntimes(context: StoreContext): Promise<Runtime
 /** Throws USAGE if there are several, so that nothing is removed from the wrong store. */
 export function requireOneRuntime([runtime, other]: readonly Runtime[]): Runtime {
   if (runtime !== undefined && other === undefined) return runtime;
-  throw new RuntimeError('USAGE', 'there are several state stores below this folder', {
-    hint: `Give the config of one, such as --config ${runtime?.file ?? 'FILE'}.`,
+  throw new RuntimeError('USAGE', 'several state stores are in or below this folder', {
+    hint: `Choose one by its config, such as --config ${runtime?.file ?? 'FILE'}.`,
   });
 }
 
@@ -70,7 +70,7 @@ async function openRuntimesOf(context: StoreContext, found: readonly FoundState[
     if (usable !== undefined) configs.add(usable.config);
     else {
       const gone = states.map(({ config }) => config).join(', ');
-      context.terminal.printStderr(`${store} is left out: ${gone} is gone, or works with another store`);
+      context.terminal.printStderr(`${store} is left out: ${gone} does not exist, or uses another store`);
     }
   }
   if (configs.size === 0) return [await context.open()];
@@ -98,9 +98,9 @@ async function configFor(context: CommandContext, { kind, given }: IdQuery): Pro
     reportStore(context, { store, config });
     return config;
   }
-  const message = `${store} knows "${given}", but ${config} is gone, or works with another store`;
+  const message = `${store} has "${given}", but ${config} does not exist, or uses another store`;
   throw new RuntimeError('USAGE', message, {
-    hint: 'Give the config that works with this store: --config FILE.',
+    hint: 'Name the config that uses this store: --config FILE.',
   });
 }
 
@@ -120,7 +120,7 @@ function requireOneMatch(given: string, matches: readonly IdMatch[], states: rea
   const [first, ...others] = matches;
   if (first === undefined) {
     const stores = [...new Set(states.map(({ store }) => store))].join(', ');
-    throw new RuntimeError('RUN_UNKNOWN', `no state store here knows "${given}": ${stores}`);
+    throw new RuntimeError('RUN_UNKNOWN', `no state store here has "${given}": ${stores}`);
   }
   const different = others.filter(({ id }) => id !== first.id);
   if (different.length > 0) throw ambiguousId(given, [first.id, ...different.map(({ id }) => id)]);
@@ -131,8 +131,8 @@ function requireOneMatch(given: string, matches: readonly IdMatch[], states: rea
 function ambiguousStore(given: string, found: readonly FoundState[]): RuntimeError {
   const stores = found.map(({ store }) => store).join(', ');
   const configs = found.map(({ config }) => `--config ${config}`).join(' or ');
-  return new RuntimeError('USAGE', `several state stores know "${given}": ${stores}`, {
-    hint: `Give ${configs}.`,
+  return new RuntimeError('USAGE', `several state stores have "${given}": ${stores}`, {
+    hint: `Choose one with ${configs}.`,
   });
 }
 

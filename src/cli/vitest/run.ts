@@ -144,7 +144,7 @@ function newRowOutcomes(rows: readonly AwaitedRow[]): RowOutcomes {
     async outcomeOf(row) {
       const entry = waiting.get(keyOf(row));
       if (entry === undefined)
-        throw new RuntimeError('INTERNAL', `nobody said that row ${row.number} would be run`);
+        throw new RuntimeError('INTERNAL', `no test expected row ${row.number} to run`);
       return await entry.promise;
     },
     resolve: (row, outcome) => waiting.get(keyOf(row))?.resolve(outcome),
@@ -169,7 +169,7 @@ function missingRow({ file, line }: PlannedRow) {
     file,
     line,
     column: 1,
-    message: 'the row was there when the tests were collected, and is no longer',
+    message: 'the row existed when the tests were collected, but does not any more',
   };
 }
 
@@ -207,7 +207,10 @@ export interface DescribeSuiteOptions
 /** In milliseconds. Throws USAGE. */
 export function readTimeout({ timeoutMs = 600_000 }: DescribeSuiteOptions): number {
   if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= maxTimeoutMs) return timeoutMs;
-  throw new RuntimeError('USAGE', `timeoutMs is a whole number from 1 to ${maxTimeoutMs}, not ${timeoutMs}`);
+  throw new RuntimeError(
+    'USAGE',
+    `timeoutMs must be a whole number from 1 to ${maxTimeoutMs}, not ${timeoutMs}`,
+  );
 }
 
 const maxTimeoutMs = 2 ** 31 - 1;

@@ -60,7 +60,7 @@ function wholeTests(isGated: boolean, wording: ResultsModule): SuiteTest[] {
       },
     },
     {
-      title: 'all rows can be used',
+      title: 'all rows are usable',
       needs: 'all',
       judge: async (start) => {
         const run = await start();

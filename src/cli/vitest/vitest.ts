@@ -16,7 +16,7 @@ function requireVitest({ version }: { readonly version: string }): void {
   if (Number.parseInt(version, 10) >= OLDEST_VITEST) return;
   throw new RuntimeError(
     'USAGE',
-    `signalbox/vitest needs vitest ${OLDEST_VITEST} or newer, and this is ${version}`,
+    `signalbox/vitest needs vitest ${OLDEST_VITEST} or newer; the installed version is ${version}`,
     {
       hint: 'npm install --save-dev vitest@latest',
     },
@@ -51,7 +51,11 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
           return await judge(() => start(awaitedRowsOf(tests, context.task.suite?.tasks ?? [])));
         });
         if (failure?.isOverruled) {
-          context.skip(resultsModule.oneLine(`the gates decide, though ${failure.error.message}`));
+          context.skip(
+            resultsModule.oneLine(
+              `the gates decide; this case failed, but does not count: ${failure.error.message}`,
+            ),
+          );
         }
         if (failure !== undefined) throw failure.error;
         // A project may require an assertion in every test.

@@ -216,7 +216,7 @@ function messageOf(event: RuntimeEvent): string {
     case 'text':
       return `${event.step}: ${event.text.length} characters of the answer released`;
     case 'run.started':
-      return `${event.name}: run ${event.run} ${event.isResumed ? 'goes on' : 'started'}`;
+      return `${event.name}: run ${event.run} ${event.isResumed ? 'resumed' : 'started'}`;
     case 'run.finished':
       return `${event.name}: run ${event.run} ${event.status}${event.error ? `: ${event.error.message}` : ''}`;
   }

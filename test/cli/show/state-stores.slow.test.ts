@@ -21,7 +21,7 @@ test.concurrent('without a config here, an id finds its store in the folders bel
   expect(shown).toMatchObject({ code: 0, document: { id: a.id, run_id: a.runId } });
   expect(await run(['pending', 'approve', c.id.slice(0, 16)], { cwd: folder })).toMatchObject({
     code: 0,
-    stderr: `reading b/c/.signalbox/state.db, the store of b/c/runtime.yaml\ngo on:    signalbox runs resume ${c.runId} --config b/c/runtime.yaml\n`,
+    stderr: `reading b/c/.signalbox/state.db, the store of b/c/runtime.yaml\nresume:   signalbox runs resume ${c.runId} --config b/c/runtime.yaml\n`,
   });
   const resumed = await runJson(['runs', 'resume', c.runId, '--log-level', 'silent'], { cwd: folder });
   expect(resumed).toMatchObject({ code: 0, document: { status: 'completed' } });
@@ -174,7 +174,7 @@ spec:
   }
   expect(await runJson('eval prune --older-than 0s', { cwd: folder })).toMatchObject({
     code: 2,
-    document: { error: { code: 'USAGE', message: 'there are several state stores below this folder' } },
+    document: { error: { code: 'USAGE', message: 'several state stores are in or below this folder' } },
   });
   expect(await runJson('eval show nosuch', { cwd: folder })).toMatchObject({
     code: 2,

@@ -157,7 +157,7 @@ describe('a project with suites among its tests', () => {
       'gate is_x: mean at least 0.5: passed',
     ]);
     expect(tested.output).toContain(
-      '[the gates decide, though case b failed is_x: score 0, wanted at least 1',
+      '[the gates decide; this case failed, but does not count: case b failed is_x: score 0, wanted at least 1',
     );
   });
 
@@ -171,7 +171,7 @@ describe('a project with suites among its tests', () => {
     expect(testsOf('many')).toEqual([
       `all cases: SuiteFailure: 1 of 1001 cases failed
   case m7, is_x: score 0: is another text than expected`,
-      'all rows can be used: passed',
+      'all rows are usable: passed',
     ]);
   });
 

@@ -193,7 +193,11 @@ export const inPrograms: readonly Mistake[] = [
     at: null,
     run: fire,
     exit: 1,
-    fix: edited({ 'limit.sh': script(`echo '{"allow": true}'`) }, 'it printed: allow', '{"allow": true}'),
+    fix: edited(
+      { 'limit.sh': script(`echo '{"allow": true}'`) },
+      'the process printed: allow',
+      '{"allow": true}',
+    ),
   },
   {
     title: 'a hook prints nothing',
@@ -225,7 +229,11 @@ export const inPrograms: readonly Mistake[] = [
     at: null,
     run: call,
     exit: 1,
-    fix: edited({ 'limit.sh': script(`echo '{"allow": true}'`) }, 'it printed: allow', '{"allow": true}'),
+    fix: edited(
+      { 'limit.sh': script(`echo '{"allow": true}'`) },
+      'the process printed: allow',
+      '{"allow": true}',
+    ),
   },
   {
     title: 'a hook ends with 1',

@@ -4,28 +4,28 @@ import { command, type Flags } from '../../command.ts';
 import { isRunFile, type OpenRun, openRunFinder } from './find-run.ts';
 
 const diffOptions = {
-  '--tag-a <tag>': 'of A only the cases of this tag',
-  '--tag-b <tag>': 'of B only the cases of this tag',
+  '--tag-a <tag>': 'only the cases of A with this tag',
+  '--tag-b <tag>': 'only the cases of B with this tag',
   '--eval-a <id>': 'compare this eval of A …',
   '--eval-b <id>': '… with this eval of B',
-  '--variant <name>': 'compare this variant of both alone',
+  '--variant <name>': 'compare only this variant of both runs',
   '--fail-on-regression [rule]': [
-    'exit 1 when B is worse (any when no rule is given)',
+    'exit 1 if B is worse; without a rule, any regression counts',
     { choices: ['any', 'significant'] },
   ],
   '--reporter <name>': [
-    'how the comparison is written',
+    'the format of the comparison',
     { choices: ['table', 'markdown', 'json'], default: 'table' },
   ],
-  '--html <file>': 'write the comparison as a page, too',
+  '--html <file>': 'also write the comparison as an HTML page',
 } as const;
 
 export const diffCommand = command('diff <a> [b]', {
   about: 'compare two runs, or two sides of one, case by case',
   options: diffOptions,
   examples: `
-A and B are files of \`eval run --reporter jsonl=FILE\`, ids of kept runs (see \`eval list\`), \`last\` or \`last~1\`.
-A is what was, B what is.
+A is the run before, B the run after. Each is a file of \`eval run --reporter jsonl=FILE\`, the id of a stored run
+(see \`eval list\`), \`last\` or \`last~1\`.
 
 Examples:
   signalbox eval diff last~1 last
@@ -36,7 +36,7 @@ Examples:
   signalbox eval diff last~1 last --variant large/plain
   signalbox eval diff last --eval-a exact --eval-b judged --json | jq '.evals[0].p_value'
 
-Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing to compare, with
+Exit codes: 0 compared, and not worse by --fail-on-regression; 1 worse, or nothing to compare, with
 --fail-on-regression; 2 wrong call, file or run, or a store or stdout that fails; 130 interrupted.`,
   run: async (context, own, nameA, nameB = nameA) => {
     requireSides(nameA === nameB, own);
@@ -51,7 +51,7 @@ Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing 
     if (own.html !== undefined) {
       const inputs = [nameA, nameB]
         .filter(isRunFile)
-        .map((file) => ({ file, what: 'a run that is compared' }));
+        .map((file) => ({ file, what: 'a run of the comparison' }));
       await more.writeReport(own.html, more.renderComparisonHtml(comparison), { inputs });
     }
     const { options, terminal } = context;
@@ -73,21 +73,21 @@ function requireOneProject(a: OpenRun, b: OpenRun): void {
   if (!isOther || a.header.suite !== b.header.suite) return;
   throw new RuntimeError(
     'USAGE',
-    `both runs are of a suite "${a.header.suite}", but of two projects: ${a.config} and ${b.config}`,
+    `both runs are of a suite "${a.header.suite}", but of different projects: ${a.config} and ${b.config}`,
     {
-      hint: `Name the project: --config ${a.config} or --config ${b.config}. To compare across projects, give files of \`eval run --reporter jsonl=FILE\`.`,
+      hint: `Name the project: --config ${a.config} or --config ${b.config}. To compare projects, give files of \`eval run --reporter jsonl=FILE\`.`,
     },
   );
 }
 
 function requireSides(isOneRun: boolean, { tagA, tagB, evalA, evalB }: Flags<typeof diffOptions>): void {
   if ((evalA === undefined) !== (evalB === undefined)) {
-    throw new RuntimeError('USAGE', '--eval-a and --eval-b are given together, or neither is', {
-      hint: 'Without them each eval is compared with the one of the same id.',
+    throw new RuntimeError('USAGE', '--eval-a and --eval-b need each other', {
+      hint: 'Give both, or neither: each eval is then compared with the one of the same id.',
     });
   }
   if (!isOneRun || tagA !== tagB || evalA !== evalB) return;
-  throw new RuntimeError('USAGE', 'there is only one side to compare', {
+  throw new RuntimeError('USAGE', 'the comparison has only one side', {
     hint: 'Give a second run, --tag-a and --tag-b, or --eval-a and --eval-b.',
   });
 }

@@ -15,13 +15,16 @@ import { showCommand } from './show.ts';
 import { viewCommand } from './view.ts';
 
 const callCommand = command('call <type>', {
-  about: 'ask one eval for one score',
+  about: 'run one eval on one text',
   options: {
-    '--content <text>': ['the text to judge: itself, @FILE, or - for stdin', { isRequired: true }],
-    '--params <json>': ['the eval’s parameters: a JSON object, @FILE, or - for stdin', { default: '{}' }],
+    '--content <text>': ['the text to judge, @FILE, or - for stdin', { isRequired: true }],
+    '--params <json>': [
+      'the parameters of the eval: a JSON object, @FILE, or - for stdin',
+      { default: '{}' },
+    ],
     '--context <json>':
       'messages, turn_index, tool_calls, variables, metadata: a JSON object, @FILE, or - for stdin',
-    '--min-score <number>': 'the lowest score that passes (default 1.0, unless there is a maximum)',
+    '--min-score <number>': 'the lowest score that passes (default: 1.0, unless --max-score is given)',
     '--max-score <number>': 'the highest score that passes',
   },
   examples: `
@@ -29,7 +32,7 @@ Examples:
   signalbox eval call politeness --content "I'd be happy to help you with that!"
   signalbox eval call grounded --content @answer.txt --params '{"facts": ["30 days"]}' --min-score 0.8 --json
 
-Exit codes: 0 scored (and within the bounds, if any are given), 1 unscored or out of bounds,
+Exit codes: 0 scored (and within the bounds, if any), 1 unscored or out of bounds,
 2 wrong call or config, or a stdout that cannot be written.`,
   run: async ({ options, terminal, input, signal, open }, own, type) => {
     const threshold = readThreshold(own);
@@ -46,7 +49,7 @@ Exit codes: 0 scored (and within the bounds, if any are given), 1 unscored or ou
 });
 
 export const evalCommands = group('eval', {
-  about: 'score answers, run suites of them, and compare runs',
+  about: 'score answers, run suites, and compare runs',
   givesVerdict: true,
   examples: `
 Examples:
@@ -64,7 +67,7 @@ function readThreshold(own: { readonly minScore?: string; readonly maxScore?: st
   const max = readNumber('--max-score', own.maxScore);
   for (const bound of [min, max]) {
     if (bound !== undefined && (bound < 0 || bound > 1))
-      throw new RuntimeError('USAGE', `a score bound lies in 0..1, not ${bound}`);
+      throw new RuntimeError('USAGE', `a score bound must be from 0 to 1, not ${bound}`);
   }
   if (min !== undefined && max !== undefined && min > max) {
     throw new RuntimeError('USAGE', `--min-score ${min} is above --max-score ${max}`);

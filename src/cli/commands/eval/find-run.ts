@@ -34,9 +34,9 @@ export function openRunFinder(context: StoreContext): RunFinder {
       if (!isRunFile(given)) return await locate(given);
       throw new RuntimeError(
         'USAGE',
-        `${given} is a file, and what is kept with a run is in its state store`,
+        `${given} is a file; ratings and other data of a run are in its state store`,
         {
-          hint: 'Give the id of a kept run (`signalbox eval list`), last or last~1.',
+          hint: 'Give the id of a stored run (`signalbox eval list`), last or last~1.',
         },
       );
     },
@@ -53,7 +53,7 @@ export async function openRunStores(context: StoreContext): Promise<Runtime[]> {
   } catch (thrown) {
     const { code, message } = toRuntimeError(thrown);
     if (code !== 'FILE_UNREADABLE' || existsSync(context.options.config)) throw thrown;
-    const hint = 'Runs are kept beside a config; --config FILE names it.';
+    const hint = 'The state store of a config has its runs: name the config with --config FILE.';
     throw new RuntimeError(code, message, { hint, cause: thrown });
   }
 }
@@ -85,7 +85,8 @@ export interface LocatedRun {
 
 export async function findRun(runtimes: readonly Runtime[], given: string): Promise<LocatedRun> {
   const [first] = runtimes;
-  if (first === undefined) throw new RuntimeError('RUN_UNKNOWN', `"${given}" is not there: nothing is kept`);
+  if (first === undefined)
+    throw new RuntimeError('RUN_UNKNOWN', `there is no run "${given}": no run is stored`);
   const back = /^last(?:~(\d{1,6}))?$/.exec(given);
   if (back !== null) return findNthLast(await listStoredRuns(runtimes), Number(back[1] ?? 0), given);
   if (isFullId(given) && runtimes.length === 1) return { runtime: first, id: given };
@@ -102,7 +103,9 @@ function ambiguousStore(given: string, matching: readonly StoredRun[]): RuntimeE
   const configs = matching
     .map(({ runtime }) => [runtime.file, ...runtime.overlays].map((file) => `--config ${file}`).join(' '))
     .join(' or ');
-  return new RuntimeError('USAGE', `several state stores know "${given}"`, { hint: `Give ${configs}.` });
+  return new RuntimeError('USAGE', `several state stores have a run "${given}"`, {
+    hint: `Choose one with ${configs}.`,
+  });
 }
 
 const minIdLength = 4;
@@ -117,13 +120,13 @@ function findNthLast(runs: readonly StoredRun[], steps: number, given: string): 
   if (found !== undefined) return { runtime: found.runtime, id: found.run.id };
   const kept =
     suites.length === 0
-      ? 'no run of a suite is kept yet'
-      : `only ${formatCount(suites.length, 'run')} of suites ${suites.length === 1 ? 'is' : 'are'} kept`;
+      ? 'no suite run is stored yet'
+      : `only ${formatCount(suites.length, 'run')} of suites ${suites.length === 1 ? 'is' : 'are'} stored`;
   const step =
     suites.length === 0
       ? 'Run a suite first: `signalbox eval run SUITE`.'
       : '`signalbox eval list` shows the runs.';
   throw new RuntimeError('RUN_UNKNOWN', `there is no run "${given}": ${kept}`, {
-    hint: `${step} Those of another config are kept elsewhere: name it with --config FILE.`,
+    hint: `${step} Each config has its own runs: name the config with --config FILE.`,
   });
 }

@@ -4,16 +4,16 @@ import { formatCount } from '../../../base/text/phrases.ts';
 import { command } from '../../command.ts';
 
 export const importCommand = command('import <file>', {
-  about: 'turn files of promptfoo, Inspect, Ragas, DeepEval and PromptKit Arena into a runtime and suites',
+  about: 'convert files of promptfoo, Inspect, Ragas, DeepEval and PromptKit Arena to a runtime and suites',
   options: {
     '--from <system>': [
-      'whose file it is; default: what is in it tells',
+      'the program that wrote the file (default: detected from its content)',
       { choices: ['promptfoo', 'promptfoo-results', 'inspect', 'ragas', 'deepeval', 'arena'] },
     ],
-    '--provider <id>': 'who answers where the file names nobody, as `openai:gpt-4.1` or `file://answer.py`',
-    '--output <folder>': 'where they are written; default: `signalbox` beside the file',
-    '--force': 'overwrite what is there',
-    '--dry-run': 'only say what would be carried',
+    '--provider <id>': 'the provider, if the file names none, such as `openai:gpt-4.1` or `file://answer.py`',
+    '--output <folder>': 'the folder for the new files (default: `signalbox` beside the file)',
+    '--force': 'overwrite existing files',
+    '--dry-run': 'write nothing; only show what would be imported',
   },
   examples: `
 Examples:
@@ -23,11 +23,11 @@ Examples:
   signalbox eval import results.json && signalbox eval diff signalbox/promptfoo.run.jsonl last
   signalbox eval import samples.jsonl --from inspect --provider openai:gpt-4.1-mini
 
-Of promptfoo each pair of a prompt and a provider is a variant of the suite, and of the run that results become. What
-cannot be carried with the same verdict is left out and told with its line on stderr; no program that the file names is
-run, and keys are never written out, only the names of their variables.
+Each pair of a prompt and a provider of promptfoo becomes a variant of the suite. Results become a run with the same
+variants. What cannot be imported with the same verdict is left out and listed on stderr with its line. The import runs
+no program that the file names, and writes the names of key variables, never keys.
 
-Exit codes: 0 everything was carried, 1 something was left out, 2 wrong call or a file that cannot be read.`,
+Exit codes: 0 everything was imported, 1 something was left out, 2 wrong call or a file that cannot be read.`,
   run: async ({ options, terminal }, own, file) => {
     const { loadSuiteImporter, formatProblem } = await import('../../../runtime/runtime.ts');
     const { importSuite: read, writeImport } = await loadSuiteImporter();
@@ -50,7 +50,7 @@ Exit codes: 0 everything was carried, 1 something was left out, 2 wrong call or 
           `error: [CONFIG_INVALID] nothing was imported from ${escapeInvisibleLine(file)}`,
         );
         if (!problems.some(({ hint }) => hint !== undefined))
-          terminal.printHint({ hint: 'Name the system that the file comes from with --from.' });
+          terminal.printHint({ hint: 'Name the program that wrote the file with --from.' });
       }
     }
     return status === 'whole' ? 0 : 1;

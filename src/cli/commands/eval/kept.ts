@@ -10,15 +10,15 @@ import { requireOneRuntime } from '../../show/state-stores.ts';
 import { isRunFile, listStoredRuns, openRunFinder, openRunStores } from './find-run.ts';
 
 export const listCommand = command('list', {
-  about: 'show the suite runs that are kept, the newest first',
-  options: { '--limit <number>': 'at most so many' },
+  about: 'show stored suite runs, newest first',
+  options: { '--limit <number>': 'show at most this many' },
   examples: `
 Examples:
   signalbox eval list --limit 10
   signalbox eval list --json | jq -r '.runs[] | select(.status == "failed") | .id'
 
-A run of kind \`shadow\` is what a hook in shadow mode would have decided. A run that was cut off, such as by a crash,
-is \`running\` here too until it is resumed: \`signalbox eval run SUITE --resume ID\`.
+A run of kind \`shadow\` has the decisions that a hook in shadow mode would have made. A run that was interrupted, such as
+by a crash, has the status \`running\` until you resume it: \`signalbox eval run SUITE --resume ID\`.
 
 Exit codes: 0 done, 2 wrong call or config, or a store or stdout that fails.`,
   run: async (context, flags) => {
@@ -40,18 +40,18 @@ Exit codes: 0 done, 2 wrong call or config, or a store or stdout that fails.`,
           ...[String(run.cases), run.pass_rate === null ? '' : formatPercent(run.pass_rate)],
           ...(isMixed ? [relative(context.invocation.cwd, runtime.file)] : []),
         ]),
-        none: 'no runs are kept',
+        none: 'no runs are stored',
       },
     };
   },
 });
 
 export const htmlCommand = command('html <run>', {
-  about: 'write a run as one page, to look into every case',
+  about: 'write a run as one HTML page that shows every case',
   options: { '--output <file>': 'the page; - for stdout (default RUN.html)' },
   examples: `
-The run is a file of \`eval run --reporter jsonl=FILE\`, the id of a kept run (see \`eval list\`), \`last\` or \`last~1\`.
-The page needs nothing else: it can be kept as an artifact of a CI job, or sent to somebody.
+The run is a file of \`eval run --reporter jsonl=FILE\`, the id of a stored run (see \`eval list\`), \`last\` or \`last~1\`.
+The page needs no other file: you can store it as an artifact of a CI job, or send it.
 
 Examples:
   signalbox eval html last --output report.html
@@ -66,7 +66,7 @@ Exit codes: 0 written, 2 wrong call, no such run, a store that fails, or the pag
     const place = file === '-' ? {} : { file };
     const delivery = await openDelivery([{ name: 'html', ...place }], {
       stdout: context.terminal.stdout,
-      inputs: isRunFile(given) ? [{ file: given, what: 'the run that it shows' }] : [],
+      inputs: isRunFile(given) ? [{ file: given, what: 'the run to show' }] : [],
     });
     try {
       await replayReport(source, delivery.reporter);
@@ -81,23 +81,23 @@ Exit codes: 0 written, 2 wrong call, no such run, a store that fails, or the pag
 
 const rateOptions = {
   '--case <id>': 'the case',
-  '--variant <name>': 'of which variant, in a run of several models or prompts',
-  '--eval <id>': 'what one eval said of it, rather than the case as a whole',
+  '--variant <name>': 'the variant, in a run of several models or prompts',
+  '--eval <id>': 'rate the result of this eval, not the case as a whole',
   '--score <number>': 'from 0 to 1',
   '--label <text>': 'a word of your own, such as good or refusal',
-  '--comment <text>': 'why: itself, @FILE, or - for stdin',
-  '--by <name>': 'who rates (default: your user name)',
-  '--remove': 'take your rating back',
+  '--comment <text>': 'the reason, @FILE, or - for stdin',
+  '--by <name>': 'the name of the person who rates (default: your user name)',
+  '--remove': 'remove your rating',
   '--list': 'show the ratings of the run, or of the case',
 } as const;
 
 export const rateCommand = command('rate <run>', {
-  about: 'keep what a person thinks of a case with its run',
+  about: "store a person's rating of a case with its run",
   options: rateOptions,
   examples: `
-The run is the id of a kept run (see \`eval list\`), \`last\` or \`last~1\`. A person has one rating of a case, and one of each of its
-evals: a second one takes the place of the first. In a matrix --variant says of which variant. Ratings stand in \`eval show RUN --case ID\` and in \`eval html RUN\`, and
-go with the run when it is removed.
+The run is the id of a stored run (see \`eval list\`), \`last\` or \`last~1\`. A person has one rating for a case, and one for
+each of its evals; a new rating replaces the old one. In a run of several variants, --variant names one.
+\`eval show RUN --case ID\` and \`eval html RUN\` show the ratings. They are removed with the run.
 
 Examples:
   signalbox eval rate last --case refund-17 --score 0 --label wrong --comment "it refunds twice"
@@ -106,13 +106,13 @@ Examples:
   signalbox eval rate last --case refund-17 --remove
   signalbox eval rate last --list --json | jq '.ratings[] | [.case, .by, .score]'
 
-Exit codes: 0 kept, removed or listed; 2 wrong call, no such run, case, variant, eval or rating, or a store that fails.`,
+Exit codes: 0 stored, removed or listed; 2 wrong call, no such run, case, variant, eval or rating, or a store that fails.`,
   run: async (context, own, given) => {
     const { score, ...says } = await readRating(own, context);
     if (own.list === true) return await listRatings(given, own, context);
     if (own.case === undefined) {
-      throw new RuntimeError('USAGE', 'no case is named', {
-        hint: 'Give --case ID, or --list to see the ratings that there are.',
+      throw new RuntimeError('USAGE', '--case is missing', {
+        hint: 'Give --case ID, or --list to show the ratings.',
       });
     }
     const { case: id, variant, eval: evalId, by = context.invocation.userName() } = own;
@@ -132,18 +132,18 @@ Exit codes: 0 kept, removed or listed; 2 wrong call, no such run, case, variant,
 });
 
 export const agreementCommand = command('agreement <run>', {
-  about: 'how far evals agree with the people who have rated a run, and those with one another',
+  about: 'show how far evals agree with the people who rated a run, and these with each other',
   options: {
-    '--variant <name>': 'one variant of a matrix alone',
-    '--eval <id>': 'one eval alone',
-    '--by <name>': ['one person alone; several times: these people', { isMany: true }],
-    '--min-score <number>': 'the least score of a person that counts as passed (default: 0.5)',
+    '--variant <name>': 'only this variant of a run',
+    '--eval <id>': 'only this eval',
+    '--by <name>': ['only this person; may be repeated', { isMany: true }],
+    '--min-score <number>': 'the lowest score of a person that counts as passed (default: 0.5)',
   },
   examples: `
-The run is the id of a kept run (see \`eval list\`), \`last\` or \`last~1\`, or a file of \`eval run --reporter jsonl=FILE\`. Ratings
-that name an eval (\`eval rate --eval\`) are compared with its verdict, others with whether the case passed. A label that
-is a verdict (pass, fail, yes, no, good, bad, true, false, 1, 0) counts before a score. Of a matrix each variant is
-compared, and all together.
+The run is the id of a stored run (see \`eval list\`), \`last\` or \`last~1\`, or a file of \`eval run --reporter jsonl=FILE\`.
+Ratings of an eval (\`eval rate --eval\`) are compared with the verdict of the eval, other ratings with whether the case
+passed. A label that is a verdict (pass, fail, yes, no, good, bad, true, false, 1, 0) takes precedence over a score. In a
+run of several variants, each variant is compared, and all together.
 
 Examples:
   signalbox eval agreement last
@@ -151,7 +151,7 @@ Examples:
   signalbox eval agreement last --variant large/plain
   signalbox eval agreement last --json | jq '.evals.polite.people[].agreement.kappa'
 
-Exit codes: 0 shown, also where there is nothing to compare; 2 wrong call, no such run, variant, eval or person,
+Exit codes: 0 shown, even if there is nothing to compare; 2 wrong call, no such run, variant, eval or person,
 or a store that fails.`,
   run: async (context, { variant, eval: id, by, ...flags }, given) => {
     const minScore = readNumber('--min-score', flags.minScore);
@@ -160,21 +160,21 @@ or a store that fails.`,
     const { measureRatings, renderAgreement } = await loadResults();
     const agreement = await measureRatings(source, { variant, eval: id, by, minScore });
     const text = renderAgreement(agreement, context.terminal.stdout.columns);
-    const none = 'there are no ratings to compare; `signalbox eval rate` gives them';
+    const none = 'there are no ratings to compare; add some with `signalbox eval rate`';
     return { document: agreement, ...(text === '' ? { note: none } : { text }) };
   },
 });
 
 export const pruneCommand = command('prune', {
-  about: 'remove runs of suites that began long ago, and answers that were kept as long',
+  about: 'remove old suite runs and cached answers',
   options: {
     '--older-than <duration>': [
-      'began at least so long ago, such as 12h or 30d; 0s for all',
+      'the least age since the start of a run, such as 12h or 30d; 0s for all',
       { default: '30d' },
     ],
   },
   examples: `
-What shadows would have decided is kept in such runs too. Runs that somebody works on stay.
+Decisions of hooks in shadow mode are stored as runs too. Runs that are in progress stay.
 
 Examples:
   signalbox eval prune --older-than 90d
@@ -194,8 +194,8 @@ async function readRating(
 ) {
   const isRating = score !== undefined || label !== undefined || comment !== undefined;
   if ((remove === true && list === true) || (isRating && (remove === true || list === true))) {
-    throw new RuntimeError('USAGE', 'a rating is either given, or taken back, or listed', {
-      hint: 'Give --score, --label and --comment, or --remove, or --list.',
+    throw new RuntimeError('USAGE', '--remove, --list and a rating exclude each other', {
+      hint: 'Give --score, --label and --comment to rate, or --remove, or --list.',
     });
   }
   return {

@@ -12,42 +12,46 @@ import { nextEvalCommands } from '../../next-command.ts';
 import type { Terminal } from '../../terminal.ts';
 
 export const runOptions = {
-  '--dataset <file>': 'read this file, glob pattern or address instead of the suite’s dataset; - for stdin',
-  '--provider <ids>': 'ask these providers, such as a,b, instead of the one of the suite’s chat',
-  '--filter <cel>': 'only rows for which this is true, such as \'case.lang == "en"\'',
-  '--tag <tag>': ['only cases of this tag; may be repeated', { isMany: true, default: [] }],
-  '--sample <n>': 'only so many cases, picked at random, the same for the same seed',
-  '--seed <n>': 'the seed of --sample (default 0)',
-  '--shard <i/n>': 'only the i-th of n parts',
-  '--max-cases <n>': 'stop after so many cases',
-  '--keep-going': 'rows that cannot be used do not fail the run',
-  '--repeat <n>': 'run each case so often',
-  '--reducer <name>': 'how repeated scores become one: mean, median, mode, max, pass@K, at_least_K',
-  '--retries <n>': 'ask again so often after a fault of the infrastructure, never for a score',
-  '--timeout <duration>': 'how long one run of a case may take, such as 30s',
-  '--bail [n]': 'stop at so many failed cases (1 when no number is given)',
-  '--resume [run]': 'go on with a run that was cut off; without an id, the last one begun alike',
+  '--dataset <file>': 'read this file, glob pattern or URL instead of the suite’s dataset; - for stdin',
+  '--provider <ids>': 'run the suite’s chat with these providers, such as a,b',
+  '--filter <cel>': 'only rows for which this CEL expression is true, such as \'case.lang == "en"\'',
+  '--tag <tag>': ['only cases with this tag; may be repeated', { isMany: true, default: [] }],
+  '--sample <n>': 'only this many cases, chosen at random; the same seed gives the same cases',
+  '--seed <n>': 'the seed of --sample (default: 0)',
+  '--shard <i/n>': 'only the i-th of n parts of the dataset',
+  '--max-cases <n>': 'stop after this many cases',
+  '--keep-going': 'do not fail the run because of unusable rows',
+  '--repeat <n>': 'run each case this many times',
+  '--reducer <name>':
+    'how to combine the scores of repeated runs: mean, median, mode, max, pass@K, at_least_K',
+  '--retries <n>': 'retry a case this many times after a fault, never because of a score',
+  '--timeout <duration>': 'the longest time for one run of a case, such as 30s',
+  '--bail [n]': 'stop after this many failed cases (1 without a number)',
+  '--resume [run]': 'continue an interrupted run; without an id, the latest run with the same options',
   '--again <cases>': [
-    'judge cases of a kept run again, into that run: those that failed, those that are unscored, or all',
+    'judge the failed, the unscored or all cases of a stored run again, and store the results in that run',
     { choices: ['failed', 'unscored', 'all'] },
   ],
   '--workers': 'let the workers of a Postgres store judge the cases',
-  '--no-store': 'keep the run nowhere',
-  '--max-cost <usd>': 'make no model call beyond so many US dollars, by the pricing of the providers',
-  '--cache [folder]': 'keep answers of the suite’s subject and of models, and use them again',
-  '--no-cache': 'neither keep answers nor use kept ones',
+  '--no-store': 'do not store the run',
+  '--max-cost <usd>': 'make no model call beyond this cost in US dollars, by the pricing of the providers',
+  '--cache [folder]': 'reuse answers of the suite’s subject and of models, and store new ones',
+  '--no-cache': 'neither reuse nor store answers',
   '--watch': 'run again whenever a suite, its config, dataset or programs change, until Ctrl-C',
-  '--concurrency <n>': 'processes at once',
+  '--concurrency <n>': 'the number of processes that run at once',
   '--reporter <name[=file]>': [
-    'how the run is written down; may be repeated (default table)',
+    'the format of the report; may be repeated (default: table)',
     { isMany: true, default: [] },
   ],
-  '--record <file>': 'keep every exchange with a process or model',
+  '--record <file>': 'record every exchange with a process or model in this file',
   '--replay <file>': 'answer from a recording; no process is started',
-  '--live <name>': ['with --replay, run this entry for real; may be repeated', { isMany: true, default: [] }],
+  '--live <name>': [
+    'with --replay, run this entry instead of replaying it; may be repeated',
+    { isMany: true, default: [] },
+  ],
   '--show-failures <n>':
-    'tell so many failures on stderr as they come (10; none in a log that ends with the table)',
-  '--quiet': 'no progress; what a run that does not pass came to is told all the same',
+    'print this many failures on stderr as they happen (default: 10; none if a table follows in a log)',
+  '--quiet': 'print no progress; a run that does not pass still prints its result',
 } as const;
 
 export type RunFlags = Omit<Flags<typeof runOptions>, 'cache'> & { readonly cache?: boolean | string };
@@ -80,7 +84,7 @@ export async function openTelling(
   const progress = openProgress(terminal.stderr, {
     ...{ quiet: isQuiet, colour: terminal.hasErrorColour, failures },
   });
-  let hint = '--show-failures N tells more, --reporter html=FILE shows all of them';
+  let hint = '--show-failures N prints more, --reporter html=FILE shows all of them';
   const end = () => progress.end(hint);
   const told: Pick<SuiteRunOptions, 'reporter' | 'onStart' | 'onProgress'> = {
     reporter: {
@@ -111,7 +115,7 @@ interface Told {
 export function cassetteOf({ record, replay, live, workers }: RunFlags): RuntimeOptions['cassette'] {
   const isAsked = record !== undefined || replay !== undefined || live.length > 0;
   if (isAsked && workers)
-    throw new RuntimeError('USAGE', '--workers is not to be had with --record or --replay');
+    throw new RuntimeError('USAGE', '--workers cannot be combined with --record or --replay');
   return isAsked ? { record, replay, live } : undefined;
 }
 
@@ -129,7 +133,7 @@ export function refuseOtherStdoutReporter(
   if (other === undefined) return;
   const message = `--json and --reporter ${other.name} would both write to stdout`;
   throw new RuntimeError('USAGE', message, {
-    hint: `Write --reporter ${other.name}=FILE, or drop one of them.`,
+    hint: `Write --reporter ${other.name}=FILE, or leave out one of them.`,
   });
 }
 
@@ -138,7 +142,7 @@ export async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
   const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
   if (own.timeout !== undefined && timeoutMs === undefined) {
     const isNumber = Number(own.timeout) > 0;
-    throw new RuntimeError('USAGE', `--timeout is a duration such as 30s or 2m, not ${own.timeout}`, {
+    throw new RuntimeError('USAGE', `--timeout must be a duration such as 30s or 2m, not ${own.timeout}`, {
       hint: isNumber
         ? `Name the unit: ${own.timeout}s or ${own.timeout}m.`
         : 'Write it like 500ms, 30s or 2m.',
@@ -166,7 +170,7 @@ function readUsd(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const amount = Number(text);
   if (/^\d*\.?\d+$/.test(text) && Number.isFinite(amount)) return amount;
-  throw new RuntimeError('USAGE', `${option} is an amount of US dollars, not ${text}`, {
+  throw new RuntimeError('USAGE', `${option} must be an amount of US dollars, not ${text}`, {
     hint: `Write it as a number: ${option} 0.50.`,
   });
 }
@@ -177,7 +181,7 @@ function readSelection(flags: RunFlags): Selection | undefined {
   const seed = readWhole('--seed', flags.seed, 0) ?? 0;
   const maxCases = readWhole('--max-cases', flags.maxCases);
   if (flags.seed !== undefined && size === undefined) {
-    throw new RuntimeError('USAGE', '--seed is of use with --sample only');
+    throw new RuntimeError('USAGE', '--seed needs --sample');
   }
   const selection: Selection = {
     ...(filter === undefined ? {} : { filter }),
@@ -192,7 +196,7 @@ function readSelection(flags: RunFlags): Selection | undefined {
 function readShard(text: string): { index: number; count: number } {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
   if (index === undefined || count === undefined) {
-    throw new RuntimeError('USAGE', `--shard takes I/N, such as 2/4, not ${text}`);
+    throw new RuntimeError('USAGE', `--shard must be I/N, such as 2/4, not ${text}`);
   }
   return { index: Number(index), count: Number(count) };
 }

@@ -99,7 +99,7 @@ export async function runSuites(
     const { code, message } = toRuntimeError(thrown);
     if (code !== 'ABORTED') throw thrown;
     const done = `${outcomes.length} of ${planned.length} suites are done`;
-    const hint = `${done}; with --resume the one that was cut off goes on, and the others run again.`;
+    const hint = `${done}; --resume continues the interrupted suite and runs the others again.`;
     throw new RuntimeError(code, message, { hint, cause: thrown });
   }
 }
@@ -173,13 +173,13 @@ async function resumeOrRun(
 
 function refuseForSeveral({ resume, dataset }: RunFlags): void {
   if (typeof resume === 'string') {
-    throw new RuntimeError('USAGE', '--resume ID goes on with one run, and there are several suites', {
-      hint: 'Give that run’s suite alone, or --resume without an id.',
+    throw new RuntimeError('USAGE', '--resume ID continues one run, but several suites are given', {
+      hint: 'Give only the suite of that run, or --resume without an id.',
     });
   }
   if (dataset === '-') {
-    throw new RuntimeError('USAGE', 'stdin can be read once, and there are several suites', {
-      hint: 'Write it to a file, and give --dataset FILE.',
+    throw new RuntimeError('USAGE', 'stdin can be read only once, but several suites are given', {
+      hint: 'Write the dataset to a file, and give --dataset FILE.',
     });
   }
 }
@@ -187,8 +187,8 @@ function refuseForSeveral({ resume, dataset }: RunFlags): void {
 function refuseSeveralConfigs(planned: readonly PlannedSuite[]): void {
   const configs = new Set(planned.filter(({ error }) => error === undefined).map(({ config }) => config));
   if (configs.size < 2) return;
-  throw new RuntimeError('USAGE', `the suites run on several configs: ${[...configs].join(', ')}`, {
-    hint: 'A recording is of one config: run the suites of each by themselves, or give one with --config.',
+  throw new RuntimeError('USAGE', `the suites use several configs: ${[...configs].join(', ')}`, {
+    hint: 'A recording belongs to one config: run the suites of each config separately, or name one config with --config.',
   });
 }
 

@@ -18,7 +18,7 @@ import {
 
 export const runCommand = command('run <suites...>', {
   usage: '[options] <suites...>\n       signalbox eval run [options] --again <cases> <run>',
-  about: 'run suites of cases, files or folders of them, and gate on their scores',
+  about: 'run suites, given as files or folders, and gate on their scores',
   options: runOptions,
   examples: `
 Examples:
@@ -37,8 +37,10 @@ Examples:
   signalbox eval run support.suite.yaml --record run.cassette && signalbox eval run support.suite.yaml --replay run.cassette
   zcat answers.jsonl.gz | signalbox eval run support.suite.yaml --dataset -
 
-Exit codes: 0 passed, 1 a gate or threshold was missed, 2 a row, the call or the config is wrong, or the run could
-not be kept or written down, 130 interrupted.`,
+More: docs/start/first-suite.md, docs/guides/run-suites-in-ci.md
+
+Exit codes: 0 passed, 1 a gate or threshold was missed, 2 a row, the call or the config is wrong, or the run or a report
+could not be written, 130 interrupted.`,
   run: async (context, own: RunFlags, given) => {
     const run = async (turn: CommandContext) => {
       if (own.again !== undefined)
@@ -76,7 +78,7 @@ async function findAgain(
         ? '--again and --resume exclude each other'
         : store
           ? undefined
-          : '--again keeps its results in the run, so not with --no-store';
+          : '--again stores its results in the run and cannot be combined with --no-store';
   if (problem !== undefined) {
     throw new RuntimeError('USAGE', problem, {
       hint: `Write \`signalbox eval run --again ${again} RUN\`, where RUN is an id of \`eval list\`, last or last~1.`,
@@ -85,9 +87,9 @@ async function findAgain(
   const { runtime, id } = await openRunFinder(context).locate(run);
   const { header, file = '' } = await runtime.evals.runs.open(id);
   if (header.kind === 'shadow') {
-    const message = `run ${id} holds what a hook in shadow mode would have decided: it has no suite to judge it with`;
+    const message = `run ${id} has the decisions of a hook in shadow mode, and no suite to judge it with`;
     throw new RuntimeError('USAGE', message, {
-      hint: 'Runs of kind `suite` in `signalbox eval list` have one.',
+      hint: '`signalbox eval list` shows the kind of each run: only runs of kind `suite` have a suite.',
     });
   }
   // Keeps the earlier name of the same file, so that messages and reports agree.
@@ -170,8 +172,8 @@ async function runSuite(
 }
 
 function hintToResume(cases: number, isFirst: boolean): string {
-  const kept = cases === 1 ? '1 case is kept' : `${cases} cases are kept`;
-  return `${kept}; give the same command ${isFirst ? 'with --resume' : 'again'} to go on.`;
+  const kept = cases === 1 ? '1 case is stored' : `${cases} cases are stored`;
+  return `${kept}; to continue, run the same command ${isFirst ? 'with --resume' : 'again'}.`;
 }
 
-const hintToRepeat = 'Nothing of it was kept; only a run that is kept can be resumed.';
+const hintToRepeat = 'Nothing of the run was stored, so it cannot be resumed.';

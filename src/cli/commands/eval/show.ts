@@ -6,17 +6,17 @@ import { caseText, ratingsText } from '../../show/case.ts';
 import { openRunFinder } from './find-run.ts';
 
 export const showCommand = command('show <run>', {
-  about: 'show what a run came to, or everything of one of its cases',
-  options: { '--case <id>': 'a case: what was judged, and what every eval said of it' },
+  about: 'show the result of a run, or everything about one of its cases',
+  options: { '--case <id>': 'show this case: what was judged, and the result of every eval' },
   examples: `
-The run is a file of \`eval run --reporter jsonl=FILE\`, the id of a kept run (see \`eval list\`), \`last\` or \`last~1\`.
+The run is a file of \`eval run --reporter jsonl=FILE\`, the id of a stored run (see \`eval list\`), \`last\` or \`last~1\`.
 
 Examples:
   signalbox eval show last
   signalbox eval show last --case refund-17
   signalbox eval show report.jsonl --json | jq '.evals'
 
-Exit codes: 0 shown, whatever the run came to; 2 wrong call, no such run or case, or a store or
+Exit codes: 0 shown, whatever the result of the run; 2 wrong call, no such run or case, or a store or
 stdout that fails.`,
   run: async (context, flags, given) => {
     const source = await openRunFinder(context).open(given);
@@ -26,7 +26,7 @@ stdout that fails.`,
     const { renderTable, summarize } = await loadResults();
     const report = await summarize(source);
     if (source.report === undefined && source.header.kind !== 'shadow')
-      terminal.printStderr('the run did not come to its end; these are its cases so far');
+      terminal.printStderr('the run did not finish; these are its cases so far');
     const reopenings = (await source.reopenings?.()) ?? [];
     const lines = reopenings.map(({ cases, at, status, report }) => {
       const rate = report?.overall.pass_rate;
@@ -46,7 +46,7 @@ async function showCase(source: RunSource, id: string, { terminal }: CommandCont
   const { run_id } = source.header;
   if (cases.length + replaced.length === 0) {
     throw new RuntimeError('NAME_UNKNOWN', `run ${run_id} has no case "${id}"`, {
-      hint: 'A case is named by its id, or, where the dataset gives none, by the number of its row from 1.',
+      hint: 'Name a case by its id. If the dataset has no ids, use the number of its row, from 1.',
     });
   }
   const ratings = await Array.fromAsync(source.ratings?.(id) ?? []);

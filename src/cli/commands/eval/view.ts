@@ -4,15 +4,15 @@ import { readWhole } from '../../input.ts';
 import { findRun, isRunFile, openRunStores } from './find-run.ts';
 
 export const viewCommand = command('view [runs...]', {
-  about: 'serve the runs that are kept as pages, to look into, compare and rate',
+  about: 'serve stored runs as web pages, to read, compare and rate them',
   options: {
-    '--port <number>': 'where it listens (default: 8788, or any that is free)',
-    '--host <address>': ['a name of this machine', { default: '127.0.0.1' }],
+    '--port <number>': 'the port to listen on (default: 8788, or any free port)',
+    '--host <address>': ['the address of this machine to listen on', { default: '127.0.0.1' }],
   },
   examples: `
-A run is the id of a kept run (see \`eval list\`), \`last\`, \`last~1\`, or a file of \`eval run --reporter jsonl=FILE\`. One
-is shown first, two are compared; without any the list is. The address has a token that only this start knows: it is for
-browsers of this machine, and nobody else gets in. Runs that are still going on show what they have.
+A run is the id of a stored run (see \`eval list\`), \`last\`, \`last~1\`, or a file of \`eval run --reporter jsonl=FILE\`. With
+one run, its page opens first; with two, their comparison; with none, the list. The printed address has a token that is
+new at each start. Only browsers with the token get in. Runs in progress show the cases so far.
 
 Examples:
   signalbox eval view
@@ -27,7 +27,7 @@ Exit codes: 0 ended by Ctrl-C; 2 wrong call, no such run, a port that is taken, 
     invocation.limitHeapGrowth();
     const port = readWhole('--port', flags.port, 0);
     if (port !== undefined && port > 65_535)
-      throw new RuntimeError('USAGE', `--port is at most 65535, not ${port}`);
+      throw new RuntimeError('USAGE', `--port must be at most 65535, not ${port}`);
     const files = given.filter(isRunFile);
     const open: CommandContext['open'] = async (file, more) =>
       await context.open(file, { ...more, outlivesInterrupt: true });

@@ -26,7 +26,9 @@ export async function watchSuites(
     const work = runTurn({ ...context, signal: AbortSignal.any([signal, turn.signal]) }, run);
     const isDone = await Promise.race([work.then(() => true), change.then(() => false)]);
     if (isDone)
-      terminal.printStderr(`waiting for a change of ${formatCount(files.length, 'file')}; Ctrl-C ends`);
+      terminal.printStderr(
+        `waiting for a change of ${formatCount(files.length, 'file')}; press Ctrl-C to end`,
+      );
     const changed = await change;
     turn.abort();
     await work;
@@ -133,14 +135,14 @@ async function nextChange(before: Stock, signal: AbortSignal): Promise<readonly 
 function refuseForWatch({ resume, again, dataset, record }: RunFlags, isJson: boolean): void {
   const refused = [
     ...(isJson ? ['--json prints one document'] : []),
-    ...(resume === undefined ? [] : ['--resume goes on with one run']),
-    ...(again === undefined ? [] : ['--again goes on with one run']),
-    ...(dataset === '-' ? ['--dataset - is read once'] : []),
+    ...(resume === undefined ? [] : ['--resume continues one run']),
+    ...(again === undefined ? [] : ['--again continues one run']),
+    ...(dataset === '-' ? ['--dataset - can be read only once'] : []),
     ...(record === undefined ? [] : ['--record writes one recording']),
   ];
   const [first] = refused;
   if (first === undefined) return;
-  throw new RuntimeError('USAGE', `${first}, and --watch runs the suites again and again`, {
-    hint: 'Drop one of the two.',
+  throw new RuntimeError('USAGE', `${first}, but --watch runs the suites repeatedly`, {
+    hint: 'Leave out one of the two.',
   });
 }
