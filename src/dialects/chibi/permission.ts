@@ -108,7 +108,7 @@ function textOf(value: unknown): string {
 
 /**
  * Why a URL is sensitive, in chibi's words, or undefined. Checks the host as written, without a DNS lookup. Source:
- * docs/guides/write-hooks.md, pre_fetch_url.
+ * docs/hooks.md, pre_fetch_url.
  */
 export function sensitivityOf(url: string): string | undefined {
   const host = hostOf(url);

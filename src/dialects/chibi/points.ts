@@ -121,7 +121,7 @@ function permissionPoint(fields: Table): ChibiPoint {
 
 const loopResults = { fallback: 'text', fuel: 'fuel', fuel_delta: 'delta' } as const;
 
-/** The 33 points, in the order of chibi's own list. Source: docs/guides/write-hooks.md and tools/hooks.rs. */
+/** The 33 points, in the order of chibi's own list. Source: docs/hooks.md and tools/hooks.rs. */
 export const points = {
   on_start: observerPoint(session),
   on_end: observerPoint(session),

@@ -88,7 +88,7 @@ function resultOf({ callId: id, content }: WireMessage, { given, sent }: Message
   return { id, name, ...(isError && { error: content }) };
 }
 
-/** The request to the model in the form of chibi's request body. Source: docs/guides/write-hooks.md, pre_api_request. */
+/** The request to the model in the form of chibi's request body. Source: docs/hooks.md, pre_api_request. */
 export function describeBody({ model, system_prompt, messages, tools, options }: Turn): Payload {
   const system = system_prompt === '' ? [] : [{ role: 'system', content: system_prompt }];
   const { max_tokens, temperature } = options;

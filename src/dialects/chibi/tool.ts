@@ -32,7 +32,7 @@ function decode(reply: Reply): Decoded<ToolOutcome> {
 
 const retiredVariables = { CHIBI_TOOL_ARGS: undefined, CHIBI_HOOK_DATA: undefined } as const;
 
-/** Writes the event to stdin without a final newline, and the point to CHIBI_HOOK. Source: docs/guides/write-hooks.md. */
+/** Writes the event to stdin without a final newline, and the point to CHIBI_HOOK. Source: docs/hooks.md. */
 export function encode(
   { settings }: HookEntry<ChibiSettings>,
   { point, payload, hookContext }: Question,

@@ -27,7 +27,7 @@ export function shPlugin(schema: string, body: string): string {
   return bashPlugin(schema, body).replace('#!/bin/bash', '#!/bin/sh');
 }
 
-/** A plugin in Python, as docs/guides/write-hooks.md shows it: `hook` and `data` are at hand. */
+/** A plugin in Python, as docs/hooks.md shows it: `hook` and `data` are at hand. */
 export function pythonPlugin(schema: string, body: string): string {
   return `#!/usr/bin/env python3
 import json, os, sys

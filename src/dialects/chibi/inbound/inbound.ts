@@ -22,7 +22,7 @@ import {
 } from '../../inbound.ts';
 
 /**
- * chibi calls Signalbox as a plugin: the point in `CHIBI_HOOK`, the payload on stdin. Source: docs/guides/write-hooks.md of chibi.
+ * chibi calls Signalbox as a plugin: the point in `CHIBI_HOOK`, the payload on stdin. Source: docs/hooks.md of chibi.
  */
 export const inbound: Inbound = { read, unreadable, describe, settingsFor: programFor };
 
