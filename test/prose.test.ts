@@ -14,10 +14,7 @@ const { default: readability }: { readonly default: Readability } = createRequir
 );
 
 const root = join(import.meta.dirname, '..');
-const pages = globSync(['*.md', 'docs/{start,guides,operate}/*.md'], {
-  cwd: root,
-  ignore: ['docs/operate/performance.md'],
-});
+const pages = globSync(['*.md', 'docs/{start,guides,operate}/*.md'], { cwd: root });
 
 /** The sentences of a page: without code, tables and headings, and with each item of a list as a sentence of its own. */
 function proseOf(markdown: string): string {
