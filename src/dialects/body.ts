@@ -145,7 +145,7 @@ function ownErrorText(stdout: Uint8Array): string | undefined {
 function decodeUtf8(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   throw malformed(
-    `stdout is not UTF-8: byte ${invalidOffset(bytes)} belongs to no character`,
+    `stdout is not UTF-8: byte ${invalidOffset(bytes)} is not part of a character`,
     'Write UTF-8 to stdout.',
   );
 }
@@ -238,13 +238,13 @@ function wholeCharacters(prefix: Uint8Array): string | undefined {
 function hintOfExit(exitCode: number | null, stderr: string): string | undefined {
   // Matches how dash, bash, env and the kernel's loader print a name that ends in a carriage return.
   if (exitCode !== 0 && /\r['’"]?: |\\r['’"]|\^M/.test(stderr)) {
-    return 'A script in it has Windows line ends (CRLF), which are read as parts of its commands: save it with LF line ends.';
+    return 'A script in it has Windows line endings (CRLF), which are read as parts of its commands: save it with LF line endings.';
   }
   if (exitCode === 127) {
     return 'A program that it calls was not found. Processes get PATH and the variables that `env` names; its stderr is in the log.';
   }
   if (exitCode === 126) {
-    return 'A program that it calls may not be executed: `chmod +x` makes it so. Its stderr is in the log.';
+    return 'A program that it calls is not executable: run `chmod +x` on it. Its stderr is in the log.';
   }
   return undefined;
 }

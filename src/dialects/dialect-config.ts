@@ -164,7 +164,7 @@ export const withoutNativeKeys = {
   runtime: { const: 'exec' },
 } as const;
 
-export const modifiesHint = 'The rules of its system say which of its hooks are asked together.';
+export const modifiesHint = 'The rules of its system say which of its hooks run at the same time.';
 
 /** A number of milliseconds that a timer can wait, as JSON Schema. */
 export const milliseconds = { type: 'integer', minimum: 1, maximum: longestMs } as const;

@@ -109,7 +109,7 @@ export type KeyUses = Readonly<Record<string, KeyUse>>;
 /** Reports that the file disables its hooks: an error under `on_failure: deny`, else a warning. */
 export function reportDisabled({ mustNotDrop, addFinding }: ImportContext, path: Path, how: string): void {
   const message = `is ${how}: no hook of this file runs`;
-  const hint = '`on_failure: deny` holds here, and a guard that is switched off guards nothing.';
+  const hint = '`on_failure: deny` is set here, and a guard that is switched off lets calls pass.';
   addFinding({
     severity: mustNotDrop ? 'error' : 'warning',
     path,
@@ -143,7 +143,7 @@ export function reportKeys(
     } else {
       const meant = findNearest(key, guarding);
       const severity = meant !== undefined && mustNotDrop ? 'error' : 'warning';
-      const message = meant === undefined ? 'is not known and ignored' : 'is not known';
+      const message = meant === undefined ? 'is unknown and ignored' : 'is unknown';
       addFinding({
         ...at,
         severity,
@@ -154,7 +154,7 @@ export function reportKeys(
   }
 }
 
-const droppedGuard = '`on_failure: deny` holds here, and a guard that does not run guards nothing.';
+const droppedGuard = '`on_failure: deny` is set here, and a guard that does not run lets calls pass.';
 
 function isGuard(use: KeyUse | undefined): boolean {
   return typeof use === 'object' && 'guard' in use;

@@ -97,7 +97,7 @@ export function requireMembers(
 
 export function invalidPayload(message: string): RuntimeError {
   const hint =
-    'A payload is what the point has on stdin; docs/reference/dialects.md lists the points of every dialect.';
+    'A payload is what the point receives on stdin; docs/reference/dialects.md lists the points of every dialect.';
   return new RuntimeError('EVENT_INVALID', message, { hint });
 }
 

@@ -38,7 +38,7 @@ function isNative(name: string): name is NativeName {
 /** Throws INTERNAL for a foreign dialect, which the config has already refused. */
 export function requireNative(name: string): Dialect {
   if (isNative(name)) return natives[name];
-  throw new RuntimeError('INTERNAL', `${name} is no native dialect`);
+  throw new RuntimeError('INTERNAL', `${name} is not a native dialect`);
 }
 
 export function toolDialectOf(name: string): DialectConfig['tool'] {

@@ -59,7 +59,7 @@ test.concurrent('hooks import prints the entries and, in their places, what it l
     code: 1,
     stdout: printed,
     stderr: [
-      '.claude/settings.json:2:3 note: permissions: rules are not hooks, and are left where they are',
+      '.claude/settings.json:2:3 note: permissions: rules are not hooks, and are not imported',
       `.claude/settings.json:7:9 hooks.PreToolUse[0].hooks[1]: ${refused}`,
       expect.stringMatching(/^\.claude\/settings\.json:8:\d+ hooks\.PreToolUse\[0\]\.hooks\[2\].*gone\.py/),
       expect.stringMatching(/^\.claude\/settings\.json:10:\d+ hooks\.PreToolUse\[1\]\.matcher/),

@@ -223,7 +223,7 @@ hooks:
       'error 5:68 hooks[guard].modifies: must be true or false, not the string "never"',
       'error 7:70 hooks[told].modifies: cannot be set on a hook that only observes | Remove it: the answer of such a hook is not read.',
       'error 8:82 hooks[seen].modifies: cannot be set on a hook that only observes | Remove it: the answer of such a hook is not read.',
-      'error 9:99 hooks[gate].modifies: cannot be combined with `dialect: claude` | The rules of its system say which of its hooks are asked together.',
+      'error 9:99 hooks[gate].modifies: cannot be combined with `dialect: claude` | The rules of its system say which of its hooks run at the same time.',
     ],
   },
   {

@@ -192,7 +192,7 @@ describe('what is wrong with an entry', () => {
     {
       spec: '{dialect: claude, command: sh, claude: {event: PreToolUSe}}',
       errors: [
-        'hooks[h].claude.event: is no event of Claude Code (got: PreToolUSe) | did you mean `PreToolUse`?',
+        'hooks[h].claude.event: is not an event of Claude Code (got: PreToolUSe) | did you mean `PreToolUse`?',
       ],
     },
     {
@@ -208,7 +208,7 @@ describe('what is wrong with an entry', () => {
     {
       spec: '{dialect: claude, command: sh, runtime: server, claude: {event: Stop}}',
       errors: [
-        'hooks[h].runtime: must be exec (got: server) | A Claude Code handler is started anew for each event; leave `runtime` out.',
+        'hooks[h].runtime: must be exec (got: server) | A Claude Code handler starts anew for each event: remove `runtime`.',
       ],
     },
     { spec: '{dialect: claude, claude: {event: Stop}}', errors: ['hooks[h].command: is required'] },
@@ -218,11 +218,11 @@ describe('what is wrong with an entry', () => {
     },
     {
       spec: '{dialect: claude, command: sh, claude: {event: Stop, type: http, url: "http://x"}}',
-      errors: ['hooks[h].command: has no place in an http handler'],
+      errors: ['hooks[h].command: is not allowed in an http handler'],
     },
     {
       spec: '{dialect: claude, command: sh, args: [], claude: {event: Stop, shell: bash}}',
-      errors: ['hooks[h].claude.shell: has no place beside `args`, where there is no shell'],
+      errors: ['hooks[h].claude.shell: cannot be combined with `args`, which need no shell'],
     },
     {
       spec: '{dialect: claude, command: "x ${user_config.KEY}", claude: {event: Stop}}',
@@ -263,18 +263,18 @@ describe('what is wrong with an entry', () => {
     },
     {
       spec: '{dialect: agentao, command: cat, agentao: {event: UserPromptSubmit, prompt: x}}',
-      errors: ['hooks[h].command: has no place beside agentao.prompt'],
+      errors: ['hooks[h].command: cannot be combined with agentao.prompt'],
     },
     {
       spec: '{dialect: agentao, command: cat, args: [x], agentao: {event: Stop}}',
       errors: [
-        'hooks[h].args: cannot be combined with `dialect: agentao` | `command` is a shell line: write them into it.',
+        'hooks[h].args: cannot be combined with `dialect: agentao` | `command` is a shell line: write the arguments into it.',
       ],
     },
     {
       spec: '{dialect: picoclaw, command: sh, runtime: exec, hook: tool}',
       errors: [
-        'hooks[h].runtime: must be server (got: exec) | A PicoClaw process always stays; leave `runtime` out.',
+        'hooks[h].runtime: must be server (got: exec) | A PicoClaw process always keeps running: remove `runtime`.',
       ],
     },
     {
@@ -291,7 +291,7 @@ describe('what is wrong with an entry', () => {
     },
     {
       spec: '{dialect: picoclaw, command: sh, hook: tool, picoclaw: {intercept: [before_llm]}}',
-      errors: ['hooks[h].hook: has no place beside picoclaw.intercept | Keep one of the two forms.'],
+      errors: ['hooks[h].hook: cannot be combined with picoclaw.intercept | Keep one of the two forms.'],
     },
     {
       spec: '{dialect: picoclaw, command: sh, picoclaw: {intercept: [before_lm]}}',
@@ -302,13 +302,13 @@ describe('what is wrong with an entry', () => {
     {
       spec: '{dialect: picoclaw, command: sh, picoclaw: {observe: [turn_ends]}}',
       errors: [
-        'hooks[h].picoclaw.observe[0]: is no kind of event of PicoClaw (got: turn_ends) | did you mean `turn_end`?',
+        'hooks[h].picoclaw.observe[0]: is not a kind of event of PicoClaw (got: turn_ends) | did you mean `turn_end`?',
       ],
     },
     {
       spec: '{dialect: picoclaw, command: sh, mode: filter, hook: tool}',
       errors: [
-        'hooks[h].mode: cannot be combined with `dialect: picoclaw` | `picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.',
+        'hooks[h].mode: cannot be combined with `dialect: picoclaw` | `picoclaw.intercept` and `picoclaw.observe` say what it answers and receives.',
       ],
     },
     {
@@ -356,7 +356,7 @@ describe('a tool', () => {
     },
     {
       keys: 'exec: {command: sh, runtime: server}, dialect: chibi',
-      error: 'tools[t].exec.runtime: must be exec: a chibi plugin is started anew for each call',
+      error: 'tools[t].exec.runtime: must be exec: a chibi plugin starts anew for each call',
     },
     {
       keys: 'exec: {command: sh, dialect: promptkit}, dialect: chibi',
@@ -390,7 +390,7 @@ describe('what fails open is told', () => {
     },
     {
       spec: '{dialect: chibi, command: sh}',
-      note: 'note 5:5 hooks[h]: lets the event pass when it fails: an exit code other than 0, an empty answer, one that is no JSON object, a wrong type | Set `on_failure: deny` to deny the event instead.',
+      note: 'note 5:5 hooks[h]: lets the event pass when it fails: an exit code other than 0, an empty answer, one that is not a JSON object, a wrong type | Set `on_failure: deny` to deny the event instead.',
     },
   ])('$spec', ({ spec, note }) => {
     expect(hooks(spec).problems).toEqual([note]);
@@ -413,12 +413,12 @@ describe('the dialect’s own checks', () => {
     {
       spec: '{dialect: claude, command: sh, claude: {event: PreToolUse, matcher: "("}}',
       key: 'claude.matcher',
-      fault: 'the matcher "(" is no regular expression',
+      fault: 'the matcher "(" is not a regular expression',
     },
     {
       spec: '{dialect: claude, command: sh, claude: {event: PreToolUse, if: a && b}}',
       key: 'claude.if',
-      fault: '"a && b" is no permission rule',
+      fault: '"a && b" is not a permission rule',
     },
     {
       spec: '{dialect: agentao, command: cat, agentao: {event: PreToolUse, matcher: {tool_name: "^($"}}}',

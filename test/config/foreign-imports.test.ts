@@ -127,7 +127,9 @@ describe('top-level keys of foreign files', () => {
       );
       const problem = expect.stringMatching(/^warning .*modules: names a hooks module/);
       expect(open).toEqual([problem]);
-      expect(strict).toEqual([expect.stringMatching(/^error .*modules: .*\| `on_failure: deny` holds here/)]);
+      expect(strict).toEqual([
+        expect.stringMatching(/^error .*modules: .*\| `on_failure: deny` is set here/),
+      ]);
     },
   );
 
@@ -217,7 +219,7 @@ describe('a settings file of Claude Code', () => {
   test.each([
     {
       handler: { type: 'prompt', prompt: 'x' },
-      error: `hooks.Stop[0].hooks[0]: hook type 'prompt' ${refused} | Or let a declared provider judge: \`prompt_provider\` beside \`dialect: claude\` of the import.`,
+      error: `hooks.Stop[0].hooks[0]: hook type 'prompt' ${refused} | Or set \`prompt_provider\` beside \`dialect: claude\` of the import, so that a declared provider judges.`,
     },
     { handler: { type: 'agent' }, error: `hooks.Stop[0].hooks[0]: hook type 'agent' ${refused}` },
     { handler: { type: 'mcp_tool' }, error: `hooks.Stop[0].hooks[0]: hook type 'mcp_tool' ${refused}` },
@@ -291,7 +293,7 @@ describe('a settings file of Claude Code', () => {
     { title: 'rules of Agentao', file: { ...off, ...settings('PreToolUse', command('cat')) } },
   ])('that switches its hooks off is an error where guards must hold: $title [CC-1-11]', ({ file }) => {
     const error =
-      'error s.json:2:2 disableAllHooks: is true: no hook of this file runs | `on_failure: deny` holds here, and a guard that is switched off guards nothing.';
+      'error s.json:2:2 disableAllHooks: is true: no hook of this file runs | `on_failure: deny` is set here, and a guard that is switched off lets calls pass.';
     const strict = load('{file: s.json, on_failure: deny}', { 's.json': file });
     const byDefault = load('{file: s.json}\ndefaults: {on_failure: deny}', { 's.json': file });
     const open = load('{file: s.json}', { 's.json': file });
@@ -314,7 +316,7 @@ describe('a settings file of Claude Code', () => {
     {
       more: { timeout: 0 },
       warning:
-        'warning s.json:9:18 hooks.Stop[0].hooks[0].timeout: is no number of seconds above 0; the default applies',
+        'warning s.json:9:18 hooks.Stop[0].hooks[0].timeout: is not a number of seconds above 0; the default applies',
       isAsync: false,
       timeoutMs: undefined,
     },
@@ -679,9 +681,9 @@ describe('config.json of PicoClaw', () => {
     );
     expect(problems).toEqual([
       expect.stringMatching(
-        /^warning c\/config\.json:\d+:\d+ hooks\.defaults\.observer_timeout_ms: is no number of milliseconds above 0; the default, 500, applies$/,
+        /^warning c\/config\.json:\d+:\d+ hooks\.defaults\.observer_timeout_ms: is not a number of milliseconds above 0; the default, 500, applies$/,
       ),
-      'note runtime.yaml:5:33 imports[0].file: its processes have a closed environment, where PicoClaw gave them all that the host had | Name what else they need in `env`.',
+      'note runtime.yaml:5:33 imports[0].file: its processes have a closed environment, but PicoClaw gives them all variables of the host | Name what else they need in `env`.',
     ]);
   });
 
@@ -692,20 +694,20 @@ describe('config.json of PicoClaw', () => {
     {
       file: { isolation: { enabled: true }, ...one({}) },
       error:
-        'isolation.enabled: processes would run with less isolation than this asks for | Set it to false, or keep these hooks out.',
+        'isolation.enabled: processes would run with less isolation than this asks for | Set it to false, or remove these hooks.',
     },
     {
       file: { hooks: { builtins: { x: {} } } },
       error:
-        'hooks.builtins.x: is compiled into PicoClaw and cannot run here | Set `enabled: false`, and put a process in its place.',
+        'hooks.builtins.x: is compiled into PicoClaw and cannot run here | Set `enabled: false`, and use a process instead.',
     },
     { file: one({ transport: 'http' }), error: 'hooks.processes.p.transport: must be stdio (got: http)' },
     { file: one({ command: [] }), error: 'hooks.processes.p.command: must be a list with a program' },
     {
       file: one({ intercept: ['before_lm'] }),
-      error: 'hooks.processes.p.intercept[0]: is not known (got: before_lm) | did you mean `before_llm`?',
+      error: 'hooks.processes.p.intercept[0]: is unknown (got: before_lm) | did you mean `before_llm`?',
     },
-    { file: one({ observe: ['turn'] }), error: 'hooks.processes.p.observe[0]: is not known (got: turn)' },
+    { file: one({ observe: ['turn'] }), error: 'hooks.processes.p.observe[0]: is unknown (got: turn)' },
     { file: one({ intercept: [] }), error: 'hooks.processes.p: has neither intercept nor observe' },
     { file: one({ intercept: [''] }), error: 'hooks.processes.p: has neither intercept nor observe' },
     {
@@ -746,7 +748,7 @@ describe('config.json of PicoClaw', () => {
       },
     ].map(({ file: given, at, meant }) => ({
       file: given,
-      error: `${at}: is not known | did you mean \`${meant}\`?`,
+      error: `${at}: is unknown | did you mean \`${meant}\`?`,
     })),
   ])('is refused for $error', ({ file: given, error }) => {
     const { config, problems } = load('{dialect: picoclaw, file: c.json}', { 'c.json': given });
@@ -768,8 +770,8 @@ describe('config.json of PicoClaw', () => {
     expect([hooks.length, problems.filter((each) => each.startsWith('warning'))]).toEqual([
       1,
       [
-        expect.stringMatching(/^warning c\.json:\d+:\d+ hooks\.hidden: is not known and ignored$/),
-        expect.stringMatching(/ hooks\.processes\.p\.timeout_ms: is not known and ignored$/),
+        expect.stringMatching(/^warning c\.json:\d+:\d+ hooks\.hidden: is unknown and ignored$/),
+        expect.stringMatching(/ hooks\.processes\.p\.timeout_ms: is unknown and ignored$/),
       ],
     ]);
   });
@@ -807,7 +809,7 @@ describe('config.json of PicoClaw', () => {
     expect([config, problems]).toEqual([
       undefined,
       [
-        'error c.json:14:3 hooks.enabled: is false: no hook of this file runs | `on_failure: deny` holds here, and a guard that is switched off guards nothing.',
+        'error c.json:14:3 hooks.enabled: is false: no hook of this file runs | `on_failure: deny` is set here, and a guard that is switched off lets calls pass.',
       ],
     ]);
   });

@@ -81,7 +81,7 @@ describe('importHooks', () => {
       },
     ]);
     expect(problems.map(({ severity, message }) => `${severity} ${message}`)).toEqual([
-      'note permissions: rules are not hooks, and are left where they are',
+      'note permissions: rules are not hooks, and are not imported',
       "error hooks.PreToolUse[0].hooks[1]: hook type 'prompt' asks a model to judge, which Signalbox does not do; use a command or http handler",
       `error hooks.PreToolUse[0].hooks[2].command: ${join(folder, 'gone.sh')} does not exist`,
     ]);

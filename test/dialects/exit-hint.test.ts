@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openRuntime } from '../../src/index.ts';
 
 const lineEnds =
-  'A script in it has Windows line ends (CRLF), which are read as parts of its commands: save it with LF line ends.';
+  'A script in it has Windows line endings (CRLF), which are read as parts of its commands: save it with LF line endings.';
 
 test.each([
   { shell: '/bin/sh', script: 'no-such-program-here\r\n', hint: lineEnds },
@@ -18,7 +18,7 @@ test.each([
   {
     shell: '/bin/sh',
     script: 'exit 126\n',
-    hint: expect.stringMatching(/^A program that it calls may not be executed/),
+    hint: expect.stringMatching(/^A program that it calls is not executable/),
   },
   {
     shell: '/bin/sh',

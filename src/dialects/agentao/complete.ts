@@ -151,7 +151,7 @@ export function describe(
         at_max_iter: event.end === 'max_iterations',
       };
     default:
-      throw new RuntimeError('INTERNAL', `agentao hears nothing of ${event.phase} at ${point}`);
+      throw new RuntimeError('INTERNAL', `agentao has no event for ${event.phase} at ${point}`);
   }
 }
 

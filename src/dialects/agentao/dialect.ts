@@ -105,7 +105,7 @@ function wrapReminder(text: string): string {
 function toForcedTurn(answer: Answer & { readonly verdict: 'modify' }): Answer {
   const { value } = answer.replace;
   const followUp = isObject(value) ? value['follow_up'] : undefined;
-  if (typeof followUp !== 'string') throw malformed('a forced turn has no text to go on with');
+  if (typeof followUp !== 'string') throw malformed('a forced turn has no text to continue with');
   const follow_up = `<system-reminder>Stop hook injected this</system-reminder>\n${followUp}`;
   return { ...answers.modify({ follow_up }), reason: answer.reason, metadata: answer.metadata };
 }
@@ -224,7 +224,7 @@ function findDenial(
       failure: undefined,
     });
     if (denial === undefined || !isDenial(denial.output)) continue;
-    const message = 'its denial counts, though it does not stand alone on stdout: print one JSON object';
+    const message = 'its denial counts, although stdout has other text too: print one JSON object';
     return decoded(denial.output, [...denial.notes, { level: 'warn', message }]);
   }
   return undefined;
@@ -264,7 +264,7 @@ function noteMisplacedDecision(point: string, body: Body, { verdict }: Answer): 
   const right =
     point === 'PreToolUse'
       ? 'write `{"hookSpecificOutput": {"permissionDecision": …}}`'
-      : `${point} knows no permission, what denies there is \`{"blockingError": …}\``;
+      : `${point} has no permission decision; deny with \`{"blockingError": …}\``;
   return [{ level: 'warn', message: `its \`${key}\` has no effect: ${right}` }];
 }
 

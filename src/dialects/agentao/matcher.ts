@@ -39,7 +39,7 @@ export function findMatcherFaults(event: string, matcher: Matcher): readonly Mat
     const runs = matches(event, matcher, [])
       ? 'the rule runs every time'
       : 'with this one the rule never runs';
-    return [{ severity: 'warning', message: `a matcher has no meaning on ${event}: ${runs}` }];
+    return [{ severity: 'warning', message: `a matcher has no effect on ${event}: ${runs}` }];
   }
   return Object.entries(matcher).flatMap(([key, pattern]): MatcherFault[] => {
     if (!keys.includes(key)) {

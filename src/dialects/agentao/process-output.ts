@@ -53,7 +53,8 @@ export function isTruncatedObject({ text, json }: ProcessOutput): boolean {
 
 export function noteTextBesideJson({ text, body }: ProcessOutput): readonly Note[] {
   if (body !== undefined || !text.split('\n').some((line) => line.trimStart().startsWith('{'))) return [];
-  const message = 'stdout is read as text, though a line of it begins like a JSON object: print nothing else';
+  const message =
+    'stdout is read as text, although one of its lines looks like a JSON object: print only that object';
   return [{ level: 'warn', message }];
 }
 

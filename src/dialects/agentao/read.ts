@@ -116,7 +116,7 @@ function inputOf({ body, specific }: ReplyFields): Json | undefined {
     throw malformed(`the reply's \`updatedInput\` is not an object: ${excerpt(input.text)}`);
   }
   if (holdsNonFinite(input.value))
-    throw malformed("the reply's `updatedInput` has a number that JSON has not");
+    throw malformed("the reply's `updatedInput` has a number that JSON does not allow");
   return input;
 }
 
@@ -204,7 +204,7 @@ function readContext(body: Body): { readonly context: readonly string[]; readonl
     ];
     const isStop = stops.some((each) => each !== undefined && each !== false);
     return isStop
-      ? { context, remark: `SessionStart stops nothing: ${excerpt(body.json.text)} has no effect` }
+      ? { context, remark: `SessionStart cannot stop anything: ${excerpt(body.json.text)} has no effect` }
       : { context };
   } catch (thrown) {
     return { context: [], remark: `SessionStart takes context only: ${toRuntimeError(thrown).message}` };
@@ -338,15 +338,15 @@ function forceTurn(
   const beside = { reason, metadata };
   const why = whyOverridden(asked);
   if (why === undefined) return decoded(answers.modify({ follow_up: followUp }, beside));
-  return decoded(answers.modify({}, beside), [{ level: 'warn', message: `${why}: the answer stands` }]);
+  return decoded(answers.modify({}, beside), [{ level: 'warn', message: `${why}: the answer is final` }]);
 }
 
 function whyOverridden({ entry, question: { hookContext } }: HookQuestion): string | undefined {
   const cap = entry.settings.stopReentryCap;
   if (hookContext.forcedTurns >= cap) {
-    return `it made the turn go on ${cap} times, which is \`agentao.stop_reentry_cap\``;
+    return `it continued the turn ${cap} times, which is \`agentao.stop_reentry_cap\``;
   }
-  return hookContext.isLastRound === true ? 'it would make the turn go on, and no round is left' : undefined;
+  return hookContext.isLastRound === true ? 'it would continue the turn, but no round is left' : undefined;
 }
 
 function noteOnBlock(fields: ReplyFields, decision: 'block' | 'approve' | undefined): Note[] {

@@ -146,7 +146,10 @@ export function readInvalidJson(
   { entry, question }: HookQuestion,
   { output, notes }: Decoded<Answer>,
 ): Decoded<Answer> {
-  const rule = { cause: 'agentao.bad_json', what: 'printed what begins as a JSON object and is none' };
+  const rule = {
+    cause: 'agentao.bad_json',
+    what: 'printed something that begins like a JSON object but is not one',
+  };
   const isClosable = closable.includes(question.point);
   const read = failOpen(entry, rule, { answer: output, notes, isClosable });
   const answer = hasRuleResults(question.point)

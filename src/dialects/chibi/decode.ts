@@ -29,14 +29,14 @@ export function decode(entry: ChibiEntry, question: Question, reply: Reply | Run
   const { isFilter } = requirePoint(question.point);
   if (!isFilter) return readObserver(question.point, reply);
   if (reply instanceof RuntimeError) return decoded(abortFor(entry, question, reply));
-  if (reply.via === 'rpc') throw malformed('a chibi plugin is started anew for each call');
+  if (reply.via === 'rpc') throw malformed('a chibi plugin starts anew for each call');
   return readOutput(entry, question, reply);
 }
 
 function readObserver(point: string, reply: Reply | RuntimeError): Decoded<Answer> {
   const problem = reply instanceof RuntimeError ? reply.message : describeCrash(reply);
   if (problem === undefined) return decoded(answers.allow());
-  const message = `${point} told it, and it failed: ${problem}`;
+  const message = `it failed at ${point}: ${problem}`;
   return decoded(answers.allow(), [{ level: 'warn', message }]);
 }
 
@@ -71,7 +71,7 @@ function readOutput(entry: ChibiEntry, question: Question, reply: ProcessReply):
   if (value === undefined) {
     return failOpen(entry, {
       cause: 'chibi.not_json',
-      what: 'printed something else than one JSON document',
+      what: 'printed something other than one JSON document',
     });
   }
   if (!isObject(value)) return failOpen(entry, { cause: 'chibi.no_object', what: 'printed no JSON object' });
@@ -175,10 +175,10 @@ function replaceWith(results: Results): Answer {
 function replaceMember(key: string, json: Json): readonly (readonly [string, unknown])[] {
   switch (key) {
     case 'arguments':
-      if (!isObject(json.value)) throw malformed('its `arguments` are no object');
+      if (!isObject(json.value)) throw malformed('its `arguments` are not an object');
       return [['args', json]];
     case 'request_body':
-      if (!isObject(json.value)) throw malformed('its `request_body` is no object');
+      if (!isObject(json.value)) throw malformed('its `request_body` is not an object');
       readBodyChange(json);
       return [[key, json]];
     case 'include':
@@ -244,15 +244,18 @@ function isVerdictKey(key: string): boolean {
 
 function findDenyingKey(point: string, body: Body): string | undefined {
   const repeated = verdictKeys.find((word) => isAmbiguous(body, word));
-  if (repeated !== undefined) return `it gave \`${repeated}\` twice`;
+  if (repeated !== undefined) return `it gave \`${repeated}\` more than once`;
   const miscased = body.members.find(({ key }) => isVerdictKey(key) && key !== key.toLowerCase());
   if (miscased !== undefined)
-    return `it gave \`${miscased.key}\` in the place of \`${miscased.key.toLowerCase()}\``;
+    return `it gave \`${miscased.key}\` instead of \`${miscased.key.toLowerCase()}\``;
   const { results } = requirePoint(point);
   const foreign = verdictKeys.find(
     (word) => !(word in results) && body.get(word)?.value === denyingValues[word],
   );
-  return foreign && `it gave \`${foreign}: ${denyingValues[foreign]}\`, a word of other points than ${point}`;
+  return (
+    foreign &&
+    `it gave \`${foreign}: ${denyingValues[foreign]}\`, which belongs to other points than ${point}`
+  );
 }
 
 function textAt(body: Body, key: string): string | undefined {

@@ -161,7 +161,7 @@ function describeEvent(point: string, event: HookEvent): Payload {
       return { ...callOf({ ...event.request, args: event.asked }), result: output, cached: false };
     }
   }
-  throw new RuntimeError('INTERNAL', `chibi's ${point} does not hear of ${event.phase}`);
+  throw new RuntimeError('INTERNAL', `chibi's ${point} has no event for ${event.phase}`);
 }
 
 function callOf({ name, args }: ToolHookRequest) {

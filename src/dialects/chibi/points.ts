@@ -22,14 +22,14 @@ export interface ChibiSettings {
   readonly projectRoot: string;
 }
 
-const text = member('text', 'is no text');
-const count = member('count', 'is no whole number from 0');
-const list = member('list', 'is no list');
-const object = member('object', 'is no object');
-const anything = member('any', 'is no value');
-const flag = member('flag', 'is no boolean');
-const textOrNull = withFallback(member('text or null', 'is no text, nor null'), null);
-const numberOrNull = withFallback(member('number or null', 'is no number, nor null'), null);
+const text = member('text', 'is not a string');
+const count = member('count', 'is not a whole number from 0');
+const list = member('list', 'is not a list');
+const object = member('object', 'is not an object');
+const anything = member('any', 'is not a value');
+const flag = member('flag', 'is not a boolean');
+const textOrNull = withFallback(member('text or null', 'is neither a string nor null'), null);
+const numberOrNull = withFallback(member('number or null', 'is neither a number nor null'), null);
 const optionalText = optional(text);
 
 const contextRows = {

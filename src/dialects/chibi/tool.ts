@@ -23,7 +23,7 @@ function encodeCall({ name, args }: ToolCall): Message {
 }
 
 function decode(reply: Reply): Decoded<ToolOutcome> {
-  if (reply.via === 'rpc') throw malformed('a chibi plugin is started anew for each call');
+  if (reply.via === 'rpc') throw malformed('a chibi plugin starts anew for each call');
   const { exitCode, signal, stdout } = reply;
   if (exitCode !== 0 || signal !== null) throw exitError(reply, 'Tool execution failed or was cancelled');
   if (!isUtf8(stdout)) throw malformed('stdout is not UTF-8', 'Write UTF-8 to stdout.');

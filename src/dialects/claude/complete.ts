@@ -21,16 +21,16 @@ export function complete(point: string, given: Payload, hookContext: HookContext
   const table = { ...common, ...own };
   const payload = fillIn(table, given, hookContext);
   requireMembers(table, payload, (key, kind) =>
-    kind === undefined ? `${point} has no \`${key}\`` : `the \`${key}\` of ${point} is no ${kind}`,
+    kind === undefined ? `${point} has no \`${key}\`` : `the \`${key}\` of ${point} is not ${kind}`,
   );
   return payload;
 }
 
-const text = member('text', 'string');
-const flag = member('flag', 'boolean');
-const number = member('number', 'number');
-const object = member('object', 'object');
-const list = member('list', 'list');
+const text = member('text', 'a string');
+const flag = member('flag', 'a boolean');
+const number = member('number', 'a number');
+const object = member('object', 'an object');
+const list = member('list', 'a list');
 const optionalText = optional(text);
 
 const common: Table = {
@@ -94,7 +94,7 @@ export const fields: Readonly<Record<string, Table>> = {
   },
   PermissionRequest: { ...tool, permission_suggestions: optional(list) },
   PermissionDenied: { ...toolCall, reason: withFallback(text, '') },
-  PostToolUse: { ...toolCall, tool_response: member('any', 'value'), duration_ms: optional(number) },
+  PostToolUse: { ...toolCall, tool_response: member('any', 'a value'), duration_ms: optional(number) },
   PostToolUseFailure: {
     ...toolCall,
     error: text,
@@ -131,7 +131,7 @@ export const fields: Readonly<Record<string, Table>> = {
   FileChanged: { file_path: text, event: withFallback(text, 'change') },
   WorktreeCreate: { name: text },
   WorktreeRemove: { worktree_path: text },
-  PreCompact: { trigger: text, custom_instructions: withFallback(member('text or null', 'string'), '') },
+  PreCompact: { trigger: text, custom_instructions: withFallback(member('text or null', 'a string'), '') },
   PostCompact: { trigger: text, compact_summary: withFallback(text, '') },
   PreModelSwitch: modelSwitch,
   PostModelSwitch: modelSwitch,

@@ -53,7 +53,7 @@ export function decode(
 ): Decoded<Answer> {
   const asked = toHookQuestion(entry, question);
   if (reply instanceof RuntimeError) return withEnvFile(question, readFault(asked, reply));
-  if (reply.via === 'rpc') throw malformed('a Claude Code hook is no server');
+  if (reply.via === 'rpc') throw malformed('a Claude Code hook is not a server');
   const read =
     question.point === 'WorktreeCreate'
       ? readWorktree
@@ -82,7 +82,7 @@ function readProcess(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> 
 
 /** A truncated or invalid JSON object may have been a denial. It may also count as plain text. */
 function readInvalidJson(asked: HookQuestion, text: string): Decoded<Answer> {
-  const what = 'printed what begins as a JSON object and is none';
+  const what = 'printed something that begins like a JSON object but is not one';
   // An object with an error inside was not meant as text for the model.
   const isText = asked.rule.takesText === true && !text.endsWith('}');
   return letPass(asked, { cause: 'claude.bad_json', what }, isText ? [text] : []);
@@ -106,7 +106,7 @@ function readHttp(asked: HookQuestion, { httpStatus = 0, stdout }: ProcessReply)
   const printed = parsePrinted(stdout);
   if (printed.kind === 'nothing') return decoded(noDecision(asked));
   if (printed.kind === 'object') return readObject(asked, printed.output, undefined);
-  const what = `answered HTTP status ${httpStatus} with a body that is no JSON object`;
+  const what = `answered HTTP status ${httpStatus} with a body that is not a JSON object`;
   return letPass(asked, { cause: 'claude.http_error', what });
 }
 
@@ -125,7 +125,7 @@ function failureOf({ code, message, details }: RuntimeError) {
   const isHttp = details['http'] === true;
   if (code === 'PROCESS_TIMEOUT') return { cause: 'claude.timeout', what: 'did not answer in time' };
   if (isHttp && (code === 'PROCESS_START' || code === 'REPLY_MALFORMED')) {
-    return { cause: 'claude.http_error', what: `could not be asked (${message})` };
+    return { cause: 'claude.http_error', what: `could not be reached (${message})` };
   }
   if (code === 'PROCESS_START') return { cause: 'claude.spawn', what: `could not be started (${message})` };
   return undefined;
@@ -142,7 +142,8 @@ function readObject(asked: HookQuestion, output: ReplyObject, blocked: Blocked |
   if (answer === undefined && fault !== undefined) {
     return letPass(asked, { cause: 'claude.bad_schema', what: fault });
   }
-  if (fault !== undefined) notes.push({ level: 'warn', message: `it ${fault}; only what stops counts` });
+  if (fault !== undefined)
+    notes.push({ level: 'warn', message: `it ${fault}; only the parts that stop count` });
   const finalAnswer = answer ?? noDecision(asked, beside);
   return decoded(finalAnswer, [...notes, ...noteMisplacedDecision(asked, output, finalAnswer)]);
 }

@@ -256,5 +256,5 @@ function lostRewrites(point: string, hookAnswers: readonly HookAnswer[]): string
   });
   if (rewriters.length < 2) return [];
   const what = key === 'args' ? 'arguments' : 'result';
-  return [`several hooks replaced the ${what}; "${rewriters.at(-1)?.hook}" stands last in the file and wins`];
+  return [`several hooks replaced the ${what}; "${rewriters.at(-1)?.hook}" is the last in the file and wins`];
 }

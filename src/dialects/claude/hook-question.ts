@@ -95,7 +95,7 @@ export function applyStopCap(asked: HookQuestion, read: Decoded<Answer>): Decode
   if (!continuesTurn(asked, output)) return read;
   const why = whyOverridden(asked);
   if (why === undefined) return read;
-  const message = `${why}, and is not forced on again`;
+  const message = `${why}, and is not continued again`;
   const metadata = Json.from({ ...membersOf(output.metadata), warnings: [message] });
   return { output: answers.allow({ metadata }), notes: [...read.notes, { level: 'warn', message }] };
 }
@@ -103,7 +103,7 @@ export function applyStopCap(asked: HookQuestion, read: Decoded<Answer>): Decode
 function whyOverridden({ entry, question: { hookContext } }: HookQuestion): string | undefined {
   const { stopCap } = entry.settings;
   if (stopCap > 0 && hookContext.forcedTurns >= stopCap) {
-    return `the turn has gone on ${stopCap} times in a row after its answer`;
+    return `the turn was continued ${stopCap} times in a row after its answer`;
   }
   return hookContext.fuel !== null && hookContext.fuel.remaining <= 0
     ? 'the turn has no round left'

@@ -13,7 +13,7 @@ export function findMatcherFault(event: string, matcher: string): string | undef
   const isPattern =
     eventRules[event]?.matcher !== undefined && matcher !== '*' && !isNameList(event, matcher);
   if (!isPattern || compileInclusivePattern(matcher) !== undefined) return undefined;
-  return `the matcher ${JSON.stringify(matcher)} is no regular expression`;
+  return `the matcher ${JSON.stringify(matcher)} is not a regular expression`;
 }
 
 function isNameList(event: string, matcher: string): boolean {
@@ -29,7 +29,7 @@ interface Rule {
 /** The fault of an `if`, as a sentence without its end. Undefined if it is one permission rule. */
 export function findConditionFault(condition: string): string | undefined {
   if (parseRule(condition) !== undefined) return undefined;
-  return `${JSON.stringify(condition)} is no permission rule: write Tool or Tool(pattern), one and no more`;
+  return `${JSON.stringify(condition)} is not a permission rule: write exactly one Tool or Tool(pattern)`;
 }
 
 export function parseRule(condition: string): Rule | undefined {

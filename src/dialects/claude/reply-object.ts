@@ -141,11 +141,11 @@ const universal: MemberKinds = {
 function findUnknownDecision({ block, takesDecision }: EventRule, body: Body): string | undefined {
   const given = block === 'beside' && takesDecision ? body.get('decision') : undefined;
   const isKnown = given === undefined || ['block', 'deny', 'approve'].some((word) => given.value === word);
-  return isKnown ? undefined : 'answered with a `decision` that is no known verdict';
+  return isKnown ? undefined : 'answered with a `decision` that is not a known verdict';
 }
 
 function findWrongSpecific(point: string, rule: EventRule, specific: Body | undefined): string | undefined {
-  if (specific === undefined) return 'answered with a `hookSpecificOutput` that is no object';
+  if (specific === undefined) return 'answered with a `hookSpecificOutput` that is not an object';
   const name = specific.get('hookEventName')?.value;
   if (name !== point) return `answered with a \`hookSpecificOutput\` whose \`hookEventName\` is not ${point}`;
   return findWrongType(specific, {
@@ -162,16 +162,16 @@ export function findWrongType(body: Body, kinds: MemberKinds): string | undefine
     const member = body.get(key);
     return member !== undefined && !isOfKind(member, kind);
   });
-  return wrong && `answered with a \`${wrong[0]}\` that is no ${kindWords[wrong[1]]}`;
+  return wrong && `answered with a \`${wrong[0]}\` that is not ${kindWords[wrong[1]]}`;
 }
 
 const kindWords: Readonly<Record<MemberKind, string>> = {
-  text: 'string',
-  flag: 'boolean',
-  object: 'object',
-  names: 'list of strings',
-  list: 'list',
-  any: 'value',
+  text: 'a string',
+  flag: 'a boolean',
+  object: 'an object',
+  names: 'a list of strings',
+  list: 'a list',
+  any: 'a value',
 };
 
 export function noteMisplacedDecision(
@@ -202,7 +202,7 @@ function rightKey(point: string, { block, takesDecision, verdict }: EventRule): 
       return `${point} reads \`hookSpecificOutput.action\``;
     default:
       if (takesDecision) return `${point} reads \`{"decision": "block", "reason": …}\``;
-      return block === 'none' ? `${point} blocks nothing` : `what blocks ${point} is exit code 2`;
+      return block === 'none' ? `${point} blocks nothing` : `only exit code 2 blocks ${point}`;
   }
 }
 
@@ -247,7 +247,11 @@ export function verdictOfPermission(specific: Body | undefined, words: readonly 
 }
 
 export function unknownVerdict(key: string, word: string): ReplyVerdict {
-  return { verdict: 'deny', reason: `its \`${key}\` is no known verdict: ${excerpt(word)}`, isUnknown: true };
+  return {
+    verdict: 'deny',
+    reason: `its \`${key}\` is not a known verdict: ${excerpt(word)}`,
+    isUnknown: true,
+  };
 }
 
 export function denyAs(

@@ -34,7 +34,7 @@ export function complete(point: string, given: Payload, hookContext: HookContext
     const table = point === 'event' ? legacyTable(given) : runtimeTable(given);
     return completeBy({ point, table, checked: table }, given, hookContext);
   }
-  if (!isMethod(point)) throw invalid(point, 'has no meaning: picoclaw has no such point');
+  if (!isMethod(point)) throw invalid(point, 'cannot be used: picoclaw has no such point');
   const own = methodTables[point];
   const first: Table = {
     meta: withFallback(object, (context) => toMeta(context, tracePaths[point])),

@@ -51,7 +51,7 @@ function decodeReply(
 ): Decoded<Answer> {
   const { point } = question;
   if (reply instanceof RuntimeError) return readFault(entry, point, reply);
-  if (reply.via === 'process') throw malformed('a PicoClaw hook answers as a server only');
+  if (reply.via === 'process') throw malformed('a PicoClaw hook must be a server');
   const { error, ignoredResult } = reply;
   if (error !== undefined) return readRpcError(entry, point, { error, beside: ignoredResult });
   if (isActionPoint(point)) return readAction({ entry, question, point }, reply.result);
@@ -68,7 +68,7 @@ function readFault(entry: HookEntry<PicoclawSettings>, point: string, error: Run
   if (denial !== undefined)
     return denyFailure(entry, `denied with ${excerpt(denial)}, though ${error.message}`, { error });
   const rule = ruleOf(error);
-  if (rule === undefined) return denyFailure(entry, `could not be asked: ${error.message}`, { error });
+  if (rule === undefined) return denyFailure(entry, `could not be called: ${error.message}`, { error });
   return decodeFailure(entry, point, { ...rule, error });
 }
 
@@ -101,7 +101,7 @@ export function messageOf(error: Json): string {
 
 type Stage = keyof typeof stageWords;
 
-const stageWords = { start: 'could not be started', hello: 'was not greeted' } as const;
+const stageWords = { start: 'could not be started', hello: 'did not complete the hello' } as const;
 
 function stageOf({ code, details }: RuntimeError): Stage | undefined {
   if (code === 'PROCESS_START') return 'start';
@@ -119,9 +119,9 @@ function ruleOf({ code, message, details }: RuntimeError): FaultRule | undefined
     case 'PROCESS_TIMEOUT':
       return { cause: 'timeout', what: 'timed out' };
     case 'SERVER_EXIT':
-      return { cause: 'dead', what: 'died while it was asked' };
+      return { cause: 'dead', what: 'died during the call' };
     case 'OUTPUT_LIMIT':
-      return { cause: 'bad_result', what: `answered too much: ${message}` };
+      return { cause: 'bad_result', what: `answered with too much output: ${message}` };
     case 'REPLY_MALFORMED':
       return ruleOfLine(details['problem'], message);
     default:
@@ -138,10 +138,10 @@ function ruleOfLine(problem: unknown, message: string): FaultRule | undefined {
     case 'no_result':
       return { cause: 'no_action', what: 'answered neither a result nor an error' };
     case 'error_type':
-      return { cause: 'rpc_error', what: 'answered with an error that is no object' };
+      return { cause: 'rpc_error', what: 'answered with an error that is not an object' };
     case 'id':
     case 'batch':
-      return { cause: 'bad_result', what: `answered what cannot be used: ${message}` };
+      return { cause: 'bad_result', what: `gave an unusable answer: ${message}` };
     default:
       return undefined;
   }
@@ -183,13 +183,13 @@ function readAction(asked: HookQuestion, result: Json | undefined): Decoded<Answ
   if (given === undefined)
     return decodeFailure(entry, point, { cause: 'no_action', what: 'answered nothing' });
   if (!isObject(given.value)) {
-    const what = `answered with what is no object: ${excerpt(given.text)}`;
+    const what = `answered with something other than an object: ${excerpt(given.text)}`;
     return decodeFailure(entry, point, { cause: 'bad_result', what, error: malformed(what) });
   }
   const beside = point === 'before_tool' ? ['result'] : [];
   const known = ['action', 'reason', 'message', actionRules[point].object, ...beside];
   const { body, notes, isAmbiguous } = readReplyObject(given, point, known);
-  if (isAmbiguous) return denyFailure(entry, 'gave its verdict twice', { notes });
+  if (isAmbiguous) return denyFailure(entry, 'gave its verdict more than once', { notes });
   return readVerdict(asked, { body, notes });
 }
 
@@ -264,7 +264,7 @@ function readUnusable(
   error: RuntimeError,
   notes: readonly Note[],
 ): Decoded<Answer> {
-  const what = `gave what cannot be used: ${error.message}`;
+  const what = `gave an unusable answer: ${error.message}`;
   const closes = actionRules[point].unusableDenies && entry.settings.version === '0.2.8-doc';
   return closes
     ? denyFailure(entry, what, { error, notes })
@@ -275,7 +275,7 @@ function readApproval(entry: HookEntry<unknown>, result: Json | undefined): Deco
   const given = nonNull(result);
   if (given === undefined) return denyFailure(entry, 'answered nothing, so the call is not approved');
   if (!isObject(given.value)) {
-    const what = `answered with what is no object, so the call is not approved: ${excerpt(given.text)}`;
+    const what = `answered with something other than an object, so the call is not approved: ${excerpt(given.text)}`;
     return denyFailure(entry, what, { error: malformed(what) });
   }
   const { body, notes, isAmbiguous } = readReplyObject(given, 'approve_tool', [
@@ -284,7 +284,7 @@ function readApproval(entry: HookEntry<unknown>, result: Json | undefined): Deco
     'message',
   ]);
   const refuse = (what: string) => denyFailure(entry, what, { notes });
-  if (isAmbiguous) return refuse('gave its verdict twice');
+  if (isAmbiguous) return refuse('gave its verdict more than once');
   const approved = nonNull(body.get('approved'))?.value;
   const beside = { metadata: metadataOf(body) };
   if (approved === false) {
@@ -295,7 +295,7 @@ function readApproval(entry: HookEntry<unknown>, result: Json | undefined): Deco
   if (denial !== undefined) return denyAsWritten(entry, denial, notes);
   const reason = nonNull(body.get('reason'))?.value;
   if (approved === true && reason !== undefined && typeof reason !== 'string') {
-    return refuse('approved with a reason that is no string, which PicoClaw cannot read');
+    return refuse('approved with a reason that is not a string, which PicoClaw cannot read');
   }
   if (approved === true) return decoded(answers.allow({ reason: reasonOf(body), ...beside }), notes);
   return refuse('answered without `approved: true`');
@@ -307,10 +307,10 @@ function denialIn(action: Json | undefined): string | undefined {
 }
 
 function readRespond(entry: HookEntry<unknown>, body: Body, notes: readonly Note[]): Decoded<Answer> {
-  const refuse = (what: string) => denyFailure(entry, `answered for the tool ${what}`, { notes });
+  const refuse = (what: string) => denyFailure(entry, `answered in place of the tool ${what}`, { notes });
   const result = resultOf(body);
   if (result === undefined) return refuse('without a result');
-  if (!isObject(result.value)) return refuse('with what is no object');
+  if (!isObject(result.value)) return refuse('with something other than an object');
   const { for_llm: text, is_error, ...others } = membersOf(foldObject(result, '`result`', resultKeys).json);
   if (typeof text?.value !== 'string') return refuse('without a `for_llm`');
   const isError = nonNull(is_error)?.value ?? false;
@@ -332,7 +332,7 @@ function readRespond(entry: HookEntry<unknown>, body: Body, notes: readonly Note
 
 const undelivered: Note = {
   level: 'warn',
-  message: 'it answered with `media`, which nobody is sent: the references are in metadata.picoclaw.media',
+  message: 'it answered with `media`, which is not forwarded: the references are in metadata.picoclaw.media',
 };
 
 const recordedKeys = ['for_user', 'silent', 'media', 'artifact_tags', 'response_handled'];

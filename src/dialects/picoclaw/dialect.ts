@@ -233,7 +233,7 @@ export function readHandshake(
   reply: Reply | RuntimeError,
 ): HandshakeResult {
   if (reply instanceof RuntimeError) return readHandshakeFault(entry, reply);
-  if (reply.via === 'process') return reject(entry, 'is no server');
+  if (reply.via === 'process') return reject(entry, 'is not a server');
   if (reply.error !== undefined) return reject(entry, `answered with the error ${messageOf(reply.error)}`);
   const result = nonNull(reply.result);
   if (result === undefined) return { accepted: true, notes: [] };
@@ -249,7 +249,8 @@ export function readHandshake(
 function readHandshakeFault(entry: HookEntry<PicoclawSettings>, error: RuntimeError): HandshakeResult {
   const { code, message, hint, details } = error;
   if (details['problem'] === 'no_result') return { accepted: true, notes: [] };
-  if (details['problem'] === 'error_type') return reject(entry, 'answered with an error that is no object');
+  if (details['problem'] === 'error_type')
+    return reject(entry, 'answered with an error that is not an object');
   const stage = code === 'PROCESS_START' ? 'start' : 'hello';
   const staged = new RuntimeError(code, message, {
     hint: code === 'PROCESS_TIMEOUT' ? timeoutHint : hint,
@@ -275,5 +276,5 @@ function noteNames(body: ReturnType<typeof toBody>): Note[] {
     const value = nonNull(body.get(key));
     return value === undefined ? [] : [`${key} ${excerpt(value.text)}`];
   });
-  return names.length === 0 ? [] : [{ level: 'debug', message: `it says of itself: ${names.join(', ')}` }];
+  return names.length === 0 ? [] : [{ level: 'debug', message: `it describes itself: ${names.join(', ')}` }];
 }

@@ -98,7 +98,7 @@ function replaceRequest(given: GivenRequest, sent: SentRequest): Changes {
   const keepsSystem = isSame(systemOf(messages), systemOf(sent.messages));
   if (keepsSystem && isEmptyList(messages)) return { deny: 'left no messages' };
   const restored: Note[] = [
-    ...(keepsSystem ? [] : [warn('it changed system messages, so all messages are as they were')]),
+    ...(keepsSystem ? [] : [warn('it changed system messages, so its changes to messages are undone')]),
     ...(isSame(tools, sent.tools) ? [] : [warn('its changes to `tools` are undone')]),
   ];
   const replace = { model, ...(keepsSystem && { messages }), options };

@@ -46,7 +46,7 @@ function readOutcome(body: Body): EvalOutcome {
   if (score === undefined)
     throw malformed('the reply has no `score`', hintOfMissing, { text: excerpt(body.json.text) });
   if (typeof score.value !== 'number')
-    throw malformed(`the score is no number: ${excerpt(score.text)}`, hintOfNumber(score.value));
+    throw malformed(`the score is not a number: ${excerpt(score.text)}`, hintOfNumber(score.value));
   // JSON.parse makes 1e400 infinite, so the bounds reject it.
   if (!(score.value >= 0 && score.value <= 1))
     throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`, hintOfScore);
@@ -125,10 +125,10 @@ function decodeBatch(reply: Reply, count: number): Decoded<readonly EvalOutcome[
 function requireResults(body: Body, count: number): readonly Json[] {
   const results = body.get('results');
   if (results !== undefined && Array.isArray(results.value)) return elementsOf(results);
-  if (results !== undefined) throw malformed('the reply’s `results` is no list', hintOfResults);
+  if (results !== undefined) throw malformed('the reply’s `results` is not a list', hintOfResults);
   if (body.get('score') === undefined) throw malformed('the reply has no `results`', hintOfResults);
   throw malformed(
-    `the reply is one score, and the request was a batch of ${counted(count, 'case')}`,
+    `the reply is one score, but the request was a batch of ${counted(count, 'case')}`,
     hintOfBatch,
   );
 }
@@ -172,16 +172,14 @@ function readResult(result: Json, placed: Placed): Decoded<EvalOutcome> {
 
 function requirePlace({ at, place, isOrderKnown }: Placed): void {
   if (place === at || (place === undefined && isOrderKnown)) return;
-  if (place !== undefined) throw misplaced(`result ${at} of the batch says that it is of another case`);
-  throw misplaced(
-    'a result of this batch names another case than the one in its place, and this one names none',
-  );
+  if (place !== undefined) throw misplaced(`result ${at} of the batch names another case`);
+  throw misplaced('another result of this batch names a case out of order, and this one names none');
 }
 
 function misplaced(message: string): RuntimeError {
   return malformed(
     message,
-    'Results stand in the order of the batch; an `index` in one is that of its case, from 0.',
+    'Write the results in the order of the batch; `index` in a result is the position of its case, from 0.',
   );
 }
 

@@ -112,7 +112,7 @@ function readAllow(body: Body, event: NativeEvent): Answer {
   if (typeof enforced !== 'boolean') throw malformed('the reply’s `enforced` is not a boolean');
   if (!isObject(metadata.value)) throw malformed('the reply’s `metadata` is not an object');
   if (enforced) throw malformed('`allow: true` and `enforced: true` contradict each other');
-  if (nonNull(body.get('ask')) !== undefined) throw malformed('`ask` stands beside `allow: true`');
+  if (nonNull(body.get('ask')) !== undefined) throw malformed('`ask` cannot be combined with `allow: true`');
   const replace = body.get('replace');
   if (replace === undefined) return allow(reason, metadata);
   const problem = checkReplace(event, replace);
@@ -141,7 +141,7 @@ function readDeny(body: Body, event: NativeEvent, notes: readonly Note[]): Decod
   const asks = readOptional('ask', isBoolean)?.value === true && !isAmbiguous(body, 'ask');
   const why = reason === undefined ? '' : String(reason.value);
   const mayAsk = asks && event.phase === 'before_execution' && enforced?.value !== true;
-  if (asks && !mayAsk) dropped.push({ level: 'warn', message: 'the denial’s `ask` has no meaning here' });
+  if (asks && !mayAsk) dropped.push({ level: 'warn', message: 'the denial’s `ask` is ignored here' });
   const answer = mayAsk ? ask(why, metadata) : deny(why, enforced?.value === true, metadata);
   return decoded(answer, [...notes, ...dropped]);
 }
@@ -158,7 +158,7 @@ export function checkReplace(event: NativeEvent, replace: Json): string | undefi
   if (!isObject(value)) return 'is not an object';
   const keys = Object.keys(value);
   const shape = shapes[event.phase];
-  if (shape === undefined) return 'has no meaning here';
+  if (shape === undefined) return 'is not allowed here';
   const stray = keys.find((key) => !Object.hasOwn(shape, key));
   if (stray !== undefined) return `has a member "${stray}", which ${event.phase} does not have`;
   if (keys.length === 0) return `is empty; ${event.phase} has ${Object.keys(shape).join(', ')}`;
@@ -187,7 +187,7 @@ const shapes: Partial<Record<NativeEvent['phase'], Readonly<Record<string, Check
   after_call: {
     message: (value) =>
       message(value) ??
-      (isObject(value) && value['role'] === 'assistant' ? undefined : 'has another role than assistant'),
+      (isObject(value) && value['role'] === 'assistant' ? undefined : 'has a role other than assistant'),
   },
   before_execution: { args: object },
   after_execution: { content: text },

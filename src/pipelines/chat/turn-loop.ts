@@ -126,7 +126,7 @@ async function runLastRound(turn: TurnContext, path: string): Promise<StepOutcom
 }
 
 function warnOfIgnoredFollowUp({ run }: TurnContext, hooks: readonly (string | null)[]): void {
-  const message = 'it would make the turn go on, and no round is left: the answer stands';
+  const message = 'it would continue the turn, but no round is left: the answer is final';
   for (const name of hooks) run.emit({ type: 'note', name: name ?? 'a hook', level: 'warn', message });
 }
 

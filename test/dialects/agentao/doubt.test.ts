@@ -137,7 +137,7 @@ test.each(asked)(
     expect(say(answer)).toBe(
       point === 'PostToolUseFailure'
         ? 'allow "" agentao.bad_json'
-        : 'deny "hook \\"guard\\" printed what begins as a JSON object and is none" agentao.bad_json',
+        : 'deny "hook \\"guard\\" printed something that begins like a JSON object but is not one" agentao.bad_json',
     );
   },
 );

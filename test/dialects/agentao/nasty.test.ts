@@ -73,7 +73,7 @@ function say({ verdict, reason, context, replace, metadata }: DecisionDocument):
 const asks = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse'];
 const goesOn = 'modify no good {"follow_up":"no good"}';
 const passed = 'the event passes by the rule agentao.exit_nonzero; `on_failure: deny` would stop it';
-const bannerNote = 'its denial counts, though it does not stand alone on stdout: print one JSON object';
+const bannerNote = 'its denial counts, although stdout has other text too: print one JSON object';
 
 interface Row {
   readonly title: string;

@@ -17,7 +17,7 @@ function notesOn(
 const noEffect = (key: string, right: string) => [`warn its \`${key}\` has no effect: ${right}`];
 const forTool = 'write `{"hookSpecificOutput": {"permissionDecision": …}}`';
 const elsewhere = (point: string) =>
-  `${point} knows no permission, what denies there is \`{"blockingError": …}\``;
+  `${point} has no permission decision; deny with \`{"blockingError": …}\``;
 
 test.each([
   ['PreToolUse', '{"permissionDecision":"deny"}', noEffect('permissionDecision', forTool)],
@@ -47,7 +47,7 @@ test.each([
 });
 
 const beside =
-  'warn stdout is read as text, though a line of it begins like a JSON object: print nothing else';
+  'warn stdout is read as text, although one of its lines looks like a JSON object: print only that object';
 
 test.each([
   ['PreToolUse', 'a {b', []],
@@ -64,7 +64,7 @@ test.each([
   },
 );
 
-const stopsNothing = (says: string) => [`warn SessionStart stops nothing: ${says} has no effect`];
+const stopsNothing = (says: string) => [`warn SessionStart cannot stop anything: ${says} has no effect`];
 
 const starts: readonly (readonly [says: string, notes: readonly unknown[]])[] = [
   ...[
@@ -108,7 +108,7 @@ test('where no round is left a force is none, and says so [AO-8-11]', () => {
   const question = { ...questionAt('Stop'), hookContext: { ...scene, isLastRound: true } };
   const reply = left('', { exit: 2, stderr: 'more' });
   expect(notesOn('Stop', reply, question)).toEqual([
-    'warn it would make the turn go on, and no round is left: the answer stands',
+    'warn it would continue the turn, but no round is left: the answer is final',
   ]);
   expect(say(agentao.decode(seatAt('Stop'), question, reply).output)).toBe('modify "more" {}');
 });

@@ -122,7 +122,7 @@ test('a rule that always forces is overridden after three times, and the answer 
   });
   expect([view.status, view.text, view.rounds]).toEqual(['ok', 'answer 4', 4]);
   expect(warnings()).toContainEqual(
-    'it made the turn go on 3 times, which is `agentao.stop_reentry_cap`: the answer stands',
+    'it continued the turn 3 times, which is `agentao.stop_reentry_cap`: the answer is final',
   );
   const outcomes = events.flatMap((event) =>
     event.type === 'plugin_hook_fired' ? [event.data['outcome']] : [],
@@ -171,7 +171,7 @@ test('a force that never ends has one more round, and no second one [AO-8-12@one
     chat: 'max_rounds: 1',
   });
   expect([calm.view.status, calm.view.text, calm.view.rounds]).toEqual(['ok', 'answer 2', 2]);
-  const dropped = 'it would make the turn go on, and no round is left: the answer stands';
+  const dropped = 'it would continue the turn, but no round is left: the answer is final';
   expect([busy.warnings().includes(dropped), calm.warnings()]).toEqual([false, [dropped]]);
   const outcomes = calm.events.flatMap((event) =>
     event.type === 'plugin_hook_fired' ? [event.data['outcome']] : [],

@@ -77,24 +77,32 @@ const wrong = [
   {
     point: 'pre_tool',
     given: { ...call, arguments: [] },
-    says: 'the payload of pre_tool: `arguments` is no object',
+    says: 'the payload of pre_tool: `arguments` is not an object',
   },
-  { point: 'pre_message', given: { prompt: 5 }, says: 'the payload of pre_message: `prompt` is no text' },
-  { point: 'pre_api_tools', given: { tools: {} }, says: 'the payload of pre_api_tools: `tools` is no list' },
+  {
+    point: 'pre_message',
+    given: { prompt: 5 },
+    says: 'the payload of pre_message: `prompt` is not a string',
+  },
+  {
+    point: 'pre_api_tools',
+    given: { tools: {} },
+    says: 'the payload of pre_api_tools: `tools` is not a list',
+  },
   {
     point: 'pre_clear',
     given: { message_count: -1 },
-    says: 'the payload of pre_clear: `message_count` is no whole number from 0',
+    says: 'the payload of pre_clear: `message_count` is not a whole number from 0',
   },
   {
     point: 'post_tool',
     given: { ...call, result: 'r', cached: 'no' },
-    says: 'the payload of post_tool: `cached` is no boolean',
+    says: 'the payload of post_tool: `cached` is not a boolean',
   },
   {
     point: 'pre_spawn_agent',
     given: { ...agent, max_tokens: 'x' },
-    says: 'the payload of pre_spawn_agent: `max_tokens` is no number, nor null',
+    says: 'the payload of pre_spawn_agent: `max_tokens` is neither a number nor null',
   },
 ];
 

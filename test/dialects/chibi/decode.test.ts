@@ -133,13 +133,13 @@ const served = answered('{"block": true}');
 test('an answer of a server stops what can be stopped, and fails elsewhere', () => {
   expect(say(readAt('pre_tool', served))).toBe('deny "REPLY_MALFORMED"');
   const { output, notes } = chibi.decode(seatOf('g'), questionAt('post_tool'), served);
-  const message = 'post_tool told it, and it failed: answered like a server';
+  const message = 'it failed at post_tool: answered like a server';
   expect([say(output), notes]).toEqual(['allow ""', [{ level: 'warn', message }]]);
 });
 
 test('an observer that failed is warned of', () => {
   const { notes } = chibi.decode(seatOf('g'), questionAt('post_tool'), printed('', { exitCode: 1 }));
-  expect(notes).toEqual([{ level: 'warn', message: 'post_tool told it, and it failed: exited with code 1' }]);
+  expect(notes).toEqual([{ level: 'warn', message: 'it failed at post_tool: exited with code 1' }]);
 });
 
 test.each(told)('%s passes whatever the plugin does [CH-5-03@oneshot CH-7-26@oneshot]', (point) => {

@@ -46,7 +46,7 @@ test('a folder’s plugins come in the order of their names, what is none is lef
   ]);
   expect(notes('warn').filter((note) => note.startsWith(`${plugins}/`))).toEqual([
     `${plugins}/hollow: the plugin cannot be read: ENOENT: no such file or directory, lstat '${plugins}/hollow/hollow'`,
-    `${plugins}/linked: it leads out of ${plugins} and is left out; declare ${folder}/outside as a hook or tool by its path`,
+    `${plugins}/linked: it is outside ${plugins} and is left out; declare ${folder}/outside as a hook or tool by its path`,
   ]);
 });
 
@@ -152,7 +152,7 @@ const guards = [
     add: { 'plugins/soft/soft': 'echo' },
     message: /plugins\/soft: .*not executable/,
   },
-  { title: 'leads out', add: {}, link: 'outside', message: /plugins\/linked: it leads out/ },
+  { title: 'leads out', add: {}, link: 'outside', message: /plugins\/linked: it is outside/ },
 ];
 
 test.each(guards)(
@@ -208,7 +208,7 @@ test('a hook by path says itself at which points it is asked [CH-1-02@oneshot]',
     payload: { prompt: 'a' },
   });
   expect(fired).toMatchObject({ verdict: 'modify', hook: 'guard', replace: { prompt: 'mine' } });
-  expect(warnings()).toContain('its --schema registers no hook, so it is never asked');
+  expect(warnings()).toContain('its --schema registers no hook, so it never runs');
   expect(runtime.tools.list()).toEqual([]);
 });
 

@@ -63,7 +63,7 @@ describe('hook chibi', () => {
   test('a point that nobody knows, and a call as a tool, are refused [DS-INBOUND-08]', () => {
     expect(ask('pre_everything', {}).document).toMatchObject({ block: true, denied: true });
     const { CHIBI_HOOK: _, ...env } = process.env;
-    expect(askProgram('{}', { dialect: 'chibi', env }).stderr).toContain('it is no tool');
+    expect(askProgram('{}', { dialect: 'chibi', env }).stderr).toContain('not as a tool');
   });
 
   test('the schema has the points at which the config has hooks, and all where the config is broken [DS-INBOUND-08]', () => {

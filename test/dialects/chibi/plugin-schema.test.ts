@@ -55,7 +55,7 @@ const rows = [
     cites: 'CH-2-30@oneshot',
     says: '{"name": "", "description": "d", "hooks": ["pre_tool"]}',
     elements: [{ ...plain, name: '', description: 'd', hooks: ['pre_tool'] }],
-    warnings: ['element 1 has an empty name: nobody can call it, and only its hooks count'],
+    warnings: ['element 1 has an empty name: it cannot be called, and only its hooks count'],
   },
   {
     title: 'an element without a name',
@@ -86,7 +86,7 @@ const rows = [
     cites: 'CH-2-14@oneshot',
     says: `{${t}, "hooks": "pre_tool"}`,
     elements: [plain],
-    warnings: ["the `hooks` of tool 't' are no list, so it has none"],
+    warnings: ["the `hooks` of tool 't' are not a list, so it has none"],
   },
   {
     title: 'hooks that are unknown or no texts',
@@ -94,7 +94,7 @@ const rows = [
     says: `{${t}, "hooks": ["PreTool", 5, "toString", "pre_tool"]}`,
     elements: [{ ...plain, hooks: ['pre_tool'] }],
     warnings: [
-      "the `hooks` of tool 't' hold something else than names",
+      "the `hooks` of tool 't' contain something other than names",
       "Unknown hook 'PreTool' in tool 't'",
       "Unknown hook 'toString' in tool 't'",
     ],
@@ -104,7 +104,7 @@ const rows = [
     cites: 'CH-2-15@oneshot',
     says: `{${t}, "parallel": "no"}`,
     elements: [plain],
-    warnings: ["the `parallel` of tool 't' is no boolean and counts as true"],
+    warnings: ["the `parallel` of tool 't' is not a boolean and counts as true"],
   },
 ];
 
@@ -116,9 +116,9 @@ const bad = rowsOf<{ title: string; cites: string; reply: ProcessReply; message:
   title | cites | reply | message
   an exit code | CH-2-08@oneshot | ${printed(`{${t}}`, { exitCode: 1, stderr: 'a\nno jq\n' })} | --schema exited with code 1: no jq
   a signal | CH-2-08@oneshot | ${printed(`{${t}}`, { exitCode: null, signal: 'SIGSEGV' })} | --schema was ended by SIGSEGV
-  no UTF-8 | CH-2-08@oneshot | ${printed(Uint8Array.of(0xff))} | --schema printed no UTF-8
-  a banner | CH-2-08@oneshot | ${printed(`hello\n{${t}}`)} | --schema printed something else than one JSON document
-  nothing | CH-2-08@oneshot | ${printed('', { stderr: 'oops' })} | --schema printed something else than one JSON document: oops
+  no UTF-8 | CH-2-08@oneshot | ${printed(Uint8Array.of(0xff))} | --schema printed text that is not UTF-8
+  a banner | CH-2-08@oneshot | ${printed(`hello\n{${t}}`)} | --schema printed something other than one JSON document
+  nothing | CH-2-08@oneshot | ${printed('', { stderr: 'oops' })} | --schema printed something other than one JSON document: oops
   an empty list | CH-2-17@oneshot | ${printed('[]')} | --schema describes no tool
   no element that can be used | CH-2-17@oneshot | ${printed('{"name": "x"}')} | --schema describes no tool; element 1 has no \`name\` or no \`description\` and is left out
 `;

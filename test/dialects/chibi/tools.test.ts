@@ -72,7 +72,7 @@ test('a model may not send it, not even where any object fits, but to a tool tha
     output: {
       calls: [
         { name: 'echo', status: 'failed' },
-        { name: 'open', status: 'failed', error: expect.stringContaining('for a host to send') },
+        { name: 'open', status: 'failed', error: expect.stringContaining('only a host may send') },
         { name: 'has', status: 'ok', result: '{"args":["a","b"]}' },
       ],
     },

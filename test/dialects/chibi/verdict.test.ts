@@ -85,7 +85,7 @@ test('a denial in the word of another point keeps its reason, and is told of', (
       { level: 'debug', message: `the reply's member "reason" is unknown and ignored` },
       {
         level: 'warn',
-        message: 'it gave `denied: true`, a word of other points than pre_tool, which denies',
+        message: 'it gave `denied: true`, which belongs to other points than pre_tool, which denies',
       },
     ],
   ]);

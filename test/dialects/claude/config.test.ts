@@ -81,7 +81,7 @@ const refused: readonly Case[] = [
     cites: 'CC-1-05',
     spec: 'hooks:\n  h: {dialect: claude, command: "true", hook: tool, phases: [before_execution], mode: filter, claude: {event: Stop}}\n',
     errors: ['hook', 'phases', 'mode'].map((key) =>
-      expect.stringMatching(new RegExp(`^\\d+:\\d+ hooks\\[h\\]\\.${key}: has no place beside`)),
+      expect.stringMatching(new RegExp(`^\\d+:\\d+ hooks\\[h\\]\\.${key}: cannot be combined with`)),
     ),
   },
 ];

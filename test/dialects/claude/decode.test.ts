@@ -106,7 +106,7 @@ const exitCodes: readonly Row[] = [
       reply,
       seat: closed,
       means:
-        'deny "hook \\"guard\\" printed what begins as a JSON object and is none" #{"failed_closed":{"hook":"guard","cause":"claude.bad_json"}}',
+        'deny "hook \\"guard\\" printed something that begins like a JSON object but is not one" #{"failed_closed":{"hook":"guard","cause":"claude.bad_json"}}',
     },
   ]),
   ...(['utf-16le', 'utf-16be'] as const).map((form) => ({

@@ -29,12 +29,12 @@ test.each([
   ['PreCompact', '{"suppressOutput":false}', 'allow'],
   ['PreToolUse', '{"suppressOutput":false}', 'allow'],
   ['Elicitation', specific('Elicitation', { action: 'cancel' }), 'respond {"action":"cancel"}'],
-  ['PermissionRequest', asked('allow'), 'deny "its `decision` is no known verdict: \\"allow\\""'],
-  ['PermissionRequest', asked({}), 'deny "its `behavior` is no known verdict: none"'],
+  ['PermissionRequest', asked('allow'), 'deny "its `decision` is not a known verdict: \\"allow\\""'],
+  ['PermissionRequest', asked({}), 'deny "its `behavior` is not a known verdict: none"'],
   [
     'PermissionRequest',
     asked({ behavior: 'allow', interrupt: 'yes' }),
-    'deny "it answered with a `interrupt` that is no boolean"',
+    'deny "it answered with a `interrupt` that is not a boolean"',
   ],
   [
     'PermissionRequest',
@@ -76,7 +76,10 @@ test.each([
 
 test('what breaks the schema is told of, and nothing else of it is [CC-6-09]', () => {
   expect(readAt('UserPromptSubmit', left(blocked({ systemMessage: 'm', stopReason: 5 }))).notes).toEqual([
-    { level: 'warn', message: 'it answered with a `stopReason` that is no string; only what stops counts' },
+    {
+      level: 'warn',
+      message: 'it answered with a `stopReason` that is not a string; only the parts that stop count',
+    },
   ]);
 });
 
@@ -163,7 +166,7 @@ test.each([
       point,
       members.map((each) => rewrite(point, each)),
     );
-    const warning = `several hooks replaced ${what} stands last in the file and wins`;
+    const warning = `several hooks replaced ${what} is the last in the file and wins`;
     expect(answer.metadata.value).toEqual({ warnings: [warning] });
   },
 );

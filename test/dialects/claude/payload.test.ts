@@ -280,14 +280,14 @@ const wrong = [
   ['Nothing', {}, 'claude has no event "Nothing"'],
   ['constructor', {}, 'claude has no event "constructor"'],
   ['PreToolUse', { tool_input: {} }, 'PreToolUse has no `tool_name`'],
-  ['PreToolUse', { tool_name: 'a', tool_input: [] }, 'the `tool_input` of PreToolUse is no object'],
+  ['PreToolUse', { tool_name: 'a', tool_input: [] }, 'the `tool_input` of PreToolUse is not an object'],
   [
     'PreToolUse',
     { tool_name: 'a', tool_input: new Json('"x"') },
-    'the `tool_input` of PreToolUse is no object',
+    'the `tool_input` of PreToolUse is not an object',
   ],
-  ['Stop', { stop_hook_active: 'no' }, 'the `stop_hook_active` of Stop is no boolean'],
-  ['Stop', { session_id: 1 }, 'the `session_id` of Stop is no string'],
+  ['Stop', { stop_hook_active: 'no' }, 'the `stop_hook_active` of Stop is not a boolean'],
+  ['Stop', { session_id: 1 }, 'the `session_id` of Stop is not a string'],
   ['Stop', { hook_event_name: 'Start' }, 'the `hook_event_name` of Stop is "Start"'],
 ] as const;
 

@@ -88,10 +88,10 @@ const abroad: readonly Capped[] = [
     means: 'allow +["c"]',
   },
   { says: '{}', means: 'allow' },
-  { says: '{"decision":"stop"}', means: 'deny "its `decision` is no known verdict: \\"stop\\""' },
+  { says: '{"decision":"stop"}', means: 'deny "its `decision` is not a known verdict: \\"stop\\""' },
   {
     says: specific('Stop', { additionalContext: 'c' }, { decision: 'stop' }),
-    means: 'deny "its `decision` is no known verdict: \\"stop\\"" +["c"]',
+    means: 'deny "its `decision` is not a known verdict: \\"stop\\"" +["c"]',
   },
   {
     says: specific('Stop', { additionalContext: 'c' }),
@@ -114,7 +114,7 @@ test('a teammate is kept at work above the cap [CC-8-02]', () => {
 test('what is not forced on is warned of: at the cap, and where no round is left [CC-8-02]', () => {
   const at = (hookContext: typeof scene) => readAt('Stop', exit2, {}, questionAt('Stop', {}, hookContext));
   const left0 = at({ ...scene, fuel: { remaining: 0, total: 5 } });
-  const message = 'the turn has no round left, and is not forced on again';
+  const message = 'the turn has no round left, and is not continued again';
   expect([say(left0.output), left0.notes]).toEqual([
     `allow #{"warnings":["${message}"]}`,
     [{ level: 'warn', message }],

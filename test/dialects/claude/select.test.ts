@@ -54,7 +54,7 @@ test('a matcher that does not compile is a fault, where it is looked at [CC-2-07
     ['PreToolUse', 'Stop'].flatMap((event) =>
       ['Edit(', 'Edit|Write', '*', '', '.*'].map((matcher) => findMatcherFault(event, matcher)),
     ),
-  ).toEqual(['the matcher "Edit(" is no regular expression', ...Array(9).fill(undefined)]);
+  ).toEqual(['the matcher "Edit(" is not a regular expression', ...Array(9).fill(undefined)]);
 });
 
 test('`if` runs at five events only [CC-2-08]', () => {

@@ -73,7 +73,7 @@ const rows: readonly Row[] = [
     point: 'PreToolUse',
     replies: [pre({ updatedInput: { a: 1 } }), pre({ updatedInput: { b: 2 } })],
     means:
-      'h2 modify {"args":{"b":2}} #{"warnings":["several hooks replaced the arguments; \\"h2\\" stands last in the file and wins"]}',
+      'h2 modify {"args":{"b":2}} #{"warnings":["several hooks replaced the arguments; \\"h2\\" is the last in the file and wins"]}',
   },
   {
     title: 'blocks and contexts are joined in file order',

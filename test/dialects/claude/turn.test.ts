@@ -160,7 +160,7 @@ test('a Stop hook that never gives in is overridden at its cap, with a warning [
     return [run.status, output(run).text];
   };
   expect(await texts(capped)).toEqual(['completed', 'answer 5']);
-  expect(capped.warnings()).toContainEqual(expect.stringContaining('is not forced on again'));
+  expect(capped.warnings()).toContainEqual(expect.stringContaining('is not continued again'));
   expect(await texts(usual)).toEqual(['completed', 'answer 17']);
   // Then only the limit of the loop is left.
   expect(await texts(free)).toEqual(['completed', 'answer 23']);

@@ -32,7 +32,7 @@ const tools: readonly Row[] = [
   deny is read as block | CC-6-15 |  | {"decision":"deny","reason":"r"} |  | deny "r"
   hso wins over decision | CC-7-08 |  | ${pre({ permissionDecision: 'ask' }, { decision: 'approve' })} |  | ask
   a decision that denies wins over hso | CC-7-08 |  | ${pre({ permissionDecision: 'allow' }, { decision: 'block', reason: 'r' })} |  | deny "r"
-  an unknown decision denies | CC-6-10 |  | {"decision":"allow"} |  | ${'deny "its `decision` is no known verdict: \\"allow\\"; Claude Code would let it pass"'}
+  an unknown decision denies | CC-6-10 |  | {"decision":"allow"} |  | ${'deny "its `decision` is not a known verdict: \\"allow\\"; Claude Code would let it pass"'}
   a verdict that stands twice denies | CC-6-10 |  | {"decision":"block","decision":"approve"} |  | deny REPLY_MALFORMED
   a model switch is asked about | CC-7-05 | PreModelSwitch | ${specific('PreModelSwitch', { permissionDecision: 'ask', permissionDecisionReason: 'dear' })} |  | ask "dear"
   approve is no decision about a model switch | CC-6-15 | PreModelSwitch | {"decision":"approve"} |  | allow
@@ -66,14 +66,14 @@ const tools: readonly Row[] = [
     title: `the permissionDecision ${JSON.stringify(word)} denies`,
     cites: 'CC-6-10',
     says: decided(word),
-    means: `deny ${JSON.stringify(`its \`permissionDecision\` is no known verdict: ${JSON.stringify(word)}`)}`,
+    means: `deny ${JSON.stringify(`its \`permissionDecision\` is not a known verdict: ${JSON.stringify(word)}`)}`,
   })),
   {
     title: 'defer is no word for a model switch',
     cites: 'CC-6-10',
     point: 'PreModelSwitch',
     says: specific('PreModelSwitch', { permissionDecision: 'defer' }),
-    means: 'deny "its `permissionDecision` is no known verdict: \\"defer\\""',
+    means: 'deny "its `permissionDecision` is not a known verdict: \\"defer\\""',
   },
 ];
 
@@ -158,7 +158,7 @@ const results: readonly Row[] = [
   title | cites | point | says | means
   a block stands beside the result | CC-7-11 | PostToolUse | ${specific('PostToolUse', { additionalContext: 'c' }, { decision: 'block', reason: 'lint' })} | allow +["lint","c"]
   an answer to a form | CC-7-16 | Elicitation | ${specific('Elicitation', { action: 'accept', content: { name: 'Ann' } })} | respond {"action":"accept","content":{"name":"Ann"}}
-  an unknown answer to a form | CC-6-10 | ElicitationResult | ${specific('ElicitationResult', { action: 'agree' })} | ${'deny "its `action` is no known verdict: \\"agree\\""'}
+  an unknown answer to a form | CC-6-10 | ElicitationResult | ${specific('ElicitationResult', { action: 'agree' })} | ${'deny "its `action` is not a known verdict: \\"agree\\""'}
 `,
   ...rowsOf<Row>`
   title | cites | point | says | seat | means
@@ -169,7 +169,7 @@ const results: readonly Row[] = [
   rules for later are recorded | CC-7-14 | PermissionRequest | ${asked({ behavior: 'allow', updatedPermissions: [] })} |  | allow #{"updatedPermissions":[]}
   a rejection | CC-7-13 | PermissionRequest | ${asked({ behavior: 'deny', message: 'no' })} |  | deny "no"
   a rejection that interrupts | CC-7-13 | PermissionRequest | ${asked({ behavior: 'deny', message: 'no', interrupt: true })} |  | abort "no"
-  an unknown behavior | CC-6-10 | PermissionRequest | ${asked({ behavior: 'approve' })} |  | ${'deny "its `behavior` is no known verdict: \\"approve\\""'}
+  an unknown behavior | CC-6-10 | PermissionRequest | ${asked({ behavior: 'approve' })} |  | ${'deny "its `behavior` is not a known verdict: \\"approve\\""'}
   an approval that breaks the schema | CC-7-13 CC-6-09 | PermissionRequest | {"hookSpecificOutput":{"decision":{"behavior":"allow"}}} |  | ask ${open}
   an answer to a form that breaks the schema | CC-6-09 | Elicitation | ${specific('Elicitation', { action: 'accept', content: 'Ann' })} |  | allow ${open}
   a refused form that breaks the schema | CC-6-09 | Elicitation | ${specific('Elicitation', { action: 'decline', content: 'Ann' })} |  | respond {"action":"decline"}
@@ -204,7 +204,7 @@ const results: readonly Row[] = [
     cites: 'CC-7-13',
     point: 'PermissionRequest',
     says: asked({ behavior: 'allow', updatedInput: 'ls' }),
-    means: 'deny "it answered with a `updatedInput` that is no object"',
+    means: 'deny "it answered with a `updatedInput` that is not an object"',
   },
 ];
 
@@ -231,7 +231,7 @@ const stops: readonly Row[] = [
     title: 'an unknown decision withholds the answer',
     cites: 'CC-6-10',
     says: '{"decision":"stop"}',
-    means: 'deny "its `decision` is no known verdict: \\"stop\\""',
+    means: 'deny "its `decision` is not a known verdict: \\"stop\\""',
   },
 ].map((row) => ({ ...row, point: 'Stop' }));
 
@@ -348,6 +348,6 @@ test.each([
     say(readAt('Stop', reply, { stopCap }, questionAt('Stop', {}, { ...scene, forcedTurns: stops })).output);
   const free = after(0, 8);
   const warned =
-    'allow #{"warnings":["the turn has gone on 8 times in a row after its answer, and is not forced on again"]}';
+    'allow #{"warnings":["the turn was continued 8 times in a row after its answer, and is not continued again"]}';
   expect([free.includes('more'), after(7, 8), after(8, 8), after(99, 0)]).toEqual([true, free, warned, free]);
 });

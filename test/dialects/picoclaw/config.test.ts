@@ -37,8 +37,8 @@ test.each([
   ...rowsOf<Record<'title' | 'entry' | 'error', string>>`
   title | entry | error
   runtime: exec [PC-2-01] | runtime: exec, hook: tool | error hooks[h].runtime: must be server (got: exec)
-  both forms [PC-2-02] | hook: tool, picoclaw: {intercept: [before_llm]} | error hooks[h].hook: has no place beside picoclaw.intercept
-  an unknown event [PC-2-03] | picoclaw: {observe: [turn.*]} | error hooks[h].picoclaw.observe[0]: is no kind of event of PicoClaw (got: turn.*)
+  both forms [PC-2-02] | hook: tool, picoclaw: {intercept: [before_llm]} | error hooks[h].hook: cannot be combined with picoclaw.intercept
+  an unknown event [PC-2-03] | picoclaw: {observe: [turn.*]} | error hooks[h].picoclaw.observe[0]: is not a kind of event of PicoClaw (got: turn.*)
   neither list [PC-2-03] | picoclaw: {lenient: true} | error hooks[h]: needs picoclaw.intercept or picoclaw.observe
 `,
   {
@@ -114,7 +114,7 @@ describe('a config.json', () => {
     expect(warnings()).toEqual(
       expect.arrayContaining([
         expect.stringContaining(
-          'observer_timeout_ms: is no number of milliseconds above 0; the default, 500',
+          'observer_timeout_ms: is not a number of milliseconds above 0; the default, 500',
         ),
       ]),
     );

@@ -31,7 +31,7 @@ const failures = [
     payload: 'x',
     limit: 5_000,
     cause: 'picoclaw.dead',
-    what: 'died while it was asked',
+    what: 'died during the call',
     code: 'SERVER_EXIT',
     stderr: 'I object\n',
   },
@@ -51,7 +51,7 @@ const failures = [
     payload: 'x',
     limit: 5_000,
     cause: 'picoclaw.dead',
-    what: 'died while it was asked',
+    what: 'died during the call',
     code: 'SERVER_EXIT',
     stderr: '',
   },
@@ -194,10 +194,10 @@ describe('a process that cannot be started or greeted', () => {
     {
       title: 'says ok: false',
       script: `#!/bin/sh\nread -r line\necho '{"jsonrpc":"2.0","id":1,"result":{"ok":false}}'\nsleep 5`,
-      why: 'was not greeted',
+      why: 'did not complete the hello',
     },
-    { title: 'dies before its hello', script: '#!/bin/sh\nexit 3', why: 'was not greeted' },
-    { title: 'never answers', script: '#!/bin/sh\nexec sleep 5', why: 'was not greeted' },
+    { title: 'dies before its hello', script: '#!/bin/sh\nexit 3', why: 'did not complete the hello' },
+    { title: 'never answers', script: '#!/bin/sh\nexec sleep 5', why: 'did not complete the hello' },
   ])('denies, whatever the entry says: one that $title [PC-3-08]', async ({ script, why }) => {
     const { fire } = await openHook(script, { block: 'hello_timeout_ms: 200' });
     const decision = await fire();

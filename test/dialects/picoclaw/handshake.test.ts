@@ -32,7 +32,7 @@ test('so is none at all, and what it says of itself is told [PC-3-04 PC-3-07]', 
   );
   expect(readHandshake(seatOf(), answered('{"ok":true,"name":"py","version":"1"}'))).toEqual({
     accepted: true,
-    notes: [{ level: 'debug', message: 'it says of itself: name "py", version "1"' }],
+    notes: [{ level: 'debug', message: 'it describes itself: name "py", version "1"' }],
   });
 });
 

@@ -206,7 +206,7 @@ test('what is undone or has no effect is warned of [PC-1-05 PC-6-10]', () => {
     answered(`{"action":"modify","request":${request}}`),
   );
   expect(notes.map(({ level, message }) => `${level} ${message}`)).toEqual([
-    'warn it changed system messages, so all messages are as they were',
+    'warn it changed system messages, so its changes to messages are undone',
     'warn its changes to `tools` are undone',
     'warn its `request.options.top_p` has no effect here',
     'warn its `request.options.constructor` has no effect here',

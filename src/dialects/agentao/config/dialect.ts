@@ -108,7 +108,7 @@ function checkEntry({ document, path, folder, searchPath }: EntryCheckInput): Fi
     const hint = 'A rule has a `command`, or `agentao.prompt` at UserPromptSubmit.';
     findings.push({ severity: 'error', path: commandPath, message: 'is required', hint, atKey: true });
   } else if (command !== undefined && prompt !== undefined) {
-    const message = 'has no place beside agentao.prompt';
+    const message = 'cannot be combined with agentao.prompt';
     findings.push({ severity: 'error', path: commandPath, message, atKey: true });
   } else if (prompt !== undefined && event !== undefined && event !== 'UserPromptSubmit') {
     const message = `is only for UserPromptSubmit (event: ${event})`;
@@ -216,7 +216,7 @@ function reportSkippedRule(
   { event, path, message }: { readonly event: string; readonly path: Path; readonly message: string },
 ): void {
   const isGuard = mustNotDrop && agentaoMandatoryEvents.has(event);
-  const hint = '`on_failure: deny` holds here, and a guard that was dropped guards nothing.';
+  const hint = '`on_failure: deny` is set here, and a guard that is dropped lets calls pass.';
   addFinding({ severity: isGuard ? 'error' : 'warning', path, message, ...(isGuard ? { hint } : {}) });
 }
 

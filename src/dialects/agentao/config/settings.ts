@@ -36,24 +36,23 @@ export const agentaoMandatoryEvents: ReadonlySet<string> = new Set(['UserPromptS
 
 const block = {
   type: 'object',
-  description: 'An Agentao rule. `command` beside it is a shell line; a `prompt` takes its place.',
+  description: 'An Agentao rule. The `command` of the entry is a shell line; a `prompt` replaces it.',
   additionalProperties: false,
   required: ['event'],
   properties: {
-    event: { type: 'string', enum: agentaoEvents, description: 'The event, by Agentao’s name for it.' },
+    event: { type: 'string', enum: agentaoEvents, description: 'The event, by its name in Agentao.' },
     matcher: {
       type: ['object', 'null'],
-      description: 'Which occurrences, as in {tool_name: run_shell_command}. Default: all.',
+      description: 'Which events the rule applies to, such as {tool_name: run_shell_command}. Default: all.',
     },
     prompt: {
       type: 'string',
-      description: 'A static text that joins the prompt at UserPromptSubmit; nothing is started.',
+      description: 'A fixed text that is added to the prompt at UserPromptSubmit; no program starts.',
     },
     stop_reentry_cap: {
       type: 'integer',
       minimum: 0,
-      description:
-        'Forced continuations of one user turn, beyond which Stop rules are overridden. Default: 3.',
+      description: 'How often Stop rules may continue one user turn before they are overridden. Default: 3.',
     },
   },
 } as const;
@@ -70,9 +69,9 @@ export const agentaoEntry: EntryRules = {
     phases: eventHint,
     mode: eventHint,
     modifies: modifiesHint,
-    args: '`command` is a shell line: write them into it.',
+    args: '`command` is a shell line: write the arguments into it.',
   },
-  runtimeHint: 'An Agentao rule is started anew for each event; leave `runtime` out.',
+  runtimeHint: 'An Agentao rule starts anew for each event: remove `runtime`.',
   checksCommand: true,
 };
 

@@ -34,12 +34,12 @@ function unreadable({ message }: RuntimeError): InboundReply {
 function read(told: Told): InboundQuestion {
   const name = told['event'] ?? told['hook_event_name'];
   if (typeof name !== 'string')
-    throw new RuntimeError('EVENT_INVALID', 'stdin has no event: this is what Agentao runs as a hook', {
-      hint: '`signalbox hook export --dialect agentao` prints the hooks.json by which it does.',
+    throw new RuntimeError('EVENT_INVALID', 'stdin has no event: Agentao runs this command as a hook', {
+      hint: '`signalbox hook export --dialect agentao` prints the hooks.json for it.',
     });
   const fields = { ...told, ...(isObject(told['data']) && told['data']) };
   if (!agentaoEvents.some((event) => event === name))
-    throw new RuntimeError('EVENT_INVALID', `the event ${name} is none that this Signalbox knows`, {
+    throw new RuntimeError('EVENT_INVALID', `this Signalbox does not know the event ${name}`, {
       hint: 'Take it out of hooks.json, or use a newer Signalbox.',
     });
   return {

@@ -22,7 +22,7 @@ const chibiEntry: EntryRules = {
     category: 'Chibi’s permission points fire for fs_read, fs_write, shell and network.',
   },
   misplacedHints: { hook: schemaHint, phases: schemaHint, mode: schemaHint, modifies: modifiesHint },
-  runtimeHint: 'A chibi plugin is started anew for each call; leave `runtime` out.',
+  runtimeHint: 'A chibi plugin starts anew for each call: remove `runtime`.',
   importProperties: {
     plugins_dir: {
       type: 'string',
@@ -33,7 +33,7 @@ const chibiEntry: EntryRules = {
   },
 };
 
-const failsOpen = 'an exit code other than 0, an empty answer, one that is no JSON object, a wrong type';
+const failsOpen = 'an exit code other than 0, an empty answer, one that is not a JSON object, a wrong type';
 
 export const chibi: DialectConfig<ChibiSettings> = {
   name: 'chibi',
@@ -61,8 +61,8 @@ export const chibi: DialectConfig<ChibiSettings> = {
   },
   tool: {
     codec: tool,
-    remark: 'chibi: the arguments on stdin, the result as it stands on stdout.',
-    serverFault: 'a chibi plugin is started anew for each call',
+    remark: 'chibi: arguments on stdin, the result on stdout as it is.',
+    serverFault: 'a chibi plugin starts anew for each call',
     toProcess: (exec, context) => {
       const chibiHome = chibiHomeOf(exec, context.folder);
       return toProcess({ chibiHome, projectRoot: context.folder }, exec, context);

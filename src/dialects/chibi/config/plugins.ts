@@ -37,7 +37,7 @@ export async function discover(
   );
   const declared = new Map(schemas.map(([hook, elements]) => [hook, hooksOf(hook, elements)]));
   for (const [{ name }, own] of declared) {
-    if (own.length === 0) addNote(name, 'its --schema registers no hook, so it is never asked');
+    if (own.length === 0) addNote(name, 'its --schema registers no hook, so it never runs');
   }
   const found = entries.flat();
   return {
@@ -130,7 +130,7 @@ function createSkip({ onFailure, position }: PluginFolder, note: AddNote): Skip 
 }
 
 const skippedHint =
-  'With `on_failure: deny` no plugin is left out: repair it, or give it a name that ends in `.disabled`.';
+  'With `on_failure: deny`, every plugin must load: repair it, or give it a name that ends in `.disabled`.';
 
 interface PluginSource {
   readonly folder: PluginFolder;
@@ -207,13 +207,14 @@ function inspectPlugin(path: string, root: string): PluginFile {
     const isFolder = statSync(path).isDirectory();
     const file = realpathSync(isFolder ? join(path, basename(path)) : path);
     if (!file.startsWith(`${root}${sep}`)) {
-      const why = `it leads out of ${root} and is left out; declare ${file} as a hook or tool by its path`;
+      const why = `it is outside ${root} and is left out; declare ${file} as a hook or tool by its path`;
       return { kind: 'unusable', why };
     }
     const { mode } = statSync(file);
     if ((mode & 0o111) !== 0) return { kind: 'plugin', file };
-    if (isFolder) return { kind: 'unusable', why: `${file} is not executable, so the folder is no plugin` };
-    return { kind: 'no plugin', why: 'the file is not executable, so it is no plugin' };
+    if (isFolder)
+      return { kind: 'unusable', why: `${file} is not executable, so the folder is not a plugin` };
+    return { kind: 'no plugin', why: 'the file is not executable, so it is not a plugin' };
   } catch (thrown) {
     return { kind: 'unusable', why: `the plugin cannot be read: ${toRuntimeError(thrown).message}` };
   }
@@ -271,11 +272,11 @@ export function readSchema(stdout: Uint8Array, stderr = ''): PluginSchema {
 }
 
 function parse(stdout: Uint8Array, stderr: string): unknown {
-  if (!isUtf8(stdout)) throw schemaError('--schema printed no UTF-8', stderr);
+  if (!isUtf8(stdout)) throw schemaError('--schema printed text that is not UTF-8', stderr);
   try {
     return JSON.parse(Buffer.from(stdout).toString());
   } catch {
-    throw schemaError('--schema printed something else than one JSON document', stderr);
+    throw schemaError('--schema printed something other than one JSON document', stderr);
   }
 }
 
@@ -288,7 +289,7 @@ function readElement(element: unknown, index: number, warn: Warn): PluginTool | 
     return undefined;
   }
   if (name === '')
-    warn(`element ${index + 1} has an empty name: nobody can call it, and only its hooks count`);
+    warn(`element ${index + 1} has an empty name: it cannot be called, and only its hooks count`);
   const schema = parameters === null ? { type: 'object' } : parameters;
   const problem = checkSchema(schema);
   if (problem !== undefined || !isSchema(schema)) {
@@ -314,7 +315,7 @@ function isSchema(schema: unknown): schema is PluginTool['parameters'] {
 }
 
 function checkSchema(schema: unknown): string | undefined {
-  if (!isSchema(schema)) return 'no JSON Schema is written like this';
+  if (!isSchema(schema)) return 'it is not a JSON Schema';
   try {
     compileDataSchema(schema);
     return undefined;
@@ -326,11 +327,11 @@ function checkSchema(schema: unknown): string | undefined {
 function readHooks(tool: string, hooks: unknown, warn: Warn): PointName[] {
   if (hooks === undefined) return [];
   if (!Array.isArray(hooks)) {
-    warn(`the \`hooks\` of tool '${tool}' are no list, so it has none`);
+    warn(`the \`hooks\` of tool '${tool}' are not a list, so it has none`);
     return [];
   }
   const names = stringsIn(hooks);
-  if (names.length < hooks.length) warn(`the \`hooks\` of tool '${tool}' hold something else than names`);
+  if (names.length < hooks.length) warn(`the \`hooks\` of tool '${tool}' contain something other than names`);
   for (const name of names.filter((each) => !isPoint(each))) warn(`Unknown hook '${name}' in tool '${tool}'`);
   return [...new Set(names.filter(isPoint))];
 }
@@ -342,7 +343,7 @@ function readFlag(
 ): boolean {
   const value = members[key] ?? fallback;
   if (typeof value === 'boolean') return value;
-  warn(`the \`${key}\` of tool '${name}' is no boolean and counts as ${fallback}`);
+  warn(`the \`${key}\` of tool '${name}' is not a boolean and counts as ${fallback}`);
   return fallback;
 }
 

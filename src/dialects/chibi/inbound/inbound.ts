@@ -73,15 +73,15 @@ function unreadable({ message }: RuntimeError): InboundReply {
 function read(told: Told, env: Environment): InboundQuestion {
   const point = env['CHIBI_HOOK'];
   if (point === undefined) {
-    const wrong = 'CHIBI_HOOK is not set: chibi runs this as a hook, and it is no tool';
+    const wrong = 'CHIBI_HOOK is not set: chibi runs this command as a hook, not as a tool';
     throw new RuntimeError('EVENT_INVALID', wrong, {
       hint: '`signalbox hook export --dialect chibi` prints the plugin that chibi runs.',
     });
   }
   const known = points[point];
   if (known === undefined)
-    throw new RuntimeError('EVENT_INVALID', `the point ${point} is none that this Signalbox is asked at`, {
-      hint: 'Let chibi read the schema of the plugin anew.',
+    throw new RuntimeError('EVENT_INVALID', `this Signalbox does not know the point ${point}`, {
+      hint: 'Make chibi read the schema of the plugin again.',
     });
   return {
     events: [known.toEvent(told)],

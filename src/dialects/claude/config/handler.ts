@@ -169,13 +169,13 @@ export function checkEntry({ document, path, folder, searchPath }: EntryCheckInp
   const isPost = run.type === 'http';
   const required = isPost ? 'url' : 'command';
   const misplaced = isPost ? ['command', 'args', 'shell'] : ['url', 'headers', 'allowedEnvVars'];
-  const why = isPost ? 'has no place in an http handler' : 'needs `type: http`';
+  const why = isPost ? 'is not allowed in an http handler' : 'needs `type: http`';
   const matcherFault = event === '' || matcher === undefined ? undefined : findMatcherFault(event, matcher);
   const findings: Finding[] = [
     ...(has(required) ? [] : [fault(required, 'is required')]),
     ...misplaced.filter(has).map((key) => fault(key, why)),
     ...(!isPost && has('args') && has('shell')
-      ? [fault('shell', 'has no place beside `args`, where there is no shell')]
+      ? [fault('shell', 'cannot be combined with `args`, which need no shell')]
       : []),
     ...(matcherFault === undefined
       ? []
@@ -295,7 +295,7 @@ function readDeclared(context: ImportContext, event: string, path: Path, at: Key
 }
 
 const promptHint =
-  'Or let a declared provider judge: `prompt_provider` beside `dialect: claude` of the import.';
+  'Or set `prompt_provider` beside `dialect: claude` of the import, so that a declared provider judges.';
 
 function duplicateKeyOf(
   { event, matcher = '', condition = '', isAsync, run }: Handler,
@@ -327,7 +327,7 @@ function readTimeout({ document, addFinding }: ImportContext, path: Path): numbe
   if (seconds === undefined || seconds === null) return undefined;
   const timeoutMs = typeof seconds === 'number' ? Math.round(seconds * 1000) : Number.NaN;
   if (timeoutMs >= 1) return Math.min(timeoutMs, longestMs);
-  const message = 'is no number of seconds above 0; the default applies';
+  const message = 'is not a number of seconds above 0; the default applies';
   addFinding({ severity: 'warning', path, message });
   return undefined;
 }

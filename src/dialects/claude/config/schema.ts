@@ -8,15 +8,15 @@ import { claudeEvents } from './settings.ts';
 
 const block = {
   type: 'object',
-  description: 'A Claude Code handler. Without `args` beside it, `command` is a shell line.',
+  description: 'A Claude Code handler. Without `args`, the `command` of the entry is a shell line.',
   additionalProperties: false,
   required: ['event'],
   properties: {
-    event: { type: 'string', enum: claudeEvents, description: 'The event, by Claude Code’s name for it.' },
+    event: { type: 'string', enum: claudeEvents, description: 'The event, by its name in Claude Code.' },
     matcher: {
       type: 'string',
       description:
-        'Which occurrences: a name, names split at | or a comma, or a regular expression. Default: all.',
+        'Which events: a name, names separated by | or a comma, or a regular expression. Default: all.',
     },
     if: {
       type: 'string',
@@ -32,28 +32,28 @@ const block = {
     shell: {
       type: 'string',
       enum: ['bash', 'powershell'],
-      description: 'What reads the command line where there are no `args`. Default: sh.',
+      description: 'The shell that reads the command line if there are no `args`. Default: sh.',
     },
     async: {
       type: 'boolean',
-      description: 'In the background: only its context counts, later. Default: false.',
+      description: 'Whether it runs in the background; only its context counts, later. Default: false.',
     },
-    url: { type: 'string', pattern: '^https?://', description: 'Where an http handler is posted to.' },
+    url: { type: 'string', pattern: '^https?://', description: 'URL to which an http handler posts.' },
     headers: {
       type: 'object',
       additionalProperties: { type: ['string', 'number', 'boolean'] },
-      description: 'Headers of the POST; `$NAME` in a value is filled from `allowedEnvVars`.',
+      description: 'Headers of the POST; `$NAME` in a value is replaced by a variable of `allowedEnvVars`.',
     },
     allowedEnvVars: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Variables that header values may use. They must stand in `env` too.',
+      description: 'Variables that header values may use. They must be in `env` too.',
     },
     stop_cap: {
       type: 'integer',
       minimum: 0,
       description:
-        'Forced continuations in a row after which a Stop handler is overridden; 0 is no cap. Default: 8.',
+        'Forced continuations in a row after which a Stop handler is overridden; 0 means no limit. Default: 8.',
     },
   },
 } as const;
@@ -74,12 +74,12 @@ export const claudeEntry: EntryRules = {
   hookRemarks: {
     command: 'A shell line for claude without `args`; not needed for a claude handler of type http.',
   },
-  toolRemarks: { aliases: 'Claude hooks are told the first one.' },
+  toolRemarks: { aliases: 'Claude hooks receive the first one.' },
   misplacedHints: { hook: eventHint, phases: eventHint, mode: eventHint, modifies: modifiesHint },
-  runtimeHint: 'A Claude Code handler is started anew for each event; leave `runtime` out.',
+  runtimeHint: 'A Claude Code handler starts anew for each event: remove `runtime`.',
   valueMessages: {
     'claude.type': describeRefusedType,
-    'claude.event': (value) => `is no event of Claude Code (got: ${value})`,
+    'claude.event': (value) => `is not an event of Claude Code (got: ${value})`,
   },
   checksCommand: true,
 };
@@ -204,9 +204,9 @@ export const claudeFileKeys: KeyUses = {
   description: 'irrelevant',
   modules: { guard: 'names a hooks module, which only Claude Code can run', isSet: hasItems },
   surface: 'irrelevant',
-  permissions: { left: 'rules are not hooks, and are left where they are', isSet: isObject },
+  permissions: { left: 'rules are not hooks, and are not imported', isSet: isObject },
   sandbox: {
-    left: 'confines the commands of Claude Code, and nothing here',
+    left: 'confines only the commands of Claude Code',
     isSet: (value) => isObject(value) && value['enabled'] === true,
   },
   enabledPlugins: {
@@ -221,10 +221,10 @@ export const claudeFileKeys: KeyUses = {
     left: 'names plugins, whose hooks are imported from their own folders only',
     isSet: hasItems,
   },
-  policyHelper: { left: 'names a program that gives settings, which is not asked here' },
-  policyHelpers: { left: 'names programs that give settings, which are not asked here' },
+  policyHelper: { left: 'names a program that provides settings, which does not run here' },
+  policyHelpers: { left: 'names programs that provide settings, which do not run here' },
   allowManagedHooksOnly: {
-    left: 'lets Claude Code run managed hooks alone; those of this file run here',
+    left: 'makes Claude Code run only managed hooks; those of this file run here',
     isSet: isTrue,
   },
   allowManagedPermissionRulesOnly: 'irrelevant',

@@ -41,13 +41,13 @@ function read(told: Told): InboundQuestion {
   if (typeof name !== 'string')
     throw new RuntimeError(
       'EVENT_INVALID',
-      'stdin has no hook_event_name: this is what Claude Code runs as a hook',
+      'stdin has no hook_event_name: Claude Code runs this command as a hook',
       {
-        hint: '`signalbox hook export --dialect claude` prints the settings by which it does.',
+        hint: '`signalbox hook export --dialect claude` prints the settings for it.',
       },
     );
   if (!known.has(name))
-    throw new RuntimeError('EVENT_INVALID', `the event ${name} is none that this Signalbox knows`, {
+    throw new RuntimeError('EVENT_INVALID', `this Signalbox does not know the event ${name}`, {
       hint: 'Take it out of the settings, or use a newer Signalbox.',
     });
   return {

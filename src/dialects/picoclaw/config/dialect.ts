@@ -41,7 +41,7 @@ export const picoclaw: DialectConfig<PicoclawSettings> = {
   toProcess: (_settings, exec) => ({ exec: { ...exec, runtime: 'server' } }),
   files: {
     note: {
-      message: 'its processes have a closed environment, where PicoClaw gave them all that the host had',
+      message: 'its processes have a closed environment, but PicoClaw gives them all variables of the host',
       hint: 'Name what else they need in `env`.',
     },
     document: { isOwn: isOwnFile, read: readProcesses },
@@ -62,13 +62,13 @@ function checkEntry({ document, path }: EntryCheckInput): Finding[] {
   return [
     ...(twoForms === undefined
       ? []
-      : [errorAt(at('hook'), `has no place beside picoclaw.${twoForms}`, 'Keep one of the two forms.')]),
+      : [errorAt(at('hook'), `cannot be combined with picoclaw.${twoForms}`, 'Keep one of the two forms.')]),
     ...(isSilent ? [errorAt(path, 'needs picoclaw.intercept or picoclaw.observe', listHint)] : []),
     ...(!isShort && valueAt(document, at('phases')) !== undefined
       ? [errorAt(at('phases'), 'needs `hook`', 'Name the methods in `picoclaw.intercept` instead.')]
       : []),
     ...(textAt(document, at('cwd')) !== undefined && textAt(document, at('picoclaw', 'dir')) !== undefined
-      ? [errorAt(at('cwd'), 'has no place beside picoclaw.dir', 'Keep one of the two.')]
+      ? [errorAt(at('cwd'), 'cannot be combined with picoclaw.dir', 'Keep one of the two.')]
       : []),
   ];
 }

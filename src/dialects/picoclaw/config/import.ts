@@ -56,7 +56,7 @@ export function readProcesses(context: ImportContext, folder: string): HookDraft
   reportKeys({ ...context, mustNotDrop: true }, fileKeys);
   if (valueAt(document, ['isolation', 'enabled']) === true) {
     const message = 'processes would run with less isolation than this asks for';
-    const hint = 'Set it to false, or keep these hooks out.';
+    const hint = 'Set it to false, or remove these hooks.';
     addFinding({ severity: 'error', path: ['isolation', 'enabled'], message, hint });
   }
   const shape = findShapeFaults(document);
@@ -84,7 +84,7 @@ function refuseBuiltins({ document, addFinding }: ImportContext): void {
   for (const { path, value } of entriesAt(document, ['hooks', 'builtins'])) {
     if (!isObject(value) || value['enabled'] === false) continue;
     const message = 'is compiled into PicoClaw and cannot run here';
-    const hint = 'Set `enabled: false`, and put a process in its place.';
+    const hint = 'Set `enabled: false`, and use a process instead.';
     addFinding({ severity: 'error', path, message, hint, atKey: true });
   }
 }
@@ -96,7 +96,7 @@ function readDefaults({ document, addFinding }: ImportContext): Limits {
     const value = valueAt(document, path);
     const given = value === undefined ? undefined : integerAt(document, path);
     if (given === undefined && value !== undefined && value !== null) {
-      const message = `is no number of milliseconds above 0; the default, ${limits[limit]}, applies`;
+      const message = `is not a number of milliseconds above 0; the default, ${limits[limit]}, applies`;
       addFinding({ severity: 'warning', path, message });
     }
     limits[limit] = given ?? limits[limit];
@@ -198,7 +198,7 @@ function unknownWords(document: YamlDocument, path: Path, known: readonly string
     .filter((item) => !known.some((word) => word === valueAt(document, item)))
     .map((item) => {
       const word = String(textAt(document, item) ?? 'no string');
-      return { path: item, message: `is not known (got: ${word})`, ...suggest(word, known) };
+      return { path: item, message: `is unknown (got: ${word})`, ...suggest(word, known) };
     });
 }
 
@@ -355,9 +355,9 @@ function unknownKey(
 ): Finding[] {
   const meant = findNearest(name, known);
   if (meant !== undefined)
-    return [{ ...errorAt(path, 'is not known'), hint: `did you mean \`${meant}\`?`, atKey: true }];
+    return [{ ...errorAt(path, 'is unknown'), hint: `did you mean \`${meant}\`?`, atKey: true }];
   if (isOpen) return [];
-  return [{ severity: 'warning', path, message: 'is not known and ignored', atKey: true }];
+  return [{ severity: 'warning', path, message: 'is unknown and ignored', atKey: true }];
 }
 
 function errorAt(path: Path, message: string): Finding {

@@ -102,13 +102,13 @@ const wireProperties = {
     type: 'string',
     enum: ['0.2.8-doc', 'head'],
     description:
-      'Whose protocol is spoken where they differ. 0.2.8-doc (default): the published page. head: the code after 0.2.9.',
+      'Which version of the protocol to speak where they differ. 0.2.8-doc (default): the published page. head: the code after 0.2.9.',
   },
   event_kind: {
     type: 'string',
     enum: ['number', 'name'],
     description:
-      'What `Kind` of an event is under 0.2.8-doc: the number that every release sends (default), or the name.',
+      'The form of `Kind` in events under 0.2.8-doc: the number that every release sends (default), or the name.',
   },
   lenient: {
     type: 'boolean',
@@ -120,7 +120,7 @@ const wireProperties = {
 const block = {
   type: 'object',
   description:
-    'A PicoClaw process. Needs `intercept`, `observe` or both, unless `hook` stands beside it as the short form.',
+    'A PicoClaw process. Needs `intercept`, `observe` or both, unless the entry has `hook`, the short form.',
   additionalProperties: false,
   properties: {
     ...wireProperties,
@@ -128,12 +128,13 @@ const block = {
       type: 'array',
       items: { type: 'string', enum: [...picoclawMethods, ''] },
       description:
-        'What it is asked: before_llm, after_llm, before_tool, after_tool, approve_tool. Naming one of a pair turns on both; an empty name is skipped.',
+        'The methods that it answers: before_llm, after_llm, before_tool, after_tool, approve_tool. Naming one of a pair turns on both; an empty name is skipped.',
     },
     observe: {
       type: 'array',
       items: { type: 'string', enum: picoclawKindNames },
-      description: 'Kinds of events it is told, by legacy or dotted names; `*` or all is every kind.',
+      description:
+        'Kinds of events that it receives, by legacy or dotted names; `*` or all means every kind.',
     },
     dir: {
       type: 'string',
@@ -147,7 +148,7 @@ const block = {
     approval_timeout_ms: { ...milliseconds, description: 'How long approve_tool may take. Default: 60000.' },
     observer_timeout_ms: {
       ...milliseconds,
-      description: 'How long the writing of one event may take. Default: 500.',
+      description: 'How long writing one event may take. Default: 500.',
     },
   },
 } as const;
@@ -164,18 +165,18 @@ export const picoclawEntry: EntryRules = {
   },
   hookRemarks: { hook: 'short for both methods of a pair in picoclaw' },
   misplacedHints: {
-    mode: '`picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.',
+    mode: '`picoclaw.intercept` and `picoclaw.observe` say what it answers and receives.',
     modifies: modifiesHint,
   },
-  runtimeHint: 'A PicoClaw process always stays; leave `runtime` out.',
+  runtimeHint: 'A PicoClaw process always keeps running: remove `runtime`.',
   valueMessages: {
-    'picoclaw.observe.*': (value) => `is no kind of event of PicoClaw (got: ${value})`,
+    'picoclaw.observe.*': (value) => `is not a kind of event of PicoClaw (got: ${value})`,
   },
   folderKey: ['picoclaw', 'dir'],
   importProperties: {
     picoclaw: {
       type: 'object',
-      description: 'What holds for all processes of a PicoClaw config.json.',
+      description: 'Settings for all processes of a PicoClaw config.json.',
       additionalProperties: false,
       properties: wireProperties,
     },
