@@ -43,20 +43,20 @@ function reasonOf({ why }: Survivor): (typeof reasons)[number] | undefined {
 
 const intro = `# Mutation testing
 
-\`npm run mutate -- AREA\` changes the safety core in one place at a time ([Stryker](https://stryker-mutator.io)). It reports each change, or mutant, that no test finds. test/mutation/areas.ts lists the areas.
+\`npm run mutate -- AREA\` changes the safety core in one place at a time ([Stryker](https://stryker-mutator.io)). Each change is a mutant, and the command reports those that no test finds. test/mutation/areas.ts lists the areas.
 
 \`node test/mutation/record.ts\` writes the results to test/mutation/record.json, and rewrites this page.
 
-- Each area loads its tests once, into one process. The tests that reach a mutant run there, the fastest first, until one fails.
-- A test that fails with a mutant must pass without it right after. If it does not, a new process replaces the old one, and the mutant runs again.
+- Each area loads its tests once, into one process. There, the tests that reach a mutant run until one fails, the fastest first.
+- A test that fails with a mutant must pass without it right after. If it does not, the mutant runs again in a new process.
 - \`MUTATION_BUDGET_MS\` limits the time of all tests of one mutant.
-- \`MUTATION_SLOWEST_MS\` leaves out tests that took longer in the run before. The decoders of foreign dialects ran with 250 and 150 ms, which leaves out nearly all tests that start a process.
+- \`MUTATION_SLOWEST_MS\` leaves out tests that took longer in the run before. The decoders of foreign dialects ran with limits of 250 and 150 ms. This leaves out nearly all tests that start a process.
 - Stryker does not change the words of messages and hints (test/mutation/messages-only.ts), or code that runs only when a module loads.
 - If a mutant changes a verdict, a code or an effect, add a test for it. Any other survivor needs a reason in \`why\` of test/mutation/record.json.
 
 ## Score
 
-The last columns count the survivors by their reason. test/mutation/record.json has each survivor with its line, its change and its reason.
+The last columns count the survivors by their reason. Each survivor is in test/mutation/record.json, with its line, change and reason.
 
 | reason | meaning |
 | --- | --- |
