@@ -126,7 +126,7 @@ function requireApprovalRecord(given: unknown): asserts given is Approval {
     return;
   }
   throw new RuntimeError('USAGE', '`approve` gave no approval, so the tool was not called', {
-    hint: "Give {id, decision: 'approved', by, reason} to consent, or undefined to leave the call waiting.",
+    hint: "Return {id, decision: 'approved', by, reason} to approve, or undefined to leave the call waiting.",
   });
 }
 

@@ -152,7 +152,7 @@ export function providePluginData({ name, dialect, settings }: ForeignHookConfig
   try {
     mkdirSync(folder.path, { recursive: true, mode: 0o700 });
   } catch (thrown) {
-    const message = `its ${folder.variable} could not be made: ${toRuntimeError(thrown).message}`;
+    const message = `its ${folder.variable} could not be created: ${toRuntimeError(thrown).message}`;
     emit({ type: 'note', name, level: 'warn', message });
   }
 }

@@ -54,7 +54,7 @@ function hostOf(
     openKey: (name) => {
       const at = resolve(folder, name);
       if (existsSync(dirname(at))) return new Uint8Array(KEY_LENGTH);
-      throw usageError(`the key file ${at} cannot be made`, `Make the folder ${dirname(at)}.`);
+      throw usageError(`the key file ${at} cannot be created`, `Create the folder ${dirname(at)}.`);
     },
     openJudge: (config, provider) => {
       const files = (config.length === 0 ? ['runtime.yaml'] : config).map((each) => resolve(folder, each));

@@ -57,7 +57,7 @@ export function lazyDispatcher(
 ): LazyDispatcher {
   let hasWarned = false;
   const report = (error: unknown) => {
-    if (!hasWarned) warn(`workers were not told of a run at once: ${toRuntimeError(error).message}`);
+    if (!hasWarned) warn(`workers were not notified of a run at once: ${toRuntimeError(error).message}`);
     hasWarned = true;
   };
   const opening = once(async () => {

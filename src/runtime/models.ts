@@ -84,9 +84,12 @@ export function openModels(parts: ModelsContext): Models {
   const breaker = isReplayable ? noBreaker : createBreaker();
   const chain: FallbackOptions = {
     breaker,
-    onFallback: (from, to, { message }) => warn(from, `${message}; "${to}" is asked instead`),
+    onFallback: (from, to, { message }) => warn(from, `${message}; "${to}" is called instead`),
     onOpen: (id) =>
-      warn(id, `it has failed ${BREAKER_FAILURES} times in a row: for ${PAUSE} others are asked first`),
+      warn(
+        id,
+        `it failed ${BREAKER_FAILURES} times in a row: for ${PAUSE}, other providers are called first`,
+      ),
   };
   return {
     model: async (id, stream, { name, embeds, hookContext, ...callbacks } = {}) => {

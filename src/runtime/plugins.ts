@@ -135,7 +135,7 @@ function requireUnique(tools: readonly ToolConfig[]): void {
     seen.set(tool.name, tool);
     if (earlier === undefined) continue;
     const { file, line, column } = tool.position;
-    const message = `tool "${tool.name}" is declared twice: in ${earlier.position.file} and in ${file}`;
+    const message = `tool "${tool.name}" is declared in both ${earlier.position.file} and ${file}`;
     const problem = { file, line, column, severity: 'error', message };
     throw new RuntimeError('CONFIG_INVALID', `${file}:${line}:${column} ${message}`, {
       details: { problems: [problem] },

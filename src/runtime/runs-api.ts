@@ -85,14 +85,14 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     requireOwnRun(run, config, buildOf);
     const { id, kind, name, file, source, pipelines } = run;
     if (isOfAgent(run)) {
-      throw new RuntimeError('USAGE', `run ${id} has calls of an agent, which makes them itself`, {
-        hint: 'It goes on when the agent asks again; nothing is to be resumed.',
+      throw new RuntimeError('USAGE', `run ${id} has calls of an agent, and only the agent can make them`, {
+        hint: 'The run continues when the agent makes the call again; you need not resume it.',
       });
     }
     if (kind === 'pipeline')
       return requirePipelineText({ file: file ?? config.file, text: source, pipelines }, config);
     if (services.tools.has(name)) return pipelineOfDirectCall(name, config.file);
-    throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
+    throw new RuntimeError('NAME_UNKNOWN', `tool "${name}" does not exist any more`);
   };
   const pipelineOf = (file: string | URL) =>
     requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
@@ -237,7 +237,7 @@ export const PAGE_SIZE = 100;
 export function toListFilter(filter: RunListFilter): ListFilter {
   const { pipeline, status, labels, since, until, limit, after, parent, children: all } = filter;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
-    throw new RuntimeError('USAGE', '`limit` is no whole number');
+    throw new RuntimeError('USAGE', '`limit` must be a whole number');
   return {
     ...{ name: pipeline, status, labels: readLabels(labels), limit, parent, all },
     ...{ since: timeOf('since', since), until: timeOf('until', until) },
@@ -255,13 +255,13 @@ export async function readPage(store: Store, { limit = PAGE_SIZE, ...filter }: L
 function timeOf(name: string, time: Date | undefined): number | undefined {
   const ms = time?.getTime();
   if (ms === undefined || Number.isFinite(ms)) return ms;
-  throw new RuntimeError('USAGE', `\`${name}\` is no date`);
+  throw new RuntimeError('USAGE', `\`${name}\` is not a date`);
 }
 
 function readPlace(after: string): number {
   if (/^\d{1,15}$/.test(after)) return Number(after);
-  throw new RuntimeError('USAGE', `no page begins after ${JSON.stringify(after)}`, {
-    hint: 'Give the `next` of the page before.',
+  throw new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
+    hint: 'Give the `next` of the previous page.',
   });
 }
 
@@ -281,7 +281,7 @@ export function requireOwnRun(run: RunRecord, config: RuntimeConfig, buildOf: Bu
   const files = [file, ...overlays];
   throw new RuntimeError(
     'USAGE',
-    `run ${id} was begun with ${files.join(' and ')}, not with ${namesOf(config)}`,
+    `run ${id} was started with ${files.join(' and ')}, not with ${namesOf(config)}`,
     {
       hint: `Add ${files.map((each) => `--config ${each}`).join(' ')}.`,
     },

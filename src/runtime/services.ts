@@ -117,7 +117,7 @@ function readEnv(
     const { hint } = suggest(missing[0] ?? '', Object.keys(env));
     throw new RuntimeError(
       'ENV_MISSING',
-      `the environment lacks the ${what} ${missing.join(', ')} of the pipeline`,
+      `the pipeline needs the ${what} ${missing.join(', ')}, which the environment does not have`,
       { hint },
     );
   }

@@ -38,7 +38,7 @@ export function openShadowRecorder(
     } catch (error) {
       isBroken = true;
       const why = toRuntimeError(error).message;
-      const message = `what shadows would decide is kept no more until the runtime is opened again: ${why}`;
+      const message = `decisions of shadows are no longer recorded until the runtime opens again: ${why}`;
       emit({ type: 'note', name: decision.hook, level: 'warn', message });
     }
   };

@@ -15,7 +15,7 @@ export function namedOptions(options: SuiteRunOptions, replay: string | undefine
     '--seed': sample?.seed,
     '--shard': shard && [shard.index, shard.count],
     '--max-cases': maxCases,
-    'the choice of rows': rows,
+    'the selection of rows': rows,
     '--bail': bail,
     '--keep-going': keepGoing,
     '--replay': replay,
@@ -30,11 +30,11 @@ export function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
   const { dataset, epochs = suite.epochs, reducer, retries = suite.retries, timeoutMs, bail } = options;
   requireWhole('the number of epochs', epochs, 1);
   requireWhole('the number of retries', retries, 0);
-  if (bail !== undefined) requireWhole('the number of failures to bail at', bail, 1);
+  if (bail !== undefined) requireWhole('the number of failures after which to stop', bail, 1);
   if (timeoutMs !== undefined) requireWhole('the timeout in milliseconds', timeoutMs, 1);
   const reduction = reducer === undefined ? undefined : readReduction(reducer);
   if (reducer !== undefined && reduction === undefined) {
-    throw usage(`a reducer is mean, median, mode, max, pass@K or at_least_K, not ${reducer}`);
+    throw usage(`a reducer must be mean, median, mode, max, pass@K or at_least_K, not ${reducer}`);
   }
   const evals = suite.evals.map((each) => (reduction === undefined ? each : { ...each, reducer: reduction }));
   for (const { id, reducer: own } of evals) {
@@ -55,5 +55,5 @@ export function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
 
 function requireWhole(what: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
-  throw usage(`${what} is a whole number from ${least}, not ${value}`);
+  throw usage(`${what} must be a whole number from ${least}, not ${value}`);
 }

@@ -121,7 +121,7 @@ export function openSuites(context: SuitesContext): Suites {
       requireOpen();
       requireProviders(options, config);
       if (options.resume !== undefined && options.again !== undefined)
-        throw usage('a run is either resumed or judged again');
+        throw usage('a run cannot be resumed and judged again at once');
       const suite = applyOptions(requireSuite(toPath(file), config), options);
       if (options.workers === true) {
         if ((options.maxCostUsd ?? suite.maxCost?.total) !== undefined) throw workersHaveNoBudget();
@@ -152,7 +152,7 @@ export function openSuites(context: SuitesContext): Suites {
       };
       if (options.keep === false) {
         if (options.resume !== undefined || options.again !== undefined)
-          throw usage('a run that is kept nowhere cannot go on later');
+          throw usage('a run that is not stored cannot be resumed');
         return await work(toHeader(suite, randomUUID(), new Date(), total), undefined);
       }
       const { resume, again } = options;
@@ -202,16 +202,15 @@ function requireProviders({ providers = [] }: SuiteRunOptions, config: RuntimeCo
 }
 
 function workersHaveNoBudget(): RuntimeError {
-  const message =
-    '--workers keeps no total cost: each worker knows what it has spent itself, and none what all have';
+  const message = '--workers cannot keep a total budget: each worker knows only its own spending';
   return new RuntimeError('USAGE', message, {
-    hint: 'Bound each case instead, by max_cost: {case: …} of the suite, or run it without --workers.',
+    hint: 'Limit each case instead, with max_cost: {case: …} of the suite, or run the suite without --workers.',
   });
 }
 
 function duplicateIdNote({ file }: Suite, { id, row }: CaseCandidate) {
   const place = `${row.file}:${row.line}`;
-  const message = `${place} case id "${id}" is that of an earlier row too: comparisons, shards and reports go by ids. Give each row an id of its own.`;
+  const message = `${place} case id "${id}" is also the id of an earlier row: comparisons, shards and reports need unique ids. Give each row its own id.`;
   return { type: 'note', name: file, level: 'warn', message } as const;
 }
 
@@ -221,7 +220,7 @@ function cassetteMissFault(count: number) {
   return {
     code: 'REPLAY_MISS' as const,
     message: `${requests} not in the cassette`,
-    hint: 'Record it again with --record FILE, or run what has changed with --live NAME.',
+    hint: 'Record it again with --record FILE, or run the changed entry with --live NAME.',
   };
 }
 
@@ -230,7 +229,7 @@ function recordingFault(error: Error | undefined) {
     error && {
       code: 'FILE_UNREADABLE' as const,
       message: error.message,
-      hint: 'Make room for it, and record again.',
+      hint: 'Free some disk space, and record again.',
     }
   );
 }

@@ -81,8 +81,8 @@ export async function findCheckable(named: readonly string[], config: string): P
   for (const path of named) {
     const found = isFolder(path) ? await checkableIn(path) : [path];
     if (found.length === 0)
-      throw new RuntimeError('FILE_UNREADABLE', `no config, suite or pipeline is in the folder ${path}`, {
-        hint: 'Each says `apiVersion: signalbox/v1` and its `kind`.',
+      throw new RuntimeError('FILE_UNREADABLE', `the folder ${path} has no config, suite or pipeline`, {
+        hint: 'Each of these files has `apiVersion: signalbox/v1` and its `kind`.',
       });
     files.push(...found);
   }

@@ -220,7 +220,7 @@ test('init refuses to write over a file, and then writes none [DS-CLI-04]', asyn
     code: 2,
     stdout: '',
     stderr:
-      'error: [USAGE] tools/greet.py is there already; nothing was written\nhint: Choose an empty folder: `signalbox init NEW_FOLDER`.\n',
+      'error: [USAGE] tools/greet.py already exists; nothing was written\nhint: Choose an empty folder: `signalbox init NEW_FOLDER`.\n',
   });
   expect(readFileSync(join(taken, 'tools/greet.py'), 'utf8')).toBe('mine');
   expect(() => accessSync(join(taken, 'runtime.yaml'))).toThrow();
@@ -229,7 +229,7 @@ test('init refuses to write over a file, and then writes none [DS-CLI-04]', asyn
     document: {
       error: {
         code: 'USAGE',
-        message: 'tools/greet.py is there already; nothing was written',
+        message: 'tools/greet.py already exists; nothing was written',
         hint: 'Choose an empty folder: `signalbox init NEW_FOLDER`.',
       },
     },
@@ -250,7 +250,7 @@ test('a folder that cannot be written is an error that says so [DS-CLI-12]', asy
       error: {
         code: 'USAGE',
         message: expect.stringMatching(/^file\/below cannot be written \(ENOTDIR/),
-        hint: 'Choose a folder that you may write.',
+        hint: 'Choose a writable folder.',
       },
     },
   });

@@ -61,9 +61,9 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
       new RegExp(`has version ${known} already\n$`),
     );
     expect(await state()).toEqual([
-      `ok: can be used, version ${known} of ${known}`,
+      `ok: is usable, version ${known} of ${known}`,
       'ok: 0 calls for a person, 0 runs not ended',
-      'ok: agrees with that of the server',
+      'ok: agrees with the clock of the server',
     ]);
     const gone = await run('doctor', {
       cwd,

@@ -200,7 +200,7 @@ describe('without files, or with a folder', () => {
     expect(await runJson('validate ignored', { cwd: folder })).toMatchObject({ document: { files: 1 } });
     expect(await run('validate none', { cwd: folder })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no config, suite or pipeline is in the folder none'),
+      stderr: expect.stringContaining('the folder none has no config, suite or pipeline'),
     });
   });
 

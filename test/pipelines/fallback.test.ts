@@ -80,7 +80,7 @@ test.each(faults)(
         expect.objectContaining({
           type: 'note',
           name: 'main',
-          message: expect.stringContaining('"second" is asked instead'),
+          message: expect.stringContaining('"second" is called instead'),
         }),
       );
     }

@@ -287,7 +287,7 @@ test('a listener that throws disturbs nobody', async () => {
   await runtime.close();
   // A warning is told one turn after its cause.
   await nextTurn();
-  expect(new Set(warnings)).toEqual(new Set(['a listener of Signalbox threw: listener broken']));
+  expect(new Set(warnings)).toEqual(new Set(['an event listener threw an error: listener broken']));
 });
 
 const oneCall = `

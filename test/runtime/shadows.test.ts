@@ -165,7 +165,7 @@ test('a store that cannot be written is told of once, and nobody is disturbed', 
   expect(decision).toMatchObject({ verdict: 'allow' });
   const notes = events.flatMap((event) => (event.type === 'note' ? [event.message] : []));
   expect(notes).toEqual([
-    expect.stringMatching(/^what shadows would decide is kept no more until the runtime is opened again: /),
+    expect.stringMatching(/^decisions of shadows are no longer recorded until the runtime opens again: /),
   ]);
   const asked = events.filter((event) => event.type === 'decision' && event.mode === 'shadow');
   expect(asked).toHaveLength(6);

@@ -183,7 +183,7 @@ test('a fallback embeds all texts of a check, and none is compared with those of
   const { first, warnings } = await runIn(project);
   expect(first[0]).toMatchObject({ score: 0, data: { provider: 'spare', model: 's' } });
   expect(textsOf(other.asked)).toEqual(['Oslo', 'The capital']);
-  expect(warnings.join()).toContain('"spare" is asked instead');
+  expect(warnings.join()).toContain('"spare" is called instead');
 });
 
 test.each([

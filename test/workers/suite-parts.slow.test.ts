@@ -167,7 +167,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     const record = join(dirname(suite), 'r.jsonl');
     const args = ['eval', 'run', suite, '--config', config, '--workers', '--record', record];
     const { code, stderr } = await runProgram(args, { url: 'postgres://u@127.0.0.1:1/x' });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('not to be had with --record')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be combined with --record')]);
     expect(existsSync(record)).toBe(false);
   });
 

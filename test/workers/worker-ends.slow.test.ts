@@ -74,7 +74,7 @@ describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
     const other = await startWorker(project.config, { url });
     worker.child.kill('SIGTERM');
     expect(await worker.ended).toBe(0);
-    expect(worker.log()).toContain(`run ${run_id} is given back`);
+    expect(worker.log()).toContain(`run ${run_id} was given back`);
     await until(async () =>
       (await desk.workers.list()).some(({ id, busy }) => id === other.document.id && busy === 1),
     );

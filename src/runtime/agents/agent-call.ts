@@ -60,7 +60,9 @@ export async function judgeAgentCall(
   const args = readArgs(name, decision.replace?.['args'] ?? given);
   if (call.tool.approval(args) === undefined) return decision;
   if (!isDurable)
-    return refuseCall(`tool "${name}" needs a person, and a state store in memory keeps no question for one`);
+    return refuseCall(
+      `tool "${name}" needs a decision of a person, but the state store is memory, so nobody could decide`,
+    );
   return await askPeople({ event, decision, call, args }, caller, judging);
 }
 
@@ -132,7 +134,7 @@ async function judgeEdited(
     return changeArgs(decision, args, decided);
   if (verdict !== 'modify' && verdict !== 'ask') return decision;
   return refuseCall(
-    `hook "${hook}" does not let the arguments pass that were approved in the place of the call's own`,
+    `hook "${hook}" does not allow the arguments that a person approved instead of the original ones`,
   );
 }
 
@@ -202,7 +204,7 @@ function refuseDecided({ tool, ruling }: DecidedRecord): DecisionDocument {
   switch (ruling.kind) {
     case 'responded': {
       const given = typeof ruling.result.value === 'string' ? ruling.result.value : ruling.result.text;
-      return refuseCall(`tool "${tool}" was answered in its place by ${ruling.by}: ${given}`);
+      return refuseCall(`${ruling.by} answered in place of tool "${tool}": ${given}`);
     }
     case 'expired':
       return refuseCall(`nobody decided about tool "${tool}" in time`);

@@ -38,10 +38,10 @@ export function resolveSandbox(name: string, context: SandboxContext): Sandbox |
       const { command, args, envFlag, kill } = declared;
       const program = findProgram(command, context);
       if (program === undefined)
-        return refused(name, `${command}, which its sandbox "${name}" starts, is not there`);
+        return refused(name, `${command}, the program of its sandbox "${name}", does not exist`);
       const killer = kill && resolveKill(kill, command, { program, context });
       if (killer === null)
-        return refused(name, `${kill?.[0]}, which ends what runs in its sandbox "${name}", is not there`);
+        return refused(name, `${kill?.[0]}, the kill program of its sandbox "${name}", does not exist`);
       const named = env.map((entry) => entry.split('=', 1)[0] ?? '');
       return {
         ...{ mode: 'command', name, program, args, env: declared.env, envFlag, named, own: clientEnv(host) },

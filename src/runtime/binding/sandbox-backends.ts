@@ -98,7 +98,7 @@ async function findFault(
   }
   if (sandbox.mode !== 'bubblewrap') return undefined;
   if (isTooBroad(config.folder, host['HOME']) || isTooBroad(followLinks(config.folder), host['HOME'])) {
-    const reason = `it would show all of ${config.folder}, the folder of this file`;
+    const reason = `it would make all of ${config.folder}, the folder of this file, readable`;
     return { reason, hint: 'Move the file and its scripts to a folder of their own.' };
   }
   const exposure = findExposure(sandbox);
@@ -108,5 +108,5 @@ async function findFault(
 }
 
 const ownFolderHint =
-  'Give state and secret files folders of their own, such as `.signalbox/state.db` and `secrets/.env`, directly in what may be written or outside of it.';
+  'Put state and secret files into their own folders, such as `.signalbox/state.db` and `secrets/.env`, directly in a writable folder or outside of all.';
 const installHint = 'Install it: `apt-get install bubblewrap`, or `dnf install bubblewrap`.';

@@ -90,7 +90,7 @@ export function startJobLoop<Ticket>(
         isReported = false;
       } catch (error) {
         due.add(queue);
-        if (!isReported) report(`no jobs can be fetched: ${toRuntimeError(error).message}`);
+        if (!isReported) report(`jobs cannot be fetched: ${toRuntimeError(error).message}`);
         isReported = true;
         await bell.wait(RETRY_MS);
       }

@@ -47,7 +47,7 @@ function readData(data: unknown): Pick<Job, 'kind' | 'id'> {
   const read: unknown = typeof data === 'string' ? JSON.parse(data) : data;
   const { kind, id } = isObject(read) ? read : {};
   if ((kind === 'run' || kind === 'chunk') && typeof id === 'string') return { kind, id };
-  throw new TypeError('a job is of no kind that this version of Signalbox knows');
+  throw new TypeError('a job has a kind that this version of Signalbox does not know');
 }
 
 async function notify(transaction: Pick<Transaction, 'query'>, queue: string): Promise<void> {
@@ -287,7 +287,7 @@ async function loadPgBoss(): Promise<typeof import('pg-boss')> {
   } catch (cause) {
     throw new RuntimeError(
       'STORE_FAILED',
-      'the package "pg-boss", by which workers of a Postgres store are told of runs, cannot be loaded',
+      'the package "pg-boss", which announces runs to the workers of a Postgres store, cannot be loaded',
       { hint: 'Install it: npm install pg-boss.', cause },
     );
   }

@@ -114,7 +114,7 @@ export async function readPublicKeyOf(audit: LocatedAudit, file: string | undefi
   if (typeof kept === 'string') return kept;
   if (kept === true) return readText(beside);
   throw new RuntimeError('USAGE', `there is no public key beside ${audit.file}`, {
-    hint: 'Give the one that belongs to the key of the audit: --public-key FILE.',
+    hint: 'Give the public key that belongs to the signing key of the audit: --public-key FILE.',
   });
 }
 
@@ -128,7 +128,7 @@ export function readHeadFile(file: string): Head[] {
   const lines = readText(file).split('\n');
   const heads = lines.flatMap((line, at) => {
     if (line.trim() === '') return [];
-    return readHead(line) ?? throwUsage(`--head: line ${at + 1} of ${file} is no head of an audit`);
+    return readHead(line) ?? throwUsage(`--head: line ${at + 1} of ${file} is not a head of an audit`);
   });
   return heads.length > 0 ? heads : throwUsage(`--head: ${file} has no head of an audit`);
 }

@@ -23,9 +23,13 @@ export async function openKeys(file: string, overlays: readonly string[] = []): 
   const env = hostEnv();
   const config = requireConfig(resolve(file), env['PATH'] ?? '', { env, overlays });
   if (config.stateStore.type === 'memory') {
-    throw new RuntimeError('USAGE', 'keys need a state store that lasts, and this config has one in memory', {
-      hint: 'Give spec.state_store a `type: sqlite` or `type: postgres`, or leave it out.',
-    });
+    throw new RuntimeError(
+      'USAGE',
+      'keys need a persistent state store, but the store of this config is memory',
+      {
+        hint: 'Set spec.state_store to `type: sqlite` or `type: postgres`, or leave it out.',
+      },
+    );
   }
   const manager = await openKeyManager(config.stateStore, { env: environmentOf(config, env) });
   return {

@@ -17,9 +17,13 @@ export function lazyGateway(
 ): LazyGateway {
   const given = listen === undefined ? undefined : parseListen(listen);
   if (listen !== undefined && given === undefined)
-    throw new RuntimeError('USAGE', `an address to listen on is HOST:PORT, not ${JSON.stringify(listen)}`, {
-      hint: 'Write it like 127.0.0.1:8787; port 0 takes any that is free.',
-    });
+    throw new RuntimeError(
+      'USAGE',
+      `the address to listen on must be HOST:PORT, not ${JSON.stringify(listen)}`,
+      {
+        hint: 'Write it like 127.0.0.1:8787; port 0 takes any free port.',
+      },
+    );
   let hasLeft = false;
   const opening = once(async (): Promise<OpenGateway> => {
     const parts = context();

@@ -158,7 +158,7 @@ function requireHooks({ file, gateway }: RuntimeConfig, links: readonly Link[]):
   if (missing === undefined) return;
   throw new RuntimeError(
     'CONFIG_INVALID',
-    `${file}: spec.gateway names the hook "${missing}", which there is not`,
+    `${file}: spec.gateway names the hook "${missing}", which does not exist`,
   );
 }
 
@@ -166,11 +166,11 @@ function watchFallbacks(emit: Emit): FallbackWatch {
   const warn = (name: string, message: string) => emit({ type: 'note', name, level: 'warn', message });
   return {
     breaker: createBreaker(),
-    onFallback: (from, to, why) => warn(from, `${why.replace(/\.$/, '')}; "${to}" is asked instead`),
+    onFallback: (from, to, why) => warn(from, `${why.replace(/\.$/, '')}; "${to}" is called instead`),
     onOpen: (id) =>
       warn(
         id,
-        `it has failed ${BREAKER_FAILURES} times in a row: for ${BREAKER_PAUSE_MS / 1000} s others are asked first`,
+        `it failed ${BREAKER_FAILURES} times in a row: for ${BREAKER_PAUSE_MS / 1000} s, other providers are called first`,
       ),
   };
 }
@@ -184,7 +184,7 @@ function fallbackWarnings({ name, provider, fallbacks }: OfferedModel): string[]
   return [
     ...left.map(
       (id) =>
-        `model "${name}": the fallback "${id}" of "${provider.id}" is not asked: it does not speak its API, or cannot be used`,
+        `model "${name}": the fallback "${id}" of "${provider.id}" is not used: its API differs, or it cannot be used at all`,
     ),
     ...(asked.size > 0 && unpriced.length > 0 && unpriced.length <= asked.size
       ? [

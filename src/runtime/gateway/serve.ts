@@ -73,7 +73,7 @@ async function listenOrClose(
 
 function addressOf({ listen: text }: GatewayDocument) {
   const address = parseListen(text);
-  if (address === undefined) throw new RuntimeError('INTERNAL', `${text} is no address`);
+  if (address === undefined) throw new RuntimeError('INTERNAL', `${text} is not an address`);
   return address;
 }
 
@@ -94,13 +94,13 @@ async function openGeneration({ open, listen: address, print }: ServeOptions) {
 function requireKeys(document: GatewayDocument): void {
   const { host } = addressOf(document);
   if (isLoopbackName(host)) return;
-  const message = `${host} is reached by other machines, and`;
+  const message = `other machines can reach ${host}, and`;
   if (!document.keys_required) {
     const hint = 'Remove `keys.required: false`, or listen on 127.0.0.1.';
-    throw new RuntimeError('LISTEN_FAILED', `${message} spec.gateway.keys asks for none`, { hint });
+    throw new RuntimeError('LISTEN_FAILED', `${message} spec.gateway.keys requires no keys`, { hint });
   }
   if (document.has_keys) return;
-  const hint = 'Make one with `signalbox keys create NAME`, or listen on 127.0.0.1.';
+  const hint = 'Create one with `signalbox keys create NAME`, or listen on 127.0.0.1.';
   throw new RuntimeError('LISTEN_FAILED', `${message} there is no key yet`, { hint });
 }
 

@@ -19,6 +19,6 @@ export function openGuardJudge(files: ConfigFiles, provider: string, env: HostEn
     const outcome = readVerdict(await ask(question), judged);
     if (outcome.status === 'scored') return outcome.score;
     // The message omits the answer, because it may quote the judged text.
-    throw new RuntimeError('REPLY_MALFORMED', 'the judge did not answer with one score');
+    throw new RuntimeError('REPLY_MALFORMED', 'the judge did not answer with exactly one score');
   };
 }

@@ -26,7 +26,7 @@ export function openPromptJudge(files: ConfigFiles, provider: string, env: HostE
     const late = Promise.withResolvers<never>();
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      const error = new RuntimeError('PROVIDER_TIMEOUT', `the model has not answered within ${timeoutMs} ms`);
+      const error = new RuntimeError('PROVIDER_TIMEOUT', `the model did not answer within ${timeoutMs} ms`);
       stop.abort(error);
       late.reject(error);
     }, timeoutMs);
@@ -50,7 +50,7 @@ function readReason(answer: string, event: string): string | undefined {
   const found = findAnswerObject(answer, wanted, event);
   // The message omits the answer, because it may quote the event.
   if ('status' in found)
-    throw new RuntimeError('REPLY_MALFORMED', 'the model did not answer with one verdict');
+    throw new RuntimeError('REPLY_MALFORMED', 'the model did not answer with exactly one verdict');
   const { ok, reason } = found.value;
   if (typeof ok !== 'boolean')
     throw new RuntimeError('REPLY_MALFORMED', 'the `ok` of the model is neither true nor false');

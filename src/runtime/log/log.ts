@@ -196,7 +196,7 @@ function messageOf(event: RuntimeEvent): string {
     case 'process.restarted':
       return `${event.name}: started again as process ${event.pid}`;
     case 'circuit.opened':
-      return `${event.name}: died ${event.deaths} times in a row, left alone for ${event.pauseMs / 1000} s`;
+      return `${event.name}: ended ${event.deaths} times in a row, calls are paused for ${event.pauseMs / 1000} s`;
     case 'dropped':
       return `${event.name}: ${event.what} dropped: ${event.detail}`;
     case 'stderr':

@@ -59,7 +59,7 @@ export function openDeliverer(context: DelivererContext): Deliverer {
     clearTimeout(timer);
     working ??= work()
       .catch((error: unknown) => {
-        if (!giveUp.signal.aborted) note(`nobody could be told: ${toRuntimeError(error).message}`);
+        if (!giveUp.signal.aborted) note(`notifications cannot be sent: ${toRuntimeError(error).message}`);
         if (!isClosing) timer = setTimeout(kick, LONGEST_PAUSE_MS).unref();
       })
       .finally(() => {
@@ -109,10 +109,10 @@ async function deliver(
     const { message } = toRuntimeError(thrown);
     const pauseMs = signal.aborted ? 0 : pauseAfter(attempts);
     await store.outbox.postpone(seq, Date.now(), pauseMs);
-    const later = signal.aborted ? 'with the next command' : `again in ${Math.round(pauseMs / 1000)} s`;
+    const later = signal.aborted ? 'with the next command' : `in ${Math.round(pauseMs / 1000)} s`;
     emit({
       ...{ type: 'note', name: target.name, level: 'warn' },
-      message: `it was not told that run ${runId} is ${event}, and is to be told ${later}: ${message}`,
+      message: `could not be notified that run ${runId} is ${event}; next attempt ${later}: ${message}`,
     });
   }
 }

@@ -50,9 +50,13 @@ export async function copyStore(options: CopyStoreOptions): Promise<CopiedStore>
   ]);
   const state = await openSqliteSource(path, copiedState);
   if (state === undefined) {
-    throw new RuntimeError('STORE_FAILED', `the state store of ${file} is not there: nothing was kept yet`, {
-      hint: 'Check spec.state_store, and --config.',
-    });
+    throw new RuntimeError(
+      'STORE_FAILED',
+      `the state store of ${file} does not exist: nothing is stored yet`,
+      {
+        hint: 'Check spec.state_store and --config.',
+      },
+    );
   }
   const opened: (CopySource | undefined)[] = [state];
   try {
@@ -82,24 +86,24 @@ export async function copyStore(options: CopyStoreOptions): Promise<CopiedStore>
 }
 
 const notCopied = [
-  'keys, use and audit of a gateway, and what it keeps of calls that wait',
-  'which build a run belongs to, and who works on it',
+  'keys, usage and audit of a gateway, and its data of calls that wait',
+  'which version of the files a run belongs to, and which worker has it',
 ];
 
 function requireCopyable(store: StateStoreConfig, to: string): string {
   if (store.type === 'refused') throw unusableStoreError(store.reason);
   if (store.type === 'memory') throw new RuntimeError('USAGE', 'a store in memory ends with its process');
   if (store.type === 'postgres') {
-    throw new RuntimeError('USAGE', 'a store in Postgres is not copied', {
-      hint: 'Use pg_dump --schema=signalbox and pg_restore for another database; a new store in a file starts empty.',
+    throw new RuntimeError('USAGE', 'a store in Postgres cannot be copied', {
+      hint: 'For another database, use pg_dump --schema=signalbox and pg_restore; a new store in a file starts empty.',
     });
   }
   if (!/^postgres(ql)?:/i.test(to)) {
     throw new RuntimeError(
       'USAGE',
-      'a store is copied to Postgres only, and this is no address of a database',
+      'a store can be copied only to Postgres, and this is not the address of a database',
       {
-        hint: `Give postgres://USER@HOST:5432/DATABASE. For a second file, end what uses the store and copy it: sqlite3 ${store.file} ".backup 'FILE'".`,
+        hint: `Give postgres://USER@HOST:5432/DATABASE. To copy to a file, stop everything that uses the store and run: sqlite3 ${store.file} ".backup 'FILE'".`,
       },
     );
   }
@@ -113,7 +117,7 @@ function requireIdle(ids: readonly string[]): void {
   const others = held.size === 1 ? 'is' : `and ${held.size - 1} more are`;
   throw new RuntimeError(
     'RUN_BUSY',
-    `run ${first} ${others} being executed, and would go on at both places`,
-    { hint: 'End whatever executes runs or suites on this store, and copy it then.' },
+    `run ${first} ${others} in progress, and would continue in both places`,
+    { hint: 'Stop everything that executes runs or suites on this store, then copy it.' },
   );
 }

@@ -55,7 +55,7 @@ export function writeHooks(
   if (importsFile(config, before, file)) return { added: [], isNew: false };
   const after = mergeIn(config, before, entries);
   const added = namesAdded(before, after);
-  if (added.length > 0) writeWithoutLinks(config, after, 'Name a config that you may write with --config.');
+  if (added.length > 0) writeWithoutLinks(config, after, 'Name a writable config with --config.');
   return { added, isNew: isNew && added.length > 0 };
 }
 
@@ -80,7 +80,7 @@ function mergeIn(config: string, text: string, entries: readonly ImportedEntry[]
   try {
     const kind = plain(text)['kind'];
     if (kind !== undefined && kind !== 'RuntimeConfig')
-      throw new RuntimeError('CONFIG_INVALID', `its kind is ${String(kind)}, and not RuntimeConfig`);
+      throw new RuntimeError('CONFIG_INVALID', `its kind is ${String(kind)}, not RuntimeConfig`);
     return mergeEntries(text, entries);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -47,7 +47,7 @@ export function writeTemplate(folder: string, language: TemplateLanguage = 'pyth
     const hint = 'Choose an empty folder: `signalbox init NEW_FOLDER`.';
     throw new RuntimeError(
       'USAGE',
-      `${join(folder, existing[0] ?? '')} is there already; nothing was written`,
+      `${join(folder, existing[0] ?? '')} already exists; nothing was written`,
       { hint },
     );
   }
@@ -57,7 +57,7 @@ export function writeTemplate(folder: string, language: TemplateLanguage = 'pyth
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RuntimeError('USAGE', `${folder} cannot be written (${reason})`, {
-      hint: 'Choose a folder that you may write.',
+      hint: 'Choose a writable folder.',
       cause: error,
     });
   }

@@ -50,7 +50,7 @@ export async function resetClock(
   const { stateStore } = requireConfig(resolve(file), env['PATH'] ?? '', { env, overlays });
   if (stateStore.type !== 'sqlite') {
     throw new RuntimeError('USAGE', `the state store of ${file} is not a file`, {
-      hint: 'A store in Postgres goes by the clock of its server.',
+      hint: 'A store in Postgres uses the clock of its server.',
     });
   }
   const { openDatabase } = await import('../../store/sqlite/database.ts');

@@ -73,8 +73,8 @@ function identityOf(file: string): string {
 function suitesIn(folder: string): readonly string[] {
   const files = documentsIn(folder).filter((file) => saysSuite(file));
   if (files.length > 0) return files;
-  throw new RuntimeError('FILE_UNREADABLE', `no suite is in the folder ${folder}`, {
-    hint: 'A suite is a YAML or JSON file with `kind: EvalSuite`, in the folder or in one below it.',
+  throw new RuntimeError('FILE_UNREADABLE', `the folder ${folder} has no suite`, {
+    hint: 'A suite is a YAML or JSON file with `kind: EvalSuite`, in the folder or below it.',
   });
 }
 
@@ -100,7 +100,7 @@ function refuseSameNames(found: readonly FoundSuite[]): void {
   const [name, group] = twice;
   const files = group.map(({ file }) => file).join(' and ');
   throw new RuntimeError('USAGE', `several suites are named "${name}": ${files}`, {
-    hint: 'One report tells suites apart by their names: give each its own metadata.name.',
+    hint: 'A report tells suites apart by name: give each its own metadata.name.',
   });
 }
 
@@ -122,7 +122,7 @@ export async function findSuiteInputs(
   return [
     { file, what: 'the suite' },
     { file: configFile, what: 'its config' },
-    ...overlays.flatMap((each) => named(each, 'a part of its config')),
+    ...overlays.flatMap((each) => named(each, 'an overlay of its config')),
     ...named(config.environment?.file, 'the variables of its config'),
     ...pipelinesOf(suite),
     ...(read.kind === 'file' && !isRemote(read.path) ? await findFiles(read.path) : []).map((each) => ({

@@ -296,8 +296,8 @@ function toStartedRun(
   let isRead = false;
   const read = () => {
     if (isRead) {
-      throw new RuntimeError('USAGE', 'the events of a run have one reader', {
-        hint: 'Hand the events on from there.',
+      throw new RuntimeError('USAGE', 'the events of a run can have only one reader', {
+        hint: 'Pass the events on from that reader.',
       });
     }
     isRead = true;

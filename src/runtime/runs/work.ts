@@ -107,11 +107,11 @@ const othersCodes: ReadonlySet<ErrorCode> = new Set(['RUN_BUSY', 'RUN_UNKNOWN', 
 
 function requireConcurrency(concurrency: number): void {
   if (Number.isSafeInteger(concurrency) && concurrency >= 1 && concurrency <= 10_000) return;
-  throw new RuntimeError('USAGE', `1 to 10000 runs are executed at once, not ${concurrency}`);
+  throw new RuntimeError('USAGE', `the number of runs at once must be from 1 to 10000, not ${concurrency}`);
 }
 
 function lostRunsError(file: string): RuntimeError {
-  const message = `there is nothing to go on with: the state store of ${resolve(file)} is memory`;
+  const message = `there is nothing to resume: the state store of ${resolve(file)} is memory`;
   return new RuntimeError('USAGE', message, { hint: 'Set spec.state_store to {type: sqlite}.' });
 }
 

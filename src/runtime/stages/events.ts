@@ -70,7 +70,7 @@ function notifySink(sink: EventSink, event: RuntimeEvent): void {
   try {
     sink.take(event);
   } catch (error) {
-    process.emitWarning(`a listener of Signalbox threw: ${toRuntimeError(error).message}`);
+    process.emitWarning(`an event listener threw an error: ${toRuntimeError(error).message}`);
   }
 }
 

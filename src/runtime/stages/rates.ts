@@ -33,7 +33,7 @@ export async function openRates(
   const shared = stateStore.type === 'postgres' ? await import('../../store/shared-rates.ts') : undefined;
   const open = async (): Promise<SharedWork> => {
     const { work, location } = await store.open();
-    if (work === undefined) throw new Error(`${location} is no store of many machines`);
+    if (work === undefined) throw new Error(`${location} is not a store that several machines share`);
     return work;
   };
   const queues = new Map(

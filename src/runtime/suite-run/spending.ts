@@ -33,7 +33,10 @@ export function openSpending(
   const caseUsd = suite.maxCost?.case;
   if (maxCostUsd !== undefined || caseUsd !== undefined) requirePrices(context);
   if (maxCostUsd !== undefined && !(maxCostUsd >= 0 && Number.isFinite(maxCostUsd))) {
-    throw new RuntimeError('USAGE', `the cost of a run is an amount of US dollars from 0, not ${maxCostUsd}`);
+    throw new RuntimeError(
+      'USAGE',
+      `the budget of a run must be an amount of US dollars from 0, not ${maxCostUsd}`,
+    );
   }
   const total = maxCostUsd === undefined ? undefined : createBudget(maxCostUsd, 'the run', onSpent);
   const cache = context.usesRecording ? undefined : openCache(suite, options, context);
@@ -87,8 +90,8 @@ function requirePrices({ config, isReplaying }: SpendingContext): void {
   const unknown = isReplaying ? [] : config.providers.filter((provider) => !hasPrices(provider));
   if (unknown.length === 0) return;
   const ids = unknown.map(({ id }) => `"${id}"`).join(', ');
-  throw new RuntimeError('USAGE', `what calls of ${ids} cost is unknown, so that no budget can be kept`, {
-    hint: 'Add pricing: {input_cost_per_1k, output_cost_per_1k} to the provider; 0 and 0 where calls cost nothing.',
+  throw new RuntimeError('USAGE', `the prices of ${ids} are unknown, so a budget cannot be enforced`, {
+    hint: 'Add pricing: {input_cost_per_1k, output_cost_per_1k} to the provider; use 0 and 0 if calls are free.',
   });
 }
 

@@ -117,7 +117,7 @@ const RETRY_MS = 500;
 function needsPostgres({ file }: RuntimeConfig): RuntimeError {
   return new RuntimeError(
     'USAGE',
-    `--workers needs a state store that workers share, and that of ${file} is of one machine`,
+    `--workers needs a state store that workers share, but the store of ${file} belongs to one machine`,
     {
       hint: 'Set `state_store: {type: postgres, url_env: DATABASE_URL}` in the config, and start `signalbox worker`.',
     },
@@ -131,13 +131,16 @@ function refuseOptions(
   { usesRecording }: SharedSuitesContext,
 ): void {
   if (Object.values(select ?? {}).some((value) => value !== undefined && !isEmpty(value)))
-    throw usage('--workers judges every row: without --filter, --tag, --sample, --shard and --max-cases');
-  if (bail !== undefined) throw usage('--workers judges rows in no order, so that --bail has no meaning');
+    throw usage(
+      '--workers judges every row, and cannot be combined with --filter, --tag, --sample, --shard or --max-cases',
+    );
+  if (bail !== undefined)
+    throw usage('--workers judges rows in no order, and cannot be combined with --bail');
   if (keep === false)
-    throw usage('--workers keeps the run where all of them find it, so not with --no-store');
-  if (usesRecording) throw usage('--workers is not to be had with --record or --replay');
+    throw usage('--workers stores the run for all workers, and cannot be combined with --no-store');
+  if (usesRecording) throw usage('--workers cannot be combined with --record or --replay');
   if (dataset.kind === 'file' && dataset.path === '-')
-    throw usage('--workers cannot read a dataset on stdin');
+    throw usage('--workers cannot read a dataset from stdin');
 }
 
 function isEmpty(value: unknown): boolean {

@@ -62,7 +62,7 @@ async function listenAt(
     return await at(port);
   } catch (thrown) {
     if (!(thrown instanceof RuntimeError)) throw thrown;
-    const hint = 'Give another --port, or none: then one is taken that is free.';
+    const hint = 'Give another --port, or leave it out to take any free port.';
     throw new RuntimeError(thrown.code, thrown.message, { hint, cause: thrown });
   }
 }
@@ -73,9 +73,9 @@ function requireLoopback(host: string): void {
   if (isLoopbackName(host.includes(':') ? `[${host}]` : host)) return;
   throw new RuntimeError(
     'LISTEN_FAILED',
-    `${host} is reached by other machines, and pages over runs are not for them`,
+    `other machines can reach ${host}, but the pages of runs are only for this machine`,
     {
-      hint: 'Leave --host out, and reach it from elsewhere through a tunnel: ssh -L 8788:127.0.0.1:8788 MACHINE.',
+      hint: 'Leave --host out. To reach the pages from another machine, use a tunnel: ssh -L 8788:127.0.0.1:8788 MACHINE.',
     },
   );
 }
@@ -125,8 +125,8 @@ function createRoutes({ shelf, token, userName }: ViewContext): Hono {
       const detail = detailOf(record);
       if (detail !== '') return jsonReply(detail);
     }
-    throw new RuntimeError('NAME_UNKNOWN', 'the run has no such case, or it is too large to be shown', {
-      hint: '`signalbox eval show RUN --case ID` has all of it.',
+    throw new RuntimeError('NAME_UNKNOWN', 'the run has no such case, or the case is too large to show', {
+      hint: '`signalbox eval show RUN --case ID` shows all of it.',
     });
   });
   app.post('/runs/:id/ratings', async ({ req }) => {
@@ -155,7 +155,7 @@ function createRoutes({ shelf, token, userName }: ViewContext): Hono {
   async function requireKept(id: string) {
     const { runs } = await shelf.open(id);
     if (runs !== undefined) return { runs };
-    throw new RuntimeError('USAGE', 'a run of a file takes no ratings: they are kept with runs of a store');
+    throw new RuntimeError('USAGE', 'a run of a file cannot have ratings: only runs in a store can');
   }
 }
 
@@ -223,8 +223,8 @@ async function readRatingBody({ body }: Request): Promise<RatingInput> {
   const bytes = await readBounded(body ?? []);
   return readShape(ratingInput, tryParse(new TextDecoder().decode(bytes)), (path) => {
     const at = path === '' ? '' : ` (at ${path})`;
-    return new RuntimeError('USAGE', `what was sent is no rating${at}`, {
-      hint: 'It is {"case", "by"} with "variant", "eval", "score", "label" and "comment" as far as they are said.',
+    return new RuntimeError('USAGE', `the request is not a rating${at}`, {
+      hint: 'It is {"case", "by"}, with "variant", "eval", "score", "label" and "comment" as needed.',
     });
   });
 }
@@ -246,7 +246,8 @@ async function readBounded(body: AsyncIterable<Uint8Array> | readonly never[]): 
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > MOST_BYTES) throw new RuntimeError('USAGE', `a rating has at most ${MOST_BYTES} bytes`);
+    if (length > MOST_BYTES)
+      throw new RuntimeError('USAGE', `a rating must have at most ${MOST_BYTES} bytes`);
     chunks.push(chunk);
   }
   return concatBytes(chunks, length);
@@ -288,14 +289,14 @@ function isSame(given: string, secret: string): boolean {
 const otherName: Refusal = {
   status: 403,
   code: 'untrusted_host',
-  message: 'This server is asked by a name that is not this machine’s own',
-  hint: 'Open it as 127.0.0.1 or localhost.',
+  message: 'The request names another host than this machine',
+  hint: 'Open the page with the host 127.0.0.1 or localhost.',
 };
 const noEntry: Refusal = {
   status: 403,
   code: 'no_entry',
-  message: 'Only the address that `signalbox eval view` has printed leads in',
-  hint: 'Open that address, with its token; each start has another one.',
+  message: 'Only the address that `signalbox eval view` printed opens this page',
+  hint: 'Open that address with its token; each start has a new token.',
 };
 const foreign: Refusal = {
   status: 403,
@@ -306,7 +307,7 @@ const foreign: Refusal = {
 const notJson: Refusal = {
   status: 415,
   code: 'not_json',
-  message: 'What changes something is sent as application/json',
+  message: 'A change must be sent as application/json',
   hint: '',
 };
 

@@ -55,15 +55,15 @@ export function openShelf({ runtimes, files }: ShelfOptions): Shelf {
       if (only === undefined)
         throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}"`, { hint: removed });
       if (other === undefined) return only;
-      const hint = 'End this, and begin it with --config FILE of one of them.';
-      throw new RuntimeError('USAGE', `several state stores know the run "${id}"`, { hint });
+      const hint = 'Stop this command, and start it with --config FILE for one of them.';
+      throw new RuntimeError('USAGE', `several state stores have the run "${id}"`, { hint });
     },
   };
 }
 
 const PAGE = 50;
 
-const removed = 'It may have been removed meanwhile; the list has those that there are.';
+const removed = 'It may have been removed meanwhile; the list shows the existing runs.';
 
 interface Listed {
   readonly store: number;

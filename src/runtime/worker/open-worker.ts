@@ -195,7 +195,10 @@ const DRAIN_MS = 30_000;
 
 function requireConcurrency(concurrency: number): void {
   if (Number.isSafeInteger(concurrency) && concurrency >= 1 && concurrency <= MOST_RUNS) return;
-  throw new RuntimeError('USAGE', `a worker does 1 to ${MOST_RUNS} runs at once, not ${concurrency}`);
+  throw new RuntimeError(
+    'USAGE',
+    `the number of runs at once must be from 1 to ${MOST_RUNS}, not ${concurrency}`,
+  );
 }
 
 const MOST_RUNS = 10_000;
@@ -204,8 +207,8 @@ function readListen(text: string | undefined) {
   if (text === undefined) return undefined;
   const address = parseListen(text);
   if (address !== undefined) return address;
-  throw new RuntimeError('USAGE', `"${text}" is no address to listen on`, {
-    hint: 'Write HOST:PORT, as in 127.0.0.1:8080; port 0 is any free one.',
+  throw new RuntimeError('USAGE', `"${text}" is not an address to listen on`, {
+    hint: 'Write HOST:PORT, such as 127.0.0.1:8080; port 0 takes any free port.',
   });
 }
 
@@ -285,7 +288,7 @@ async function continueRun(
     if (code === 'RUN_UNKNOWN' || code === 'RUN_ENDED' || code === 'RUN_BUSY') return 'done';
     if (code === 'ABORTED' && signal.aborted) {
       await work.giveBack(id);
-      note('info', `run ${id} is given back`);
+      note('info', `run ${id} was given back`);
       return 'done';
     }
     note('warn', `run ${id} was left: [${code}] ${message}`);
@@ -333,7 +336,7 @@ async function serveHealth(
       reject(
         new RuntimeError(
           'LISTEN_FAILED',
-          `${formatListen({ host, port })} cannot be listened on: ${cause.message}`,
+          `cannot listen on ${formatListen({ host, port })}: ${cause.message}`,
           {
             cause,
           },

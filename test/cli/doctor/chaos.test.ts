@@ -45,7 +45,7 @@ test('every native filter denies with every fault [DS-CHAOS-01 DS-CHAOS-03 DS-CH
   expect(JSON.parse(stdout)).toMatchObject({ cells: 71, denied: 71, open: [] });
   expect(readdirSync(cwd).toSorted()).toEqual(['mark.sh', 'runtime.yaml']);
   const shown = await run('doctor --chaos', { cwd });
-  expect(shown.stdout).toContain('told observes: it is told, never asked');
+  expect(shown.stdout).toContain('told is an observer: it cannot delay or block a call');
   expect(shown.stdout).toContain('shadow is a shadow');
   expect(shown.stdout).toMatch(/4 filters, 71 cells in [\d.]+ s: 71 denied, 0 open by a rule/);
   expect(shown.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
@@ -155,7 +155,7 @@ test('a decoder that lets a crash pass is found [DS-CHAOS-04 DS-CHAOS-06]', asyn
     expect(shown.stdout).toMatch(/guard \(promptkit before_execution\) exits with code 126:\s+allow/);
     const xml = readFileSync(join(cwd, 'out/chaos.xml'), 'utf8');
     expect(xml).toContain('<testsuite name="guard" tests="14" failures="1"');
-    expect(xml).toContain('<failure message="the hook exits with code 126, and the event passes by no');
+    expect(xml).toContain('<failure message="the hook exits with code 126, and the event passes without a');
   } finally {
     spy.mockRestore();
   }

@@ -57,7 +57,7 @@ hooks:
   ]);
   expect(told(checks, 'script')).toEqual([`ok eval tone: ${join(cwd, 'mark.sh')}`]);
   expect(told(checks, 'fork')).toEqual(['ok eval forked: forks python3']);
-  expect(told(checks, 'state store')[0]).toContain('is not there yet');
+  expect(told(checks, 'state store')[0]).toContain('does not exist yet');
   expect(checks.find(({ subject }) => subject === 'hook guard')).toMatchObject({
     file: 'runtime.yaml',
     line: 12,
@@ -117,7 +117,7 @@ test('without a config the machine is checked; one that was named must be there 
   const cwd = folderOf({});
   const { code, checks } = await doctor(cwd);
   expect(code).toBe(0);
-  expect(told(checks, 'config')).toEqual(['not applicable runtime.yaml: there is none']);
+  expect(told(checks, 'config')).toEqual(['not applicable runtime.yaml: does not exist']);
   const machine = [
     'signalbox',
     'node',
@@ -147,7 +147,7 @@ test('the state store is looked at, and nothing in it is changed [DS-DOCTOR-06]'
   const first = await doctor(cwd);
   expect(readdirSync(state).toSorted()).toEqual(before);
   expect(told(first.checks, 'waiting')[0]).toMatch(/: 1 call for a person, 1 run not ended$/);
-  expect(told(first.checks, 'state store')[0]).toMatch(/is whole, version 2 of 2$/);
+  expect(told(first.checks, 'state store')[0]).toMatch(/is intact, version 2 of 2$/);
   expect(told(first.checks, 'state files')).toEqual([]);
   chmodSync(state, 0o755);
   chmodSync(join(state, 'state.db'), 0o644);
@@ -225,7 +225,7 @@ tools:
   const { code, checks } = await doctor(cwd);
   expect(code).toBe(1);
   expect(told(checks, 'sandbox')).toEqual([
-    expect.stringMatching(/^ok handed: hands its commands to \S*\/sh, which is not started here$/),
+    expect.stringMatching(/^ok handed: passes its commands to \S*\/sh, which doctor does not start$/),
     expect.stringMatching(/^error absent: .*no-such-client/),
     expect.stringMatching(/^error foreign: .*no_such_mode/),
   ]);
@@ -260,7 +260,7 @@ test.skipIf(process.platform !== 'linux')(
     });
     const [check] = told((await doctor(cwd)).checks, 'limits');
     const folders = /control groups in (\S+)(?: and (\S+))?$/.exec(check ?? '')?.slice(1) ?? [];
-    expect(check).toMatch(/^ok : held by rlimits(, and by control groups in \/| and by watching)/);
+    expect(check).toMatch(/^ok : enforced by rlimits(, and by control groups in \/| and by watching)/);
     const own = folders.flatMap((folder) => (folder === undefined ? [] : readdirSync(folder)));
     expect(own.filter((name) => name.startsWith(`signalbox-limits-${process.pid}`))).toEqual([]);
   },

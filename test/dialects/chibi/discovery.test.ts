@@ -112,13 +112,13 @@ const refused = [
     title: 'a tool that stands twice in the folder',
     cites: 'CH-2-18@oneshot',
     spec: importPlugins,
-    message: /tool "same" is declared twice: in .*plugins\/a and in .*plugins\/b/,
+    message: /tool "same" is declared in both .*plugins\/a and .*plugins\/b/,
   },
   {
     title: 'a tool that the config has too',
     cites: 'CH-2-18@oneshot',
     spec: 'imports: [{dialect: chibi, plugins_dir: single}]\ntools: {only: {description: d, input_schema: {type: object}, exec: {command: sh}}}',
-    message: /tool "only" is declared twice: in .*runtime\.yaml and in .*single\/only/,
+    message: /tool "only" is declared in both .*runtime\.yaml and .*single\/only/,
   },
   ...['hook: tool', 'phases: [before_execution]', 'mode: observe'].map((key) => ({
     title: `\`${key}\` beside dialect: chibi`,

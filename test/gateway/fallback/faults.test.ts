@@ -72,7 +72,7 @@ test.each(faults)(
           200,
           expect.stringContaining('from the second'),
         ]);
-        expect(opened.warnings().at(-1)).toMatch(/^main: .*; "second" is asked instead$/);
+        expect(opened.warnings().at(-1)).toMatch(/^main: .*; "second" is called instead$/);
       }
       expect([opened.main.seen.length, opened.second.seen.length]).toEqual([streams.length, streams.length]);
       if (spec === '') continue;

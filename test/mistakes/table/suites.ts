@@ -207,7 +207,7 @@ export const inSuites: readonly Mistake[] = [
       'cases.jsonl',
       '"id": "late", "answer": "Hello, we',
       '"id": "open", "answer": "Hello, we',
-      'an id of its own',
+      'its own id',
     ),
   },
   {

@@ -177,7 +177,7 @@ describe('a sandbox that cannot be had', () => {
     {
       title: 'the client is not installed',
       spec: `sandboxes:\n  box:\n    mode: docker_run\n    image: x\n${tool}`,
-      says: ':6:13 sandboxes[box]: docker, which its sandbox "box" starts, is not there\n    hint: Install it, or correct its name.',
+      says: ':6:13 sandboxes[box]: docker, the program of its sandbox "box", does not exist\n    hint: Install it, or correct its name.',
     },
   ])('is an error of the file where $title [DS-BOX-07]', async ({ spec, says }) => {
     const { file } = write(spec);
@@ -228,7 +228,7 @@ describe('a sandbox that cannot be had', () => {
       );
     };
     expect(await shows('sandboxes: {box: {mode: bubblewrap}}')).toEqual([
-      expect.stringMatching(/^sandboxes\[box\]: it would show all of .*, the folder of this file$/),
+      expect.stringMatching(/^sandboxes\[box\]: it would make all of .*, the folder of this file, readable$/),
     ]);
     const own = await shows('sandboxes: {box: {mode: bubblewrap}}\nstate_store: {path: state.db}', '/root');
     expect(own).toEqual([

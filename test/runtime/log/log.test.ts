@@ -89,7 +89,7 @@ const rows: readonly (readonly [level: number, msg: string, event: RuntimeEvent]
   [30, 'guard: started again as process 8', { type: 'process.restarted', ...about, pid: 8, deaths: 1 }],
   [
     40,
-    'guard: died 5 times in a row, left alone for 30 s',
+    'guard: ended 5 times in a row, calls are paused for 30 s',
     { type: 'circuit.opened', ...about, deaths: 5, pauseMs: 30_000 },
   ],
   [30, 'guard: thinking', { type: 'stderr', ...about, pid: 7, line: 'thinking' }],

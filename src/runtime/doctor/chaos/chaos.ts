@@ -126,7 +126,7 @@ async function tryOrTell(
     return await tryFault(subject, moment, { fault, context });
   } catch (thrown) {
     context.signal?.throwIfAborted();
-    const why = `could not be asked at ${moment.name} (${fault.name}): ${toRuntimeError(thrown).message}`;
+    const why = `could not be called at ${moment.name} (${fault.name}): ${toRuntimeError(thrown).message}`;
     return { hook: subject.name, why, state: 'unproven' };
   }
 }
@@ -186,12 +186,12 @@ async function whyUnproven(
   try {
     const { decision, isHeard } = await fire(subject, moment, { replacement, context });
     const { verdict, reason } = decision;
-    if (!isHeard) return `is not asked at ${moment.name}`;
+    if (!isHeard) return `is not called at ${moment.name}`;
     if (verdict !== 'deny' && verdict !== 'abort') return undefined;
-    return `is stopped at ${moment.name} even by an answer that lets pass: ${reason}`;
+    return `denies at ${moment.name} even with an answer that allows: ${reason}`;
   } catch (thrown) {
     context.signal?.throwIfAborted();
-    return `could not be asked at ${moment.name}: ${toRuntimeError(thrown).message}`;
+    return `could not be called at ${moment.name}: ${toRuntimeError(thrown).message}`;
   }
 }
 

@@ -45,20 +45,20 @@ export const faults: readonly Fault[] = [
     ...{ oneshot: hang, server: hang, http: 'hang', isSilentFor: ['oneshot', 'server', 'http'] },
   },
   ...['SEGV', 'KILL'].map((signal) => ({
-    ...{ name: `sig${signal.toLowerCase()}`, title: `is ended by SIG${signal} while it is asked` },
+    ...{ name: `sig${signal.toLowerCase()}`, title: `is ended by SIG${signal} before it answers` },
     ...{ oneshot: `kill -${signal} $$`, server: `kill -${signal} $$` },
   })),
   ...endings,
   {
-    ...{ name: 'junk', title: 'prints what is no answer', says: 'text' },
+    ...{ name: 'junk', title: 'prints something that is not an answer', says: 'text' },
     ...{ oneshot: 'echo not an answer', server: 'echo not an answer', http: 'junk', isSilentFor: ['server'] },
   },
   {
-    ...{ name: 'nothing', title: 'ends well and prints nothing', says: 'silence' },
+    ...{ name: 'nothing', title: 'exits with code 0 and prints nothing', says: 'silence' },
     ...{ oneshot: ':', server: 'exit 0', http: 'nothing' },
   },
   {
-    ...{ name: 'half_answer', title: 'ends well in the middle of its answer' },
+    ...{ name: 'half_answer', title: 'exits with code 0 in the middle of its answer' },
     ...{
       oneshot: 'printf \'{"allow": tr\'',
       server: 'printf \'{"jsonrpc": "2.0", "id": %s, "resu\' "$id"; exit 0',
@@ -78,7 +78,7 @@ export const faults: readonly Fault[] = [
   { name: 'missing', title: 'is a command that does not exist', file: 'missing', http: 'refuse' },
   { name: 'deleted', title: 'is deleted between two calls', file: 'deleted' },
   {
-    ...{ name: 'wrong_id', title: 'answers another request', isSilentFor: ['server'] },
+    ...{ name: 'wrong_id', title: 'answers a different request', isSilentFor: ['server'] },
     server: 'printf \'{"jsonrpc": "2.0", "id": 987654321, "result": %s}\\n\' "$1"',
   },
   { name: 'no_greeting', title: 'does not answer the greeting', isUngreeted: true, isSilentFor: ['server'] },
@@ -86,8 +86,8 @@ export const faults: readonly Fault[] = [
   { name: 'status_500', title: 'answers with status 500', http: 'status 500' },
   { name: 'redirect', title: 'answers with a redirect', http: 'redirect' },
   { name: 'cut_off', title: 'closes the connection in the middle of its answer', http: 'cut' },
-  { name: 'status_202', title: 'lets pass with status 202', http: 'status 202', isNativeOnly: true },
-  { name: 'html', title: 'lets pass with a body that says it is HTML', http: 'html', isNativeOnly: true },
+  { name: 'status_202', title: 'allows with status 202', http: 'status 202', isNativeOnly: true },
+  { name: 'html', title: 'allows with a body of type HTML', http: 'html', isNativeOnly: true },
 ];
 
 export function faultsOf(

@@ -75,7 +75,7 @@ function toTestCase({
   const about = { name: `${moment} ${fault}`, classname: `${hook}.${dialect}`, ms };
   if (isClosed) return { ...about, kind: 'passed' };
   if (rule !== null) return { ...about, kind: 'skipped', message: `passes by the rule ${rule}` };
-  const message = `the hook ${title}, and the event passes by no documented rule (verdict: ${verdict})`;
+  const message = `the hook ${title}, and the event passes without a documented rule (verdict: ${verdict})`;
   return { ...about, kind: 'failure', message, type: 'open' };
 }
 

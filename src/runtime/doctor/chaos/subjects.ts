@@ -56,7 +56,7 @@ export async function findSubjects(entries: Entries): Promise<{
 type Skipped = Pick<UntriedHook, 'hook' | 'why'> & Partial<Pick<UntriedHook, 'state'>>;
 
 const whyExternal =
-  'matches no declared tool or provider: whether an event of a client or an agent reaches it cannot be tried here';
+  'matches no declared tool or provider: this check cannot tell whether an event of a client or an agent reaches it';
 
 function toNative(native: NativeEntry): Subject | Skipped {
   const { config, resolved } = native;
@@ -74,27 +74,28 @@ function toNative(native: NativeEntry): Subject | Skipped {
   const { dialect, mode: process, endpoint } = resolved.binding;
   const form = endpoint === null ? process : 'http';
   const moments = nativeMoments(config);
-  if (moments.length === 0) return { hook: name, why: 'is never asked' };
+  if (moments.length === 0) return { hook: name, why: 'has no event at which it can deny' };
   return { name, dialect, form, moments, place: config.exec.position, native };
 }
 
 const whyNotAsked: Readonly<Record<Exclude<HookConfig['mode'], 'filter'>, string>> = {
-  observe: 'observes: it is told, never asked',
-  shadow: 'is a shadow: what it would decide is only recorded',
+  observe: 'is an observer: it cannot delay or block a call',
+  shadow: 'is a shadow: its decisions are only recorded',
 };
 
 async function toForeign(foreign: ForeignEntry): Promise<Subject | Skipped> {
   const { config, resolved } = foreign;
   const { name, dialect, settings, onFailure = 'own', source: place } = config;
   const { binding, http, cwd } = resolved;
-  if (binding === undefined && http === undefined) return { hook: name, why: 'is a text, without a process' };
+  if (binding === undefined && http === undefined)
+    return { hook: name, why: 'is a fixed text, without a process' };
   const trial = await foreignDialects[dialect].loadTrial();
   const hooks = await foreignDialects[dialect].loadHooks();
   const moments = foreignMoments(foreign, trial);
-  if (moments.length === 0) return { hook: name, why: 'observes: it is told, never asked' };
+  if (moments.length === 0) return { hook: name, why: 'is an observer: it cannot delay or block a call' };
   const entry = { name, onFailure, cwd, settings } as const;
   const asked = moments.filter((moment) => !hooks.isBackground(entry, moment.name));
-  if (asked.length === 0) return { hook: name, why: 'runs in the background: nobody waits for it' };
+  if (asked.length === 0) return { hook: name, why: 'runs in the background: no call waits for it' };
   return { name, dialect, form: binding?.mode ?? 'http', moments: asked, place, foreign, trial };
 }
 

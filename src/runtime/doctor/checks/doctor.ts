@@ -50,9 +50,9 @@ export async function runDoctor(file: string, options: DoctorOptions): Promise<r
   const loaded = options.isNamed || existsSync(file) ? loadConfig(file, env['PATH'] ?? '', read) : undefined;
   const machine = await checkMachine(options.version, env);
   if (loaded === undefined) {
-    const hint = 'Name one, or make one with `signalbox init`.';
+    const hint = 'Name a config, or create one with `signalbox init`.';
     return [
-      found('not applicable', { check: 'config', subject: file, message: 'there is none', hint }),
+      found('not applicable', { check: 'config', subject: file, message: 'does not exist', hint }),
       ...machine,
     ];
   }
@@ -129,7 +129,7 @@ function checkPluginFolder({ pluginsDir, position: place }: RuntimeConfig['impor
     const { length } = readdirSync(pluginsDir);
     return found('ok', {
       ...about,
-      message: `${formatCount(length, 'file')}, none of which is asked what it is`,
+      message: `${formatCount(length, 'file')}; doctor starts none of them to ask what it is`,
     });
   } catch (thrown) {
     return found('error', { ...about, message: toRuntimeError(thrown).message, hint: 'Correct the path.' });
@@ -146,7 +146,7 @@ async function checkSandboxes(config: RuntimeConfig, env: HostEnv, launch: Launc
     const message =
       sandbox.mode === 'bubblewrap'
         ? `bubblewrap, ${sandbox.program}`
-        : `hands its commands to ${sandbox.program}, which is not started here`;
+        : `passes its commands to ${sandbox.program}, which doctor does not start`;
     return [found('ok', { ...about, message })];
   });
 }
@@ -157,16 +157,17 @@ async function checkLimitMeans(entries: readonly ProcessEntry[]): Promise<Check[
   if (limited === undefined) return [];
   const about = { check: 'limits', place: limited.place };
   if (process.platform !== 'linux') {
-    const hint = 'Use Linux, or take `limits` out of the entries.';
+    const hint = 'Use Linux, or remove `limits` from the entries.';
     return [found('error', { ...about, message: 'limits need Linux', hint })];
   }
   const groups = await openGroupMaker();
   const message =
     groups === undefined
-      ? 'held by rlimits and by watching what runs: no control group can be made here'
-      : `held by rlimits, and by control groups in ${groups.folders.join(' and ')}`;
+      ? 'enforced by rlimits and by watching the processes: this machine allows no control groups'
+      : `enforced by rlimits, and by control groups in ${groups.folders.join(' and ')}`;
   const escapable = entries.find(({ binding: { limits, sandbox } }) => isShared(limits) && sandbox === null);
-  const note = 'memory_mb and processes bind no hostile process without a sandbox: it can leave its group';
+  const note =
+    'without a sandbox, memory_mb and processes cannot bind a hostile process: it can leave its group';
   return [
     found('ok', { ...about, message }),
     ...(escapable === undefined ? [] : [found('ok', { ...about, place: escapable.place, message: note })]),
@@ -198,7 +199,7 @@ async function describeProvider(provider: ProviderConfig, env: HostEnv, folder: 
   const address = kind.baseUrl(provider);
   const sources = { env, folder, variables: kind.keyVariables, required: kind.needsKey };
   const key = await readCredential(provider, sources);
-  return `${address}, ${key === undefined ? 'without a key' : 'the key is there'}`;
+  return `${address}, ${key === undefined ? 'without a key' : 'the key is set'}`;
 }
 
 function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
@@ -215,7 +216,9 @@ function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
     );
     const isUrl = URL.canParse(http.url);
     const hint = isUrl ? undefined : 'Write `http://` or `https://`, a host and a path.';
-    const message = isUrl ? 'its address is well formed; it is not called' : 'its address is no URL';
+    const message = isUrl
+      ? 'the address is well-formed; doctor does not call it'
+      : 'the address is not a URL';
     return [found(isUrl ? 'ok' : 'error', { ...about, message, hint }), ...lacking];
   });
 }
@@ -226,9 +229,9 @@ async function checkListen({ gateway }: RuntimeConfig): Promise<Check> {
   const code = await whyNotListen(host, port);
   if (code === undefined) return found('ok', { ...about, message: 'is free' });
   const message =
-    code === 'EADDRINUSE' ? 'is taken: something listens there already' : `cannot be listened at (${code})`;
+    code === 'EADDRINUSE' ? 'is taken: a program already listens there' : `cannot be listened on (${code})`;
   const hint =
-    'If that is not this gateway, choose another address: `serve --listen`, or spec.gateway.listen.';
+    'If that program is not this gateway, choose another address: `serve --listen`, or spec.gateway.listen.';
   return found('warning', { ...about, message, hint });
 }
 
@@ -309,8 +312,8 @@ function checkCommand(
   if (endpoint !== null) return checkEndpoint(endpoint, { ...about, check: 'endpoint' });
   if (refused !== null) return found('error', { ...about, message: refused });
   if (kindOf(cwd) !== 'folder') {
-    const hint = 'It is the folder in which the process starts: make it, or correct `cwd`.';
-    return found('error', { ...about, message: `${cwd} is no folder`, hint });
+    const hint = 'The process starts in this folder: create it, or correct `cwd`.';
+    return found('error', { ...about, message: `${cwd} is not a folder`, hint });
   }
   try {
     const searchPath = env['PATH'] ?? '';
@@ -322,7 +325,7 @@ function checkCommand(
     return found('ok', { ...about, message: executable.leading?.[0] ?? executable.path });
   } catch (thrown) {
     // A script may be executable without being readable.
-    const message = `could not be looked at: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    const message = `could not be checked: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     return found('warning', { ...about, message, hint: 'Check the path and its permissions.' });
   }
 }
@@ -333,11 +336,14 @@ function checkEndpoint(
   about: Omit<Parameters<typeof found>[1], 'message'>,
 ): Check {
   if (ca !== null && kindOf(ca) !== 'file') {
-    const hint = 'It is a file of certificates in PEM: correct `ca`. Until then every question fails.';
-    return found('error', { ...about, message: `${ca} is no file`, hint });
+    const hint = '`ca` must be a file of certificates in PEM: correct it. Until then every call fails.';
+    return found('error', { ...about, message: `${ca} is not a file`, hint });
   }
   const address = urlForMessages(new URL(url));
-  return found('ok', { ...about, message: `${address}: its address is well formed; it is not called` });
+  return found('ok', {
+    ...about,
+    message: `${address}: the address is well-formed; doctor does not call it`,
+  });
 }
 
 function checkScript({ subject, place, binding }: ProcessEntry): Check[] {
@@ -360,7 +366,7 @@ function checkEnv({ subject, place, missingEnv }: ProcessEntry): Check[] {
   return missingEnv.map((name) =>
     found('warning', {
       ...{ check: 'env', subject, place, message: `the environment has no ${name}` },
-      hint: `Set ${name}, or take it out of \`env\`; it is left out.`,
+      hint: `Set ${name}, or remove it from \`env\`; the process starts without it.`,
     }),
   );
 }
@@ -370,7 +376,7 @@ function checkFork({ subject, place, binding }: ProcessEntry): Check[] {
   const about = { check: 'fork', subject, place };
   const python = findPython(binding);
   if ('reason' in python) {
-    const hint = 'It runs as `runtime: exec`.';
+    const hint = 'It runs as `runtime: exec` instead.';
     return [found('warning', { ...about, message: `cannot be forked: ${python.reason}`, hint })];
   }
   return [found('ok', { ...about, message: `forks ${python.command}` })];

@@ -37,7 +37,7 @@ function checkNode(): Check {
 function checkSqlite(): Check {
   try {
     loadSqlite();
-    return found('ok', { check: 'sqlite', message: process.versions['sqlite'] ?? 'is there' });
+    return found('ok', { check: 'sqlite', message: process.versions['sqlite'] ?? 'available' });
   } catch (thrown) {
     const { message, hint } = toRuntimeError(thrown);
     return found('error', { check: 'sqlite', message, hint });
@@ -48,7 +48,7 @@ const MIB = 1024 * 1024;
 
 async function checkTempFolder(): Promise<Check> {
   const about = { check: 'temp folder', subject: tmpdir() };
-  const hint = 'Set TMPDIR to a folder that can be written, or make room.';
+  const hint = 'Set TMPDIR to a writable folder, or free some disk space.';
   try {
     removeTempFolder(makeTempFolder('doctor'));
     const free = await freeBytes(tmpdir());
@@ -81,11 +81,12 @@ function checkLimits(): Check[] {
   const limits = readLimits();
   return needed.map(({ check, key, least, flag }) => {
     const [, soft] = new RegExp(`^${key}\\s+(\\S+)`, 'm').exec(limits) ?? [];
-    if (soft === undefined) return found('not applicable', { check, message: 'the system does not tell' });
+    if (soft === undefined)
+      return found('not applicable', { check, message: 'the system does not report a limit' });
     const isEnough = soft === 'unlimited' || Number(soft) >= least;
     if (isEnough) return found('ok', { check, message: soft });
     const hint = `Raise the limit: \`ulimit ${flag} ${least}\`.`;
-    return found('warning', { check, message: `${soft} at most, and ${least} are sane`, hint });
+    return found('warning', { check, message: `at most ${soft}; ${least} are recommended`, hint });
   });
 }
 
@@ -104,7 +105,11 @@ function checkClock(): Check {
   const message = new Date(now).toISOString();
   if (now >= FIRST_RELEASE) return found('ok', { check: 'clock', message });
   const hint = 'Set the clock: approvals and keys expire by it.';
-  return found('error', { check: 'clock', message: `${message} is before Signalbox was made`, hint });
+  return found('error', {
+    check: 'clock',
+    message: `${message} is earlier than the release of this Signalbox`,
+    hint,
+  });
 }
 
 function checkTimeZone({ TZ }: HostEnv): Check {
@@ -130,8 +135,8 @@ async function checkOrphans(): Promise<Check[]> {
   return orphans.map(({ pid, command }) =>
     found('warning', {
       ...{ check: 'orphans', subject: `process ${pid}` },
-      message: `was left by a Signalbox that was killed: ${command.slice(0, MAX_COMMAND)}`,
-      hint: 'The next runtime that is opened ends it.',
+      message: `was left by a Signalbox process that was killed: ${command.slice(0, MAX_COMMAND)}`,
+      hint: 'The next runtime that opens ends it.',
     }),
   );
 }

@@ -21,19 +21,25 @@ const STORE = 'state store';
 function describe({ version, knownVersion, waiting, aheadMs }: PostgresState, location: string): Check[] {
   const about = { check: STORE, subject: location };
   if (version === 0) {
-    const message = 'has no tables; they are made with the first run, or by `signalbox store migrate`';
+    const message = 'has no tables; the first run creates them, or `signalbox store migrate`';
     return [found('ok', { ...about, message }), checkClock(aheadMs, location)];
   }
   const message = `has tables of version ${version}, and this Signalbox needs ${knownVersion}`;
   if (version > knownVersion) {
-    return [found('error', { ...about, message, hint: 'Use the Signalbox that made them, or a newer one.' })];
+    return [
+      found('error', {
+        ...about,
+        message,
+        hint: 'Use the version of Signalbox that created them, or a newer one.',
+      }),
+    ];
   }
   if (version < knownVersion) {
     return [found('error', { ...about, message, hint: 'Run `signalbox store migrate`.' })];
   }
   const { calls, runs } = waiting;
   return [
-    found('ok', { ...about, message: `can be used, version ${version} of ${knownVersion}` }),
+    found('ok', { ...about, message: `is usable, version ${version} of ${knownVersion}` }),
     found('ok', {
       ...{ check: 'waiting', subject: location },
       message: `${formatCount(calls, 'call')} for a person, ${formatCount(runs, 'run')} not ended`,
@@ -46,10 +52,10 @@ function describe({ version, knownVersion, waiting, aheadMs }: PostgresState, lo
 function checkClock(aheadMs: number, subject: string): Check {
   const about = { check: 'server clock', subject };
   const off = Math.abs(aheadMs);
-  if (off <= TOLERATED_MS) return found('ok', { ...about, message: 'agrees with that of the server' });
-  const message = `is ${Math.round(off / 1000)} s ${aheadMs > 0 ? 'behind' : 'before'} that of the server`;
+  if (off <= TOLERATED_MS) return found('ok', { ...about, message: 'agrees with the clock of the server' });
+  const message = `is ${Math.round(off / 1000)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the clock of the server`;
   const hint =
-    'Set the clock, as with NTP: approvals expire by the clocks of all machines that share the store.';
+    'Set the clock, for instance with NTP: approvals expire by the clocks of all machines that share the store.';
   return found('warning', { ...about, message, hint });
 }
 

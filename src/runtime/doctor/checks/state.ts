@@ -39,15 +39,15 @@ function checkFolder(folder: string): Check {
   const mode = modeOf(folder);
   const place = mode === undefined ? nearestFolder(folder) : folder;
   if (!isWritable(place)) {
-    const hint = `Let this user write ${place}, or choose another path in spec.state_store.`;
+    const hint = `Give this user write permission for ${place}, or choose another path in spec.state_store.`;
     return found('error', { ...about, message: `${place} cannot be written`, hint });
   }
-  if (mode === undefined) return found('ok', { ...about, message: 'is made with the first run' });
+  if (mode === undefined) return found('ok', { ...about, message: 'will be created by the first run' });
   if (basename(folder) === '.signalbox' && (mode & 0o077) !== 0) {
-    const message = `others can look into it (mode ${octal(mode)})`;
+    const message = `other users can read it (mode ${octal(mode)})`;
     return found('warning', { ...about, message, hint: `Run \`chmod 700 ${folder}\`.` });
   }
-  return found('ok', { ...about, message: `can be written (mode ${octal(mode)})` });
+  return found('ok', { ...about, message: `is writable (mode ${octal(mode)})` });
 }
 
 function checkFiles(folder: string, database: string): Check[] {
@@ -60,7 +60,7 @@ function checkFiles(folder: string, database: string): Check[] {
     });
   return open.map(({ path, mode }) =>
     found('warning', {
-      ...{ check: 'state files', subject: path, message: `others can reach it (mode ${octal(mode)})` },
+      ...{ check: 'state files', subject: path, message: `other users can access it (mode ${octal(mode)})` },
       hint: `Run \`chmod go= ${path}\`.`,
     }),
   );
@@ -72,7 +72,8 @@ async function checkDisk(folder: string): Promise<Check> {
     const free = await freeBytes(nearestFolder(folder));
     const message = `${toMib(free)} free`;
     if (free >= ENOUGH) return found('ok', { ...about, message });
-    const hint = 'Make room: what cannot be kept fails, and nothing waits for a person.';
+    const hint =
+      'Free some disk space: operations that cannot be stored fail, and no call can wait for a person.';
     return found(free < LEAST ? 'error' : 'warning', { ...about, message, hint });
   } catch (thrown) {
     return found('warning', { ...about, message: toRuntimeError(thrown).message });
@@ -84,7 +85,8 @@ const LEAST = 16 * 1024 * 1024;
 
 function checkDatabase(file: string): Check[] {
   const about = { check: STORE, subject: file };
-  if (modeOf(file) === undefined) return [found('not applicable', { ...about, message: 'is not there yet' })];
+  if (modeOf(file) === undefined)
+    return [found('not applicable', { ...about, message: 'does not exist yet' })];
   try {
     return describeDatabase(inspectDatabase(file), file);
   } catch (thrown) {
@@ -100,11 +102,11 @@ function describeDatabase(
   const about = { check: STORE, subject: file };
   const [fault] = faults;
   if (fault !== undefined) {
-    const hint = `Put ${file} aside, with its -wal and -shm files, and restore a backup.`;
+    const hint = `Move ${file} away, with its -wal and -shm files, and restore a backup.`;
     return [found('error', { ...about, message: `is damaged: ${fault}`, hint })];
   }
   const { calls, runs } = waiting;
-  const message = `is whole, version ${version} of ${knownVersion}`;
+  const message = `is intact, version ${version} of ${knownVersion}`;
   return [
     found('ok', { ...about, message }),
     found('ok', {
@@ -121,7 +123,7 @@ function checkNewest(newestAt: number | undefined, file: string): Check[] {
   if (newestAt === undefined || newestAt <= now + SKEW_MS) return [];
   const message = `${new Date(now).toISOString()} is before the newest record, ${new Date(newestAt).toISOString()}`;
   const hint =
-    'Set the clock: approvals and keys expire by it. If the record is wrong: signalbox store reset-clock.';
+    'Set the clock: approvals and keys expire by it. If the record is wrong, run signalbox store reset-clock.';
   return [found('error', { check: 'clock', subject: file, message, hint })];
 }
 
