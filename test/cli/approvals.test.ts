@@ -4,7 +4,7 @@ import { config, fixture, folderOf, runJson } from './command-line.ts';
 const tool = (more = '') =>
   `{description: d, input_schema: {type: object}, exec: {command: ${fixture('leaks-key.sh')}}${more}}`;
 
-test('approvals by pattern hold for tools that Signalbox runs, beside a tool’s own [DS-INBOUND-12]', async () => {
+test('approvals by pattern apply to tools that Signalbox runs, in addition to a tool’s own rule [DS-INBOUND-12]', async () => {
   const cwd = folderOf({
     'runtime.yaml': config(`tools:
   pay: ${tool(', approval: {when: "${args.n > 100}", message: own, by: [mara, joe]}')}

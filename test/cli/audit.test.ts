@@ -58,7 +58,7 @@ describe('audit list', () => {
     expect(await listed(...args)).toEqual(ids);
   });
 
-  test('for people a line each, within the terminal, which obeys nothing of it', async () => {
+  test('prints one line per row, fits the terminal and escapes control characters', async () => {
     const { code, stdout } = await run('audit list', { cwd: folder });
     expect(code).toBe(0);
     const [names = '', ...calls] = stdout.trimEnd().split('\n');
@@ -99,7 +99,7 @@ describe('audit show', () => {
     });
   });
 
-  test('for people in lines of at most 80, with nothing that a terminal obeys', async () => {
+  test('prints lines of at most 80 columns, with control characters escaped', async () => {
     for (const id of ['req_1a', 'req_1b', 'req_2']) {
       const { stdout } = await run(`audit show ${id}`, { cwd: folder });
       expect(controlsIn(stdout)).toEqual([]);
@@ -109,7 +109,7 @@ describe('audit show', () => {
     expect(stdout).toContain('before_call: deny by pii: an address\\u001b[2J');
   });
 
-  test('takes an id that is cut short, unless several begin so', async () => {
+  test('takes a shortened id, unless several ids begin with it', async () => {
     expect(await runJson('audit show req_2', { cwd: folder })).toMatchObject({ code: 0 });
     expect(await runJson('audit show req_1', { cwd: folder })).toMatchObject({
       code: 2,
@@ -125,7 +125,7 @@ describe('audit show', () => {
 describe('audit verify', () => {
   const withHead = ['audit', 'verify', '--head', 'head.json', '--public-key', '.signalbox/audit.pub'];
 
-  test('0 and what was read when it is good, also of a copy elsewhere', async () => {
+  test('exits 0 and reports what was read when the audit verifies, also for a copy elsewhere', async () => {
     expect(await runJson(withHead, { cwd: folder })).toMatchObject({
       code: 0,
       document: { status: 'good', rows: 4, first: 1, last: 4, heads: { compared: 1 } },
@@ -137,7 +137,7 @@ describe('audit verify', () => {
     expect(await run(args, { cwd: copy })).toEqual({ code: 0, stdout: 'good: 4 rows, 1 to 4\n', stderr: '' });
   });
 
-  test('1 and the row when something was changed, and the list still shows what is there', async () => {
+  test('exits 1 and names the row when something was changed, and the list still works', async () => {
     const copy = folderOf({});
     const database = join(copy, 'audit.db');
     copyFileSync(join(folder, '.signalbox/audit.db'), database);
@@ -168,11 +168,11 @@ describe('audit verify', () => {
     { title: 'no head', args: ['--head', 'nowhere.json'] },
     { title: 'a head that is none', args: ['--head', 'question.json'] },
     { title: 'a config that is none', args: ['--config', 'question.json'] },
-  ])('2 for $title', async ({ args }) => {
+  ])('exits 2 for $title', async ({ args }) => {
     expect((await run(['audit', 'verify', ...args], { cwd: folder })).code).toBe(2);
   });
 
-  test('without a public key beside a copy it says that it needs one', async () => {
+  test('asks for a public key if a copy has none', async () => {
     const copy = folderOf({});
     copyFileSync(join(folder, '.signalbox/audit.db'), join(copy, 'audit.db'));
     const ran = await runJson('audit verify --database audit.db', { cwd: copy });
@@ -208,7 +208,7 @@ test('audit prune removes what is older, and the rest verifies', async () => {
   );
 });
 
-test('a store in memory has no audit to read, and a folder without one says so', async () => {
+test('an audit command says that a memory store has no audit, or that the folder has none', async () => {
   const memory = workspace('state_store: {type: memory}');
   expect(await runJson('audit list', { cwd: memory })).toMatchObject({ code: 2 });
   const empty = workspace('concurrency: 1');

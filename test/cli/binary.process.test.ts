@@ -24,14 +24,14 @@ test.concurrent.for([
   { title: 'a file of another folder', args: ['validate', join('desk', 'runtime.yaml')], code: 2 },
   { title: 'no command', args: [], code: 2 },
   { title: 'help', args: ['tool', '--help'], code: 0 },
-])('$title: the program says and does what main() does', async ({ args, code }, { expect }) => {
+])('$title: the program prints and does what main() does', async ({ args, code }, { expect }) => {
   const its = { cwd, stdin: '{"id": 7}', env: { ASKED_FOR: 'a secret' } };
   const asProcess = await run(args, { ...its, binary: true });
   expect(asProcess).toEqual({ code, stdout: expect.any(String), stderr: expect.any(String) });
   expect(asProcess).toEqual(await run(args, its));
 });
 
-test('a call that waits exits with 3, and whoever decides about it is known by the account', async () => {
+test('a waiting call exits with 3, and its decider is recorded by account name', async () => {
   expect(await run('tool call refund', { cwd, binary: true })).toMatchObject({ code: 3 });
   const { id } = await callThatWaits(cwd, 'refund');
   const { code, stdout } = await run(`pending reject ${id} --reason no`, { cwd, binary: true });

@@ -88,14 +88,14 @@ describe.runIf(isThere('fish'))('fish', () => {
   );
 });
 
-test.runIf(isThere('zsh'))('zsh takes its script', async () => {
+test.runIf(isThere('zsh'))('zsh accepts its script', async () => {
   const script = (await scriptOf('zsh')).replace('compinit && compinit', 'compinit && compinit -u -D');
   const ask = 'COMP_WORDS=(signalbox eval r); (( $+functions[_signalbox] )) && print there';
   const { stdout, stderr } = spawnSync('zsh', ['-fc', `${script}\n${ask}`], { encoding: 'utf8' });
   expect({ stdout, stderr }).toEqual({ stdout: 'there\n', stderr: '' });
 });
 
-test('every command of --help is known to each script', async () => {
+test('each script knows every command of --help', async () => {
   const { stdout: help } = await run('--help');
   const names = [...help.matchAll(/^ {2}([a-z]+)(?: |\|)/gm)].flatMap(([, name = '']) =>
     name === 'help' || name === 'signalbox' ? [] : [name],
@@ -107,7 +107,7 @@ test('every command of --help is known to each script', async () => {
   }
 });
 
-test('--json has the script as a member, and a shell that is not known is refused', async () => {
+test('--json returns the script as a member, and an unknown shell is refused', async () => {
   const { code, stdout } = await run('completion bash --json');
   expect({ code, document: onlyDocument(stdout) }).toEqual({
     code: 0,

@@ -79,7 +79,7 @@ test.concurrent.for([
   'fails in a thread',
   'has a stream without a listener',
 ])(
-  'a process that %s ends with its children, a coded last line, one document and no secret [DS-CRASH-01]',
+  'a process that %s ends with its children, a last line with a code, one document and no secret [DS-CRASH-01]',
   async (way, { expect }) => {
     const { code, stdout, stderr, lastLine } = await crash(way, ['tool', 'call', 'hang', '--json']);
     expect({ code, lastLine }).toEqual({
@@ -93,12 +93,14 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('a crash is no verdict: 2 where 1 is one [DS-CRASH-01]', async ({ expect }) => {
+test.concurrent('a crash is no verdict: it exits 2 where 1 is a verdict [DS-CRASH-01]', async ({
+  expect,
+}) => {
   const { code, stdout } = await crash('throws', ['eval', 'run', 'demo.suite.yaml']);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
 
-test.concurrent('a run that a crash cut off is resumed [DS-CRASH-02]', async ({ expect }) => {
+test.concurrent('a run that a crash interrupted can be resumed [DS-CRASH-02]', async ({ expect }) => {
   const { cwd, code } = await crash('rejects', ['run', 'two.pipeline.yaml', '--json'], hasSecondStep);
   expect(code).toBe(1);
   const { document: listed } = await runJson('runs list', { cwd, binary: true });
@@ -111,7 +113,7 @@ test.concurrent('a run that a crash cut off is resumed [DS-CRASH-02]', async ({ 
   });
 });
 
-test.concurrent('what a run without memory leaves is ended, and the run goes on in the next [DS-CRASH-02]', async ({
+test.concurrent('what a run leaves when memory runs out is ended, and the next process continues the run [DS-CRASH-02]', async ({
   expect,
 }) => {
   const { cwd, marker } = desk();

@@ -44,7 +44,7 @@ async function helpOf(words: readonly string[]): Promise<string | undefined> {
   return helps.get(key);
 }
 
-test('what the pages call exists, with the options that they give it', async () => {
+test('the commands and options on the documentation pages exist', async () => {
   const shown = pages.flatMap(commandsIn);
   expect(shown.length).toBeGreaterThan(150);
   const wrong: string[] = [];

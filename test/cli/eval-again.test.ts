@@ -32,7 +32,7 @@ async function judgedFolder() {
   };
 }
 
-test('cases of a run are judged again from any folder, by any short form of its id, and every command shows the new state', async () => {
+test('cases are judged again from any folder, by any shortened run id, and every command shows the new state', async () => {
   const { cwd, list, again } = await judgedFolder();
   expect(await list()).toMatchObject({ runs: [{ status: 'error', cases: 3 }] });
   const before = await runJson('eval show last', { cwd });

@@ -13,7 +13,7 @@ async function ratedFolder(ratings: readonly (readonly string[])[]) {
   return cwd;
 }
 
-test('says how far an eval and a person agree, on what they do not, and the same of two people [DS-AGREE-06]', async () => {
+test('eval agreement reports how far an eval and a person, or two people, agree, and where they differ [DS-AGREE-06]', async () => {
   const cwd = await ratedFolder([
     ['--case', 'one', '--score', '1', '--by', 'mara'],
     ['--case', 'two', '--label', 'pass', '--comment', 'it is\nfine', '--by', 'mara'],
@@ -49,7 +49,7 @@ test('says how far an eval and a person agree, on what they do not, and the same
   });
 });
 
-test('nothing rated is said, and is no failure [DS-AGREE-05]', async () => {
+test('a run without ratings is reported and is no failure [DS-AGREE-05]', async () => {
   const cwd = await ratedFolder([]);
   const { code, stdout, stderr } = await run('eval agreement last', { cwd });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
@@ -64,7 +64,7 @@ test.each([
   [['last', '--min-score', 'high'], 'USAGE'],
   [['last', '--min-score', '2'], 'USAGE'],
   [['nowhere'], 'RUN_UNKNOWN'],
-])('%j ends with 2', async (args, code) => {
+])('%j exits 2', async (args, code) => {
   const cwd = await ratedFolder([['--case', 'one', '--score', '1', '--by', 'mara']]);
   expect(await runJson(['eval', 'agreement', ...args], { cwd })).toMatchObject({
     code: 2,

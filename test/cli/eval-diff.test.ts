@@ -68,7 +68,7 @@ describe('eval diff', () => {
     expect(strict.stdout).toBe(plain.stdout);
   });
 
-  test('has it all in one JSON document, with why B is worse', async () => {
+  test('prints one JSON document, with why B is worse', async () => {
     const cwd = await folder();
     const { code, document } = await runJson('eval diff main.jsonl branch.jsonl --fail-on-regression any', {
       cwd,
@@ -134,7 +134,7 @@ describe('eval diff', () => {
   });
 });
 
-test('eval diff --html writes a page beside what it prints, and over no run', async () => {
+test('eval diff --html writes a page besides its output, and never over a run', async () => {
   const cwd = await folder();
   const [told, over] = await Promise.all([
     runJson('eval diff main.jsonl branch.jsonl --html out/diff.html', { cwd }),
@@ -147,7 +147,7 @@ test('eval diff --html writes a page beside what it prints, and over no run', as
 });
 
 describe('eval show', () => {
-  test('has everything of one case, and nothing in it reaches the terminal as an order', async () => {
+  test('shows everything of one case, with control characters escaped', async () => {
     const error = { code: 'PROCESS_EXIT', message: 'exit 3', hint: 'See its stderr.' } as const;
     const asked = [
       said('exact', 1, { detail: 'said 41\nwanted 41', params: { truth: '41' }, data: { tries: 2 } }),
@@ -204,7 +204,7 @@ judged: unscored not passed (1 ms, 3 attempts)
     expect(programs).toEqual({ code: 0, stderr: '', document: { run_id: 'one', cases: [whole] } });
   });
 
-  test('has the report of a run that was cut off, as far as it came', async () => {
+  test('shows the report of an interrupted run, as far as it got', async () => {
     const [begin = '', first = ''] = (await toFile(old)).split('\n');
     const cwd = folderOf({ 'cut.jsonl': `${begin}\n${first}\n{"type":"ca` });
     const [shown, missing] = await Promise.all([
@@ -238,7 +238,7 @@ test('eval html writes one page, named after the run', async () => {
   expect(readFileSync(join(cwd, 'before.html'), 'utf8')).toMatch(/^<!doctype html>.*<\/html>\s*$/is);
 });
 
-describe('runs that are kept', () => {
+describe('stored runs', () => {
   /** Two runs of one suite whose only case passes in the first and not in the second; with their ids. */
   async function twoRuns() {
     const cwd = workspace(`evals: {score: {command: ${fixture('eval-score')}}}\n`, {
@@ -261,7 +261,7 @@ describe('runs that are kept', () => {
     );
   }
 
-  test('are listed, the newest first, and found by their age or the beginning of their ids', async () => {
+  test('are listed newest first, and selected by age or the beginning of their ids', async () => {
     const { cwd, ids } = await twoRuns();
     const [good = '', bad = ''] = ids;
     const [list, byAge, byId, none] = await Promise.all([

@@ -157,7 +157,7 @@ ${each.spec}`),
 
 const reducers = ['mean', 'median', 'mode', 'max', 'pass@1', 'pass@2', 'at_least_1'];
 
-test.each(reducers)('a crashed epoch is a fault under %s, though the other passes', async (reducer) => {
+test.each(reducers)('a crashed epoch is a fault under %s, even if the other passes', async (reducer) => {
   const cwd = folderOf({
     'runtime.yaml': config('state_store: {type: memory}\nevals: {judge: {command: ./judge.sh}}\n'),
     'judge.sh': '#!/bin/sh\nmkdir once 2> /dev/null && exit 1\necho \'{"score": 1}\'\n',
@@ -179,7 +179,7 @@ test.each(reducers)('a crashed epoch is a fault under %s, though the other passe
   expect(tolerant).toMatchObject({ code: 0, stdout: expect.stringContaining('demo: passed') });
 });
 
-test('in JUnit’s XML a fault is an error, and an abstention skipped', async () => {
+test('JUnit’s XML marks a fault as an error and an abstention as skipped', async () => {
   const cwd = folderOf({
     'runtime.yaml': config('state_store: {type: memory}\nevals: {judge: {command: ./judge.sh}}\n'),
     'judge.sh': judge,

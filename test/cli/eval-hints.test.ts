@@ -21,7 +21,7 @@ test.concurrent.for([
     args: ['call', 'contains', '--content', 'a', '--params', '{"pattern": "a"}'],
     says: 'hint: did you mean `patterns`?\n',
   },
-])('a wrong call of eval says what to write: $args', async ({ args, says }, { expect }) => {
+])('a wrong eval command line shows the correct one: $args', async ({ args, says }, { expect }) => {
   const { code, stdout, stderr } = await run(['eval', ...args], { cwd });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain(says);
@@ -49,7 +49,7 @@ test('--json and a reporter that has no file cannot share stdout, and the messag
   });
 });
 
-describe('where there is no config, commands on kept runs say that one is wanted', () => {
+describe('without a config, commands on stored runs say that they need one', () => {
   const hint = 'The state store of a config has its runs: name the config with --config FILE.';
 
   test.concurrent.for(['list', 'prune', 'show last', 'html last', 'diff last~1 last'])(
@@ -63,7 +63,7 @@ describe('where there is no config, commands on kept runs say that one is wanted
     },
   );
 
-  test('a config that is there is not the reason', async () => {
+  test('an existing config is not named as the reason', async () => {
     const broken = folderOf({ 'runtime.yaml': config('concurrency: 0\n') });
     const { stderr } = await run('eval list', { cwd: broken });
     expect(stderr).toContain('concurrency: must be at least 1');

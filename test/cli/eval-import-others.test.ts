@@ -45,7 +45,7 @@ const results = {
   },
 };
 
-test('promptfoo’s results are a run that eval diff compares with one of the imported suite [DS-IMPORT-01]', async () => {
+test('imported promptfoo results are a run that eval diff compares with one of the imported suite [DS-IMPORT-01]', async () => {
   const cwd = folderOf({
     'results.json': JSON.stringify(results),
     'promptfooconfig.yaml': `prompts: ['Say {{n}}.']
@@ -104,7 +104,7 @@ const oracle = `def call_api(prompt, options, context):
     return {"output": "I think of Oslo. ANSWER: B" if "capital" in prompt else "nobody knows"}
 `;
 
-test('samples of Inspect’s are asked and scored, choices by their letter [DS-IMPORT-02]', async () => {
+test('Inspect’s samples are run and scored, multiple choices by their letter [DS-IMPORT-02]', async () => {
   const cwd = folderOf({
     'answer.py': oracle,
     'samples.jsonl': [
@@ -252,7 +252,7 @@ test.each([
     says: 'an assertion with `when`, `enabled` is left out',
     written: ['cases.jsonl', 'mini.suite.yaml', 'runtime.yaml'],
   },
-])('of an Arena $title is left out, and no key is written [DS-IMPORT-03]', async (each) => {
+])('an import of Arena omits $title, and writes no key [DS-IMPORT-03]', async (each) => {
   const cwd = folderOf({
     'arena.yaml': `${api}kind: Arena\nspec: {providers: [{file: p.yaml}], scenarios: [{file: s.yaml}]}\n`,
     'p.yaml': `kind: Provider\nmetadata: {name: mini}\nspec: {type: openai, model: m, ${each.provider}}\n`,
@@ -267,7 +267,7 @@ test.each([
   expect(names.some((name) => /sk-secret|contains/.test(readFileSync(join(out, name), 'utf8')))).toBe(false);
 });
 
-test('scenarios of PromptKit Arena keep their first turns, assertions and programs [DS-IMPORT-03]', async () => {
+test('imported scenarios of PromptKit Arena keep their first turns, assertions and programs [DS-IMPORT-03]', async () => {
   const cwd = folderOf(arena);
   const made = await runJson('eval import arena.yaml', { cwd });
   const { problems } = JSON.parse(JSON.stringify(made.document));
@@ -294,7 +294,7 @@ test('scenarios of PromptKit Arena keep their first turns, assertions and progra
   expect(document).toEqual({ status: 'ok', result: 'found' });
 });
 
-test('a scenario by itself is asked of the provider that is named [DS-IMPORT-03]', async () => {
+test('a scenario alone is run with the provider that is named [DS-IMPORT-03]', async () => {
   const cwd = folderOf({
     's.yaml': `apiVersion: promptkit.altairalabs.ai/v1alpha1\n${arena['scenarios/order.yaml']}`,
   });
@@ -311,7 +311,7 @@ test.each([
   { name: 'x.jsonl', text: '', from: 'promptfoo-results', codes: 'CONFIG_INVALID' },
   { name: 'x.yaml', text: 'kind: [', from: 'arena', codes: 'CONFIG_INVALID' },
   { name: 'y.yaml', text: '', from: undefined, codes: 'CONFIG_INVALID' },
-])('$name that is broken ends as $codes [DS-IMPORT-04]', async ({ name, text, from, codes }) => {
+])('a broken $name exits with $codes [DS-IMPORT-04]', async ({ name, text, from, codes }) => {
   const cwd = folderOf({ [name]: text });
   const made = await runJson(['eval', 'import', name, ...(from === undefined ? [] : ['--from', from])], {
     cwd,
@@ -320,7 +320,7 @@ test.each([
 });
 
 test.each(['inspect', 'ragas', 'deepeval'])(
-  '%s with rows that are none says so for each, and writes nothing [DS-IMPORT-04]',
+  '%s with unusable rows reports each of them, and writes nothing [DS-IMPORT-04]',
   async (from) => {
     const cwd = folderOf({ 'x.jsonl': '{"input": {}}\n[]\n{\n"x"\n' });
     const made = await runJson(['eval', 'import', 'x.jsonl', '--from', from], { cwd });

@@ -86,7 +86,7 @@ test('eval import writes suites that run, with the verdicts of every assertion [
   ]);
 });
 
-test('what looks like an expression of Signalbox in texts of a config is text [DS-PROMPTFOO-01]', async () => {
+test('text in a config that resembles a Signalbox expression stays text [DS-PROMPTFOO-01]', async () => {
   const cwd = folderOf({
     'promptfooconfig.yaml': `prompts: ['a \${1 + 1} b $\${c} {{v}}']
 providers: [echo]
@@ -105,7 +105,7 @@ tests:
   });
 });
 
-test('answers of an address and of programs are judged as the objects that they are, after every transform [DS-PROMPTFOO-01]', async () => {
+test('answers of endpoints and programs are judged as objects, after every transform [DS-PROMPTFOO-01]', async () => {
   const server = createServer((asked, reply) => {
     let body = '';
     asked.on('data', (chunk) => (body += chunk));
@@ -155,7 +155,7 @@ tests:
   });
 });
 
-test('what looks like a variable of the environment in a config is text, and none is read [DS-PROMPTFOO-03]', async () => {
+test('text in a config that resembles an environment variable stays text, and none is read [DS-PROMPTFOO-03]', async () => {
   const marks = 'a ${env:HOME} $${env:HOME} ${env:';
   const cwd = folderOf({
     'promptfooconfig.yaml': `prompts: [hi]
@@ -170,7 +170,7 @@ tests: [{assert: [{type: equals, value: '${marks}'}]}]
   expect(document).toMatchObject({ status: 'passed', evals: { equals: { passed: 1 } } });
 });
 
-test('eval import says with its line what it leaves out, ends with 1, and writes over nothing [DS-PROMPTFOO-02]', async () => {
+test('eval import reports what it omits by line, exits 1, and overwrites nothing [DS-PROMPTFOO-02]', async () => {
   const cwd = folderOf({
     'promptfooconfig.yaml': 'prompts: [hi]\nproviders: [echo]\ntests:\n  - assert: [{type: moderation}]\n',
   });
@@ -193,7 +193,7 @@ test('eval import says with its line what it leaves out, ends with 1, and writes
   expect(readFileSync(join(cwd, 'signalbox/promptfoo.suite.yaml'), 'utf8')).toBe(text);
 });
 
-test('prompts made by programs, tests with providers of their own and thresholds are asked as variants, and compared one by one [DS-PROMPTFOO-01 DS-IMPORT-01]', async () => {
+test('prompt programs, tests with their own providers and thresholds become variants that are compared one by one [DS-PROMPTFOO-01 DS-IMPORT-01]', async () => {
   const cwd = folderOf({
     'promptfooconfig.yaml': `description: Made
 prompts:
@@ -243,7 +243,7 @@ tests:
   expect(none).toMatchObject({ code: 2, document: { error: { code: 'NAME_UNKNOWN' } } });
 });
 
-test('results of several pairs are a run with the variants of the imported suite, of which one that is not carried is no hindrance [DS-IMPORT-01]', async () => {
+test('results of several pairs become a run with the suite’s variants, and a variant without results is no error [DS-IMPORT-01]', async () => {
   const result = (testIdx: number, promptIdx: number, provider: string, label: string) => ({
     testIdx,
     promptIdx,

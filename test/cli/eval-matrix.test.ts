@@ -36,7 +36,7 @@ const files = (suite: string) => ({ 'runtime.yaml': runtime, 's.suite.yaml': sui
 const evalRun = (...args: string[]) => ['eval', 'run', 's.suite.yaml', ...args];
 
 describe('reports', () => {
-  test('every one names the variants, side by side or with each case [DS-MATRIX-08]', async () => {
+  test('every reporter names the variants, side by side or with each case [DS-MATRIX-08]', async () => {
     const cwd = folderOf(files(suiteOf(two, gates)));
     const names = ['json', 'jsonl', 'csv', 'junit', 'markdown', 'github', 'sarif', 'html'];
     const reporters = names.flatMap((name) => ['--reporter', `${name}=out.${name}`]);
@@ -102,7 +102,7 @@ describe('reports', () => {
     expect(html).toContain('"variant":"b"');
   });
 
-  test('a kept run shows the same later, and all variants of a case [DS-MATRIX-08]', async () => {
+  test('a stored run shows the same later, and all variants of a case [DS-MATRIX-08]', async () => {
     const cwd = folderOf(files(suiteOf(two, gates)));
     await run(evalRun('--quiet'), { cwd });
     const shown = await run('eval show last', { cwd });
@@ -112,7 +112,7 @@ describe('reports', () => {
   });
 });
 
-test('two runs are compared where they have the same variants, and else are not', async () => {
+test('two runs are compared only where they have the same variants', async () => {
   const cwd = folderOf(files(suiteOf(two)));
   for (const more of [[], [], ['--provider', 'b,a']]) await run(evalRun('--quiet', ...more), { cwd });
   const same = await runJson('eval diff last~2 last~1', { cwd });
@@ -122,7 +122,7 @@ test('two runs are compared where they have the same variants, and else are not'
 });
 
 describe('--provider', () => {
-  test('asks several providers in the place of one, each a variant [DS-MATRIX-09]', async () => {
+  test('runs several providers in place of one, each as a variant [DS-MATRIX-09]', async () => {
     const cwd = folderOf(files(suiteOf('{chat: {provider: a, messages: "${case.q}"}}')));
     const { document } = await runJson(evalRun('--provider', 'b,c', '--no-store'), { cwd });
     expect(document).toMatchObject({
@@ -134,7 +134,7 @@ describe('--provider', () => {
     });
   });
 
-  test('asks one other provider, without variants [DS-MATRIX-09]', async () => {
+  test('runs one other provider, without variants [DS-MATRIX-09]', async () => {
     const cwd = folderOf(files(suiteOf('{chat: {provider: a, messages: "${case.q}"}}')));
     const { document } = await runJson(evalRun('--provider', 'b', '--no-store'), { cwd });
     expect(document).toMatchObject({ status: 'passed', cases: 8 });
@@ -168,14 +168,14 @@ describe('--provider', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
   });
 
-  test('is refused where no chat is the subject [DS-MATRIX-09]', async () => {
+  test('is refused unless the subject is a chat [DS-MATRIX-09]', async () => {
     const cwd = folderOf(files(suiteOf('{pipeline: p.pipeline.yaml}')));
     const { code } = await run(evalRun('--provider', 'a'), { cwd });
     expect(code).toBe(2);
   });
 });
 
-test('subjects of any kind are variants of one another [DS-MATRIX-01]', async () => {
+test('subjects of any kind can be variants of one another [DS-MATRIX-01]', async () => {
   const pipeline = `apiVersion: signalbox/v1
 kind: Pipeline
 spec:
@@ -198,7 +198,7 @@ spec:
   });
 });
 
-test('what is wrong with variants is told where it stands', async () => {
+test('errors in variants are reported with their place', async () => {
   const subject = `
     chat:
       provider: [a, bb]

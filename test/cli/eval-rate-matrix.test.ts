@@ -29,7 +29,7 @@ async function ratedFolder(): Promise<string> {
 
 const at = expect.any(String);
 
-test('a rating is of one variant of the case, in every place that shows it [DS-MATRIX-10]', async () => {
+test('a rating belongs to one variant of the case, wherever it is shown [DS-MATRIX-10]', async () => {
   const cwd = await ratedFolder();
   const rate = (...args: string[]) => runJson(['eval', 'rate', 'last', ...args], { cwd });
   const one = ['--case', 'one', '--by', 'ada'];
@@ -87,14 +87,14 @@ const wrong = [
   },
 ];
 
-test.each(wrong)('of a matrix $title is refused as variant [DS-MATRIX-10]', async ({ args, code, told }) => {
+test.each(wrong)('a matrix refuses $title as variant [DS-MATRIX-10]', async ({ args, code, told }) => {
   shared ??= ratedFolder();
   const { code: exit, document } = await runJson(['eval', 'rate', 'last', ...args], { cwd: await shared });
   expect([exit, document]).toMatchObject([2, { error: { code } }]);
   expect(JSON.stringify(document)).toContain(told);
 });
 
-test('a variant of a run without any is refused [DS-MATRIX-10]', async () => {
+test('a run without variants refuses a variant [DS-MATRIX-10]', async () => {
   const cwd = await ratedFolder();
   writeFileSync(join(cwd, 'one.suite.yaml'), suite.replace('[small, large]', 'small'));
   await run('eval run one.suite.yaml --quiet', { cwd });
@@ -103,7 +103,7 @@ test('a variant of a run without any is refused [DS-MATRIX-10]', async () => {
   expect(await runJson(args.toSpliced(5, 2), { cwd })).toMatchObject({ code: 0 });
 });
 
-test('the agreement of a matrix is told for each variant and for all [DS-AGREE-07]', async () => {
+test('the agreement of a matrix is reported for each variant and for all [DS-AGREE-07]', async () => {
   const cwd = await ratedFolder();
   for (const variant of ['small', 'large']) {
     const args = ['--case', 'one', '--variant', variant, '--label', 'pass', '--by', 'mara'];

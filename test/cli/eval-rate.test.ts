@@ -23,7 +23,7 @@ async function ratedFolder(): Promise<string> {
 
 const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('a rating is kept with the run, replaced by its giver alone, shown with the case and on the page, and taken back', async () => {
+test('a rating is stored with the run, replaced only by its author, shown everywhere, and can be withdrawn', async () => {
   const cwd = await ratedFolder();
   const rate = (...args: string[]) => runJson(['eval', 'rate', 'last', '--case', 'one', ...args], { cwd });
   const first = await rate('--score', '0.25', '--by', 'ada');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { config, fixture, folderOf, onlyDocument, processesWith, start, until } from './command-line.ts';
 
-test('Ctrl-C ends all suites, keeps what is done, and says how to go on [DS-SEVERAL-06]', async () => {
+test('Ctrl-C ends all suites, keeps finished cases, and says how to continue [DS-SEVERAL-06]', async () => {
   const marker = `several-${process.pid}`;
   const suiteOf = (name: string, check: string) => `apiVersion: signalbox/v1
 kind: EvalSuite

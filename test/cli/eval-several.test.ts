@@ -26,7 +26,7 @@ const three = () =>
 const evalRun = (...args: string[]) => ['eval', 'run', ...args];
 
 describe('which suites run', () => {
-  test('of a folder those of kind EvalSuite, by their paths, broken ones too [DS-SEVERAL-01]', async () => {
+  test('a folder runs its files of kind EvalSuite in path order, including broken ones [DS-SEVERAL-01]', async () => {
     const cwd = folderOf({
       'runtime.yaml': runtime,
       'suites/z.yaml': good.replace('./runtime', '../runtime'),
@@ -49,7 +49,7 @@ describe('which suites run', () => {
     ]);
   });
 
-  test('a folder without one is an error, as is one that is not there [DS-SEVERAL-01]', async () => {
+  test('a folder without suites and a missing folder are errors [DS-SEVERAL-01]', async () => {
     const cwd = folderOf({ 'runtime.yaml': runtime, 'suites/rows.json': '[]' });
     for (const folder of ['suites', 'nowhere']) {
       const { code, stdout } = await run(evalRun(folder, '--json'), { cwd });
@@ -57,13 +57,13 @@ describe('which suites run', () => {
     }
   });
 
-  test('one that is given twice runs once', async () => {
+  test('a suite that is given twice runs once', async () => {
     const cwd = folderOf({ 'runtime.yaml': runtime, 'good.yaml': good });
     const { stdout } = await run(evalRun('good.yaml', '.', './good.yaml', '--json'), { cwd });
     expect(JSON.parse(stdout).suites).toHaveLength(1);
   });
 
-  test('two of one name are refused [DS-SEVERAL-02]', async () => {
+  test('two suites of one name are refused [DS-SEVERAL-02]', async () => {
     const cwd = folderOf({ 'runtime.yaml': runtime, 'a.yaml': good, 'b.yaml': good });
     const { code, stderr } = await run(evalRun('.', '--reporter', 'csv=all.csv'), { cwd });
     expect({ code, written: existsSync(join(cwd, 'all.csv')) }).toEqual({ code: 2, written: false });
@@ -71,14 +71,14 @@ describe('which suites run', () => {
   });
 
   test.each([[['--resume', 'abcd']], [['--dataset', '-']]])(
-    '%j means one run, and is refused',
+    '%j applies to one run only, and is refused',
     async (more) => {
       expect((await run(evalRun('.', ...more), { cwd: three() })).code).toBe(2);
     },
   );
 });
 
-test('a suite that cannot be run is told with its line, and the others run [DS-SEVERAL-03]', async () => {
+test('a suite that cannot run is reported with its line, and the others run [DS-SEVERAL-03]', async () => {
   const { code, stdout, stderr } = await run(evalRun('broken.yaml', 'good.yaml', 'bad.yaml'), {
     cwd: three(),
   });
@@ -101,7 +101,7 @@ test('exit codes: all passed, one failed, one with an error', async () => {
   expect((await run(evalRun(...(codes[2] ?? [])), { cwd })).code).toBe(2);
 });
 
-test('each form holds all suites [DS-SEVERAL-04]', async () => {
+test('each report format contains all suites [DS-SEVERAL-04]', async () => {
   const cwd = three();
   const forms = ['json', 'jsonl', 'csv', 'junit', 'markdown', 'github', 'sarif', 'html'];
   const outputs = forms.flatMap((form) => ['--reporter', `${form}=out/report.${form}`]);
@@ -159,13 +159,13 @@ test('each form holds all suites [DS-SEVERAL-04]', async () => {
   expect(JSON.parse(shown.stdout).error.message).toContain('holds the runs of several suites');
 });
 
-test('pages of several suites want a file', async () => {
+test('HTML pages of several suites need a file', async () => {
   const { code, stderr } = await run(evalRun('.', '--reporter', 'html'), { cwd: three() });
   expect(code).toBe(2);
   expect(stderr).toContain('html=FILE');
 });
 
-test('a report that cannot be written ends them all', async () => {
+test('a report that cannot be written ends all suites', async () => {
   const { code, stderr } = await run(evalRun('good.yaml', 'bad.yaml', '--reporter', 'csv=/dev/full'), {
     cwd: three(),
   });
@@ -173,7 +173,7 @@ test('a report that cannot be written ends them all', async () => {
   expect(stderr).toContain('/dev/full cannot be written');
 });
 
-test('no report is written over a suite', async () => {
+test('no report overwrites a suite', async () => {
   const { code, stderr } = await run(evalRun('.', '--reporter', 'csv=broken.yaml'), { cwd: three() });
   expect(code).toBe(2);
   expect(stderr).toContain('a report would be written over broken.yaml, which is a suite');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { callOnTerminal, folderOf } from './command-line.ts';
 import { evalRun, failing } from './failing-suite.ts';
 
-test('on a terminal the line goes on below the first failures', async () => {
+test('on a terminal the progress line continues below the first failures', async () => {
   const cwd = folderOf(failing(20_000));
   const typing = await callOnTerminal(evalRun('--reporter', 'csv=all.csv'), { cwd });
   const { code } = await typing.ran;

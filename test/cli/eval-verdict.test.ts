@@ -6,8 +6,8 @@ import { evalRun, failing } from './failing-suite.ts';
 
 const gate = 'gates: [{eval: says_yes, metric: pass_rate, min: 0.5}]\n';
 
-describe('a run that does not pass says so on stderr', () => {
-  test('with file reporters alone and --quiet: its status, the gates that it missed, the files', async () => {
+describe('a run that does not pass is reported on stderr', () => {
+  test('with only file reporters and --quiet: its status, the missed gates, the files', async () => {
     const cwd = folderOf(failing(12, gate));
     const args = evalRun('--quiet', '--reporter', 'junit=out/report.xml', '--reporter', 'jsonl=run.jsonl');
     expect(await run(args, { cwd })).toEqual({
@@ -23,7 +23,7 @@ describe('a run that does not pass says so on stderr', () => {
     expect(existsSync(join(cwd, 'out/report.xml'))).toBe(true);
   });
 
-  test('with --json, whose document has stdout for itself', async () => {
+  test('with --json, whose document uses stdout', async () => {
     const cwd = folderOf(failing(1));
     const { code, stdout, stderr } = await run([...evalRun(), '--json'], { cwd });
     expect({ code, status: JSON.parse(stdout).status, stderr }).toEqual({
@@ -33,7 +33,7 @@ describe('a run that does not pass says so on stderr', () => {
     });
   });
 
-  test('when it is void, why', async () => {
+  test('with the reason, when it is void', async () => {
     const cwd = folderOf(failing(0));
     expect(await run(evalRun('--quiet', '--reporter', 'html=run.html'), { cwd })).toEqual({
       code: 2,
@@ -48,7 +48,7 @@ describe('a run that does not pass says so on stderr', () => {
     });
   });
 
-  test('when its report could not be written, too', async () => {
+  test('also when its report could not be written', async () => {
     const cwd = folderOf(failing(1));
     const { code, stderr } = await run(evalRun('--quiet', '--reporter', 'csv=/dev/full'), { cwd });
     expect(code).toBe(2);
@@ -56,7 +56,7 @@ describe('a run that does not pass says so on stderr', () => {
   });
 });
 
-test('of many failures a log has the first ten, how many more there are, and where to see them', async () => {
+test('a log shows the first ten failures, how many more there are, and where to see them', async () => {
   const cwd = folderOf(failing(300));
   const { stderr } = await run(evalRun('--reporter', 'csv=all.csv'), { cwd });
   const lines = stderr.trimEnd().split('\n');
@@ -81,7 +81,7 @@ describe('on a stderr that is a pipe', () => {
     ),
   });
 
-  test('the log is for people, as all that is told between its lines', async () => {
+  test('the log is text, as are the lines between', async () => {
     const { stderr } = await run(evalRun('--reporter', 'csv=all.csv', '--log-level', 'debug'), {
       cwd: folderOf(noisy('')),
     });
@@ -91,7 +91,7 @@ describe('on a stderr that is a pipe', () => {
     expect(stderr).not.toMatch(/\u001b/);
   });
 
-  test('where the config wants JSON, no progress stands between the lines of the log', async () => {
+  test('if the config selects JSON logs, no progress appears between their lines', async () => {
     const { stderr } = await run(evalRun('--reporter', 'csv=all.csv', '--log-level', 'debug'), {
       cwd: folderOf(noisy('logging: {format: json}\n')),
     });

@@ -31,7 +31,7 @@ async function enter(url: URL): Promise<string> {
   return await (await fetch(url, { headers: { authorization } })).text();
 }
 
-test('two are open at once, and Ctrl-C ends each well at once', async () => {
+test('two views can be open at once, and Ctrl-C ends each cleanly and at once', async () => {
   const cwd = await keptFolder();
   const [one, other] = [await startView(cwd), await startView(cwd)];
   expect(one.url.port).not.toBe(other.url.port);
@@ -42,7 +42,7 @@ test('two are open at once, and Ctrl-C ends each well at once', async () => {
   }
 });
 
-test('one run is shown first, two are compared, and of files alone no config is needed', async () => {
+test('view shows one run directly, compares two, and needs no config for files', async () => {
   const cwd = await keptFolder();
   expect(await enter((await startView(cwd, 'last')).url)).toMatch(/^header \{/m);
   expect(await enter((await startView(cwd, 'last~1', 'last')).url)).toContain('<h1>Evals compared</h1>');
@@ -51,7 +51,7 @@ test('one run is shown first, two are compared, and of files alone no config is 
   expect(await enter((await startView(elsewhere, file)).url)).toMatch(/^report \{/m);
 });
 
-test('a port that is taken, a host of others and a run that is not there are told with the next step', async () => {
+test('a port in use, a foreign host and a missing run are reported with the next step', async () => {
   const cwd = await keptFolder();
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', () => resolve()));

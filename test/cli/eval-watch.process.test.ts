@@ -24,7 +24,7 @@ function watch(cwd: string, ...more: string[]) {
   return { child, ran, said: () => said, times };
 }
 
-test('it runs again when the dataset, the suite or the config changes, and waits while one is broken [DS-SEVERAL-07]', async () => {
+test('watch reruns when the dataset, the suite or the config changes, and waits while one is broken [DS-SEVERAL-07]', async () => {
   const cwd = folderOf(files());
   const { child, ran, said, times } = watch(cwd);
   await until(() => times('waiting for a change') === 1);
@@ -49,7 +49,7 @@ test('it runs again when the dataset, the suite or the config changes, and waits
   expect((await ran).code).toBe(130);
 });
 
-test('a change while it runs ends that run and begins the next, and Ctrl-C leaves no process [DS-SEVERAL-07]', async () => {
+test('a change during a run ends it and starts the next, and Ctrl-C leaves no process [DS-SEVERAL-07]', async () => {
   const marker = `watch-${process.pid}`;
   const hang = `evals: {says_yes: {command: ${fixture('hang-with-child.sh')}, env: [MARK=${marker}]}}\n`;
   const cwd = folderOf(files(hang));
@@ -67,7 +67,7 @@ test('a change while it runs ends that run and begins the next, and Ctrl-C leave
 });
 
 test.each([['--json'], ['--resume'], ['--record', 'tape'], ['--dataset', '-']])(
-  '%s means one run',
+  '%s applies to one run only',
   async (...more) => {
     const { code } = await run(['eval', 'run', 'demo.suite.yaml', '--watch', ...more], {
       cwd: folderOf(files()),

@@ -129,7 +129,7 @@ test.concurrent.for([
   ['@FILE', '@answer.txt', ''],
   ['- for stdin', '-', 'Yes.\n'],
 ] as const)(
-  '--content takes %s, and --context what surrounds it [DS-CLI-08]',
+  '--content takes %s, and --context the surrounding context [DS-CLI-08]',
   async ([, content, stdin], { expect }) => {
     const called = ['eval', 'call', 'stdin', '--content', content, '--context', '@context.json'];
     const { document } = await runJson(called, { cwd: request, stdin });
@@ -253,7 +253,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('a suite takes a dataset from the stdin of the process [DS-CLI-08]', async ({ expect }) => {
+test.concurrent('a suite reads a dataset from stdin [DS-CLI-08]', async ({ expect }) => {
   const stdin = '{"id": "four", "score": 1, "topic": "shop"}\n';
   const ran = await runJson('eval run strict.suite.yaml --dataset -', { cwd: suites, stdin, binary: true });
   expect(ran).toMatchObject({ code: 0, document: { status: 'passed', cases: 1 }, stderr: '' });
@@ -345,7 +345,9 @@ test.concurrent.for([
   expect(readFileSync(join(folder, 'over.jsonl'), 'utf8')).toBe(runOfNothing);
 });
 
-test.concurrent('the files of a suite are those beside it, wherever one calls from', async ({ expect }) => {
+test.concurrent('a suite’s files are relative to the suite, whatever the working directory', async ({
+  expect,
+}) => {
   const file = join(suites, 'rows.suite.yaml');
   const { code, stdout } = await run(['eval', 'run', file], { cwd: desk });
   expect({ code, stdout }).toEqual({

@@ -65,7 +65,7 @@ const files = {
   'p.pipeline.yaml': pipeline('steps:\n  - {id: one, tool: say}\n'),
 };
 
-test('no command shows a filled-in value, wherever in the config it stands', {
+test('no command shows a filled-in value, wherever in the config it is', {
   timeout: 120_000,
 }, async () => {
   const cases = fc.record({

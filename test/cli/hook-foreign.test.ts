@@ -52,7 +52,7 @@ imports:
   { 'guard.sh': guard, 'reviewer.py': approver, 'plugins/notes': notes },
 );
 
-test.concurrent('hook list shows hooks of all systems, by the names of each', async ({ expect }) => {
+test.concurrent('hook list shows hooks of all systems, under each system’s names', async ({ expect }) => {
   const { people, programs } = await runBothWays('hook list --log-level silent', { cwd: desk });
   expect(people).toMatchObject({ code: 0, stderr: '' });
   expect(

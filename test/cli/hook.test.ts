@@ -27,7 +27,7 @@ hooks:
   { 'event.json': '{"request": {"messages": [{"role": "user", "content": "hi"}]}}' },
 );
 
-test.concurrent('hook list shows the hooks in their order, and where each is declared [DS-CLI-02]', async ({
+test.concurrent('hook list shows the hooks in order, and where each is declared [DS-CLI-02]', async ({
   expect,
 }) => {
   const { people, programs } = await runBothWays('hook list', { cwd: desk });
@@ -126,7 +126,9 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('hook fire: ask, when a hook leaves it to a person [DS-EXIT-03]', async ({ expect }) => {
+test.concurrent('hook fire: ask, when a hook asks for a person’s decision [DS-EXIT-03]', async ({
+  expect,
+}) => {
   const cwd = workspace(
     `hooks: {limit: ${says('{"allow": false, "ask": true, "reason": "above the limit"}')} hook: tool, phases: [before_execution]}}\n`,
   );
@@ -229,7 +231,7 @@ test.concurrent.for([
   expect(await runJson(line, { cwd: desk })).toEqual({ code: 2, document, stderr: '' });
 });
 
-test.concurrent('where no hook hears of the moment, hook fire says so [DS-CLI-10]', async ({ expect }) => {
+test.concurrent('hook fire reports if no hook receives the event [DS-CLI-10]', async ({ expect }) => {
   const cwd = workspace(
     `hooks: {pii: {command: ${fixture('crash.sh')}, hook: provider, phases: [before_call]}}\n`,
   );

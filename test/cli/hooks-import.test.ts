@@ -49,7 +49,7 @@ const printed = `spec:
 const refused =
   "hook type 'prompt' asks a model to judge, which Signalbox does not do; use a command or http handler";
 
-test.concurrent('hooks import prints the entries and, in their places, what it leaves: exit code 1 [CC-1-07 CC-10-04 CC-10-05 CC-10-06]', async ({
+test.concurrent('hooks import prints the entries, and what it omits with its place: exit code 1 [CC-1-07 CC-10-04 CC-10-05 CC-10-06]', async ({
   expect,
 }) => {
   const cwd = folderOf({ '.claude/settings.json': settings, 'block.sh': block });
@@ -92,7 +92,7 @@ spec:
     mine: {command: ./block.sh, hook: tool} # stays
 `;
 
-test.concurrent('--write merges into the config, keeps its comments and adds nothing twice; validate then tells what fails open [CC-10-01 PC-2-20 PC-9-01]', async ({
+test.concurrent('--write merges into the config, keeps its comments and adds nothing twice; validate then reports what fails open [CC-10-01 PC-2-20 PC-9-01]', async ({
   expect,
 }) => {
   const gate = { enabled: true, command: ['python3', 'gate.py'], intercept: ['before_tool'] };
@@ -127,7 +127,7 @@ test.concurrent('--write merges into the config, keeps its comments and adds not
   expect(validated).toMatchObject({ code: 0, stderr: '1 file: 0 errors, 0 warnings\n' });
 });
 
-test.concurrent('--write makes a config where there is none, whose hooks run', async ({ expect }) => {
+test.concurrent('--write creates a missing config, whose hooks run', async ({ expect }) => {
   const cwd = folderOf({ 'hooks.json': good, 'block.sh': block });
   const written = await run('hooks import hooks.json --config new.yaml --write', { cwd });
   expect(written).toEqual({ code: 0, stdout: 'wrote new.yaml\nadded PreToolUse-1\n', stderr: '' });
@@ -140,7 +140,7 @@ test.concurrent('--write makes a config where there is none, whose hooks run', a
   });
 });
 
-test.concurrent('a file that the config imports already is not written into it a second time', async ({
+test.concurrent('a file that the config already imports is not written into it a second time', async ({
   expect,
 }) => {
   const runtime = config('imports: [{file: hooks.json}]\n');
@@ -161,7 +161,10 @@ const wrongCalls = [
 
 const wrong = folderOf({ 'hooks.json': good, 'block.sh': block, 'a.pipeline.yaml': 'kind: Pipeline\n' });
 
-test.concurrent.for(wrongCalls)('$title is a wrong call: exit code 2', async ({ args, code }, { expect }) => {
-  const ran = await runJson(['hooks', 'import', ...args], { cwd: wrong });
-  expect(ran).toMatchObject({ code: 2, document: { error: { code } } });
-});
+test.concurrent.for(wrongCalls)(
+  '$title is a usage error: exit code 2',
+  async ({ args, code }, { expect }) => {
+    const ran = await runJson(['hooks', 'import', ...args], { cwd: wrong });
+    expect(ran).toMatchObject({ code: 2, document: { error: { code } } });
+  },
+);

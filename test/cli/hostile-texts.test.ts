@@ -63,13 +63,13 @@ const piped: readonly (readonly string[])[] = [
   ['hook', 'fire', '--hook', 'tool', '--phase', 'after_execution', '--event', JSON.stringify(denied)],
 ];
 
-test.each(piped)('in a pipe %s %s spells out what a terminal would obey', async (...args) => {
+test.each(piped)('in a pipe %s %s escapes control characters', async (...args) => {
   const { stdout, stderr } = await run(args, { cwd: folder });
   expect(stdout + stderr).not.toMatch(obeyed);
   expect(stdout + stderr).toContain(String.raw`\u001b]0;t\u0007`);
 });
 
-test('a result stays what it is in a pipe', async () => {
+test('a result in a pipe is unchanged', async () => {
   expect((await run('tool call good', { cwd: folder })).stdout).toBe(`${evil}\n`);
 });
 
@@ -119,7 +119,7 @@ const commands: readonly (readonly string[])[] = [
   ['tool', 'list', `--${evil}`],
 ];
 
-test('nothing of others is obeyed by the terminal, whatever is asked and whichever way it fails', {
+test('the terminal executes no foreign control sequence, whatever the command and failure', {
   timeout: 240_000,
 }, async () => {
   const obeying: string[] = [];
@@ -134,7 +134,7 @@ test('nothing of others is obeyed by the terminal, whatever is asked and whichev
   expect(shown.split(String.raw`\u001b]0;t\u0007`).length).toBeGreaterThan(20);
 });
 
-test('what a run left is shown without what a terminal obeys', async () => {
+test('leftovers of a run are shown without control characters', async () => {
   const list = async (what: string, key: string) => {
     const { stdout } = await runShown([what, 'list', '--json'], { cwd: folder });
     const ids: string[] = JSON.parse(stdout)[key].map(

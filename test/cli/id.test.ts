@@ -24,7 +24,7 @@ test.each(meant)('$title', async ({ given, id }) => {
   expect(await completeId(given, 'pending', async () => known)).toBe(id);
 });
 
-test('a beginning of several ids is refused, and they are named', async () => {
+test('a prefix of several ids is refused, and they are named', async () => {
   const completed = completeId('aaaa', 'pending', async () => known);
   await expect(completed).rejects.toMatchObject({
     code: 'USAGE',
@@ -32,12 +32,12 @@ test('a beginning of several ids is refused, and they are named', async () => {
   });
 });
 
-test('an id as Signalbox makes them is not looked for', async () => {
+test('a full id is not searched for', async () => {
   const list = () => Promise.reject(new Error('nobody should ask'));
   expect(await completeId('pending_0123456789abcdef', 'pending', list)).toBe('pending_0123456789abcdef');
 });
 
-test('a list shows the shortest beginning of an id that no other id of the list has, and its commands take it', async () => {
+test('a list shows the shortest unique prefix of each id, and its commands accept it', async () => {
   const hex = fc.stringMatching(/^[0-9a-f]{16}$/);
   const like = fc.tuple(hex, hex).map(([one, other]) => `${one.slice(0, 12)}${other.slice(0, 4)}`);
   await fc.assert(

@@ -26,7 +26,7 @@ const files = [
 const parent = folderOf({});
 const folder = join(parent, 'my-guards');
 
-test('init writes its files, says which, and what to try [DS-CLI-03]', async () => {
+test('init writes its files, lists them, and says what to try [DS-CLI-03]', async () => {
   const { code, stdout, stderr } = await run('init my-guards', { cwd: parent });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(`${files.map((file) => `wrote my-guards/${file}\n`).join('')}
@@ -39,7 +39,7 @@ Try:
 `);
 });
 
-test('its scripts can be run, and all its files edited [DS-CLI-03]', () => {
+test('its scripts are executable, and all its files writable [DS-CLI-03]', () => {
   for (const file of files) accessSync(join(folder, file), constants.R_OK | constants.W_OK);
   for (const file of files.filter((name) => name.endsWith('.py'))) {
     accessSync(join(folder, file), constants.X_OK);
@@ -62,7 +62,7 @@ test.for([
   },
   { title: 'of the project itself', inside: 'a project', names: './node_modules/signalbox/schema/' },
   { title: 'of a global installation', inside: 'elsewhere', names: /^\/.*\/schema\// },
-])('init names the schemas $title, and they are there [DS-CLI-03]', async ({ inside, names }) => {
+])('init names the schemas $title, and they exist [DS-CLI-03]', async ({ inside, names }) => {
   const home = folderOf({});
   mkdirSync(join(home, 'a project/node_modules'), { recursive: true });
   symlinkSync(join(import.meta.dirname, '../..'), join(home, 'a project/node_modules/signalbox'));
@@ -125,7 +125,7 @@ describe.each(languages.filter(({ isThere }) => isThere))(
       expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
     });
 
-    test('its scripts answer as those in Python do, byte for byte of what is told [DS-CLI-03]', () => {
+    test('its scripts answer like those in Python, byte for byte [DS-CLI-03]', () => {
       const answer = (file: string, input: string) => {
         const { stdout, status } = spawnSync(file, { input });
         return { status, reply: JSON.parse(stdout.toString()) };
@@ -136,7 +136,7 @@ describe.each(languages.filter(({ isThere }) => isThere))(
       }
     });
 
-    test('its filter denies once it babbles, and when it is told no JSON [DS-CLI-03]', async () => {
+    test('its filter denies when it prints malformed output, and when it receives no JSON [DS-CLI-03]', async () => {
       const filter = join(target, `hooks/pii_filter${extension}`);
       const text = readFileSync(filter, 'utf8');
       const fired = [
@@ -201,7 +201,7 @@ test('its suite is valid too [DS-CLI-03]', async () => {
   });
 });
 
-test('its filter denies once it babbles, as its README says [DS-CLI-03]', async () => {
+test('its filter denies when it prints malformed output, as its README says [DS-CLI-03]', async () => {
   const filter = join(folder, 'hooks/pii_filter.py');
   const [first = '', ...rest] = readFileSync(filter, 'utf8').split('\n');
   writeFileSync(filter, [first, 'print("hi")', ...rest].join('\n'));
@@ -213,7 +213,7 @@ test('its filter denies once it babbles, as its README says [DS-CLI-03]', async 
   });
 });
 
-test('init refuses to write over a file, and then writes none [DS-CLI-04]', async () => {
+test('init refuses to overwrite a file, and then writes none [DS-CLI-04]', async () => {
   const taken = folderOf({ 'tools/greet.py': 'mine' });
   const { code, stdout, stderr } = await run('init', { cwd: taken });
   expect({ code, stdout, stderr }).toEqual({
@@ -242,7 +242,7 @@ test('init --json lists what it wrote [DS-CLI-02]', async () => {
   expect({ code, document: onlyDocument(stdout) }).toEqual({ code: 0, document: { folder: '.', files } });
 });
 
-test('a folder that cannot be written is an error that says so [DS-CLI-12]', async () => {
+test('a read-only folder is an error that says so [DS-CLI-12]', async () => {
   const { code, document } = await runJson('init file/below', { cwd: folderOf({ file: '' }) });
   expect({ code, document }).toEqual({
     code: 2,

@@ -81,7 +81,7 @@ terminalTest('what was typed before the question is no answer to it', async ({ e
   expect(screen()).toContain('[REJECTED]');
 });
 
-test.concurrent('edited arguments that do not fit are told and asked for again', async ({ expect }) => {
+test.concurrent('edited arguments that do not fit are reported and asked for again', async ({ expect }) => {
   const { ran, sees, type, screen } = await begin();
   await sees(question);
   type('edit\r');
@@ -96,7 +96,7 @@ test.concurrent('edited arguments that do not fit are told and asked for again',
   expect(screen()).toMatch(/\{"amount":20\.5\}\r\n$/);
 });
 
-test.concurrent('a result that is no JSON or does not fit is told and asked for again', async ({
+test.concurrent('a result that is no JSON or does not fit is reported and asked for again', async ({
   expect,
 }) => {
   const { ran, sees, type, screen } = await begin();
@@ -118,7 +118,7 @@ test.concurrent('a result that is no JSON or does not fit is told and asked for 
   expect(screen()).toMatch(/\{"amount":\s?7\}\r\n$/);
 });
 
-test.concurrent('reject, with a reason; an empty one takes the choice back', async ({ expect }) => {
+test.concurrent('reject takes a reason; an empty one cancels the choice', async ({ expect }) => {
   const { ran, sees, type, screen } = await begin();
   await sees(question);
   type('r\r');
@@ -132,7 +132,7 @@ test.concurrent('reject, with a reason; an empty one takes the choice back', asy
   expect(screen()).toMatch(/failed.*: step "only": \[REJECTED\] .*too much\r\n/);
 });
 
-test.concurrent('later leaves the run waiting, and Ctrl-D says the same', async ({ expect }) => {
+test.concurrent('later leaves the run waiting, and so does Ctrl-D', async ({ expect }) => {
   const codes = await Promise.all(
     ['l\r', '\u0004'].map(async (keys) => {
       const { folder, ran, sees, type, screen } = await begin();
@@ -151,7 +151,7 @@ test.concurrent('later leaves the run waiting, and Ctrl-D says the same', async 
   expect(codes).toEqual([waits, waits]);
 });
 
-test.concurrent('later with --wait goes on by what is decided elsewhere', async ({ expect }) => {
+test.concurrent('later with --wait continues after a decision made elsewhere', async ({ expect }) => {
   const { folder, ran, sees, type, screen } = await begin('pay.yaml', ['--wait']);
   await sees(question);
   type('l\r');
@@ -172,7 +172,7 @@ terminalTest('Ctrl-C at the question sets the run down [DS-EXIT-04]', async ({ e
   expect(document).toMatchObject({ pending: [{ status: 'open' }] });
 });
 
-test.concurrent('a call that was decided elsewhere meanwhile is told, and the run goes by that', async ({
+test.concurrent('a call that was decided elsewhere meanwhile is reported, and the run follows that decision', async ({
   expect,
 }) => {
   const { folder, ran, sees, type, screen } = await begin();
@@ -184,7 +184,7 @@ test.concurrent('a call that was decided elsewhere meanwhile is told, and the ru
   expect(screen()).toContain('has been rejected by ada already');
 });
 
-test.concurrent('of calls that wait at once, one is asked about after the other', async ({ expect }) => {
+test.concurrent('calls that wait at once are presented one after the other', async ({ expect }) => {
   const { ran, sees, type, screen } = await begin('both.yaml');
   await sees(question);
   expect(screen().split(question).length - 1).toBe(1);
@@ -195,7 +195,7 @@ test.concurrent('of calls that wait at once, one is asked about after the other'
   expect(screen()).toMatch(/\[1,2\]\r\n$/);
 });
 
-test.concurrent('with --json the document is all that comes to stdout', async ({ expect }) => {
+test.concurrent('with --json stdout has only the document', async ({ expect }) => {
   const { ran, sees, type, screen } = await begin('pay.yaml', ['--json']);
   await sees(question);
   type('a\r');
@@ -218,7 +218,9 @@ providers:
   - {id: main, type: mock, model: scripted, additional_config: {responses: [{chunks: ["Good ", "\\e[2Jday."]}]}}
 `;
 
-test.concurrent('a terminal shows an answer as it comes, without what it would obey', async ({ expect }) => {
+test.concurrent('a terminal shows an answer as it arrives, without control characters', async ({
+  expect,
+}) => {
   const folder = workspace(speaking, streaming);
   const typing = await callOnTerminal(['run', 'talk.yaml', '--no-color', ...silent], { cwd: folder });
   const { ran, screen } = typing;
@@ -227,7 +229,7 @@ test.concurrent('a terminal shows an answer as it comes, without what it would o
   expect(screen()).toMatch(/\r\ndone\r\n$/);
 });
 
-test.concurrent('where no terminal is, an answer is not shown on its way', async ({ expect }) => {
+test.concurrent('without a terminal, an answer is not shown while it arrives', async ({ expect }) => {
   const folder = workspace(speaking, streaming);
   const { code, stderr } = await run('run talk.yaml --log-level silent', { cwd: folder });
   expect(code).toBe(0);

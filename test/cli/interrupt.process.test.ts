@@ -153,7 +153,7 @@ test.concurrent.for([
   { tool: 'deaf', launcher: 'portable' },
   { tool: 'stubborn', launcher: 'native' },
 ])(
-  'a second signal ends $tool at once, which is deaf to everything else ($launcher) [DS-EXIT-04]',
+  'a second signal ends $tool at once, which ignores every other signal ($launcher) [DS-EXIT-04]',
   async ({ tool, launcher }, { expect }) => {
     const marker = newMarker();
     const cwd = marked(marker, tools);
@@ -169,7 +169,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('Ctrl-C while stdin is waited for exits 130', async ({ expect }) => {
+test.concurrent('Ctrl-C during a read of stdin exits 130', async ({ expect }) => {
   const { child, ran } = start(['tool', 'call', 'hang', '--args', '-', '--json'], {
     cwd: marked(newMarker(), tools),
     stdin: null,

@@ -25,7 +25,7 @@ async function callerOf(folder: string, key: string) {
   }
 }
 
-test.concurrent('create prints the key alone on stdout, once; list, show and revoke never do', async ({
+test.concurrent('create prints only the key on stdout, once; list, show and revoke never do', async ({
   expect,
 }) => {
   const cwd = workspace(spec, files);
@@ -48,7 +48,7 @@ test.concurrent('create prints the key alone on stdout, once; list, show and rev
   await expect(callerOf(cwd, key)).rejects.toMatchObject({ refusal: { status: 401 } });
 });
 
-test.concurrent('create --json tells everything, and the key', async ({ expect }) => {
+test.concurrent('create --json prints every member, and the key', async ({ expect }) => {
   const cwd = workspace(spec, files);
   const limits = ['--requests-per-minute', '60', '--tokens-per-minute', '10000', '--concurrent', '4'];
   const rights = [
@@ -103,7 +103,7 @@ test.concurrent.for([
   expect(document).toMatchObject({ keys: [{ name: 'team' }] });
 });
 
-test.concurrent('the text of a key in the place of its name is not repeated', async ({ expect }) => {
+test.concurrent('a key given in place of its name is not repeated', async ({ expect }) => {
   const cwd = workspace(spec, files);
   const { stdout } = await run('keys create team', { cwd });
   for (const command of ['show', 'revoke', 'rotate', 'create']) {
@@ -113,7 +113,7 @@ test.concurrent('the text of a key in the place of its name is not repeated', as
   }
 });
 
-test.concurrent('keys need a state store that lasts', async ({ expect }) => {
+test.concurrent('keys need a persistent state store', async ({ expect }) => {
   const cwd = workspace(`${spec}state_store: {type: memory}\n`, files);
   expect(await run('keys create team', { cwd })).toMatchObject({ code: 2, stdout: '' });
 });

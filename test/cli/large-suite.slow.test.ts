@@ -26,7 +26,7 @@ gates: [{eval: word, metric: unscored, max: 0}]
 /** Megabytes of the heap: what lives at once is less than 30. */
 const heapMb = 64;
 
-test(`${total} cases run, are kept and written in every format within a heap of 64 MB`, async () => {
+test(`${total} cases run, are stored and written in every format within a heap of 64 MB`, async () => {
   const folder = workspace('', { 'large.suite.yaml': suite(spec) });
   await pipeline(Readable.from(generateRows()), createWriteStream(join(folder, 'rows.jsonl')));
   expect(statSync(join(folder, 'rows.jsonl')).size).toBeGreaterThan(total * 500);

@@ -14,7 +14,7 @@ hooks:
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
-test.each(levels)('a terminal shows our colours, and no escape of them, at %s', async (level) => {
+test.each(levels)('a terminal shows our colours, and no foreign escape sequence, at %s', async (level) => {
   const { ran, screen } = await callOnTerminal(['--log-level', level, 'tool', 'call', 'pay'], {
     cwd: workspace(spec(evil)),
   });
@@ -31,13 +31,13 @@ const event = JSON.stringify({
   ...{ tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'toolu_1' },
 });
 
-test.each(levels)('a denial on stderr is the reason alone, at %s', async (level) => {
+test.each(levels)('a denial on stderr is only its reason, at %s', async (level) => {
   const cwd = workspace(spec('not today'));
   const ran = await run(['--log-level', level, 'hook', 'claude'], { cwd, stdin: event });
   expect(ran).toMatchObject({ code: 2, stderr: '"no": not today\n' });
 });
 
-test('the log of an event that is allowed goes to stderr', async () => {
+test('the log of an allowed event goes to stderr', async () => {
   const cwd = workspace(spec('not today').replace('before_execution', 'after_execution'));
   const ran = await run('--log-level debug hook claude', { cwd, stdin: event });
   expect(ran).toMatchObject({ code: 0, stderr: '' });
@@ -68,7 +68,7 @@ test.each([
     yaml: 'logging: {format: json}\n',
     shape: shapes.text,
   },
-])('a command that runs once logs $title', async ({ args, yaml, shape }) => {
+])('a one-shot command logs $title', async ({ args, yaml, shape }) => {
   const cwd = workspace(yaml + spec('not today'));
   const { stderr } = await run([...args, 'tool', 'call', 'pay', '--json'], { cwd });
   expect(stderr).toMatch(shape);

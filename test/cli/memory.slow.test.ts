@@ -30,7 +30,7 @@ const pauses = [
 ];
 
 test.concurrent.for(pauses)(
-  'where the store is memory, $args.0 names no command that cannot work',
+  'with a memory store, $args.0 suggests no command that cannot work',
   async ({ args, told }, { expect }) => {
     const folder = desk();
     const people = await run([...args, ...silent], { cwd: folder });
@@ -43,14 +43,14 @@ test.concurrent.for(pauses)(
   },
 );
 
-test.concurrent('where the store is memory, --wait is refused before anything runs', async ({ expect }) => {
+test.concurrent('with a memory store, --wait is refused before anything runs', async ({ expect }) => {
   const folder = desk();
   const ran = await runJson('run hang.yaml --wait --log-level silent', { cwd: folder });
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
   expect(existsSync(join(folder, 'begun'))).toBe(false);
 });
 
-test.concurrent('where the store is memory, a run that was interrupted is over', async ({ expect }) => {
+test.concurrent('with a memory store, an interrupted run is over', async ({ expect }) => {
   const folder = desk();
   const { child, ran } = start(['run', 'hang.yaml', ...silent], { cwd: folder });
   await until(() => existsSync(join(folder, 'begun')));

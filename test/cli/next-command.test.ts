@@ -38,7 +38,7 @@ test.for(places)('$title, hints say "$name" [DS-CLI-03]', async ({ PATH, name })
   expect(checked.stdout.replaceAll(/\s+/g, ' ')).toContain(`\`${name} init\``);
 });
 
-test.for(places)('$title, what waits goes on with "$name"', async ({ PATH, name }) => {
+test.for(places)('$title, a waiting call continues with "$name"', async ({ PATH, name }) => {
   const cwd = workspace(
     'state_store: {type: sqlite}\ntools:\n  t: {description: d, input_schema: {type: object}, exec: {command: /bin/true}, approval: required}\n',
     { 'p.pipeline.yaml': pipeline('runtime: runtime.yaml\nsteps:\n  - {id: s, tool: t}\n') },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { config, fixture, folderOf, pipeline, run } from './command-line.ts';
 
-test('several --config are one config, for every command that goes on with a run too [DS-OVERLAY-01]', async () => {
+test('several --config are merged, also for every command that continues a run [DS-OVERLAY-01]', async () => {
   const cwd = folderOf({
     'base.yaml': config(
       `tools: {send: {description: d, input_schema: {type: object}, exec: {command: ${fixture('leaks-key.sh')}}}}\n`,

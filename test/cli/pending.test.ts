@@ -57,7 +57,7 @@ const open = {
   status: 'open',
 };
 
-test.concurrent('pending list shows what waits, in the order in which it came', async ({ expect }) => {
+test.concurrent('pending list shows waiting calls in the order of their arrival', async ({ expect }) => {
   const { folder, id: first, runId } = await waiting();
   const { id: second } = await callThatWaits(folder, 'pay', `{"amount": 20}`);
   const [people, programs] = await Promise.all([
@@ -77,7 +77,7 @@ test.concurrent('pending list shows what waits, in the order in which it came', 
   expect(programs.document).toMatchObject({ pending: [{ id: first }, { id: second }] });
 });
 
-test.concurrent('pending list --run and --all choose', async ({ expect }) => {
+test.concurrent('pending list --run and --all filter the list', async ({ expect }) => {
   const { folder, id, runId } = await waiting();
   const { id: second } = await callThatWaits(folder, 'pay');
   await run(`pending reject ${id} --reason no`, { cwd: folder });
@@ -90,7 +90,7 @@ test.concurrent('pending list --run and --all choose', async ({ expect }) => {
   expect(lists).toEqual([[second], [id, second], [], [id]]);
 });
 
-test.concurrent('where nothing waits, people are told and programs get an empty list', async ({ expect }) => {
+test.concurrent('when nothing waits, text output says so and JSON is an empty list', async ({ expect }) => {
   const folder = workspace(spec);
   const ran = [await run('pending list', { cwd: folder }), await run('pending list --json', { cwd: folder })];
   expect(ran).toEqual([
@@ -99,7 +99,7 @@ test.concurrent('where nothing waits, people are told and programs get an empty 
   ]);
 });
 
-test.concurrent('pending show has all there is to know, digit for digit', async ({ expect }) => {
+test.concurrent('pending show prints every member, digit for digit', async ({ expect }) => {
   const { folder, id, runId } = await waiting('refund', `{"id": ${long}}`);
   const { code, stdout } = await run(`pending show ${id} --json`, { cwd: folder });
   expect(code).toBe(0);
@@ -121,9 +121,7 @@ test.concurrent('pending show has all there is to know, digit for digit', async 
   });
 });
 
-test.concurrent('pending show tells people what to decide, and afterwards what was decided', async ({
-  expect,
-}) => {
+test.concurrent('pending show says what to decide, and afterwards what was decided', async ({ expect }) => {
   const { folder, id, runId } = await waiting('refund', '{"n": 1}');
   const before = await run(`pending show ${id}`, { cwd: folder });
   expect(before.stdout).toBe(`pending: Refund 250 EUR? (requires_approval)
@@ -174,7 +172,7 @@ const decisions = [
 ];
 
 test.concurrent.for(decisions)(
-  'pending $title keeps the decision, and runs resume goes by it',
+  'pending $title stores the decision, and runs resume follows it',
   async (row, { expect }) => {
     const { folder, id, runId } = await waiting();
     const [verb = '', ...more] = row.args;
@@ -188,7 +186,7 @@ test.concurrent.for(decisions)(
   },
 );
 
-test.concurrent('a decision tells people that it stands, and how to go on', async ({ expect }) => {
+test.concurrent('a decision is confirmed, and says how to continue', async ({ expect }) => {
   const { folder, id, runId } = await waiting();
   expect(await run(`pending approve ${id}`, { cwd: folder })).toEqual({
     code: 0,
@@ -197,7 +195,7 @@ test.concurrent('a decision tells people that it stands, and how to go on', asyn
   });
 });
 
-test.concurrent('--resume goes on at once, with the approval, and ends as run does', async ({ expect }) => {
+test.concurrent('--resume continues at once, with the approval, and ends as run does', async ({ expect }) => {
   const { folder, id } = await waiting('pay', '{"amount": 20}');
   const { code, stdout, stderr } = await run(
     `pending respond ${id} --result '{"amount": 20.5}' --resume --log-level silent`,
@@ -207,7 +205,7 @@ test.concurrent('--resume goes on at once, with the approval, and ends as run do
   expect(stderr).toMatch(new RegExp(`^${id}: responded\npay: run_\\w+ resumed\n`));
 });
 
-test.concurrent('--resume --json prints the document of the run alone', async ({ expect }) => {
+test.concurrent('--resume --json prints only the document of the run', async ({ expect }) => {
   const { folder, id, runId } = await waiting();
   const ran = await runJson(`pending reject ${id} --reason no --resume --log-level silent`, { cwd: folder });
   expect(ran).toMatchObject({
@@ -221,7 +219,7 @@ const paying = pipeline('steps: [{id: first, tool: pay}, {id: second, tool: hang
 const payTool = `tools:\n  pay: {exec: {command: ${fixture('echo-args')}}, approval: required}\n`;
 const hangTool = "  hang: {exec: {command: sleep, args: ['30']}}\n";
 
-test.concurrent('a decision whose run does not fit the config any more is told to be kept', async ({
+test.concurrent('a decision is reported as stored if its run no longer fits the config', async ({
   expect,
 }) => {
   const folder = workspace(`${payTool}${hangTool}`, { 'pay.yaml': paying });
@@ -234,7 +232,9 @@ test.concurrent('a decision whose run does not fit the config any more is told t
   expect(people.stderr).toMatch(/^error: \[PENDING_DECIDED\] /);
 });
 
-test.concurrent('a decision whose run another process executes is told to be kept', async ({ expect }) => {
+test.concurrent('a decision is reported as stored if another process executes its run', async ({
+  expect,
+}) => {
   const folder = workspace(`${payTool}${hangTool}`, { 'pay.yaml': paying });
   const { child, ran: waiter } = start(['run', 'pay.yaml', '--wait', '--json', ...silent], { cwd: folder });
   let told = '';
@@ -250,7 +250,7 @@ test.concurrent('a decision whose run another process executes is told to be kep
   expect(ran).toEqual({ code: 1, ...keptAs('RUN_BUSY', { id, run_id }, expect) });
 });
 
-test.concurrent('people are told of the decision that was kept, and of the error', async ({ expect }) => {
+test.concurrent('text output reports the stored decision and the error', async ({ expect }) => {
   const folder = workspace(`${payTool}${hangTool}`, { 'pay.yaml': paying });
   const runId = await runOf(folder, 'pay.yaml');
   const id = await firstPending(folder);
@@ -283,7 +283,7 @@ function keptAs(code: string, { id, run_id }: { id: string; run_id: string }, ex
   };
 }
 
-test.concurrent('the tool is given the approval, and the edited arguments byte for byte', async ({
+test.concurrent('the tool receives the approval, and the edited arguments byte for byte', async ({
   expect,
 }) => {
   const { folder, id } = await waiting('seen');
@@ -345,14 +345,14 @@ test.concurrent.for(refused)(
   },
 );
 
-test.concurrent.for(['reject', 'respond'])('pending %s needs to be told more', async (verb, { expect }) => {
+test.concurrent.for(['reject', 'respond'])('pending %s needs more arguments', async (verb, { expect }) => {
   expect(await runJson(['pending', verb, 'pending_1234'], { cwd: workspace(spec) })).toMatchObject({
     code: 2,
     document: { error: { code: 'USAGE' } },
   });
 });
 
-test.concurrent('of several decisions one wins, and the others are told which', async ({ expect }) => {
+test.concurrent('one of several decisions wins, and the others are told which', async ({ expect }) => {
   const { folder, id } = await waiting();
   const names = ['ada', 'bob', 'eve'];
   const ran = await Promise.all(
@@ -373,7 +373,7 @@ test.concurrent('of several decisions one wins, and the others are told which', 
   expect(people).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-test.concurrent('what has expired can be decided no more, and its run fails', async ({ expect }) => {
+test.concurrent('an expired call can no longer be decided, and its run fails', async ({ expect }) => {
   const { folder, id, runId } = await waiting('brief');
   const late = await runJson(`pending approve ${id}`, { cwd: folder });
   expect(late).toMatchObject({ code: 1, document: { error: { code: 'PENDING_EXPIRED' } } });
@@ -384,9 +384,7 @@ test.concurrent('what has expired can be decided no more, and its run fails', as
   });
 });
 
-test.concurrent('an id may be cut short while it is the only one that begins like this', async ({
-  expect,
-}) => {
+test.concurrent('an id may be shortened to a unique prefix', async ({ expect }) => {
   const { folder, id } = await waiting();
   const given = [id.slice(0, 14), id.slice('pending_'.length, 14), id.slice(0, 11), 'pending_'];
   const ran = await Promise.all(given.map((each) => runJson(['pending', 'show', each], { cwd: folder })));
@@ -398,16 +396,13 @@ test.concurrent('an id may be cut short while it is the only one that begins lik
   ]);
 });
 
-test.concurrent.for(['show', 'approve'])(
-  'pending %s of an id that is nowhere exits 2',
-  async (verb, { expect }) => {
-    expect(await run(['pending', verb, 'pending_0123456789abcdef'], { cwd: workspace(spec) })).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^error: \[RUN_UNKNOWN\] .*pending_0123456789abcdef.*\nhint: /),
-    });
-  },
-);
+test.concurrent.for(['show', 'approve'])('pending %s of an unknown id exits 2', async (verb, { expect }) => {
+  expect(await run(['pending', verb, 'pending_0123456789abcdef'], { cwd: workspace(spec) })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: \[RUN_UNKNOWN\] .*pending_0123456789abcdef.*\nhint: /),
+  });
+});
 
 test.concurrent.for([
   { verb: 'approve', more: [] },

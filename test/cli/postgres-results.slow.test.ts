@@ -49,7 +49,7 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
     expect((await runJson('eval list', { cwd: here, env })).document).toEqual({ runs: [] });
   });
 
-  test('an answer that one process has kept is used by another [DS-POSTGRES-14]', async () => {
+  test('an answer that one process cached is used by another [DS-POSTGRES-14]', async () => {
     const env = await newEnv();
     const cwd = folderOf({
       'runtime.yaml': config(`${store}\ntools:\n  says: {exec: {command: ./says.sh}}\n`),
@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
     expect(existsSync(join(cwd, '.signalbox/evals.db'))).toBe(false);
   });
 
-  test('what shadows of three processes would decide is one collection, each decision once [DS-POSTGRES-14]', async () => {
+  test('shadow decisions of three processes form one collection, each once [DS-POSTGRES-14]', async () => {
     const env = await newEnv();
     const cwd = workspace(`${store}\nhooks:\n  old: {command: sh, hook: tool, mode: shadow}\n`);
     const children = ['a', 'b', 'c'].map((prefix) =>

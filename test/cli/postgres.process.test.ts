@@ -18,7 +18,7 @@ tools:
   pay: {exec: {command: ${fixture('print-stdin')}}, approval: required}
 `;
 
-test('without its variable a store is none, says what to set, and no other one takes its place [DS-POSTGRES-01]', async () => {
+test('a store without its variable is refused with what to set, and no other store replaces it [DS-POSTGRES-01]', async () => {
   const cwd = workspace(spec);
   const ran = await run('tool call pay', { cwd });
   expect(ran.code).not.toBe(0);
@@ -27,7 +27,7 @@ test('without its variable a store is none, says what to set, and no other one t
   expect(existsSync(join(cwd, '.signalbox/state.db'))).toBe(false);
 });
 
-test('a store that is no Postgres one has nothing to migrate', async () => {
+test('a store that is not in Postgres has nothing to migrate', async () => {
   const cwd = workspace('tools: {}');
   const { code, stderr } = await run('store migrate', { cwd });
   expect([code, stderr]).toEqual([2, expect.stringContaining('is not in Postgres')]);
@@ -42,7 +42,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
   });
   afterAll(() => server?.remove());
 
-  test('tables are made by a command, and doctor tells their version', async () => {
+  test('a command creates the tables, and doctor reports their version', async () => {
     const known = migrations.length;
     const cwd = workspace(spec);
     const state = async () => {
@@ -73,7 +73,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     expect(gone.stdout).not.toContain('pw-of-nobody');
   });
 
-  test('a call that waits is decided in another folder, as on another machine, and goes on there [DS-POSTGRES-11]', async () => {
+  test('a waiting call is decided in another folder, as on another machine, and continues there [DS-POSTGRES-11]', async () => {
     const [here, there] = [workspace(spec), workspace(spec)];
     const { code } = await run(`tool call pay --args '{"amount": 5}'`, { cwd: here, env });
     expect(code).toBe(3);
@@ -90,7 +90,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     expect(shown.document).toMatchObject({ status: 'completed' });
   });
 
-  test('what is kept in the database is kept in no file beside the config [DS-POSTGRES-03]', async () => {
+  test('what the database holds is in no file beside the config [DS-POSTGRES-03]', async () => {
     const cwd = workspace(spec);
     const commands = [
       ['keys', 'create', 'team'],
@@ -107,7 +107,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     expect(existsSync(join(cwd, '.signalbox'))).toBe(false);
   });
 
-  test('a suite that is killed on one machine is gone on with on another, and comes to the same [DS-POSTGRES-14]', async () => {
+  test('a suite that is killed on one machine continues on another, with the same result [DS-POSTGRES-14]', async () => {
     const rows = Array.from({ length: 6_000 }, (_, at) => JSON.stringify({ id: `c${at}`, n: at % 7 }));
     const files = { 'rows.jsonl': `${rows.join('\n')}\n`, 'demo.suite.yaml': suite(evals) };
     const cwd = workspace(store, files);

@@ -24,7 +24,7 @@ async function twoProjects() {
   return folder;
 }
 
-test('without a config a command says which stores it reads, and a list has the config of each run', async () => {
+test('without a config a command names the stores that it reads, and a list has the config of each run', async () => {
   const cwd = await twoProjects();
   const listed = await run('eval list', { cwd });
   expect(listed.stderr.split('\n').toSorted().join('\n').trim()).toBe(
@@ -42,7 +42,7 @@ test('without a config a command says which stores it reads, and a list has the 
   expect(shown.stderr).toContain('reading two/.signalbox/evals.db, the store of two/runtime.yaml');
 });
 
-test('eval diff refuses runs of two projects whose suites have one name', async () => {
+test('eval diff refuses runs of two projects whose suites have the same name', async () => {
   const cwd = await twoProjects();
   const { code, stderr } = await run('eval diff last~1 last', { cwd });
   expect(code).toBe(2);
@@ -52,7 +52,7 @@ test('eval diff refuses runs of two projects whose suites have one name', async 
   expect(stderr).toMatch(/hint: Name the project: --config /);
 });
 
-test('the ids that a list shows name the runs in other commands', async () => {
+test('other commands accept the ids that a list shows', async () => {
   const cwd = join(await twoProjects(), 'one');
   const list = await run('eval list', { cwd });
   const id = /^[\da-f]{8}\b/m.exec(list.stdout)?.[0] ?? '';

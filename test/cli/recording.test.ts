@@ -35,9 +35,7 @@ output: \${steps.answer.text}
 
 const desk = (word = 'Paid') => workspace(spec(word), files);
 
-test.concurrent('a run that waits is gone on with by the recordings that it began with', async ({
-  expect,
-}) => {
+test.concurrent('a waiting run continues with the recordings that it started with', async ({ expect }) => {
   const folder = desk();
   const first = ['run', 'talk.yaml', '--record', 'my calls.jsonl', ...silent];
   const recorded = await run(first, { cwd: folder });
@@ -89,7 +87,7 @@ test.concurrent.for(refused)('$title exits 2 before anything runs', async ({ arg
   expect(existsSync(join(folder, '.signalbox'))).toBe(false);
 });
 
-test.concurrent.for(['empty.jsonl', 'cut.jsonl'])('%s is a recording still', async (file, { expect }) => {
+test.concurrent.for(['empty.jsonl', 'cut.jsonl'])('%s is still a recording', async (file, { expect }) => {
   const folder = desk();
   mkdirSync(join(folder, 'kept'));
   const args = ['run', 'mark.yaml', '--replay', file, '--record', 'kept/new.jsonl', ...silent];

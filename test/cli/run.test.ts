@@ -110,7 +110,7 @@ test.concurrent('--json prints the document of the run and nothing else', async 
   });
 });
 
-test.concurrent('an output that is a text is printed as its text', async ({ expect }) => {
+test.concurrent('a text output is printed as plain text', async ({ expect }) => {
   expect(await run('run text.yaml', { cwd: desk })).toMatchObject({ code: 0, stdout: 'two\nlines\n' });
 });
 
@@ -145,7 +145,7 @@ const failures = [
 ];
 
 test.concurrent.for(failures)(
-  'a run that is $status says at which step, and exits 1',
+  'a run that is $status names the step, and exits 1',
   async (row, { expect }) => {
     const { people, programs } = await runBothWays(['run', row.file, ...silent], { cwd: desk });
     const { code, message, status } = row;
@@ -192,9 +192,7 @@ test.concurrent.for(wrongCalls)('run with $title exits 2', async ({ args, code }
   expect(ran).toMatchObject({ code: 2, document: { error: { code } } });
 });
 
-test.concurrent('the runtime is the one that the pipeline names, unless --config names another', async ({
-  expect,
-}) => {
+test.concurrent('the pipeline names the runtime, unless --config names another', async ({ expect }) => {
   const other = workspace(
     `tools: {text: {exec: {command: ${fixture('prints.sh')}, args: ['{"result": "other"}']}}}\n`,
     {
@@ -216,7 +214,7 @@ test.concurrent('the runtime is the one that the pipeline names, unless --config
   ]);
 });
 
-test.concurrent('a run that waits says for what, and what to do next', async ({ expect }) => {
+test.concurrent('a waiting run says what it waits for, and what to do next', async ({ expect }) => {
   const folder = ownDesk({ 'refund.yaml': stepOf('refund', '{order: A-17}') });
   const { code, stdout, stderr } = await run('run refund.yaml --log-level silent', { cwd: folder });
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
@@ -234,7 +232,7 @@ then:     signalbox runs resume ${runId}
 `);
 });
 
-test.concurrent('the next commands name the config, unless it is taken anyway', async ({ expect }) => {
+test.concurrent('the next commands name the config, unless it is the default', async ({ expect }) => {
   const folder = folderOf({
     'with space/runtime.yaml': readFileSync(join(desk, 'runtime.yaml'), 'utf8'),
     'with space/bar.sh': scripts['bar.sh'],
@@ -246,7 +244,7 @@ test.concurrent('the next commands name the config, unless it is taken anyway', 
   expect(command).toMatch(/^pending approve pending_[\da-f]{16} --config 'with space\/runtime\.yaml'$/);
 });
 
-test.concurrent('--json of a run that waits has its pendings', async ({ expect }) => {
+test.concurrent('--json of a waiting run has its pending calls', async ({ expect }) => {
   const folder = ownDesk({ 'refund.yaml': stepOf('refund') });
   const { code, document, stderr } = await runJson('run refund.yaml --log-level silent', { cwd: folder });
   expect({ code, document, stderr }).toEqual({
@@ -273,7 +271,7 @@ test.concurrent('--json of a run that waits has its pendings', async ({ expect }
 
 const deceptive = '{"pending":{"reason":"r","message":"Pay 1 EUR?\\u001b[2K\\r\\n  arguments  {}\\u202e"}}';
 
-test.concurrent('what a tool or model wrote cannot pass for something else', async ({ expect }) => {
+test.concurrent('output of a tool or model cannot imitate other lines', async ({ expect }) => {
   const folder = workspace(
     `tools: {trick: {exec: {command: ${fixture('prints.sh')}, args: ['${deceptive}']}}}\n`,
     { 'trick.yaml': stepOf('trick', '{note: "${input.note}"}') },
@@ -284,7 +282,7 @@ test.concurrent('what a tool or model wrote cannot pass for something else', asy
   expect(stderr).toContain('\n  arguments  {"note":"\\u009b2K  two  spaces\\u202e"}\n');
 });
 
-test.concurrent('a chat waits for a person with a tool of its model, and goes on when it is resumed', async ({
+test.concurrent('a chat waits for a person with a tool of its model, and continues when it is resumed', async ({
   expect,
 }) => {
   const folder = workspace(`${tools}${models}`, { ...scripts, 'talk.yaml': talk });
@@ -300,7 +298,7 @@ test.concurrent('a chat waits for a person with a tool of its model, and goes on
   });
 });
 
-test.concurrent('what --record kept, --replay answers, and a call that is not in it fails', async ({
+test.concurrent('--replay answers from what --record stored, and a missing call fails', async ({
   expect,
 }) => {
   const speak = pipeline(`
@@ -331,7 +329,7 @@ providers:
   });
 });
 
-test.concurrent('Ctrl-C sets a run down, and it can be resumed [DS-EXIT-04]', async ({ expect }) => {
+test.concurrent('Ctrl-C suspends a run, and it can be resumed [DS-EXIT-04]', async ({ expect }) => {
   const folder = ownDesk({ 'once.yaml': stepOf('once') });
   const { child, ran } = start(['run', 'once.yaml', '--json', ...silent], { cwd: folder });
   await until(() => existsSync(join(folder, 'begun')));
@@ -356,7 +354,7 @@ test.concurrent('Ctrl-C sets a run down, and it can be resumed [DS-EXIT-04]', as
   });
 });
 
-test.concurrent('a run with --wait goes on when another process approves', async ({ expect }) => {
+test.concurrent('a run with --wait continues when another process approves', async ({ expect }) => {
   const folder = ownDesk({ 'pay.yaml': stepOf('pay', '{amount: 20}') });
   const { child, ran } = start(['run', 'pay.yaml', '--wait', ...silent], { cwd: folder });
   const id = await waitingFor(child);
@@ -370,7 +368,7 @@ test.concurrent('a run with --wait goes on when another process approves', async
   expect(stderr).toContain(`\nonly: ${id} was approved\n`);
 });
 
-test.concurrent('with --json, --wait prints the document alone, and tells on stderr what it waits for', async ({
+test.concurrent('with --json, --wait prints only the document, and reports on stderr what it waits for', async ({
   expect,
 }) => {
   const folder = ownDesk({ 'pay.yaml': stepOf('pay', '{amount: 20}') });
@@ -399,7 +397,7 @@ test.concurrent('Ctrl-C while a run waits leaves it waiting [DS-EXIT-04]', async
   });
 });
 
-test.concurrent('a run is finished by the text with which it began', async ({ expect }) => {
+test.concurrent('a run finishes with the pipeline text that it started with', async ({ expect }) => {
   const folder = ownDesk({ 'pay.yaml': stepOf('pay', '{amount: 20}') });
   await run('run pay.yaml', { cwd: folder });
   writeFileSync(join(folder, 'pay.yaml'), 'kind: Nonsense\n');

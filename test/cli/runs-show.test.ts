@@ -15,7 +15,7 @@ const files = {
   'keyed.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: only, tool: keyed}]\n'),
 };
 
-test('a terminal shows long results shortened, within its width, and obeys nothing in them', async () => {
+test('a terminal shows long results shortened to its width, with control characters escaped', async () => {
   const cwd = workspace(spec, files);
   const id = await runOf(cwd, 'hostile.yaml', {});
   const { stdout, code } = await runShown(['runs', 'show', id], { cwd, terminal: 'stdout' });
@@ -32,7 +32,7 @@ test('a terminal shows long results shortened, within its width, and obeys nothi
   expect(full.stdout).not.toContain('\u001b[2J');
 });
 
-test('what the config knows as secret, and what is called so, is hidden', async () => {
+test('secrets of the config, and members named like secrets, are hidden', async () => {
   const env = { PAY_API_KEY: 'sk-live-4711-0815-abcd' };
   const cwd = workspace(spec, files);
   const { document: ran } = await runJson('run keyed.yaml', { cwd, env });
@@ -46,7 +46,7 @@ test('what the config knows as secret, and what is called so, is hidden', async 
   }
 });
 
-test('a step that the run does not have is told so', async () => {
+test('a step that the run does not have is reported', async () => {
   const cwd = workspace(spec, files);
   const id = await runOf(cwd, 'hostile.yaml', {});
   for (const more of [[], ['--json']]) {

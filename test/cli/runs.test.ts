@@ -36,9 +36,7 @@ async function begin(file: string, folder = workspace(spec, files)): Promise<Beg
   return { folder, runId: await runOf(folder, file, { n: 1 }) };
 }
 
-test.concurrent('runs list shows runs, the newest first, and takes a status and a limit', async ({
-  expect,
-}) => {
+test.concurrent('runs list shows runs newest first, and filters by status and limit', async ({ expect }) => {
   const { folder, runId: completed } = await begin('echo.yaml');
   const { runId: failed } = await begin('lost.yaml', folder);
   const { runId: pending } = await begin('desk.yaml', folder);
@@ -80,7 +78,7 @@ test.concurrent('runs list shows runs, the newest first, and takes a status and 
   ]);
 });
 
-test.concurrent('run --id starts once, --label is kept, and runs list finds and pages by it', async ({
+test.concurrent('run --id starts once, --label is stored, and runs list filters and pages by it', async ({
   expect,
 }) => {
   const folder = workspace(spec, files);
@@ -113,7 +111,7 @@ test.concurrent('run --id starts once, --label is kept, and runs list finds and 
   expect(people.stderr).toBe('there are more: --after 2\n');
 });
 
-test.concurrent('a run that was started before and goes on still is told of', async ({ expect }) => {
+test.concurrent('an earlier run that is still in progress is reported', async ({ expect }) => {
   const folder = workspace(spec, files);
   const { child, ran } = start(['run', 'hang.yaml', '--id', 'slow', ...silent], { cwd: folder });
   await until(() => existsSync(join(folder, 'begun')));
@@ -149,7 +147,7 @@ test.concurrent.for(wrong.map((args) => ({ args, title: args.join(' ') })))(
   },
 );
 
-test.concurrent('runs show tells what happened when, and what can be done', async ({ expect }) => {
+test.concurrent('runs show prints what happened when, and what can be done', async ({ expect }) => {
   const { folder, runId } = await begin('desk.yaml');
   const { code, stdout } = await run(['runs', 'show', runId.slice(0, 12)], { cwd: folder });
   expect(code).toBe(0);
@@ -206,7 +204,7 @@ test.concurrent('runs show --json has the timeline and the input', async ({ expe
   });
 });
 
-test.concurrent('runs resume of a run that nobody has decided about waits again', async ({ expect }) => {
+test.concurrent('runs resume of an undecided run waits again', async ({ expect }) => {
   const { folder, runId } = await begin('desk.yaml');
   const { code, stderr } = await run(`runs resume ${runId} --log-level silent`, { cwd: folder });
   expect(code).toBe(3);
@@ -214,9 +212,7 @@ test.concurrent('runs resume of a run that nobody has decided about waits again'
   expect(stderr).not.toContain('first:');
 });
 
-test.concurrent('runs resume of a run that has ended shows it again, and does nothing', async ({
-  expect,
-}) => {
+test.concurrent('runs resume of an ended run shows it again, and does nothing', async ({ expect }) => {
   const { folder, runId } = await begin('echo.yaml');
   expect(await run(`runs resume ${runId} --log-level silent`, { cwd: folder })).toEqual({
     code: 0,
@@ -225,7 +221,7 @@ test.concurrent('runs resume of a run that has ended shows it again, and does no
   });
 });
 
-test.concurrent('a run that another process works on is busy', async ({ expect }) => {
+test.concurrent('a run that another process executes is busy', async ({ expect }) => {
   const folder = workspace(spec, files);
   const { child, ran } = start(['run', 'hang.yaml', ...silent], { cwd: folder });
   await until(() => existsSync(join(folder, 'begun')));
@@ -274,7 +270,7 @@ test.concurrent('runs cancel ends a wait in another process', async ({ expect })
 });
 
 test.concurrent.for(['0s', '0m', '0d0h'])(
-  'runs prune --older-than %s removes all that has ended',
+  'runs prune --older-than %s removes all ended runs',
   async (age, { expect }) => {
     const { folder } = await begin('echo.yaml');
     const { runId: waiting } = await begin('desk.yaml', folder);
@@ -291,12 +287,12 @@ const told = [
   { args: ['runs', 'list'], words: 'the process of the run is gone' },
 ];
 
-test.concurrent.for(told)('$args.0 $args.1 --help tells of $words', async ({ args, words }, { expect }) => {
+test.concurrent.for(told)('$args.0 $args.1 --help explains $words', async ({ args, words }, { expect }) => {
   const { code, stdout } = await run([...args, '--help']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(words) });
 });
 
-test.concurrent('runs prune removes what ended long enough ago, and nothing else', async ({ expect }) => {
+test.concurrent('runs prune removes only runs that ended long enough ago', async ({ expect }) => {
   const { folder, runId } = await begin('echo.yaml');
   const { runId: waiting } = await begin('desk.yaml', folder);
   const young = await runJson('runs prune', { cwd: folder });

@@ -16,8 +16,8 @@ const evaluation = (way: string) =>
   `  e_${way}: {command: ${fixture('leaks-key.sh')}, args: [${way}], env: [DESK_KEY]}\n`;
 const spec = `tools:\n${leaks.map(tool).join('')}evals:\n${leaks.map(evaluation).join('')}`;
 
-describe.each(ways)('a key that a program spills by way of %s', (way) => {
-  test('reaches nobody who calls it as a tool', async () => {
+describe.each(ways)('a key that a program leaks through %s', (way) => {
+  test('reaches no caller of it as a tool', async () => {
     const folder = workspace(spec);
     const { code, stdout, stderr } = await run(['tool', 'call', way], { cwd: folder, env });
     const { document, stderr: log } = await runJson(['tool', 'call', way, '--log-level', 'trace'], {
@@ -30,7 +30,7 @@ describe.each(ways)('a key that a program spills by way of %s', (way) => {
     });
   });
 
-  test('stands in no store of runs, and in no word of one', async () => {
+  test('is in no store of runs, and in no output of one', async () => {
     const file = pipeline(`steps:\n  - {id: one, tool: ${way}}\n`);
     const folder = workspace(spec, { 'p.pipeline.yaml': file });
     const ran = await run('run p.pipeline.yaml', { cwd: folder, env });
@@ -41,7 +41,7 @@ describe.each(ways)('a key that a program spills by way of %s', (way) => {
   });
 });
 
-test('no report, no store of results and no cassette shows a key, also where it was judged', async () => {
+test('no report, no result store and no cassette shows a key, even if it was judged', async () => {
   const evals = leaks.map((way) => `  - {id: ${way}, type: e_${way}}\n`).join('');
   const folder = workspace(spec, {
     's.suite.yaml': suite(`dataset: {path: d.jsonl}\nevals:\n${evals}`),
@@ -65,7 +65,7 @@ test('no report, no store of results and no cassette shows a key, also where it 
   expect(filesWithCanary(folder)).toEqual([]);
 });
 
-test('a result is what it is, for its caller and for the run that goes on with it', async () => {
+test('a result is unchanged for its caller and for the run that continues with it', async () => {
   const folder = workspace(spec, {
     'p.pipeline.yaml': pipeline('steps:\n  - {id: one, tool: result}\noutput: "${steps.one.result}"\n'),
   });
@@ -76,7 +76,7 @@ test('a result is what it is, for its caller and for the run that goes on with i
   expect(ran.document).toMatchObject({ status: 'completed', output: key });
 });
 
-test('a variable that was filled into a config is shown nowhere that a tool takes it', async () => {
+test('a variable that was filled into a config is shown nowhere that a tool receives it', async () => {
   const says = '#!/bin/sh\nprintf \'{"error": "%s"}\' "$1"\necho "$1" >&2\n';
   const tools =
     'tools:\n  say: {description: d, input_schema: {type: object}, exec: {command: ./say.sh, args: ["${env:WORD}"]}}\n';

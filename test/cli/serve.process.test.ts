@@ -21,7 +21,7 @@ function chat(url: string, model: string, more: object = {}): Promise<Response> 
   });
 }
 
-test('a folder that init wrote is served: what reaches the model and what comes back is redacted', async () => {
+test('the folder that init wrote can be served, and requests and answers are redacted', async () => {
   const parent = folderOf({});
   await run('init guards', { cwd: parent });
   await using serving = await serve(join(parent, 'guards'));
@@ -39,7 +39,7 @@ test('a folder that init wrote is served: what reaches the model and what comes 
   ]);
 });
 
-test('scripts read its address from the first line, and SIGTERM ends it well', async () => {
+test('scripts read its address from the first line, and SIGTERM ends it cleanly', async () => {
   await using serving = await serve(workspace(mock('demo', '{text: hi}')));
   expect(serving.document).toMatchObject({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -51,7 +51,7 @@ test('scripts read its address from the first line, and SIGTERM ends it well', a
   expect(await serving.ran).toMatchObject({ code: 0 });
 });
 
-test('a call that runs when it is to end is answered, and no new one is taken', async () => {
+test('a call in progress at shutdown is answered, and no new one is accepted', async () => {
   await using serving = await serve(workspace(mock('demo', '{text: late, delay_ms: 1500}')));
   const running = chat(serving.url, 'demo');
   // The call has begun when the next one, on a connection of its own, is answered.
@@ -63,7 +63,7 @@ test('a call that runs when it is to end is answered, and no new one is taken', 
   await expect(chat(serving.url, 'demo')).rejects.toThrow();
 });
 
-test('what does not end in time is cut', async () => {
+test('calls that do not end in time are cut off', async () => {
   const spec = `${mock('demo', '{text: never, delay_ms: 600000}')}gateway: {drain_ms: 100}\n`;
   await using serving = await serve(workspace(spec));
   const running = chat(serving.url, 'demo').catch(() => 'cut');
@@ -72,7 +72,7 @@ test('what does not end in time is cut', async () => {
   expect([await running, await serving.ran]).toMatchObject(['cut', { code: 0 }]);
 });
 
-test('SIGHUP takes a new config without dropping a stream, and refuses one that cannot be used', async () => {
+test('SIGHUP loads a new config without dropping a stream, and refuses an unusable one', async () => {
   const cwd = workspace(mock('one', '{chunks: [a, b, c], delay_ms: 700}'));
   await using serving = await serve(cwd);
   const stream = await chat(serving.url, 'one', { stream: true });
@@ -89,7 +89,7 @@ test('SIGHUP takes a new config without dropping a stream, and refuses one that 
   expect((await chat(serving.url, 'two')).status).toBe(200);
 });
 
-test('a port in use, and an address that is none, are told with exit code 2', async () => {
+test('a port in use, and an invalid address, are reported with exit code 2', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const address = taken.address();

@@ -71,7 +71,7 @@ test.each([
   { title: 'hook list', args: ['hook', 'list'], most: 18 },
   { title: 'validate', args: ['validate'], most: 26 },
 ])(
-  '$title starts no process, opens no store, and loads neither what would nor any package',
+  '$title starts no process, opens no store, and loads no package and no module for either',
   async ({ args, most }) => {
     const { files, builtins } = await loadsOf(...args);
     expect(files.filter((file) => !/^(chunks|cli|validators)\//.test(file))).toEqual([]);
@@ -87,7 +87,7 @@ test.each([
     title: 'hook fire',
     args: 'hook fire --hook provider --phase before_call --event {"request":{"messages":[]}}'.split(' '),
   },
-])('$title loads what starts processes, and no other package', async ({ args }) => {
+])('$title loads the process modules, and no other package', async ({ args }) => {
   const { files, builtins } = await loadsOf(...args);
   const others = files.filter((file) => !/^(chunks|cli|validators)\//.test(file));
   expect(others.filter((file) => !/\/node_modules\/(koffi|@koromix)\//.test(file))).toEqual([]);
@@ -122,7 +122,7 @@ test.each([
 });
 
 test.each(['mesages[0].content', 'messages[messages.size() - ].content', 'messages.size().content'])(
-  'hook claude denies where an expression that looks plain is a mistake: %s',
+  'hook claude denies if an expression that looks plain is invalid: %s',
   async (code) => {
     const guards = join(mkdtempSync(join(tmpdir(), 'guards-')), 'guards');
     execFileSync(process.execPath, [main, 'init', guards]);
@@ -136,7 +136,7 @@ test.each(['mesages[0].content', 'messages[messages.size() - ].content', 'messag
   },
 );
 
-test('the program is ASCII, which is read in half the time', () => {
+test('the program is pure ASCII, which loads in half the time', () => {
   const programs = filesIn(dist).filter(({ name }) => name.endsWith('.js') && name !== 'report-page.js');
   expect(programs.length).toBeGreaterThan(100);
   const texts = programs.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
@@ -147,19 +147,19 @@ test.each(['/\\’/', 'String.raw`a’`'])('no escape is written into %s', (code
   expect(() => toAscii(code)).toThrow('would change');
 });
 
-test('a text in ASCII means what it meant', () => {
+test('a text in ASCII keeps its meaning', () => {
   const texts = ['a’b', '\\\\’', '😀', '\u2019'];
   expect(texts.map((text) => JSON.parse(toAscii(JSON.stringify(text))))).toEqual(texts);
   expect(toAscii('’')).toBe(String.raw`\u2019`);
 });
 
-test('the help that the build has kept is that of the program', async () => {
+test('the help that the build stores is that of the program', async () => {
   const kept = await start(['--help'], { cwd }, built).ran;
   expect(kept).toEqual(await run('--help', { cwd }));
   expect(await start(['-h'], { cwd }, built).ran).toEqual(kept);
 });
 
-test.each(['--version', '--help'])('%s says that a full disk takes nothing', (flag) => {
+test.each(['--version', '--help'])('%s reports a full disk', (flag) => {
   const command = `exec "${process.execPath}" "${main}" ${flag} > /dev/full`;
   const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({
@@ -186,7 +186,7 @@ const filesIn = (folder: string) =>
     entry.isFile(),
   );
 
-test('compiled code is kept where XDG_CACHE_HOME says, or in ~/.cache, for this user alone', () => {
+test('compiled code is cached where XDG_CACHE_HOME says, or in ~/.cache, for this user alone', () => {
   const [home, caches] = [newFolder(), newFolder()];
   expect(callWith({ HOME: home })).toEqual(answered);
   expect(filesIn(join(home, '.cache/signalbox')).length).toBeGreaterThan(3);
@@ -201,7 +201,7 @@ test.each([
   { title: 'a home that is none', env: { HOME: '/dev/null' } },
   { title: 'a home where nothing can be written', env: { HOME: '/proc' } },
   { title: 'a relative folder', env: { XDG_CACHE_HOME: 'caches' } },
-])('with $title nothing is kept, and nothing is said of it', ({ env }) => {
+])('with $title nothing is cached, and nothing is reported', ({ env }) => {
   const before = readdirSync(tmpdir()).length;
   expect(callWith(env)).toEqual(answered);
   expect(readdirSync(tmpdir())).toHaveLength(before);
@@ -216,7 +216,7 @@ test('NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE are obeyed', () => {
   expect(filesIn(other).length).toBeGreaterThan(3);
 });
 
-test('code is neither kept in nor taken from a folder that others can write', () => {
+test('code is neither written to nor read from a folder that others can write', () => {
   const home = newFolder();
   mkdirSync(join(home, '.cache/signalbox'), { recursive: true });
   chmodSync(join(home, '.cache/signalbox'), 0o777);
@@ -224,7 +224,7 @@ test('code is neither kept in nor taken from a folder that others can write', ()
   expect(readdirSync(join(home, '.cache/signalbox'))).toEqual([]);
 });
 
-test('several first starts at once share what they keep', async () => {
+test('several concurrent first starts share the cache', async () => {
   const home = newFolder();
   const env = { HOME: home, XDG_CACHE_HOME: '', NODE_COMPILE_CACHE: '' };
   const calls = Array.from({ length: 4 }, () => start(['tool', 'call', 'greet'], { cwd, env }, built).ran);
@@ -232,14 +232,14 @@ test('several first starts at once share what they keep', async () => {
   expect(callWith({ HOME: home })).toEqual(answered);
 });
 
-test('code that was kept broken is compiled anew', () => {
+test('a corrupt cache entry is compiled anew', () => {
   const home = newFolder();
   expect(callWith({ HOME: home })).toEqual(answered);
   for (const { parentPath, name } of filesIn(home)) writeFileSync(join(parentPath, name), 'no code');
   expect(callWith({ HOME: home })).toEqual(answered);
 });
 
-test('an installation is found through links, and in folders with spaces and signs', () => {
+test('an installation is found through links, and in folders with spaces and special characters', () => {
   const place = join(newFolder(), 'my tools & “others” #1 100%');
   const installed = join(place, 'node_modules/signalbox');
   mkdirSync(installed, { recursive: true });

@@ -41,7 +41,7 @@ const hostile = fc
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal obeys.
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/;
 
-test('no terminal, however narrow, obeys what stands in a line of CSV; a file or a pipe has it unchanged', async () => {
+test('no terminal, however narrow, executes control characters in CSV; a file or a pipe gets them unchanged', async () => {
   const written = async (line: string, isTTY: boolean, columns: number, hasColour: boolean) => {
     const parts: string[] = [];
     const stream = Object.assign(streamOf(isTTY, columns), { write: (part: string) => parts.push(part) > 0 });

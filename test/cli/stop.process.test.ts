@@ -36,7 +36,7 @@ function openFiles(pid: number | undefined): string[] {
 }
 
 test.concurrent.for(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
-  'what does not end in time after %s is killed [DS-STOP-01]',
+  'a process that does not end in time after %s is killed [DS-STOP-01]',
   async (signal, { expect }) => {
     const marker = `stop-${process.pid}-${signal}`;
     const deaf = `{exec: {command: ./deaf.sh, grace_ms: 60000, env: [MARK=${marker}]}}`;
@@ -53,7 +53,7 @@ test.concurrent.for(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
   },
 );
 
-test.concurrent('a reader that takes nothing does not hold up the end [DS-STOP-01]', async ({ expect }) => {
+test.concurrent('a reader that does not read does not delay the end [DS-STOP-01]', async ({ expect }) => {
   const cwd = workspace('tools: {much: {exec: {command: ./much.py}}}', {
     'much.py': `#!/usr/bin/env python3\nimport sys\nopen('seen', 'w')\nprint('{"result": "%s"}' % ('x' * 1000000))\n`,
   });
@@ -67,9 +67,7 @@ test.concurrent('a reader that takes nothing does not hold up the end [DS-STOP-0
   expect(lastLine(await stderr)).toEqual(stopTimeout);
 });
 
-test.concurrent('a store that somebody holds locked does not hold up the end [DS-STOP-01]', async ({
-  expect,
-}) => {
+test.concurrent('a locked store does not delay the end [DS-STOP-01]', async ({ expect }) => {
   const cwd = workspace(`tools: {quick: {exec: {command: ${fixture('null-result.sh')}}}}`, {
     'one.pipeline.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: one, tool: quick}]'),
   });

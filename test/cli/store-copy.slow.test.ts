@@ -15,7 +15,7 @@ import { config, fixture, run, runJson, start, workspace } from './command-line.
 const tools = `tools:\n  pay: {exec: {command: ${fixture('print-stdin')}}, approval: required}\n`;
 const inPostgres = config(`state_store: {type: postgres, url_env: DATABASE_URL}\n${tools}`);
 
-test('store copy wants one place, and a store that can be copied', async () => {
+test('store copy needs one destination, and a store that can be copied', async () => {
   const cwd = workspace(tools);
   const codeOf = async (...args: string[]) => (await run(['store', 'copy', ...args], { cwd })).code;
   expect(await codeOf()).toBe(2);
@@ -33,7 +33,7 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test('a call that waits in a file is approved in Postgres, and its run ends there [DS-POSTGRES-18]', async () => {
+  test('a call that waits in a file store is approved in Postgres, and its run ends there [DS-POSTGRES-18]', async () => {
     const cwd = workspace(tools, { 'postgres.yaml': inPostgres });
     expect((await run(`tool call pay --args '{"amount": 5}'`, { cwd })).code).toBe(3);
     const env = { DATABASE_URL: await server.newUrl('tcp') };
@@ -52,7 +52,7 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
     expect(shown.document).toMatchObject({ status: 'completed' });
   });
 
-  test('a password on the command line is warned of, and works [DS-POSTGRES-02]', async () => {
+  test('a password on the command line works with a warning [DS-POSTGRES-02]', async () => {
     const cwd = workspace(tools);
     await run('tool call pay', { cwd });
     const { code, stdout, stderr } = await run(['store', 'copy', '--to', await server.newUrl('tcp')], {
@@ -62,7 +62,7 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
     expect(stdout + stderr).not.toContain(encodeURIComponent(password));
   });
 
-  test('a copy that is killed leaves nothing, and the same command makes it [DS-POSTGRES-18]', async () => {
+  test('a killed copy leaves nothing, and the same command completes it [DS-POSTGRES-18]', async () => {
     const cwd = workspace(tools);
     const state = join(cwd, '.signalbox', 'state.db');
     await fillWithRuns(state, Number(process.env['COPY_ROWS'] ?? 20_000));

@@ -77,14 +77,14 @@ test.concurrent.for([
   expect(await showOnTerminal(args, 'both', env)).toEqual({ code: 0, screen: 'allow\nasked: pass\n' });
 });
 
-test.concurrent('an empty NO_COLOR asks for nothing', async ({ expect }) => {
+test.concurrent('an empty NO_COLOR has no effect', async ({ expect }) => {
   const { screen } = await showOnTerminal(fire, 'both', { NO_COLOR: '' });
   expect(screen).toContain(`${esc}[32mallow`);
 });
 
 test
   .skipIf(!hasScript)
-  .concurrent('a suite shows a progress line and takes it away again', async ({ expect }) => {
+  .concurrent('a suite shows a progress line and removes it again', async ({ expect }) => {
     const { code, screen } = await runOnTerminal(suite);
     expect(code).toBe(0);
     expect(screen).toMatch(new RegExp(`^\\r${esc}\\[2K.*1/1 case.*\\r${esc}\\[2K${esc}\\[1mdemo`, 's'));
@@ -99,7 +99,7 @@ test.concurrent.for([
   expect(stdout + stderr).not.toContain('\r');
 });
 
-test.concurrent('--json prints its document on a terminal as anywhere else', async ({ expect }) => {
+test.concurrent('--json prints the same document on a terminal', async ({ expect }) => {
   const { screen } = await showOnTerminal([...fire, '--json']);
   expect(onlyDocument(screen)).toMatchObject({ verdict: 'allow' });
 });
@@ -108,7 +108,7 @@ const words = ['1', '2', '3', '4', '5'].map((number) => `noisy: line ${number}`)
 
 test
   .skipIf(!hasScript)
-  .concurrent('a log on a terminal is text with colours, a line for each line', async ({ expect }) => {
+  .concurrent('a log on a terminal is coloured text, one line for each entry', async ({ expect }) => {
     const { screen } = await runOnTerminal(['tool', 'call', 'noisy'], '>/dev/null');
     const lines = screen.split('\n').filter(Boolean);
     const pattern = new RegExp(
@@ -127,14 +127,14 @@ test.concurrent.for([
   expect(lines.map((line) => pattern.exec(line)?.[1])).toEqual(words);
 });
 
-test.concurrent('a log in JSON has a line for each line', async ({ expect }) => {
+test.concurrent('a log in JSON has one line for each entry', async ({ expect }) => {
   const { stderr } = await run('tool call noisy --log-format json', { cwd: desk });
   expect(logLines(stderr).map(({ level, event, name, msg }) => ({ level, event, name, msg }))).toEqual(
     words.map((msg) => ({ level: 30, event: 'stderr', name: 'noisy', msg })),
   );
 });
 
-test.concurrent('whoever has read enough of stdout may go', async ({ expect }) => {
+test.concurrent('a reader of stdout may close it early', async ({ expect }) => {
   const { stdout, stderr } = await runInShell('{ "$@"; echo "$?" >code; } | head -c 10', [
     'tool',
     'call',
@@ -144,7 +144,7 @@ test.concurrent('whoever has read enough of stdout may go', async ({ expect }) =
   expect(readFileSync(join(desk, 'code'), 'utf8')).toBe('0\n');
 });
 
-test.concurrent('whoever has read enough of stderr may go', async ({ expect }) => {
+test.concurrent('a reader of stderr may close it early', async ({ expect }) => {
   const line = '{ "$@" >document; echo "$?" >code-2; } 2>&1 | head -n 1';
   const { stdout } = await runInShell(line, ['tool', 'call', 'noisy', '--json']);
   expect(stdout).toContain('noisy: line 1');

@@ -56,7 +56,9 @@ hooks:
   second: {command: ${fixture('deny.sh')}, hook: tool}
 `);
 
-test.concurrent('tool list shows every tool, those that cannot run too [DS-CLI-07]', async ({ expect }) => {
+test.concurrent('tool list shows every tool, including those that cannot run [DS-CLI-07]', async ({
+  expect,
+}) => {
   const { code, stdout } = await run('tool list', { cwd: desk });
   expect(code).toBe(0);
   expect(stdout.split('\n')).toEqual([
@@ -75,7 +77,7 @@ test.concurrent('tool list shows every tool, those that cannot run too [DS-CLI-0
   ]);
 });
 
-test.concurrent('tool list --json has the schemas too [DS-CLI-07 DS-CLI-02]', async ({ expect }) => {
+test.concurrent('tool list --json includes the schemas [DS-CLI-07 DS-CLI-02]', async ({ expect }) => {
   const { code, document } = await runJson('tool list', { cwd: desk });
   const exec = { runtime: 'exec', dialect: 'promptkit', input_schema: null, output_schema: null };
   expect({ code, document }).toEqual({
@@ -196,7 +198,9 @@ test.concurrent('tool call: failed by its process, with the end of its stderr [D
   });
 });
 
-test.concurrent('tool call: denied, by the hook that said no [DS-EXIT-01 DS-JSON-03]', async ({ expect }) => {
+test.concurrent('tool call: denied, by the hook that denied it [DS-EXIT-01 DS-JSON-03]', async ({
+  expect,
+}) => {
   const called = ['tool', 'call', 'echo', '--log-level', 'silent'];
   expect(await runBothWays(called, { cwd: denied })).toEqual({
     people: { code: 1, stdout: '', stderr: 'denied by hook "second": not today\n' },
@@ -208,7 +212,7 @@ test.concurrent('tool call: denied, by the hook that said no [DS-EXIT-01 DS-JSON
   });
 });
 
-test.concurrent('tool call: what the hooks around it say and change is in the document [DS-JSON-01]', async ({
+test.concurrent('tool call: the document has what its hooks report and change [DS-JSON-01]', async ({
   expect,
 }) => {
   const { code, stdout } = await run('tool call text --json', { cwd: guarded });
@@ -277,7 +281,7 @@ test.concurrent.for([
   expect(ran).toEqual({ code: 2, document: { error }, stderr: '' });
 });
 
-test.concurrent('--approve consents in the name of the user, and the tool runs again with the approval', async ({
+test.concurrent('--approve approves in the name of the user, and the tool runs again with the approval', async ({
   expect,
 }) => {
   const { code, stdout } = await run(['tool', 'call', 'refund', '--args', `{"id":${long}}`, '--approve'], {
@@ -296,7 +300,7 @@ test.concurrent('--approve consents in the name of the user, and the tool runs a
   });
 });
 
-test.concurrent('commands and files of a config are those of its folder, wherever one calls from [DS-CLI-01]', async ({
+test.concurrent('commands and files are relative to the config, whatever the working directory [DS-CLI-01]', async ({
   expect,
 }) => {
   const elsewhere = folderOf({});
@@ -309,9 +313,7 @@ test.concurrent('commands and files of a config are those of its folder, whereve
   });
 });
 
-test.concurrent('what a tool writes on stderr is logged on stderr, line by line [DS-CLI-02]', async ({
-  expect,
-}) => {
+test.concurrent('a tool’s stderr is logged on stderr, line by line [DS-CLI-02]', async ({ expect }) => {
   const { stdout, stderr } = await run('--log-format json tool call crash --json', { cwd: desk });
   expect(onlyDocument(stdout)).toMatchObject({ status: 'failed' });
   expect(
@@ -326,7 +328,7 @@ test.concurrent('what a tool writes on stderr is logged on stderr, line by line 
   ]);
 });
 
-test('what a config warns of stands at the line that the log names', () => {
+test('a warning of a config is logged with its line', () => {
   const lines = readFileSync(join(desk, 'runtime.yaml'), 'utf8').split('\n');
   expect(lines[21]).toBe('    bare: {description: Declared only.}');
 });

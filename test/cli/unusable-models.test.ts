@@ -126,7 +126,7 @@ test.each(accepted)('$title is accepted', async ({ type, name, more = '' }) => {
   expect(await run('validate p.suite.yaml p.pipeline.yaml', { cwd })).toMatchObject({ code: 0 });
 });
 
-test('a provider that the command line gives is held to its names of tools', async () => {
+test('a provider from the command line must meet its rules for tool names', async () => {
   const providers =
     'providers: [{id: own, type: mock, model: m, additional_config: {responses: [{text: x}]}}, {id: main, type: openai, model: m}]\n';
   const cwd = folderOf({

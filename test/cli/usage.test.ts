@@ -27,7 +27,7 @@ test.each(commands)('`signalbox %s --help` shows usage, the options and examples
   expect(stdout).toMatch(/\nExamples:\n {2}.*signalbox |\nCommands:\n/);
 });
 
-test('every example of every help names a command and options that exist', () => {
+test('every example in every help names a command and options that exist', () => {
   const texts = [...helps.values()].map(({ stdout }) => stdout);
   const examples = texts.flatMap((text) => text.split('\n').filter((line) => /^ {2}.*signalbox /.test(line)));
   expect(commands.length).toBeGreaterThan(60);
@@ -143,7 +143,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('without --json a wrong call prints nothing on stdout [DS-CLI-12]', async ({ expect }) => {
+test.concurrent('without --json a usage error prints nothing on stdout [DS-CLI-12]', async ({ expect }) => {
   expect(await run('valdate', { cwd: empty })).toEqual({
     code: 2,
     stdout: '',
@@ -151,9 +151,7 @@ test.concurrent('without --json a wrong call prints nothing on stdout [DS-CLI-12
   });
 });
 
-test.concurrent('a config that is not there is told by its name [DS-CLI-01 DS-CLI-12]', async ({
-  expect,
-}) => {
+test.concurrent('a missing config is reported by its name [DS-CLI-01 DS-CLI-12]', async ({ expect }) => {
   const hint = 'Check the path; relative paths start from the current folder.';
   const start = 'Run `signalbox init` to make one here, or name it with --config FILE.';
   expect(await run('tool list', { cwd: empty })).toEqual({
@@ -197,7 +195,7 @@ test.concurrent.for([
   { args: ['tool', 'list'] },
   { args: ['hook', 'fire', '--hook', 'eval', '--event', '{"event": {"type": "x"}}'] },
 ])(
-  'a broken config ends `$args` with every problem in its place [DS-CLI-12 DS-JSON-09]',
+  'a broken config ends `$args` with every problem and its place [DS-CLI-12 DS-JSON-09]',
   async ({ args }, { expect }) => {
     expect(await runJson(args, { cwd: broken })).toEqual({
       code: 2,
@@ -214,7 +212,9 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('a broken config is told to people as FILE:LINE:COL [DS-CLI-12]', async ({ expect }) => {
+test.concurrent('a broken config is reported as text in the form FILE:LINE:COL [DS-CLI-12]', async ({
+  expect,
+}) => {
   expect(await run('tool list', { cwd: broken })).toEqual({
     code: 2,
     stdout: '',

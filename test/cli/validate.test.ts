@@ -34,7 +34,7 @@ const places = [
   '21:46 hooks[told].mode: session hooks only observe: they receive events, and their answers are not read (got: filter)',
 ];
 
-test.concurrent('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-CLI-02]', async ({
+test.concurrent('a file with ten mistakes is reported with all ten, each with its place [DS-CLI-05 DS-CLI-06 DS-CLI-02]', async ({
   expect,
 }) => {
   const { people, programs } = await runBothWays('validate mistakes.yaml', { cwd: desk });
@@ -141,7 +141,7 @@ test.concurrent('--json has the problems of all files in one document [DS-CLI-02
   });
 });
 
-test.concurrent('a program that is missing is an error, but not with --no-programs and in files of PromptKit', async ({
+test.concurrent('a missing program is an error, except with --no-programs and in files of PromptKit', async ({
   expect,
 }) => {
   const text = config('tools: {x: {exec: {command: ./nowhere.sh}}}\n');
@@ -196,7 +196,7 @@ describe('without files, or with a folder', () => {
     expect(await runJson('validate sub', { cwd: folder })).toMatchObject({ document: { files: 3 } });
   });
 
-  test('a folder that git ignores is checked where it is named', async () => {
+  test('a folder that git ignores is checked if it is named', async () => {
     expect(await runJson('validate ignored', { cwd: folder })).toMatchObject({ document: { files: 1 } });
     expect(await run('validate none', { cwd: folder })).toMatchObject({
       code: 2,
@@ -204,7 +204,7 @@ describe('without files, or with a folder', () => {
     });
   });
 
-  test('without a repository nothing is ignored', async () => {
+  test('outside a repository nothing is ignored', async () => {
     const bare = folderOf({ 'a/runtime.yaml': config(''), '.gitignore': 'a\n' });
     expect(await runJson('validate', { cwd: bare })).toMatchObject({ code: 0, document: { files: 1 } });
   });

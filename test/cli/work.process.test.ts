@@ -17,7 +17,7 @@ function project(responses: string): string {
   return workspace(`\nproviders: [{id: main, type: mock, model: m, additional_config: ${options}}]\n`, files);
 }
 
-test.concurrent('a suspended run ends with 1, and tells how it goes on; --all goes on with it [DS-WORK-05]', async ({
+test.concurrent('a suspended run exits 1 and says how to continue; --all continues it [DS-WORK-05]', async ({
   expect,
 }) => {
   const folder = project(away);
@@ -36,7 +36,7 @@ test.concurrent('a suspended run ends with 1, and tells how it goes on; --all go
   expect([none.code, none.stderr]).toEqual([0, 'there is no run to resume\n']);
 });
 
-test.concurrent('resume wants an id or --all, and filters belong to --all', async ({ expect }) => {
+test.concurrent('resume needs an id or --all, and filters belong to --all', async ({ expect }) => {
   const folder = project(away);
   for (const args of [[], ['x', '--all'], ['x', '--pipeline', 'p'], ['--all', '--wait']]) {
     const { code, stderr } = await run(['runs', 'resume', ...args], { cwd: folder });
@@ -62,7 +62,7 @@ test.concurrent('work goes on with what is due until SIGTERM, and ends with 0 [D
   expect(ended.stdout).toContain('w: completed');
 });
 
-test.concurrent('work --once ends when nothing is due, and waits for no run that waits', async ({
+test.concurrent('work --once ends when nothing is due, and does not wait for waiting runs', async ({
   expect,
 }) => {
   const folder = project('{text: Hi}');

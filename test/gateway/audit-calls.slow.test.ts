@@ -21,7 +21,7 @@ const hooks = 'hooks: {guard: {command: ./guard.sh, hook: provider}}';
 test.each([
   { title: 'without hooks', more: '' },
   { title: 'with hooks', more: hooks },
-])('a call, a stream, an error and a refusal $title leave a row each', async ({ more }) => {
+])('the audit keeps one row each for a call, a stream, an error and a refusal $title', async ({ more }) => {
   await using upstream = await startUpstream(({ body }, response) => {
     if (body.includes('fail')) return answerJson({ error: { message: 'no' } }, 500)(seen(body), response);
     if (!body.includes('"stream":true')) return answerJson(chatAnswer('Hello'))(seen(body), response);
@@ -65,7 +65,7 @@ function seen(body: string) {
   return { method: 'POST', url: '', headers: {}, body };
 }
 
-test('of callers without a key no row is kept', async () => {
+test('the audit keeps no row for callers without a key', async () => {
   await using upstream = await startUpstream(answerJson(chatAnswer('Hello')));
   const gateway = await openTestGateway(
     `providers: [${openaiProvider(upstream.url)}]\ngateway: {audit: {}, keys: {required: true}}`,
@@ -90,7 +90,7 @@ test.each([
   { title: 'without hooks', more: '' },
   { title: 'with hooks', more: hooks },
 ])(
-  'an answer whose row cannot be kept does not go out whole, and the next call does not go upstream, $title',
+  'an answer whose row cannot be kept is cut off, and the next call does not go upstream, $title',
   async ({ more }) => {
     await using upstream = await startUpstream(({ body }, response) => {
       if (!body.includes('"stream":true'))

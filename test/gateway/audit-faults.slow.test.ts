@@ -25,7 +25,7 @@ async function idsIn(folder: string): Promise<Set<string>> {
   return ids;
 }
 
-test('servers that share a folder and are killed at any moment leave one chain with every call that was told as kept', async () => {
+test('servers that share a folder and are killed at any moment leave one chain with every acknowledged call', async () => {
   const folder = makeAuditFolder();
   const told: string[] = [];
   for (let round = 0; round < 8; round += 1) {
@@ -59,7 +59,7 @@ const small = [
 ];
 
 test.for(small.filter(({ possible }) => possible))(
-  '$title refuses calls, and says nothing of where',
+  '$title refuses calls without revealing where',
   async ({ prefix }) => {
     const folder = makeAuditFolder();
     mkdirSync(folder, { recursive: true });
@@ -91,7 +91,7 @@ function lock(folder: string): { readonly release: () => void } {
   return { release: () => database.close() };
 }
 
-test('while rows cannot be kept calls are refused, and afterwards they go on', async () => {
+test('calls are refused while rows cannot be kept, and are accepted again afterwards', async () => {
   const folder = makeAuditFolder();
   const warnings: RuntimeError[] = [];
   const log = await openAudit(folder, { warn: (error) => void warnings.push(error), waitMs: 200 });
@@ -109,7 +109,7 @@ test('while rows cannot be kept calls are refused, and afterwards they go on', a
   expect([...(await idsIn(folder))]).toEqual([undefined, 'call_1', 'call_2', 'call_3']);
 });
 
-test('where the audit is not required the same is only told', async () => {
+test('an audit that is not required only logs the same faults', async () => {
   const folder = makeAuditFolder();
   const warnings: RuntimeError[] = [];
   const log = await openAudit(folder, {
@@ -137,7 +137,7 @@ test.each([
   await log.close();
 });
 
-test('a thread that ends takes the calls under way with it, and another one goes on', async () => {
+test('the exit of the audit thread fails the calls in progress, and a new thread starts', async () => {
   const folder = makeAuditFolder();
   const log = await openAudit(folder, { warn: () => {} });
   const post = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker) {
@@ -151,7 +151,7 @@ test('a thread that ends takes the calls under way with it, and another one goes
   expect([...(await idsIn(folder))]).toEqual([undefined, 'call_2']);
 });
 
-test('what was asked for before the end is kept, and the head on the disk is that of the last row', async () => {
+test('rows requested before the end are kept, and the head on disk names the last row', async () => {
   const folder = makeAuditFolder();
   const file = join(folder, 'elsewhere/head.json');
   const log = await openAudit(folder, { head: { file, everyMs: 60_000 } });
@@ -161,7 +161,7 @@ test('what was asked for before the end is kept, and the head on the disk is tha
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ seq: 101 });
 });
 
-test('a head that cannot be written is told, and calls go on', async () => {
+test('a head that cannot be written is logged, and calls are still accepted', async () => {
   const folder = makeAuditFolder();
   const warnings: RuntimeError[] = [];
   const head = { file: '/proc/none/head.json', everyMs: 60_000 };

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { hashLink } from '../../src/gateway/audit/row.ts';
 import { makeAuditFolder, openAudit, recordOf, writeCalls } from './audit-log.ts';
 
-test('each call is one row, which is hashed with its number and the hash of the row before', async () => {
+test('each call is one row, hashed with its number and the hash of the previous row', async () => {
   const folder = makeAuditFolder();
   const log = await openAudit(folder);
   await writeCalls(log, 3);
@@ -22,7 +22,7 @@ test('each call is one row, which is hashed with its number and the hash of the 
   }
 });
 
-test('its keys are made for the owner alone, and stay', async () => {
+test('the audit keys are readable by the owner only, and are kept across restarts', async () => {
   const folder = makeAuditFolder();
   const modes = ['audit.key', 'audit-digest.key', 'audit.db'];
   await (await openAudit(folder)).close();
@@ -53,7 +53,7 @@ test('an audit that cannot be opened stops the start', async () => {
   });
 });
 
-test('a body is not kept in a form in which its digest can be guessed', async () => {
+test('a kept body does not allow its digest to be guessed', async () => {
   const folder = makeAuditFolder();
   const log = await openAudit(folder);
   await log.write(recordOf({ requestDigest: 'c'.repeat(64), answerDigest: null }));

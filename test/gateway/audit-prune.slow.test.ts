@@ -42,7 +42,7 @@ async function prune(folder: string, days: number): Promise<number> {
   return await pruneAudit({ file, signingKey: undefined, before: start + days * day });
 }
 
-test('old rows go with their contents, and the chain is good without them', async () => {
+test('pruning removes old rows with their contents, and the remaining chain verifies', async () => {
   const report = await verifyAfter(evidence, (database) => {
     expect(rowsOf(database).map(({ seq }) => seq)).toEqual([7, 8, 9, 10]);
     const contents = database.prepare('SELECT seq FROM contents').all();
@@ -51,12 +51,12 @@ test('old rows go with their contents, and the chain is good without them', asyn
   expect(report).toMatchObject({ status: 'good', rows: 4, first: 7, last: 10, pruned: 6 });
 });
 
-test('heads from before are compared as far as their rows are known', async () => {
+test('earlier heads are compared as far as their rows are known', async () => {
   const report = await verifyAfter(evidence, () => {}, heads);
   expect(report).toMatchObject({ status: 'good', heads: { compared: 3, pruned: 1 } });
 });
 
-test('pruning goes on from where it was, over the rows that tell of it, and so does a server', async () => {
+test('pruning and a server continue after the rows that record an earlier removal', async () => {
   const folder = makeAuditFolder();
   for (let at = 1; at <= 6; at += 1) {
     await writeDays(folder, at, at);
@@ -72,7 +72,7 @@ test('pruning goes on from where it was, over the rows that tell of it, and so d
   expect(report).toMatchObject({ status: 'good', pruned: 11 });
 });
 
-test('a call of a time to come is in nobody’s way', async () => {
+test('a call with a future timestamp does not block pruning', async () => {
   const folder = makeAuditFolder();
   await writeDays(folder, 1, 2);
   const log = await openAudit(folder);
@@ -84,7 +84,7 @@ test('a call of a time to come is in nobody’s way', async () => {
   expect(await verifyAfter(evidenceIn(folder), () => {})).toMatchObject({ status: 'good', first: 6 });
 });
 
-test('everything but the last row can go', async () => {
+test('all rows except the last can be pruned', async () => {
   const folder = makeAuditFolder();
   await writeDays(folder, 1, 3);
   expect(await prune(folder, 100)).toBe(3);
@@ -93,7 +93,7 @@ test('everything but the last row can go', async () => {
   expect(await verifyAfter(evidenceIn(folder), () => {})).toMatchObject({ status: 'good', rows: 2 });
 });
 
-test('rows that were removed without saying so are found', async () => {
+test('verification finds rows that were removed without a record of it', async () => {
   for (const statement of [
     'DELETE FROM rows WHERE seq = 7',
     'DELETE FROM rows WHERE seq <= 8',
@@ -104,7 +104,7 @@ test('rows that were removed without saying so are found', async () => {
   }
 });
 
-test('a row that tells of a removal is not to be had without the key', async () => {
+test('a row that records a removal cannot be forged without the key', async () => {
   const report = await verifyAfter(evidence, (database) => {
     const rows = rowsOf(database);
     const [gone, ...kept] = rows;
@@ -115,14 +115,14 @@ test('a row that tells of a removal is not to be had without the key', async () 
   expect(report.problems.some(({ message }) => message.includes('not signed'))).toBe(true);
 });
 
-test('the row behind those that were removed is bound to them', async () => {
+test('the row after the removed ones is bound to them', async () => {
   const report = await verifyAfter(evidence, (database) => {
     database.exec("UPDATE rows SET body = json_set(body, '$.caller', 'nobody') WHERE seq = 7");
   });
   expect(report.problems).toMatchObject([{ seq: 7, id: 'call_6' }]);
 });
 
-test('rows that were removed and put back are found', async () => {
+test('verification finds rows that were removed and put back', async () => {
   const report = await verifyAfter(evidence, (database) => {
     database.exec("INSERT INTO rows (seq, body, hash) VALUES (6, '{}', 'x')");
   });

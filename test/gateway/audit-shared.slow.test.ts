@@ -48,7 +48,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
   };
   const ask = (url: string, sql: string) => server.ask(sql, new URL(url).pathname.slice(1));
 
-  test('each replica has a chain of its own; all of them are read and verified together [DS-REPLICAS-09]', async () => {
+  test('each replica keeps its own chain; all of them are read and verified together [DS-REPLICAS-09]', async () => {
     const url = await server.newUrl();
     const logs = [await open(url), await open(url), await open(url)];
     const ids = Array.from({ length: 300 }, (_, at) => `call_${at}`);
@@ -107,7 +107,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
       'rows of a chain that has no head',
       'ALTER TABLE signalbox.gateway_audit_rows DROP CONSTRAINT gateway_audit_rows_chain_fkey; DELETE FROM signalbox.gateway_chains',
     ],
-  ])('%s is found', async (_, sql) => {
+  ])('verification finds %s', async (_, sql) => {
     const url = await server.newUrl();
     const log = await openAudit(url, { keepsContent: true });
     for (let at = 1; at <= 5; at += 1) await log.write(recordOf({ id: `call_${at}`, content }));
@@ -123,7 +123,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     );
   });
 
-  test('a head that is signed with another key is found', async () => {
+  test('verification finds a head that is signed with another key', async () => {
     const url = await server.newUrl();
     const log = await openAudit(url);
     await writeCalls(log, 3);
@@ -136,7 +136,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect((await verify(url)).problems).toMatchObject([{ message: expect.stringContaining('not signed') }]);
   });
 
-  test('processes that write at once and are killed leave chains that verify, with every call that was told [DS-REPLICAS-10]', async () => {
+  test('processes that write concurrently and are killed leave chains that verify, with every acknowledged call [DS-REPLICAS-10]', async () => {
     const url = await server.newUrl();
     const told: string[] = [];
     const writers = (round: number): Actor[] =>
@@ -158,7 +158,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect(told.filter((id) => !kept.includes(id))).toEqual([]);
   });
 
-  test('a row whose answer is lost with the connection is kept once [DS-REPLICAS-11]', async () => {
+  test('a row whose reply is lost with the connection is kept once [DS-REPLICAS-11]', async () => {
     const proxy = await startProxy(server.port);
     const url = await server.newUrl('tcp');
     const log = await open(url.replace(`:${server.port}/`, `:${proxy.port}/`));
@@ -174,7 +174,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect(await verify(url)).toMatchObject({ status: 'good', rows: 4 });
   });
 
-  test('while the server is gone calls are refused in time, and go on when it is back [DS-REPLICAS-12]', async () => {
+  test('calls are refused in time while the server is unavailable, and are accepted when it is back [DS-REPLICAS-12]', async () => {
     const url = await server.newUrl();
     const log = await open(url, { replica: { retryMs: 300 } });
     await log.write(recordOf({ id: 'before' }));
@@ -189,7 +189,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect(await verify(url)).toMatchObject({ status: 'good' });
   });
 
-  test('old rows go from all chains, beside those who write to them, and each chain says so', async () => {
+  test('pruning removes old rows from all chains during writes, and each chain records it', async () => {
     const url = await server.newUrl();
     const logs = [await open(url), await open(url)];
     const old = Date.now() - 86_400_000;
@@ -216,7 +216,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect(await verify(url)).toMatchObject({ status: 'good', problems: [] });
   });
 
-  test('a replica with a key of its own says from where on it signs', async () => {
+  test('a replica with its own key records from where on it signs', async () => {
     const url = await server.newUrl();
     const first = await openAudit(url);
     await writeCalls(first, 2);

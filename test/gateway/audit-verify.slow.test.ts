@@ -48,14 +48,14 @@ function headsIn(folder: string): Head[] {
 
 const none = () => {};
 
-test('an audit that nobody changed is good, with and without a head', async () => {
+test('an unmodified audit verifies, with and without a head', async () => {
   const report = await verifyAfter(evidence, none, heads);
   expect(report).toMatchObject({ status: 'good', rows: lastSeq, first: 1, last: lastSeq, pruned: 0 });
   expect(report.heads).toEqual({ compared: 1, pruned: 0 });
   expect(await verifyAfter(evidence, none)).toMatchObject({ status: 'good', problems: [] });
 });
 
-describe('every change is found, and the row is named', () => {
+describe('verification finds every change and names the row', () => {
   test('of any member of any row, at any depth', async () => {
     const rows = await readBodies();
     const paths = rows.flatMap(({ seq, body }) => pathsIn(JSON.parse(body)).map((path) => ({ seq, path })));
@@ -102,7 +102,7 @@ describe('every change is found, and the row is named', () => {
   });
 });
 
-describe('rows that were taken out, put in or moved are found', () => {
+describe('verification finds rows that were removed, inserted or moved', () => {
   const seqs = Array.from({ length: lastSeq }, (_, at) => at + 1);
 
   test.each(seqs)('row %i removed', async (seq) => {
@@ -112,7 +112,7 @@ describe('rows that were taken out, put in or moved are found', () => {
     expect(report.status).toBe('tampered');
   });
 
-  test.each(seqs)('row %i removed and those behind it moved up', async (seq) => {
+  test.each(seqs)('row %i removed and later rows moved up', async (seq) => {
     const report = await verifyAfter(evidence, (database) => {
       database.exec(`DELETE FROM contents; DELETE FROM rows WHERE seq = ${seq}`);
       for (let at = seq + 1; at <= lastSeq; at += 1)
@@ -122,7 +122,7 @@ describe('rows that were taken out, put in or moved are found', () => {
     expect(report.status).toBe('tampered');
   });
 
-  test.each(seqs)('a copy of row %i put in behind it', async (seq) => {
+  test.each(seqs)('a copy of row %i inserted after it', async (seq) => {
     const report = await verifyAfter(evidence, (database) => {
       database.exec('DELETE FROM contents');
       for (let at = lastSeq; at > seq; at -= 1)
@@ -135,7 +135,7 @@ describe('rows that were taken out, put in or moved are found', () => {
     expect(report.problems.map((problem) => problem.seq)).toContain(seq + 1);
   });
 
-  test('any two rows that changed places', async () => {
+  test('any two rows swapped', async () => {
     for (const one of seqs) {
       for (const other of seqs.slice(one)) {
         const report = await verifyAfter(evidence, (database) => {
@@ -148,7 +148,7 @@ describe('rows that were taken out, put in or moved are found', () => {
     }
   });
 
-  test.each([0, -5, lastSeq + 1, 2 ** 53 + 2])('a row put in at %i', async (seq) => {
+  test.each([0, -5, lastSeq + 1, 2 ** 53 + 2])('a row inserted at %i', async (seq) => {
     const report = await verifyAfter(evidence, (database) => {
       database.exec(
         `INSERT INTO rows (seq, body, hash) SELECT ${BigInt(seq)}, body, hash FROM rows WHERE seq = 2`,
@@ -173,7 +173,7 @@ describe('rows that were taken out, put in or moved are found', () => {
     ).toMatchObject({ status: 'tampered' });
   });
 
-  test('a content put beside a row that had none, taken away, or of no row at all', async () => {
+  test('a content added to a row that had none, removed, or without a row', async () => {
     const put = 'INSERT INTO contents (seq, text) VALUES (3, \'{"request": "", "answer": ""}\')';
     const stray = "PRAGMA foreign_keys = OFF; INSERT INTO contents (seq, text) VALUES (77, '')";
     for (const [statement, seq] of [
@@ -187,7 +187,7 @@ describe('rows that were taken out, put in or moved are found', () => {
   });
 });
 
-describe('who can write everything but has not the key is found', () => {
+describe('verification finds an attacker who can write everything but lacks the key', () => {
   test('a row changed and all hashes made to fit', async () => {
     const report = await verifyAfter(evidence, (database) => {
       const bodies = rowsOf(database).map(({ body }) => body.replace('reason 4', 'reason 5'));
@@ -196,7 +196,7 @@ describe('who can write everything but has not the key is found', () => {
     expect(report.problems.some(({ message }) => message.includes('not signed'))).toBe(true);
   });
 
-  test('the same, signed with a key of his own', async () => {
+  test('the same, signed with the attacker’s own key', async () => {
     const report = await verifyAfter(evidence, (database) => {
       rechain(
         database,
@@ -215,7 +215,7 @@ describe('who can write everything but has not the key is found', () => {
     },
   );
 
-  test('what shows readers other rows than are kept', async () => {
+  test('rows that readers see differently from the kept ones', async () => {
     for (const statement of [
       'CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM contents; END',
       'ALTER TABLE rows RENAME TO kept; CREATE VIEW rows AS SELECT * FROM kept',
@@ -229,7 +229,7 @@ describe('who can write everything but has not the key is found', () => {
   });
 });
 
-describe('who has the key as well is found by a head that was kept elsewhere', () => {
+describe('an attacker who has the key is found by a head that was kept elsewhere', () => {
   const key = () => readFileSync(join(evidence.folder, 'audit.key'), 'utf8');
 
   test.each([1, 2, 5])('%i rows cut off', async (cut) => {
@@ -279,7 +279,7 @@ describe('who has the key as well is found by a head that was kept elsewhere', (
     expect(report.problems.some(({ message }) => message.includes('another audit'))).toBe(true);
   });
 
-  test('a head that he wrote himself is not believed', async () => {
+  test('a head that the attacker wrote is not accepted', async () => {
     const forged = heads.map((head) => ({ ...head, at: head.at + 1 }));
     expect(await verifyAfter(evidence, none, forged)).toMatchObject({ status: 'tampered' });
   });

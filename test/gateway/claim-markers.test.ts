@@ -5,7 +5,7 @@ import { findLeaks, shapedEndpoints } from './claim/markers/find-leaks.ts';
 
 // A sample; claim.slow.test.ts runs as many documents as CLAIM_CASES says.
 
-test('a text in any place of a body is shown to filters or refused', { timeout: 240_000 }, async () => {
+test('a text anywhere in a body is shown to filters or refused', { timeout: 240_000 }, async () => {
   expect(await findLeaks({ seed: 1, count: 10_000, endpoints: shapedEndpoints })).toEqual({
     ran: 10_000,
     leaked: 0,
@@ -13,7 +13,7 @@ test('a text in any place of a body is shown to filters or refused', { timeout: 
   });
 });
 
-test('a codec that does not show filters the other members of an answer leaks', async () => {
+test('the claim finds a codec that hides other members of an answer from filters', async () => {
   const { responses } = codecs;
   const weak: EndpointCodec = {
     ...responses,

@@ -31,7 +31,7 @@ test.each([
   },
 );
 
-test(`a text in any place of ${documents} documents is shown to filters or refused (CLAIM_SEED=${seed})`, {
+test(`a text anywhere in ${documents} documents is shown to filters or refused (CLAIM_SEED=${seed})`, {
   timeout: 7_200_000,
 }, async () => {
   const startedAt = performance.now();

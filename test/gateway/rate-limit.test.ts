@@ -7,7 +7,7 @@ const limited = ({ url }: UpstreamServer, limit: string, more = '') =>
 const ask = { model: 'm', messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 };
 const path = '/v1/chat/completions';
 
-test('calls of clients begin at the rate of the provider, and none is refused while there is time [DS-RATE-01]', async () => {
+test('client calls start at the rate of the provider, and none is refused while there is time [DS-RATE-01]', async () => {
   await using upstream = await startUpstream(answerJson(chatAnswer('hi')));
   await using gateway = await openTestGateway(limited(upstream, '{requests_per_minute: 600}'));
   const beganAt = performance.now();
@@ -17,7 +17,7 @@ test('calls of clients begin at the rate of the provider, and none is refused wh
   expect(answers.every(({ status }) => status === 200)).toBe(true);
 });
 
-test('a call that finds no room in time is refused with the next step, and does not go upstream [DS-RATE-02]', async () => {
+test('a call that finds no capacity in time is refused with the next step, and does not go upstream [DS-RATE-02]', async () => {
   await using upstream = await startUpstream(answerJson(chatAnswer('hi')));
   await using gateway = await openTestGateway(
     limited(upstream, '{tokens_per_minute: 600}', ', request_timeout: 200ms'),
@@ -36,7 +36,7 @@ test.each([
   ['retry-after', () => '1'],
   ['retry-after', () => new Date(Date.now() + 2_000).toUTCString()],
 ])(
-  'an API that asks to wait by %s holds other calls back, and its refusal reaches the client [DS-RATE-04]',
+  'an API that asks to wait by %s delays other calls, and its refusal reaches the client [DS-RATE-04]',
   async (name, value) => {
     let count = 0;
     await using upstream = await startUpstream((request, response) => {

@@ -178,7 +178,7 @@ describe.each(Object.entries(scripts))('with a hook that would %s', (title, scri
   });
 });
 
-test('a defect that ends the process tells nothing of the calls that were under way', async () => {
+test('a defect that ends the process reveals nothing of the calls in progress', async () => {
   await using upstream = await startUpstream(() => {});
   const crash = "process.on('SIGUSR2', () => { throw new Error('a defect'); })";
   await using served = await serve(

@@ -6,7 +6,7 @@ import { start, workspace } from '../command-line.ts';
 
 const foldersOfDoctor = () => readdirSync(tmpdir()).filter((name) => name.startsWith('signalbox-doctor-'));
 
-test('Ctrl-C ends it, and takes its programs and files along [DS-CHAOS-09]', async () => {
+test('Ctrl-C ends the trials and removes their programs and files [DS-CHAOS-09]', async () => {
   const many = Array.from(
     { length: 60 },
     (_, index) => `  h${index}: {command: ./no.sh, hook: tool, phases: [before_execution]}\n`,

@@ -51,7 +51,7 @@ test('every native filter denies with every fault [DS-CHAOS-01 DS-CHAOS-03 DS-CH
   expect(shown.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
-test('a native filter that is an endpoint denies with every fault, and its own is not asked [DS-CHAOS-01 DS-CHAOS-05]', async () => {
+test('a native filter that is an endpoint denies with every fault, and its real endpoint is not called [DS-CHAOS-01 DS-CHAOS-05]', async () => {
   const cwd =
     folderWith(`  web: {url: "https://guard.example/judge", headers: {Authorization: k}, hook: tool, phases: [before_execution]}
   local: {command: ./mark.sh, hook: tool, phases: [before_execution]}
@@ -71,7 +71,7 @@ const foreign = (more: string) => `  own: {command: ./mark.sh, hook: tool, phase
   gate: {dialect: picoclaw, command: ./mark.sh, picoclaw: {intercept: [before_tool, approve_tool]}${more}}
 `;
 
-test('what passes by the rule of another system is told with it [DS-CHAOS-02 DS-CHAOS-03]', async () => {
+test('what passes by a rule of a foreign system is reported with that rule [DS-CHAOS-02 DS-CHAOS-03]', async () => {
   const cwd = folderWith(foreign(''));
   const { code, found } = await chaosOf(cwd);
   expect(code).toBe(0);
@@ -107,7 +107,7 @@ test('what passes by the rule of another system is told with it [DS-CHAOS-02 DS-
   expect(existsSync(join(cwd, 'MARK'))).toBe(false);
 });
 
-test('on_failure: deny closes all but the answers of the system itself [DS-CHAOS-02]', async () => {
+test('on_failure: deny denies all except the documented answers of the foreign system [DS-CHAOS-02]', async () => {
   const { code, found } = await chaosOf(folderWith(foreign(', on_failure: deny')));
   expect(code).toBe(0);
   expect(found.open).toEqual([
@@ -119,7 +119,7 @@ test('on_failure: deny closes all but the answers of the system itself [DS-CHAOS
   ]);
 });
 
-test('plugins and imported hooks are tried, and never asked what they are [DS-CHAOS-02 DS-CHAOS-03]', async () => {
+test('plugins and imported hooks are tried, and never started to describe themselves [DS-CHAOS-02 DS-CHAOS-03]', async () => {
   const handler = { type: 'command', command: '$CLAUDE_PROJECT_DIR/mark.sh' };
   const cwd = folderOf({
     'runtime.yaml': config(
@@ -136,7 +136,7 @@ test('plugins and imported hooks are tried, and never asked what they are [DS-CH
   expect(readdirSync(cwd, { recursive: true })).not.toContain(expect.stringContaining('MARK'));
 });
 
-test('a decoder that lets a crash pass is found [DS-CHAOS-04 DS-CHAOS-06]', async () => {
+test('chaos finds a decoder that lets a crash pass [DS-CHAOS-04 DS-CHAOS-06]', async () => {
   const { hook } = requireNative('promptkit');
   const { decode } = hook;
   const spy = vi.spyOn(hook, 'decode').mockImplementation((reply, event) => {
@@ -161,7 +161,7 @@ test('a decoder that lets a crash pass is found [DS-CHAOS-04 DS-CHAOS-06]', asyn
   }
 });
 
-test('a rule that no page documents is none [DS-CHAOS-04]', async () => {
+test('chaos rejects a rule that no page documents [DS-CHAOS-04]', async () => {
   const trial = await foreignDialects.claude.loadTrial();
   const cell = { hook: 'guard', point: 'PreToolUse', fault: {}, trial };
   const passed = (cause: string) => ({
@@ -182,7 +182,7 @@ test('exit code 2 is excused only where it does not deny', async () => {
   expect(passesAt('PostToolUse')['exit 2']).toBe('claude.exit_2');
 });
 
-test('docs/reference/dialects.md has every rule that a trial may name, and no other', async () => {
+test('docs/reference/dialects.md lists exactly the rules that a trial may name', async () => {
   const page = readFileSync(new URL('../../../docs/reference/dialects.md', import.meta.url), 'utf8');
   const documented = [
     ...page.matchAll(/^\| `((?:picoclaw|chibi|claude|agentao)\.\w+)` \| (?:the hook )?\w/gm),
@@ -198,7 +198,7 @@ test('docs/reference/dialects.md has every rule that a trial may name, and no ot
   expect(documented.map(([, rule]) => rule).toSorted()).toEqual([...named].toSorted());
 });
 
-test.each(foreignNames)('a sample payload fits every point of %s at which hooks are asked', async (name) => {
+test.each(foreignNames)('a sample payload fits every hook point of %s', async (name) => {
   const { payloadAt } = await foreignDialects[name].loadTrial();
   const dialect = await foreignDialects[name].loadHooks();
   const hookContext = createHookContext('s');
@@ -207,7 +207,7 @@ test.each(foreignNames)('a sample payload fits every point of %s at which hooks 
   }
 });
 
-test('a config without filters, with errors, and none [DS-CHAOS-08]', async () => {
+test('chaos handles a config without filters, one with errors, and none [DS-CHAOS-08]', async () => {
   const empty = folderOf({ 'runtime.yaml': config('hooks: {}\n') });
   expect(await runJson('doctor --chaos', { cwd: empty })).toMatchObject({
     code: 0,
@@ -255,7 +255,7 @@ test.each([
   })),
   { title: 'tools of an agent', spec: '', match: '{tools: [Bash]}', code: 0, state: 'unproven' },
   { title: 'a declared tool', spec: pays, match: '{tools: [pay]}', code: 0, state: undefined },
-])('a filter that hears of $title is $state', async ({ spec, match, code, state }) => {
+])('a filter that receives $title is $state', async ({ spec, match, code, state }) => {
   const cwd = folderOf({
     'runtime.yaml': config(
       `${spec}hooks: {no: {command: ./mark.sh, hook: tool, phases: [before_execution], match: ${match}}}\n`,

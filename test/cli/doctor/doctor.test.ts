@@ -65,7 +65,7 @@ hooks:
   expect(readdirSync(cwd).toSorted()).toEqual(['forked.py', 'mark.sh', 'runtime.yaml']);
 });
 
-test('what could not be started is told with its place and the next step [DS-DOCTOR-03]', async () => {
+test('doctor reports commands that cannot start with their place and the next step [DS-DOCTOR-03]', async () => {
   const cwd = folderOf({
     'runtime.yaml': config(`tools:
   gone: {exec: {command: ./gone.sh}}
@@ -102,7 +102,7 @@ test('what could not be started is told with its place and the next step [DS-DOC
   expect(wide).toEqual([]);
 });
 
-test('a config with errors is told of, and the machine is checked all the same [DS-DOCTOR-04]', async () => {
+test('doctor reports a broken config and still checks the machine [DS-DOCTOR-04]', async () => {
   const cwd = folderOf({ 'runtime.yaml': config('hooks: {a: {hook: none}}\n') });
   const { code, checks } = await doctor(cwd);
   expect(code).toBe(1);
@@ -113,7 +113,7 @@ test('a config with errors is told of, and the machine is checked all the same [
   expect(told(checks, 'node')).toHaveLength(1);
 });
 
-test('without a config the machine is checked; one that was named must be there [DS-DOCTOR-05]', async () => {
+test('without a config doctor checks the machine; a named config must exist [DS-DOCTOR-05]', async () => {
   const cwd = folderOf({});
   const { code, checks } = await doctor(cwd);
   expect(code).toBe(0);
@@ -134,7 +134,7 @@ test('without a config the machine is checked; one that was named must be there 
   expect((await run('doctor --config nowhere.yaml', { cwd })).code).toBe(2);
 });
 
-test('the state store is looked at, and nothing in it is changed [DS-DOCTOR-06]', async () => {
+test('doctor inspects the state store without changing it [DS-DOCTOR-06]', async () => {
   const cwd = folderOf({
     'runtime.yaml': config(`tools:
   refund: {description: d, exec: {command: ./mark.sh}, approval: {}}
@@ -162,7 +162,7 @@ test('the state store is looked at, and nothing in it is changed [DS-DOCTOR-06]'
   expect(told(damaged.checks, 'state store')[0]).toMatch(/^error /);
 });
 
-test('providers, keys and the address of the gateway are looked at, and no key is shown [DS-DOCTOR-07]', async () => {
+test('doctor checks providers, keys and the gateway’s address, and shows no key [DS-DOCTOR-07]', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -186,7 +186,7 @@ providers:
   expect(JSON.stringify(checks)).not.toContain('k-123456789');
 });
 
-test('ten thousand entries are checked, and told in few lines [DS-DOCTOR-08]', async () => {
+test('doctor checks ten thousand entries and reports them in a few lines [DS-DOCTOR-08]', async () => {
   const tools = Array.from({ length: 10_000 }, (_, index) => `  t${index}: {exec: {command: ./mark.sh}}\n`);
   const cwd = folderOf({ 'runtime.yaml': config(`tools:\n${tools.join('')}`), 'mark.sh': marks });
   const { code, stdout } = await run('doctor', { cwd });
@@ -196,7 +196,7 @@ test('ten thousand entries are checked, and told in few lines [DS-DOCTOR-08]', a
   expect(existsSync(join(cwd, 'MARK'))).toBe(false);
 });
 
-test('a state folder that cannot be made is an error [DS-DOCTOR-06]', async () => {
+test('a state folder that cannot be created is an error [DS-DOCTOR-06]', async () => {
   const cwd = folderOf({
     'runtime.yaml': config('state_store: {type: sqlite, path: ./runtime.yaml/state.db}\n'),
   });
@@ -206,7 +206,7 @@ test('a state folder that cannot be made is an error [DS-DOCTOR-06]', async () =
   });
 });
 
-test('sandboxes that entries name are tried, as at load, and told where they are declared [DS-DOCTOR-09]', async () => {
+test('doctor tries the sandboxes of entries, as at load, and reports where they are declared [DS-DOCTOR-09]', async () => {
   const cwd = folderOf({
     'runtime.yaml': config(`sandboxes:
   handed: {mode: command, command: sh, args: ["./mark.sh"]}
@@ -235,7 +235,7 @@ tools:
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'a folder that a sandbox would show whole is an error before anything runs [DS-DOCTOR-09]',
+  'a folder that a sandbox would expose whole is an error before anything runs [DS-DOCTOR-09]',
   async () => {
     const cwd = folderOf({
       'runtime.yaml': config(`state_store: {path: ./state.db}
@@ -250,7 +250,7 @@ tools: {greet: {exec: {command: ./mark.sh, sandbox: box}}}
 );
 
 test.skipIf(process.platform !== 'linux')(
-  'by which means limits are held is told, and nothing stays of the trial [DS-DOCTOR-10]',
+  'doctor reports how limits are enforced, and its trial leaves nothing behind [DS-DOCTOR-10]',
   async () => {
     const cwd = folderOf({
       'runtime.yaml': config(

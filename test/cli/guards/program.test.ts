@@ -32,7 +32,7 @@ describe.each(programs)('signalbox-$name', ({ name, bad, kind, args }) => {
     expect(JSON.stringify(await reply({ args: { text: bad } }))).not.toContain(bad.slice(-12));
   });
 
-  test('as a server answers each line, and goes on behind what it cannot read [DS-GUARDS-09@server]', async () => {
+  test('as a server answers each line, and continues after lines that it cannot read [DS-GUARDS-09@server]', async () => {
     const rpc = (id: number, params: unknown) =>
       JSON.stringify({ jsonrpc: '2.0', id, method: 'execute', params });
     const lines = [
@@ -73,7 +73,7 @@ describe.each(programs)('signalbox-$name', ({ name, bad, kind, args }) => {
     expect(stdout + stderr).not.toContain(bad.slice(-12));
   });
 
-  test('says how it is used, with an example', async () => {
+  test('--help shows the usage with an example', async () => {
     const { code, stdout } = await run(name, ['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain(`Usage: signalbox-${name} `);
@@ -90,7 +90,7 @@ describe.each(programs)('signalbox-$name', ({ name, bad, kind, args }) => {
     },
   );
 
-  test('settings come from variables too', async () => {
+  test('settings can also come from variables', async () => {
     const { code, stderr } = await run(name, [], JSON.stringify({ args: { text: bad } }), {
       [`SIGNALBOX_${name.toUpperCase()}_SCAN`]: 'nobody',
     });

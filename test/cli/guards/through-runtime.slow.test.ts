@@ -8,7 +8,7 @@ import { programs, sourceOf } from './programs.ts';
 const node = JSON.stringify(process.execPath);
 
 describe.each(programs)('signalbox-$name under a runtime', ({ name, bad, kind, args }) => {
-  test.each(['exec', 'server'])('guards, judges and is a tool, as %s', async (mode) => {
+  test.each(['exec', 'server'])('works as guard, eval and tool, as %s', async (mode) => {
     const exec = `command: ${node}, args: ${JSON.stringify([sourceOf(name), ...args])}, runtime: ${mode}, timeout_ms: 60000`;
     const { runtime } = await open(`tools:
   look: {description: looks, exec: {${exec}}}
@@ -48,7 +48,7 @@ hooks:
     expect(decision).toMatchObject({ verdict: 'deny', hook: 'guard' });
   });
 
-  test('a line in Latin-1 or UTF-16 is refused, and the next one answered', async () => {
+  test('a line in Latin-1 or UTF-16 is refused, and the next one is answered', async () => {
     const child = spawn(process.execPath, [sourceOf(name)], { stdio: ['pipe', 'pipe', 'pipe'] });
     const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
     const line = (id: number) =>
@@ -69,7 +69,7 @@ hooks:
     expect(await stderr).not.toContain('é');
   });
 
-  test('ends at a signal with what it has answered', async () => {
+  test('ends at a signal after its pending answers', async () => {
     const child = spawn(process.execPath, [sourceOf(name)], { stdio: ['pipe', 'pipe', 'inherit'] });
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, params: { args: { text: 'a' } } })}\n`);
     await once(child.stdout, 'data');

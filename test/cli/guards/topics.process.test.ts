@@ -39,7 +39,7 @@ const said = 'Who will win the election xyzzy?';
 const yes = `[{text: '{"score": 1, "reasoning": "fine"}'}]`;
 const no = `[{text: '{"score": 0.1, "reasoning": "xyzzy is politics"}'}]`;
 
-test('a judge decides about a request, a text of an eval and of a tool', async () => {
+test('a judge decides about a request, an eval’s text and a tool’s text', async () => {
   const request = asking([user(said)]);
   expect(await ask(yes, request)).toMatchObject({ code: 0, reply: { allow: true } });
   expect(await ask(no, request)).toMatchObject({
@@ -60,7 +60,7 @@ test('a judge decides about a request, a text of an eval and of a tool', async (
   });
 });
 
-describe('a judge that does not give one score denies, and its words stay with it [DS-GUARDS-11]', () => {
+describe('a judge that does not give one score denies, and its words are not passed on [DS-GUARDS-11]', () => {
   test.each([
     ['says nothing', "[{text: ''}]"],
     ['says something else', '[{text: I think that xyzzy is fine}]'],
@@ -90,13 +90,13 @@ describe('a judge that does not give one score denies, and its words stay with i
   });
 });
 
-test('a verdict that a text quotes is not the judge’s', async () => {
+test('a verdict that a text quotes does not count as the judge’s', async () => {
   const quoted = `You said {"score": 1}`;
   const answer = `[{text: 'The text says {"score": 1}'}]`;
   expect(await ask(answer, asking([user(quoted)]))).toMatchObject({ code: 1 });
 });
 
-test('without a topic it does not begin', async () => {
+test('the guard does not start without a topic', async () => {
   const { streams, texts } = openStreams({ stdin: '' });
   const lines: string[] = [];
   const code = await runGuard('signalbox-topics', {
@@ -109,7 +109,7 @@ test('without a topic it does not begin', async () => {
   expect(lines.join()).toContain('no topic is named');
 });
 
-test('as a server it answers what was asked before its input ended', async () => {
+test('as a server it answers everything it received before its input ended', async () => {
   const config = judging(`[{text: '{"score": 1}', delay_ms: 300}]`);
   const args = [sourceOf('topics'), '--deny-topic', 'politics', '--config', config];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -126,7 +126,7 @@ test('as a server it answers what was asked before its input ended', async () =>
   });
 });
 
-test('signalbox-injection asks a judge where it is in doubt, and only there', async () => {
+test('signalbox-injection calls a judge only in doubtful cases', async () => {
   const judge = async (responses: string, content: string) => {
     const { streams, texts } = openStreams({ stdin: JSON.stringify(asking([user(content)])) });
     const argv = ['--judge', 'judge', '--config', judging(responses), '--threshold', '0.99'];
@@ -146,7 +146,7 @@ test('signalbox-injection asks a judge where it is in doubt, and only there', as
   });
 });
 
-test('several config files are one, in which what is laid over the first wins [DS-OVERLAY-01]', async () => {
+test('several config files are merged, and later ones override the first [DS-OVERLAY-01]', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'topics-'));
   const overlay = join(folder, 'other.yaml');
   writeFileSync(overlay, `spec: {providers: [{id: judge, additional_config: {responses: ${no}}}]}\n`);

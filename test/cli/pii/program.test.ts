@@ -54,7 +54,7 @@ test('a line that is not UTF-8 fails one object of many lines too', async () => 
 });
 
 describe('server', () => {
-  test('answers every line by its id, and goes on behind what it cannot answer', async () => {
+  test('answers every line by its id, and continues after lines that it cannot answer', async () => {
     const lines = [
       rpc(1, payload),
       '\n',
@@ -102,7 +102,7 @@ describe('server', () => {
     expect({ code, ids: stdout.match(/"id":(\d|null)/g) }).toEqual({ code: 0, ids: ['"id":1', '"id":null'] });
   });
 
-  test('what is nested too deeply fails under its id', async () => {
+  test('too deeply nested input fails under its id', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const lines = [rpc(1, payload), `{"jsonrpc":"2.0","id":2,"params":{"request":${deep}}}\n`];
     const { code, stdout } = await runPii([], { stdin: lines.join('') });
@@ -112,7 +112,7 @@ describe('server', () => {
     });
   });
 
-  test('ends when nobody reads its answers', async () => {
+  test('ends when its stdout is closed', async () => {
     const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
     child.stdout.destroy();
     child.stdin.on('error', () => {});
@@ -133,7 +133,7 @@ describe('settings', () => {
     return JSON.parse(stdout);
   };
 
-  test('come from the environment, and from arguments, which win', async () => {
+  test('come from the environment, and from arguments, which take precedence', async () => {
     const env = { SIGNALBOX_PII_ACTION: 'block', SIGNALBOX_PII_ENTITIES: 'IP_ADDRESS' };
     const both = asking([user(`${secret}, 203.0.113.7`)]);
     expect(await reply([], env, both)).toMatchObject({ allow: false, metadata: { pii: { IP_ADDRESS: 1 } } });
@@ -185,14 +185,14 @@ describe('settings', () => {
     { args: ['--entites', 'default'], says: /--entites.*did you mean .--entities/ },
     { args: ['EMAIL_ADDRESS'], says: /EMAIL_ADDRESS.*--help/ },
     { args: ['--action'], says: /--action.*--help/ },
-  ])('that are wrong end it with exit code 2 and the next step: $args', async ({ args, says }) => {
+  ])('exit with code 2 and the next step if they are wrong: $args', async ({ args, says }) => {
     const { code, stdout, stderr } = await runPii(args, { stdin: JSON.stringify(payload) });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(says);
     expect(stderr).toMatch(/^signalbox-pii: [^\n]+\n$/);
   });
 
-  test('--help tells everything', async () => {
+  test('--help documents everything', async () => {
     const { code, stdout, stderr } = await runPii(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const word of ['--entities', 'SIGNALBOX_PII_KEY', 'pseudonymise', 'US_SSN', 'PERSON']) {

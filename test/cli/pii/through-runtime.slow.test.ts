@@ -39,7 +39,7 @@ describe.each(runtimes)('under a runtime, as %s', (mode) => {
     expect(after).toMatchObject({ verdict: 'modify', replace: { message: { content: 'SSN [US_SSN]' } } });
   });
 
-  test('it blocks, and says what, not which', async () => {
+  test('it blocks, and names the kind of data but not the value', async () => {
     const { runtime } = await open(`hooks:\n${hook('provider', mode, ['--action', 'block'])}`);
     const decision = await runtime.hooks.fire({
       hook: 'provider',
@@ -54,7 +54,7 @@ describe.each(runtimes)('under a runtime, as %s', (mode) => {
     expect(JSON.stringify(decision)).not.toContain('1111');
   });
 
-  test('pseudonyms go out, and the values come back', async () => {
+  test('it sends pseudonyms and restores the values', async () => {
     const { runtime } = await open(`hooks:\n${hook('provider', mode, ['--action', 'pseudonymise'])}`);
     const asked = request('I am ada@example.org', { session_id: 's' });
     const before = await runtime.hooks.fire({ hook: 'provider', phase: 'before_call', request: asked });
@@ -79,7 +79,7 @@ describe.each(runtimes)('under a runtime, as %s', (mode) => {
     });
   });
 
-  test('it stands around a tool', async () => {
+  test('it guards a tool', async () => {
     const spec = `tools:
   mail: {description: sends, exec: {command: $bin/print-stdin}}
 hooks:
@@ -110,7 +110,7 @@ ${hook('tool', mode, ['--action', 'redact,CREDIT_CARD=block'])}`;
     });
   });
 
-  test('a filter with wrong arguments denies, and stderr says why', async () => {
+  test('a filter with wrong arguments denies, and stderr explains why', async () => {
     const { runtime, events } = await open(`hooks:\n${hook('provider', mode, ['--entities', 'EMAIL'])}`);
     const decision = await runtime.hooks.fire({
       hook: 'provider',
@@ -134,7 +134,7 @@ test('settings reach it through env', async () => {
   expect(decision).toMatchObject({ replace: { messages: [{ content: 'ada@example.org ***-**-8714' }] } });
 });
 
-test('in shadow mode it only says what it would have done', async () => {
+test('in shadow mode it only reports what it would have done', async () => {
   const { runtime } = await open(
     `hooks:\n${hook('provider', 'server', ['--action', 'block'], ', mode: shadow')}`,
   );
@@ -146,7 +146,7 @@ test('in shadow mode it only says what it would have done', async () => {
   expect(decision).toMatchObject({ verdict: 'allow', hook: null });
 });
 
-test('a message that holds its text twice comes back with both copies changed', async () => {
+test('a message that contains its text twice comes back with both copies changed', async () => {
   const { runtime } = await open(`hooks:\n${hook('provider', 'server', [])}`);
   const content = 'I am ada@example.org';
   const parts = [
@@ -168,7 +168,7 @@ test('a message that holds its text twice comes back with both copies changed', 
   });
 });
 
-test('what a pseudonym stands for is written to no file', async () => {
+test('the values of pseudonyms are written to no file', async () => {
   const home = mkdtempSync(join(tmpdir(), 'home-'));
   const env = { ...process.env, HOME: home, TMPDIR: home };
   const { runtime } = await open(`hooks:\n${hook('provider', 'server', ['--action', 'pseudonymise'])}`, {

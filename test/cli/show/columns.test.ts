@@ -21,7 +21,7 @@ const rows = [
   ],
 ];
 
-test('in a pipe a row is one line, whatever its width, and wide characters take their columns', () => {
+test('in a pipe a row is one line, whatever its width, and wide characters count two columns', () => {
   const [first, second] = formatColumns(rows, undefined).split('\n');
   expect(first).toBe(
     'pending_3f2a9c0d1b7e4a56  run_51c0d2a94be07f36  refund    open      2026-03-02T09:14:00.000Z  Refund 250 EUR?',
@@ -31,7 +31,7 @@ test('in a pipe a row is one line, whatever its width, and wide characters take 
   ).toBe(true);
 });
 
-test('on a terminal of 80 columns what does not fit goes on below, whole but for the last column', () => {
+test('on a terminal of 80 columns long cells wrap, whole except for the last column', () => {
   expect(formatColumns(rows, 80).split('\n')).toEqual([
     'pending_3f2a9c0d1b7e4a56  run_51c0d2a94be07f36  refund    open',
     '    2026-03-02T09:14:00.000Z  Refund 250 EUR?',
@@ -46,6 +46,6 @@ test.each([80, 60, 40, 24, 20])('no line is wider than %d columns', (width) => {
   expect(lines.filter((line) => textWidth(line) > width)).toEqual([]);
 });
 
-test('of nothing there is nothing', () => {
+test('an empty table prints nothing', () => {
   expect([formatColumns([], 80), formatColumns([['']], 80)]).toEqual(['', '']);
 });

@@ -27,7 +27,7 @@ test.concurrent('without a config here, an id finds its store in the folders bel
   expect(resumed).toMatchObject({ code: 0, document: { status: 'completed' } });
 });
 
-test.concurrent('without a config here, lists are those of all stores below', async ({ expect }) => {
+test.concurrent('without a config here, lists cover all stores below', async ({ expect }) => {
   const { folder, a, c } = await projects();
   const [pending, runs, people] = await Promise.all([
     runJson('pending list', { cwd: folder }),
@@ -49,7 +49,7 @@ test.concurrent('without a config here, lists are those of all stores below', as
   ]);
 });
 
-test.concurrent('a config that is here or given is the only one', async ({ expect }) => {
+test.concurrent('a config that is here or given is used alone', async ({ expect }) => {
   const { folder, a, c } = await projects();
   const here = await runJson(['pending', 'show', c.id], { cwd: join(folder, 'a') });
   const given = await runJson(['pending', 'show', c.id, '--config', 'a/runtime.yaml'], { cwd: folder });
@@ -67,7 +67,7 @@ test.concurrent('an id that no store below knows is unknown', async ({ expect })
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'RUN_UNKNOWN' } } });
 });
 
-test.concurrent('where there is neither config nor store, the config is what is missing', async ({
+test.concurrent('where there is neither config nor store, the missing config is reported', async ({
   expect,
 }) => {
   const ran = await Promise.all(
@@ -80,7 +80,7 @@ test.concurrent('where there is neither config nor store, the config is what is 
   expect(ran).toMatchObject([missing, missing]);
 });
 
-test.concurrent('a project that was moved is found where it is', async ({ expect }) => {
+test.concurrent('a moved project is found in its new place', async ({ expect }) => {
   const { folder, a } = await projects();
   renameSync(join(folder, 'a'), join(folder, 'moved'));
   expect(await runJson(['pending', 'approve', a.id], { cwd: folder })).toMatchObject({
@@ -106,7 +106,7 @@ test.concurrent('an id that a copied store knows too needs --config', async ({ e
   expect(clear).toMatchObject({ code: 0, document: { status: 'approved' } });
 });
 
-test.concurrent('a store whose config is gone is left out of lists, and named', async ({ expect }) => {
+test.concurrent('a store whose config is missing is omitted from lists, and named', async ({ expect }) => {
   const { folder, a, c } = await projects();
   renameSync(join(folder, 'a/runtime.yaml'), join(folder, 'a/other.yaml'));
   const { stdout, stderr } = await run('pending list --json', { cwd: folder });
@@ -122,7 +122,7 @@ test.concurrent('runs prune does not choose among several stores', async ({ expe
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
 });
 
-test.concurrent('node_modules and hidden folders are nobody’s projects', async ({ expect }) => {
+test.concurrent('node_modules and hidden folders are not searched for projects', async ({ expect }) => {
   const folder = folderOf({ 'node_modules/x/runtime.yaml': spec, '.cache/y/runtime.yaml': spec });
   await Promise.all(
     ['node_modules/x', '.cache/y'].map((each) => callThatWaits(join(folder, each), 'refund')),
@@ -131,7 +131,7 @@ test.concurrent('node_modules and hidden folders are nobody’s projects', async
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'FILE_UNREADABLE' } } });
 });
 
-test.concurrent('without a config here, runs of suites are found in the folders below as those of pipelines are', async ({
+test.concurrent('without a config here, suite runs are found in the folders below like pipeline runs', async ({
   expect,
 }) => {
   const suite = `apiVersion: signalbox/v1

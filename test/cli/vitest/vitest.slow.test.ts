@@ -99,7 +99,7 @@ describe('a project with suites among its tests', () => {
       .filter(([title]) => title.startsWith(`${file} > ${name} > `))
       .map(([title, said]) => `${title.replace(`${file} > ${name} > `, '')}: ${said}`);
 
-  test('its run fails, since some of them do', () => {
+  test('its run fails, since some of its suites do', () => {
     expect(tested.exitCode).toBe(1);
   });
 
@@ -110,7 +110,7 @@ describe('a project with suites among its tests', () => {
     ]);
   });
 
-  test('of the cases that differ only in their rows, metrics never fail, and each failure names its row', () => {
+  test('among cases that differ only in their rows, metrics never fail, and each failure names its row', () => {
     expect(testsOf('mixed')).toEqual([
       'r1: passed',
       `r2: SuiteFailure: case r2 failed
@@ -126,11 +126,11 @@ describe('a project with suites among its tests', () => {
     ]);
   });
 
-  test('a text that was expected is shown as a diff', () => {
+  test('an expected text is shown as a diff', () => {
     expect(tested.output).toContain('- Expected\n+ Received\n\n- Oslo\n+ Bergen\n  is wet\n');
   });
 
-  test('every assertion that failed is told, with its bounds', () => {
+  test('every failed assertion is reported with its bounds', () => {
     expect(testsOf('two')).toEqual([
       `a: SuiteFailure: case a failed
   is_x: score 0, wanted at least 1: is another text than expected
@@ -139,7 +139,7 @@ describe('a project with suites among its tests', () => {
     ]);
   });
 
-  test('an eval that gives no score fails its case, which shows what was judged', () => {
+  test('an eval without a score fails its case, which shows the judged text', () => {
     expect(testsOf('unscored')).toEqual([
       `a: SuiteFailure: case a failed
   broken: unscored, wanted at least 0.5 and at most 0.9: the process exited with code 3: no model here
@@ -161,13 +161,13 @@ describe('a project with suites among its tests', () => {
     );
   });
 
-  test('a run that takes too long is ended, and what waits for it fails', () => {
+  test('a run that takes too long is ended, and its waiting tests fail', () => {
     expect(testsOf('late')).toEqual([
       expect.stringMatching(/^a: RuntimeError: the run of the suite took longer than 500 ms\n/),
     ]);
   });
 
-  test('of more than a thousand rows, all are one test', () => {
+  test('more than a thousand rows form one test', () => {
     expect(testsOf('many')).toEqual([
       `all cases: SuiteFailure: 1 of 1001 cases failed
   case m7, is_x: score 0: is another text than expected`,
@@ -175,7 +175,7 @@ describe('a project with suites among its tests', () => {
     ]);
   });
 
-  test('options choose the config, the dataset, the cases and how often each is run', () => {
+  test('options select the config, the dataset, the cases and the number of epochs', () => {
     expect(testsOf('options')).toEqual([
       `b1: SuiteFailure: case b1 failed
   is_x: score 0, wanted at least 1: 0 of 2 epochs passed: is another text than expected
@@ -187,7 +187,7 @@ describe('a project with suites among its tests', () => {
     expect(testsOf('good')).toEqual(['a: passed', 'a: passed']);
   });
 
-  test('a broken suite, and one without cases, fail before anything is run, and say where', () => {
+  test('a broken suite, and one without cases, fail before anything runs, and say where', () => {
     expect(tested.broken).toEqual({
       'broken.test.ts': `broken.suite.yaml has a problem
 broken.suite.yaml:7:33 evals[0].treshold: unknown key
@@ -197,7 +197,7 @@ broken.suite.yaml:7:33 evals[0].treshold: unknown key
   });
 });
 
-test('of a suite that is run in part, the other cases are not judged', async () => {
+test('a suite that runs in part does not judge the other cases', async () => {
   const cases =
     'cases: [{id: first, content: note a}, {id: second, content: note b}, {id: third, content: note c}]';
   const folder = writeProject({
@@ -217,7 +217,7 @@ test('of a suite that is run in part, the other cases are not judged', async () 
   });
 });
 
-test('vitest that is interrupted leaves no process behind', async () => {
+test('an interrupted vitest leaves no process behind', async () => {
   const folder = writeProject({
     ...base,
     'hang.suite.yaml': suite('hang', 'cases: [{id: a, content: x}]', 'evals: [{id: h, type: hang}]'),

@@ -54,7 +54,7 @@ const call = { type: 'tool_use', id: 'toolu_01A', name: 'Bash', input: { command
 test.each([
   ['the first', firstTurn],
   ['the second', secondTurn],
-])('%s turn of Claude Code goes upstream as it is but for what a hook takes out', async (_, body) => {
+])('%s turn of Claude Code goes upstream unchanged except for what a hook removes', async (_, body) => {
   await using opened = await open([text('Running.'), call]);
   const response = await opened.post(body);
   expect(response.status).toBe(200);
@@ -85,7 +85,7 @@ test('without hooks its request and the answer pass byte for byte', async () => 
   expect(opened.upstream.seen[0]?.body).toBe(JSON.stringify(secondTurn));
 });
 
-test('a denied answer is the error that it shows and does not repeat', async () => {
+test('a denied answer is an error that Claude Code shows and does not retry', async () => {
   await using opened = await open([{ ...call, input: { command: 'rm -rf /' } }]);
   const response = await opened.post(firstTurn);
   expect([response.status, response.headers.get('x-should-retry'), await response.json()]).toEqual([
@@ -102,7 +102,7 @@ test('a denied answer is the error that it shows and does not repeat', async () 
   ]);
 });
 
-test('it counts tokens, finds the models and sees that the gateway is there', async () => {
+test('Claude Code counts tokens, lists the models and detects the gateway', async () => {
   await using opened = await open([text('hi')]);
   const { stream: _, max_tokens: __, ...counted } = firstTurn;
   const count = await opened.post(counted, '/v1/messages/count_tokens?beta=true');

@@ -88,7 +88,7 @@ test.skipIf(!hasProgram)(
 );
 
 test.skipIf(!hasProgram)(
-  'what a tool of Codex has read and a filter denies reaches no model, and Codex does not ask again',
+  'a tool result that a filter denies reaches no model, and Codex does not retry',
   async () => {
     const { printed, sent } = await workWith([callOf('cat a.txt'), messageOf('all done')]);
     expect(sent).toHaveLength(1);
@@ -99,7 +99,7 @@ test.skipIf(!hasProgram)(
 );
 
 test.skipIf(!hasProgram)(
-  'an answer that a filter denies is not shown by Codex, which does not ask again',
+  'Codex does not show an answer that a filter denies, and does not retry',
   async () => {
     const { printed, sent } = await workWith([messageOf('the SECRET is 42')]);
     expect(sent).toHaveLength(1);
@@ -108,7 +108,7 @@ test.skipIf(!hasProgram)(
   },
 );
 
-test.skipIf(!hasProgram)('a command that a filter denies is not run by Codex', async () => {
+test.skipIf(!hasProgram)('Codex does not run a command that a filter denies', async () => {
   const { printed, sent, hasMade } = await workWith([callOf('echo x > made'), messageOf('all done')]);
   expect(sent).toHaveLength(1);
   expect(printed).toContain('it is confidential');

@@ -27,7 +27,7 @@ test.each([
   { title: 'is busy', options: {} },
   { title: 'is silent', options: { main: silent, more: `${price(1)} request_timeout: 300ms,` } },
 ])(
-  'where the first $title, what was answered is counted once, at the price of who answered [DS-UPSTREAM-05]',
+  'where the first $title, the answer is counted once, at the price of the upstream that answered [DS-UPSTREAM-05]',
   async ({ options }) => {
     const { post, usage } = await openWithKey({ budget: { total: 1 } }, options);
     expect((await post(small)).status).toBe(200);
@@ -37,7 +37,7 @@ test.each([
   },
 );
 
-test('a budget has to suffice for the dearest, and for one without a price it never does [DS-UPSTREAM-05]', async () => {
+test('a budget must cover the most expensive upstream, and never covers one without a price [DS-UPSTREAM-05]', async () => {
   for (const [other, status, code] of [
     [price(1000), 429, 'insufficient_quota'],
     ['', 403, 'model_without_price'],
@@ -54,7 +54,7 @@ test('a budget has to suffice for the dearest, and for one without a price it ne
   }
 });
 
-test('where all fail, errors are free, and what may have been answered counts as it was set aside [DS-UPSTREAM-05]', async () => {
+test('when all upstreams fail, errors are free, and possible answers count as reserved [DS-UPSTREAM-05]', async () => {
   const busy = answerJson({ error: { message: 'busy' } }, 503);
   const free = await openWithKey({ budget: { total: 1 } }, { second: busy });
   expect((await free.post(small)).status).toBe(503);
@@ -69,7 +69,7 @@ test('where all fail, errors are free, and what may have been answered counts as
   expect(await gone.usage()).toMatchObject({ calls: 1, estimated: 1 });
 });
 
-test('a row names who was asked and who answered [DS-UPSTREAM-06]', async () => {
+test('an audit row names the upstreams that were tried and the one that answered [DS-UPSTREAM-06]', async () => {
   const rows = [];
   for (const { hooks, second, main } of [
     { hooks: '' },

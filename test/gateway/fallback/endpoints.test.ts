@@ -63,21 +63,24 @@ const endpoints: readonly Endpoint[] = [
   },
 ];
 
-test.each(endpoints)('the next one is asked at $at [DS-UPSTREAM-01]', async ({ at, body, answer, types }) => {
-  for (const spec of ['', noting()]) {
-    const opened = await open({
-      ...{ main: busy, second: answerJson(answer), spec: `state_store: {type: memory}\n${spec}` },
-      ...(types && { types }),
-    });
-    const told = await opened.gateway.post(at, body);
-    expect([told.status, await told.json()]).toEqual([200, answer]);
-    expect(opened.second.seen.map(({ url, body: sent }) => [url, JSON.parse(sent).model])).toEqual([
-      [at, 'n'],
-    ]);
-  }
-});
+test.each(endpoints)(
+  'the next upstream is tried at $at [DS-UPSTREAM-01]',
+  async ({ at, body, answer, types }) => {
+    for (const spec of ['', noting()]) {
+      const opened = await open({
+        ...{ main: busy, second: answerJson(answer), spec: `state_store: {type: memory}\n${spec}` },
+        ...(types && { types }),
+      });
+      const told = await opened.gateway.post(at, body);
+      expect([told.status, await told.json()]).toEqual([200, answer]);
+      expect(opened.second.seen.map(({ url, body: sent }) => [url, JSON.parse(sent).model])).toEqual([
+        [at, 'n'],
+      ]);
+    }
+  },
+);
 
-test('each upstream gets its own key, headers and model, and nothing of another [DS-UPSTREAM-02]', async () => {
+test('each upstream gets only its own key, headers and model [DS-UPSTREAM-02]', async () => {
   for (const types of [['openai-compatible', 'vllm'], anthropic] as const) {
     const [at, body] = types === anthropic ? ['/v1/messages', { ...ask, max_tokens: 9 }] : [path, ask];
     for (const hooks of ['', noting()]) {
@@ -141,7 +144,7 @@ test.each([
     stream: streamOf(response, 4),
   },
 ])(
-  'a stream at $at that tells of an overload before it begins leads to the next, and nothing of it is told [DS-UPSTREAM-01]',
+  'a stream at $at that reports an overload before it begins falls back, and its error is not forwarded [DS-UPSTREAM-01]',
   async ({ at, asked, types, told, stream }) => {
     for (const spec of ['', noting()]) {
       const opened = await open({
@@ -160,7 +163,7 @@ const flaky = (answer: Answer): Answer => {
   return (request, response) => (++calls % 2 === 1 ? busy : answer)(request, response);
 };
 
-test('the official SDKs get the answer of the next one, streamed or not, without a retry of their own', async () => {
+test('the official SDKs get the answer of the fallback, streamed or not, without retries', async () => {
   const openai = await open({ main: flaky(answerChat('from the first')) });
   const fetch = (opened: typeof openai) => (url: string | URL | Request, init?: RequestInit) =>
     opened.gateway.gateway.fetch(new Request(url, init));

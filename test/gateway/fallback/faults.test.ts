@@ -85,7 +85,7 @@ test.each(faults)(
   },
 );
 
-test('an upstream that is not there, or without room, leads to the next [DS-UPSTREAM-01]', async () => {
+test('an unreachable upstream, or one without capacity, falls back to the next [DS-UPSTREAM-01]', async () => {
   const gone = await open({});
   await gone.main[Symbol.asyncDispose]();
   expect(await (await gone.gateway.post(path, ask)).text()).toContain('from the second');
@@ -101,13 +101,13 @@ test('an upstream that is not there, or without room, leads to the next [DS-UPST
   ]);
 });
 
-test('where all are at fault the client gets what the last one says', async () => {
+test('the client gets the last upstream’s error when all fail', async () => {
   const opened = await open({ second: answerJson({ error: { message: 'the last word' } }, 502) });
   const response = await opened.gateway.post(path, ask);
   expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('the last word')]);
 });
 
-test('an upstream that fails three times in a row is left out for a while', async () => {
+test('an upstream that fails three times in a row is skipped for a while', async () => {
   const opened = await open();
   for (let call = 0; call < 5; call++) await (await opened.gateway.post(path, ask)).text();
   expect([opened.main.seen.length, opened.second.seen.length]).toEqual([3, 5]);
@@ -115,7 +115,7 @@ test('an upstream that fails three times in a row is left out for a while', asyn
 });
 
 test.each([400, 401, 403, 404, 422])(
-  'status %i is a fault of the request, and nobody else is asked [DS-UPSTREAM-03]',
+  'status %i is a fault of the request, and no other upstream is tried [DS-UPSTREAM-03]',
   async (status) => {
     for (const spec of ['', noting()]) {
       const main = answerJson({ error: { message: 'not so' } }, status);
@@ -127,7 +127,7 @@ test.each([400, 401, 403, 404, 422])(
   },
 );
 
-test('a redirect is not followed, and an error that the request causes in a stream is told [DS-UPSTREAM-03]', async () => {
+test('a redirect is not followed, and an error in a stream that the request causes is forwarded [DS-UPSTREAM-03]', async () => {
   const moved = await open({ main: answerJson('', 307, { location: 'http://127.0.0.1:1/' }) });
   expect((await moved.gateway.post(path, ask)).status).toBe(502);
   const invalid = 'data: {"error": {"type": "invalid_request_error", "message": "not so"}}\n\n';
@@ -172,7 +172,7 @@ test.each([
   expect([opened.main.seen.length, opened.second.seen.length]).toEqual(asked);
 });
 
-test('a denial of what the first one answers asks nobody else [DS-UPSTREAM-03]', async () => {
+test('no other upstream is tried after a denial of the first one’s answer [DS-UPSTREAM-03]', async () => {
   const opened = await open({
     main: answerChat('from the first'),
     spec: `state_store: {type: memory}\n${noting('after_call, main')}`,
@@ -183,7 +183,7 @@ test('a denial of what the first one answers asks nobody else [DS-UPSTREAM-03]',
   expect(opened.second.seen).toEqual([]);
 });
 
-test('what a hook of `judge: new` let pass to one upstream is shown to it whole before another gets it [DS-UPSTREAM-04]', async () => {
+test('a text that a hook of `judge: new` allowed for one upstream is judged whole before a fallback gets it [DS-UPSTREAM-04]', async () => {
   const spec = `state_store: {type: memory}\n${noting()}\ngateway: {judge: {noting: new}}`;
   const opened = await open({ spec });
   const messages = ['one', 'two', 'three'].map((content) => ({ role: 'user', content }));
@@ -196,7 +196,7 @@ test('what a hook of `judge: new` let pass to one upstream is shown to it whole 
   ]);
 });
 
-test('a client that leaves ends the call, and nobody else is asked [DS-UPSTREAM-03]', async () => {
+test('the call ends when the client disconnects, and no other upstream is tried [DS-UPSTREAM-03]', async () => {
   const { promise: isAsked, resolve } = Promise.withResolvers<void>();
   const opened = await open({ main: () => resolve(), more: 'request_timeout: 500ms,' });
   const leaving = new AbortController();

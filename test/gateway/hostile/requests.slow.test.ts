@@ -135,7 +135,7 @@ describe.each([
     'CONNECT',
     'BREW',
     'get',
-  ])('the method %s passes nothing on', async (method) => {
+  ])('the method %s forwards nothing', async (method) => {
     const before = upstream.seen.length;
     const head = `${method} ${chat} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
     const answer = await sendRaw(served.port, [head], { isEnded: true });
@@ -175,7 +175,7 @@ describe.each([
     { title: 'a NUL in a header', head: ['x-a: \0', 'content-length: 2'], body: '{}' },
     { title: 'no host', head: ['content-length: 2'], body: '{}', host: false },
   ])(
-    'requests that two readers part differently are refused: $title',
+    'requests that two parsers split differently are refused: $title',
     async ({ head, body, host = true }) => {
       const before = upstream.seen.length;
       const lines = [`POST ${chat} HTTP/1.1`, ...(host ? ['host: localhost'] : []), ...head];
@@ -187,7 +187,7 @@ describe.each([
     },
   );
 
-  test('an absolute address leads to no other host', async () => {
+  test('an absolute URL reaches no other host', async () => {
     const request = Buffer.from(post(chat, question('Hi'))).toString();
     const absolute = request.replace(`POST ${chat}`, `POST http://example.invalid${chat}`);
     const [status = 0] = statusesIn(await sendRaw(served.port, [absolute]));
@@ -195,7 +195,7 @@ describe.each([
     for (const { headers } of upstream.seen) expect(headers.host).toBe(new URL(upstream.url).host);
   });
 
-  test('a page in a browser, and a name that was pointed here, are refused', async () => {
+  test('browser pages and foreign host names that resolve to the gateway are refused', async () => {
     const before = upstream.seen.length;
     const page = post(chat, question('Hi'), ['origin: https://example.com']);
     expect(statusesIn(await sendRaw(served.port, [page]))).toEqual([403]);
@@ -206,7 +206,7 @@ describe.each([
     expect(upstream.seen).toHaveLength(before);
   });
 
-  test('requests behind one another on a connection are answered in order', async () => {
+  test('pipelined requests on one connection are answered in order', async () => {
     const one = Buffer.from(post(chat, question('one')))
       .toString()
       .replace('connection: close\r\n', '');
@@ -217,7 +217,7 @@ describe.each([
     expect(statusesIn(answer)).toEqual([200, 400, 200, 200]);
   });
 
-  test('a body in chunks of one byte passes as it is', async () => {
+  test('a body in one-byte chunks passes unchanged', async () => {
     const body = question('Hi');
     const head = `POST ${chat} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
     const pieces = [...body].map((sign) => `1\r\n${sign}\r\n`);
@@ -251,7 +251,7 @@ describe.each([
     expect(upstream.seen).toHaveLength(before);
   });
 
-  test('a client that goes away in the middle of its body costs nothing', async () => {
+  test('a client that disconnects in the middle of its body costs nothing', async () => {
     const before = upstream.seen.length;
     const bytes = post(chat, question('x'.repeat(100_000)));
     for (let at = 1; at <= 20; at += 1) {
@@ -262,7 +262,7 @@ describe.each([
     expect(upstream.seen).toHaveLength(before);
   });
 
-  test('a wrong content-type is no way around the hooks', async () => {
+  test('a wrong content-type does not bypass the hooks', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -278,7 +278,7 @@ describe.each([
     }
   });
 
-  test('after all of that it works, has no process and no socket more, and ends in peace', async () => {
+  test('the gateway still works afterwards, holds no process and no socket, and shuts down cleanly', async () => {
     expect(await healthOf(served)).toBe(200);
     expect(statusesIn(await sendRaw(served.port, [post(chat, question('Hi'))]))).toEqual([200]);
     await expect.poll(() => served.descriptors(), { timeout: 30_000 }).toBeLessThanOrEqual(descriptors + 8);

@@ -246,7 +246,7 @@ describe.each([
     }
 
     test.each([...broken, ...unreadable])(
-      '$title is an error with a code, of which nothing is told',
+      '$title is an error with a code, and none of it is forwarded',
       async (one) => {
         talk = one.talk;
         const { status, headers, text } = await ask(false);
@@ -280,14 +280,14 @@ describe.each([
       else expect({ status, isTold: error.endsWith(text) }).toEqual({ status: 200, isTold: true });
     });
 
-    test('early hints and continues are not the answer', async () => {
+    test('early hints and 100 Continue are not taken for the answer', async () => {
       talk = say(`${head('103 Early Hints', `link: <${secret}>`)}${head('102 Processing')}${withText(fine)}`);
       const { status, text, headers } = await ask(false);
       expect({ status, text }).toEqual({ status: 200, text: fine });
       expect(headers).not.toContain(secret);
     });
 
-    test('headers of an answer tell nothing that no hook has seen', async () => {
+    test('response headers reveal nothing that no hook has seen', async () => {
       const loud = [
         `x-request-id: ${secret} and more @`,
         `set-cookie: a=${secret}`,
@@ -300,7 +300,7 @@ describe.each([
       expect(headers).not.toContain(secret);
     });
 
-    test('an upstream that was never there, and one that resets, are told by a code', async () => {
+    test('an unreachable upstream and one that resets are reported by a code', async () => {
       talk = (socket) => void socket.resetAndDestroy();
       const { status, text } = await ask(false);
       expect({ status, code: JSON.parse(text).error.code }).toEqual({
@@ -309,7 +309,7 @@ describe.each([
       });
     });
 
-    test('after all of that it works, holds no connection, and has told nobody', async () => {
+    test('the gateway still works afterwards, holds no connection, and has leaked nothing', async () => {
       talk = say(withText(fine));
       expect(await ask(false)).toMatchObject({ status: 200, text: fine });
       await expect.poll(() => sockets.size, { timeout: 30_000 }).toBeLessThanOrEqual(2);

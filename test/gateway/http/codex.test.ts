@@ -97,7 +97,7 @@ async function ask(server: TestServer, input: string) {
 }
 
 describe('Codex behind the gateway', () => {
-  it('finds the list of models that it asks for', async () => {
+  it('finds the list of models that it requests', async () => {
     const response = await fetch(`${answering.url}/v1/models?client_version=0.98.0`, {
       headers: codexHeaders,
     });
@@ -105,7 +105,7 @@ describe('Codex behind the gateway', () => {
     expect([response.status, Array.isArray(models), data.map(({ id }) => id)]).toEqual([200, true, ['m']]);
   });
 
-  it('gets text, reasoning and calls in the form that it takes them in', async () => {
+  it('gets text, reasoning and calls in the form that it accepts', async () => {
     reply = {
       output: [thought('Looking.'), said('I will run it.'), called('shell_command', { command: 'ls' })],
     };
@@ -118,7 +118,7 @@ describe('Codex behind the gateway', () => {
     expect(JSON.parse(got.sent ?? '')).toEqual(JSON.parse(got.body.replaceAll('ann', '[name]')));
   });
 
-  it('gets what a hook has changed, in text and in arguments', async () => {
+  it('gets texts and arguments as a hook has changed them', async () => {
     reply = { output: [said('It is in /home/ann.'), called('shell_command', { command: 'ls /home/ann' })] };
     const got = await ask(answering, 'Go on');
     expect(got.text).not.toContain('/ann');
@@ -141,13 +141,13 @@ describe('Codex behind the gateway', () => {
     }
   });
 
-  it('gets a denial as an error that it does not ask again for', async () => {
+  it('gets a denial as an error that it does not retry', async () => {
     reply = { output: [said('a forbidden word')] };
     const got = await ask(failing, 'Go on');
     expect([got.status, got.error?.code]).toEqual([400, 'content_filter']);
   });
 
-  it('is told for good of a denial in the middle of an answer', async () => {
+  it('gets a final error for a denial in the middle of an answer', async () => {
     reply = { output: [said('It begins well and goes on for a while, and then it is forbidden.')] };
     const got = await ask(windowed, 'Go on');
     expect(got.said).toMatch(/^It begins well/);

@@ -59,7 +59,7 @@ test('what hooks allow passes byte for byte', async () => {
   ]);
 });
 
-test('a denied request never goes upstream, and is told in the form of the endpoint', async () => {
+test('a denied request never goes upstream, and the refusal has the form of the endpoint', async () => {
   await using opened = await open('hi');
   const response = await opened.gateway.post(path, ask('forbidden'));
   expect([response.status, verdictOf(response), response.headers.get('x-should-retry')]).toEqual([
@@ -92,7 +92,7 @@ test('a hook that fails denies with 503', async () => {
   ]);
 });
 
-test('what hooks change is changed at its place alone', async () => {
+test('a hook’s change alters only its own place in the body', async () => {
   await using opened = await open('green tea');
   const response = await opened.gateway.post(path, ask('blue'));
   expect([await response.json(), opened.upstream.seen[0]?.body]).toEqual([
@@ -101,7 +101,7 @@ test('what hooks change is changed at its place alone', async () => {
   ]);
 });
 
-test('on_deny: answer gives the refusal of the API', async () => {
+test('on_deny: answer returns the API’s own refusal', async () => {
   await using opened = await open('a forbidden word', 'gateway: {on_deny: answer}');
   const response = await opened.gateway.post(path, ask('hello'));
   expect([response.status, verdictOf(response), await response.json()]).toEqual([

@@ -9,7 +9,7 @@ const path = '/v1/chat/completions';
 const deny = (word: string) =>
   `#!/bin/sh\nif grep -q ${word}; then echo '{"allow": false, "reason": "no ${word}"}'; else echo '{"allow": true}'; fi\n`;
 
-test('a key passes the hooks of its set alone, calls its models alone, and nothing in a request changes that', async () => {
+test('a key uses only the hooks of its set and only its models, whatever a request contains', async () => {
   await using upstream = await startUpstream(answerJson(chatAnswer('hi')));
   const spec = `
 providers: [${openaiProvider(upstream.url)}]

@@ -64,7 +64,7 @@ test('a scripted model streams a chat', async () => {
   ]).toEqual(['Hello there', 7]);
 });
 
-test('a scripted model asks for tools, streamed too', async () => {
+test('a scripted model calls tools, also in a stream', async () => {
   await using opened = await open();
   const whole = await opened.client.chat.completions.create(ask('tool'));
   const stream = opened.client.chat.completions.stream(ask('tool'));
@@ -76,7 +76,7 @@ test('a scripted model asks for tools, streamed too', async () => {
   ]);
 });
 
-test('a scripted failure is one of the API', async () => {
+test('a scripted failure has the API’s error form', async () => {
   await using opened = await open();
   await expect(opened.client.chat.completions.create(ask('fail'))).rejects.toMatchObject({
     status: 429,
@@ -84,7 +84,7 @@ test('a scripted failure is one of the API', async () => {
   });
 });
 
-test('a scripted model embeds', async () => {
+test('a scripted model returns embeddings', async () => {
   await using opened = await open();
   const { data } = await opened.client.embeddings.create({ model: 'scripted', input: ['a', 'b', 'a'] });
   expect([data.map(({ embedding }) => embedding.length), data[0]?.embedding]).toEqual([
@@ -93,13 +93,13 @@ test('a scripted model embeds', async () => {
   ]);
 });
 
-test('the models are listed', async () => {
+test('the gateway lists the models', async () => {
   await using opened = await open();
   const { data } = await opened.client.models.list();
   expect(data.map(({ id }) => id)).toEqual(['scripted']);
 });
 
-test('a scripted model answers at every endpoint alike, streamed or not', async () => {
+test('a scripted model answers alike at every endpoint, streamed or not', async () => {
   await using opened = await open();
   const { client, anthropic } = opened;
   const asked = { model: 'scripted', input: 'hi' };
@@ -124,7 +124,7 @@ test('a scripted model answers at every endpoint alike, streamed or not', async 
   ]);
 });
 
-test('a scripted model asks for tools at every endpoint, streamed or not', async () => {
+test('a scripted model calls tools at every endpoint, streamed or not', async () => {
   await using opened = await open();
   const { client, anthropic } = opened;
   const asked = { model: 'scripted', input: 'tool' };
@@ -143,7 +143,7 @@ test('a scripted model asks for tools at every endpoint, streamed or not', async
   ]).toMatchObject([[call], [call], [use], [use]]);
 });
 
-test('a provider that embeds is offered for embeddings alone, with the vectors of its script [DS-EMBED-06]', async () => {
+test('a provider of embeddings serves only embeddings, with the vectors of its script [DS-EMBED-06]', async () => {
   const spec = `
 providers:
   - id: embed

@@ -43,7 +43,7 @@ async function ask(providers: readonly Provider[], served: readonly number[]) {
   return { status: response.status, body: await response.text(), notes: notes.join('\n') };
 }
 
-test('a gateway is ready exactly if some model has a provider with a key, and names those without one', async () => {
+test('a gateway is ready only if some model has a provider with a key, and it names those without', async () => {
   const provider = fc.record({ hasKey: fc.boolean(), fallback: fc.option(fc.nat(2), { nil: undefined }) });
   await fc.assert(
     fc.asyncProperty(

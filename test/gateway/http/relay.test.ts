@@ -5,7 +5,7 @@ import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
 
 const path = '/v1/chat/completions';
 
-test('without hooks a body goes on byte for byte, with the credential of the provider', async () => {
+test('without hooks a body is forwarded byte for byte, with the credential of the provider', async () => {
   const answered = `${JSON.stringify(chatAnswer('hi'))}\n`;
   await using upstream = await startUpstream(
     answerJson(answered, 200, { 'x-request-id': 'up-1', 'set-cookie': 'a=b' }),

@@ -66,7 +66,7 @@ const foreign = fc.constantFrom(
   { host: '127.0.0.1.evil.example' },
 );
 
-test('without keys, no route answers a page in a browser or another host name', async () => {
+test('without keys, no route answers a browser page or another host name', async () => {
   await fc.assert(
     fc.asyncProperty(anyPath, anyMethod, foreign, async (path, method, headers) => {
       const { status, text } = await send(open, { path, method, headers });
@@ -76,7 +76,7 @@ test('without keys, no route answers a page in a browser or another host name', 
   );
 });
 
-test('probes, programs of this machine, and replicas behind proxies are answered', async () => {
+test('probes, local programs, and replicas behind proxies are answered', async () => {
   const local = await Promise.all(
     ['127.0.0.1', 'localhost:8787', '[::1]:1'].map((host) =>
       send(open, { path: '/v1/models', headers: { host } }),
@@ -102,7 +102,7 @@ const anyCoding = fc.constantFrom(...Object.entries(codings));
 const post = (coding: string, body: Uint8Array) =>
   send(open, { method: 'POST', path: chat, headers: { 'content-encoding': coding }, body });
 
-test('a compressed body is read whole, and goes upstream as it was before', async () => {
+test('a compressed body is read whole and forwarded unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(
       anyCoding,
@@ -122,7 +122,7 @@ test('a compressed body is read whole, and goes upstream as it was before', asyn
   );
 });
 
-test('a compressed body that is cut, spoilt, too large or compressed twice is refused', async () => {
+test('a compressed body that is truncated, corrupt, too large or compressed twice is refused', async () => {
   const before = upstream.seen.length;
   const [long, bomb] = [ask('x'.repeat(3000)), ask('x'.repeat(3_000_000))];
   for (const [coding, compress] of Object.entries(codings)) {
@@ -143,7 +143,7 @@ test('a compressed body that is cut, spoilt, too large or compressed twice is re
   expect(upstream.seen.length).toBe(before);
 });
 
-test('an SDK whose requests are compressed is guarded in process', async () => {
+test('an SDK that compresses its requests is guarded in process', async () => {
   await using opened = await openTestGateway(spec(''));
   const guarded = opened.runtime.fetch();
   const response = await guarded(`${upstream.url}/v1/chat/completions`, {
@@ -159,7 +159,7 @@ test('an SDK whose requests are compressed is guarded in process', async () => {
   ]);
 });
 
-test('an upgrade to a WebSocket is 426 at every path, and an upgrade to HTTP/2 is none', async () => {
+test('an upgrade to WebSocket gets 426 at every path, and an upgrade to HTTP/2 is ignored', async () => {
   const websocket = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -177,7 +177,7 @@ test('an upgrade to a WebSocket is 426 at every path, and an upgrade to HTTP/2 i
   expect((await send(open, { path: '/healthz', headers: h2c })).status).toBe(200);
 });
 
-test('headers that the config names go upstream, and no other', async () => {
+test('only the headers that the config names go upstream', async () => {
   const headers = { 'x-tenant': 'acme', 'x-other': 'no', cookie: 'a=b', authorization: 'Bearer mine' };
   await send(open, { method: 'POST', path: chat, headers, body: ask() });
   expect(upstream.seen.at(-1)?.headers).toMatchObject({ 'x-tenant': 'acme' });
@@ -223,7 +223,7 @@ const refused = fc.oneof(
   ),
 );
 
-test('a credential, and a header of a connection or body, cannot be forwarded by name', async () => {
+test('credentials and headers of a connection or body cannot be forwarded by name', async () => {
   await fc.assert(
     fc.asyncProperty(refused, fc.boolean(), async (name, isLower) => {
       const given = isLower ? name.toLowerCase() : name;

@@ -43,7 +43,7 @@ function pieces(...texts: string[]): ReadableStream<Uint8Array> {
   });
 }
 
-test('bodies that are too long, not of their encoding or no UTF-8 are refused, and nothing goes upstream', async () => {
+test('bodies that are too long, wrongly encoded or not UTF-8 are refused, and nothing goes upstream', async () => {
   await using upstream = await startUpstream(answerJson(chatAnswer('hi')));
   await using server = await serveTestGateway(spec(upstream, '\ngateway: {limits: {body_bytes: 1000}}'));
   const long = ask.replace('hi', 'x'.repeat(2000));
@@ -69,7 +69,7 @@ test('bodies that are too long, not of their encoding or no UTF-8 are refused, a
   ]);
 });
 
-test('without keys a page in a browser, and another name of this machine, are refused', async () => {
+test('without keys a browser page and another name of this machine are refused', async () => {
   await using upstream = await startUpstream(answerJson(chatAnswer('hi')));
   await using server = await serveTestGateway(spec(upstream));
   const page = await post(server.url, ask, { headers: { origin: 'https://example.com' } });
@@ -88,7 +88,7 @@ test('without keys a page in a browser, and another name of this machine, are re
   expect(upstream.seen).toEqual([]);
 });
 
-test('a client that dawdles with its headers is cut off', async () => {
+test('a client that sends its headers slowly is cut off', async () => {
   await using upstream = await startUpstream(answerJson(chatAnswer('hi')));
   await using server = await serveTestGateway(
     spec(upstream, '\ngateway: {limits: {headers_ms: 100, request_ms: 300}}'),
@@ -108,7 +108,7 @@ test('a client that dawdles with its headers is cut off', async () => {
 test.each([
   { title: 'without hooks', more: '' },
   { title: 'held by hooks', more: hooked },
-])('a client that goes away ends the call of its upstream, $title', async ({ more }) => {
+])('a client that disconnects ends the upstream call, $title', async ({ more }) => {
   for (const body of [ask, askStream]) {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     await using upstream = await startUpstream((_request, response) => {
@@ -187,7 +187,7 @@ test.each([
     },
     told: [504, 'upstream_timeout'],
   },
-])('an upstream that $title is told as such, with hooks and without', async ({ answer, told }) => {
+])('an upstream that $title is reported as such, with hooks and without', async ({ answer, told }) => {
   await using upstream = await startUpstream(answer);
   for (const more of ['', hooked]) {
     await using server = await serveTestGateway(
@@ -198,7 +198,7 @@ test.each([
   }
 });
 
-test('a stream that says something for ever ends in time, its upstream with it, and nothing is printed', async () => {
+test('an endless stream is ended in time together with its upstream, and nothing is printed', async () => {
   const printed = [vi.spyOn(console, 'error'), vi.spyOn(console, 'info')];
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   let count = 0;
@@ -226,7 +226,7 @@ test('a stream that says something for ever ends in time, its upstream with it, 
   for (const spy of printed) expect(spy).not.toHaveBeenCalled();
 });
 
-test('an upstream that is not there is told as such', async () => {
+test('an unreachable upstream is reported as such', async () => {
   const upstream = await startUpstream(answerJson({}));
   await upstream[Symbol.asyncDispose]();
   await using server = await serveTestGateway(spec(upstream));
@@ -254,7 +254,7 @@ test('an error of the upstream passes with its status and its rate limits', asyn
   }
 });
 
-test('a stream that breaks off cuts its client, which is told no text of ours, and nothing is printed', async () => {
+test('a stream that breaks off cuts its client without a text of ours, and nothing is printed', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
   onTestFinished(() => printed.mockRestore());
   await using upstream = await startUpstream((_seen, response) => {

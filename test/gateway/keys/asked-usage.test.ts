@@ -56,7 +56,7 @@ async function* pieces(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-test('a stream without its usage is byte for byte the one that was not asked for it, however it is written and cut', async () => {
+test('a stream without its usage equals, byte for byte, a stream that never had it, however it is split', async () => {
   const texts = fc.array(
     fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -76,7 +76,7 @@ test('a stream without its usage is byte for byte the one that was not asked for
   );
 });
 
-test('what is no event of a chat goes on as it is: bytes without a meaning, figures beside choices, an event that is too large', async () => {
+test('data that is no chat event passes unchanged: meaningless bytes, usage beside choices, an oversized event', async () => {
   const untouched = [
     Buffer.from([0xff, 0xfe, 0x0a, 0x0a, 0x80, 0x22]),
     Buffer.from('data: {"usage":null\n\ndata: "usage"\n\n'),
@@ -217,7 +217,7 @@ test('a client that asks for usage itself gets it', async () => {
   }
 });
 
-test('a provider with `stream_usage: false` is not asked, and each of a chain goes by its own', async () => {
+test('a provider with `stream_usage: false` is not asked for usage, and each upstream of a chain uses its own setting', async () => {
   const off = await begin({ provider: 'stream_usage: false' });
   const { usage } = await off.ask(budget);
   expect([isAsked(off.upstream.seen[0]?.body ?? ''), usage]).toEqual([

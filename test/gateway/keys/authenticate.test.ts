@@ -7,7 +7,7 @@ import { manage, newStore } from './open.ts';
 
 authenticateContract(async () => newStore());
 
-test('only the SHA-256 of a key is kept, and only its making shows it', async () => {
+test('only the SHA-256 of a key is kept, and only its creation shows it', async () => {
   const store = newStore();
   const keys = await manage(store);
   const { key } = await keys.create({ name: 'team' });
@@ -20,7 +20,7 @@ test('only the SHA-256 of a key is kept, and only its making shows it', async ()
   }
 });
 
-test('a typo anywhere in a key is found by its checksum, without a look into the database', () => {
+test('the checksum catches a typo anywhere in a key without a database query', () => {
   const key = createKeyText();
   expect(isKeyText(key)).toBe(true);
   for (let index = 0; index < key.length; index += 1) {

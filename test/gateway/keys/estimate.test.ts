@@ -9,7 +9,7 @@ const call = (more: Partial<CallToEstimate>, maxTokens?: number, choices = 1): C
   ...more,
 });
 
-test('money: a token for each byte, and all that the answer may have; tokens: four bytes each', () => {
+test('money: one token for each byte plus the maximal answer; tokens: four bytes each', () => {
   expect(estimateCall(call({}, 50))).toEqual({ inputTokens: 100, outputTokens: 50, cost: 0.4 + 0.1 });
   expect(estimateCall(call({}, 50, 3))).toMatchObject({ outputTokens: 150 });
   expect(estimateCall(call({ text: 'é'.repeat(400) }, 50))).toMatchObject({ inputTokens: 200, cost: 0.9 });
@@ -25,14 +25,14 @@ test('money: a token for each byte, and all that the answer may have; tokens: fo
 });
 
 test.each([0, -1, -1e300, Number.NaN, -0])(
-  'a request that asks for %s tokens or choices does not look cheap',
+  'a request for %s tokens or choices is not estimated as cheap',
   (odd) => {
     expect(estimateCall(call({}, odd))).toMatchObject({ outputTokens: 4096 });
     expect(estimateCall(call({}, 10, odd))).toMatchObject({ outputTokens: 10 });
   },
 );
 
-test('a picture costs a sixteenth of its bytes, words that look like one do so only when they are as long', () => {
+test('a picture counts a sixteenth of its bytes, and words that resemble one only if they are as long', () => {
   const picture = 'iVBORw0KGgo+/A=='.repeat(65_536);
   expect(estimateCall(call({ text: `{"url": "data:image/png;base64,${picture}"}` }, 1))).toMatchObject({
     inputTokens: 65_545,
@@ -42,7 +42,7 @@ test('a picture costs a sixteenth of its bytes, words that look like one do so o
   expect(estimateCall(call({ text: 'a b '.repeat(10_000_000) }, 1)).inputTokens).toBe(2_000_000);
 });
 
-test('runs of Base64 are found wherever they stand', () => {
+test('runs of Base64 are found anywhere', () => {
   const piece = fc.oneof(
     fc.integer({ min: 0, max: 3000 }).map((length) => 'A'.repeat(length)),
     fc.string({ unit: fc.constantFrom(' ', '"', 'é', '\u{1f600}', '.'), maxLength: 5 }),

@@ -52,7 +52,7 @@ async function errorOf(call: PromiseLike<unknown>): Promise<unknown> {
   throw new Error('the call was not refused');
 }
 
-test('a wrong key is an AuthenticationError of both SDKs, and is not tried again', async () => {
+test('both SDKs throw an AuthenticationError for a wrong key, and do not retry', async () => {
   const { upstream, openai, anthropic, key } = await begin();
   const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
   const told = await errorOf(openai(wrong).chat.completions.create(ask));
@@ -84,7 +84,7 @@ test('a key that has expired is a PermissionDeniedError', async () => {
   expect(told).toMatchObject({ code: 'api_key_expired' });
 });
 
-test('a full minute is a RateLimitError with retry-after, in each dialect', async () => {
+test('an exhausted rate is a RateLimitError with retry-after, in each dialect', async () => {
   const { openai, anthropic } = await begin({ key: { requestsPerMinute: 1 } });
   await openai().chat.completions.create(ask);
   const told = await errorOf(openai().chat.completions.create(ask, { maxRetries: 0 }));
@@ -97,7 +97,7 @@ test('a full minute is a RateLimitError with retry-after, in each dialect', asyn
   expect(Object(messages).headers.get('retry-after')).not.toBeNull();
 });
 
-test('the SDK waits as it is told and gets its answer when a place is free', async () => {
+test('the SDK waits for retry-after and gets its answer when a place is free', async () => {
   const answer: Answer = async (request, response) => {
     await sleep(300);
     await answerJson(chatAnswer('hi'))(request, response);
@@ -108,7 +108,7 @@ test('the SDK waits as it is told and gets its answer when a place is free', asy
   expect(upstream.seen).toHaveLength(2);
 });
 
-test('a spent budget is told once and not tried again; what was used is what the upstream told', async () => {
+test('a spent budget is reported once and not retried; usage is what the upstream reports', async () => {
   // A call costs 1 + 2 * 2 thousandths of a dollar, and sets more aside.
   const { upstream, openai, usage } = await begin({ key: { budget: { month: 0.3 } } });
   await openai().chat.completions.create(ask);
@@ -127,7 +127,7 @@ test('a spent budget is told once and not tried again; what was used is what the
   expect(upstream.seen).toHaveLength(1);
 });
 
-test('errors of the upstream cost nothing, an upstream that is not there neither', async () => {
+test('upstream errors and unreachable upstreams cost nothing', async () => {
   const error = { error: { message: 'busy', type: 'server_error', code: null } };
   const { openai, usage } = await begin({ answer: answerJson(error, 500), key: { budget: { total: 1 } } });
   await errorOf(openai().chat.completions.create(ask, { maxRetries: 0 }));
@@ -145,7 +145,7 @@ const delta = (content: string) => ({
   choices: [{ index: 0, delta: { content }, finish_reason: null }],
 });
 
-test('a stream is counted by what it tells at its end, and one that the client leaves by what was set aside', async () => {
+test('a stream is charged the usage at its end, and one that the client leaves the reserved amount', async () => {
   const answer: Answer = async (request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(sse(delta('one')));
@@ -172,7 +172,7 @@ test('a stream is counted by what it tells at its end, and one that the client l
   );
 });
 
-test('a key that is revoked while a call is under way lets it end, counts it, and lets nobody in again', async () => {
+test('revoking a key lets its current call end and be counted, and refuses all later ones', async () => {
   const gate = Promise.withResolvers<void>();
   const answer: Answer = async (request, response) => {
     await gate.promise;
@@ -194,7 +194,7 @@ test('a key that is revoked while a call is under way lets it end, counts it, an
 
 const deny = '#!/bin/sh\ncat >/dev/null\necho \'{"allow": false, "reason": "no"}\'\n';
 
-test('nothing that a request says changes its hooks, and what they deny costs nothing', async () => {
+test('no request can change its hooks, and what they deny costs nothing', async () => {
   const { key, gateway, upstream, usage } = await begin({
     key: { hooks: 'strict', budget: { total: 1 } },
     spec: 'hooks: {guard: {command: ./deny.sh, hook: provider, phases: [before_call]}}\ngateway: {hooks: {strict: [guard], none: []}}',
@@ -230,7 +230,7 @@ test('nothing that a request says changes its hooks, and what they deny costs no
   expect(await usage()).toMatchObject({ calls: 0, cost: 0 });
 });
 
-test('a key never stands in what the upstream sees, in answers, errors or headers', async () => {
+test('a key never appears in what the upstream sees, in answers, errors or headers', async () => {
   const { key, openai, upstream, gateway } = await begin({ key: { requestsPerMinute: 1 } });
   const first = await openai().chat.completions.create(ask).withResponse();
   const refused = await gateway.post('/v1/chat/completions', ask, { 'x-api-key': key });

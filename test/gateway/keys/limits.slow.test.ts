@@ -6,7 +6,7 @@ import { admit, cents, enter, manage, newStore, refusalOf } from './open.ts';
 
 limitsContract(async () => newStore());
 
-test('where the database is lost, nothing passes', async () => {
+test('every call is refused when the database is lost', async () => {
   const store = newStore();
   const { key } = await (await manage(store)).create({ name: 'team', tokensPerMinute: 1000 });
   const admission = await admit(store);

@@ -32,7 +32,7 @@ function mostAtOnce(said: readonly Said[]): number {
   return Math.max(0, ...moments.map(({ by }) => (now += by)));
 }
 
-test('two processes at once keep the places and the budget of one key', async () => {
+test('two concurrent processes share the places and the budget of one key', async () => {
   const store = newStore();
   const keys = await manage(store);
   const { key } = await keys.create({ name: 'team', concurrent: 5, budget: { total: 1 } });
@@ -52,7 +52,7 @@ test('two processes at once keep the places and the budget of one key', async ()
   );
 });
 
-test('the places of a process that was killed come back within a second or so, and what it set aside is counted', async () => {
+test('the places of a killed process are freed within about a second, and its reserved amount is counted', async () => {
   const store = newStore();
   const keys = await manage(store);
   const { key } = await keys.create({ name: 'team', concurrent: 3, budget: { total: 1 } });
@@ -70,7 +70,7 @@ test('the places of a process that was killed come back within a second or so, a
   });
 });
 
-test('a process that only stands still keeps its places', async () => {
+test('a process that is only stopped keeps its places', async () => {
   const store = newStore();
   const keys = await manage(store);
   const { key } = await keys.create({ name: 'team', concurrent: 1 });
@@ -111,7 +111,7 @@ test('SIGKILL at any moment leaves no call uncounted and no place taken', async 
   expect(total?.cost).toBeCloseTo(0.005 * ((total?.calls ?? 0) + (total?.estimated ?? 0)), 6);
 });
 
-test.runIf(mayMount)('a full disk refuses every call with 503, of a key without limits too', async () => {
+test.runIf(mayMount)('a full disk refuses every call with 503, also for a key without limits', async () => {
   for (const limits of [{ concurrent: 5 }, {}]) {
     const store = newStore();
     const keys = await manage(store);

@@ -12,7 +12,7 @@ async function ask(url: string, key: string): Promise<number> {
   return response.status;
 }
 
-test('two servers on one folder keep one key’s places; one that is killed gives its own back; a revocation reaches both', async () => {
+test('two servers on one folder share one key’s places; a killed one frees its own; a revocation reaches both', async () => {
   const upstream = await startSlowUpstream();
   await using _ = upstream.server;
   const provider = `{id: main, type: openai-compatible, model: m, base_url: "${upstream.server.url}/v1", credential: {api_key: sk-up}}`;

@@ -45,7 +45,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     return { proxy, store, proxied };
   };
 
-  test('three processes at once keep the places and the budget of one key, to the cent [DS-REPLICAS-01]', async () => {
+  test('three concurrent processes share the places and the budget of one key, to the cent [DS-REPLICAS-01]', async () => {
     const { store, url } = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', concurrent: 5, budget: { total: 1 } });
@@ -64,7 +64,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     );
   });
 
-  test('what replicas that were killed have left is ended by the others, and counted as it was set aside [DS-REPLICAS-02]', async () => {
+  test('other replicas end the calls of killed replicas and count the reserved amounts [DS-REPLICAS-02]', async () => {
     const { store, url } = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', concurrent: 16, budget: { total: 1000 } });
@@ -98,7 +98,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     expect(left).toEqual([{ leases: '0', held: '0' }]);
   });
 
-  test('a replica that is only slow keeps its places; one that was taken for gone takes new ones', async () => {
+  test('a slow replica keeps its places; one that was presumed dead takes new ones', async () => {
     const { store } = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', concurrent: 1, budget: { total: 1 } });
@@ -114,7 +114,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     expect((await keys.show('team')).usage[2]).toMatchObject({ calls: 1, estimated: 1, cost: 0.03 });
   });
 
-  test('a call whose answers are lost with the connection is admitted once and counted once [DS-REPLICAS-03]', async () => {
+  test('a call whose replies are lost with the connection is admitted once and counted once [DS-REPLICAS-03]', async () => {
     const { proxy, store, proxied } = await throughProxy();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', requestsPerMinute: 2, budget: { total: 1 } });
@@ -139,7 +139,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     expect((await refusalOf(enter(admission, key))).code).toBe('rate_limit_exceeded');
   });
 
-  test('while the server is gone every call is refused in time; then what had ended is counted, and calls go on [DS-REPLICAS-04]', async () => {
+  test('calls are refused in time while the server is down; afterwards ended calls are counted and new ones accepted [DS-REPLICAS-04]', async () => {
     const { store } = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', budget: { total: 1 } });
@@ -159,7 +159,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     await next.end(undefined);
   });
 
-  test('a call that was admitted where nobody heard of it keeps no place [DS-REPLICAS-05]', async () => {
+  test('an admission whose reply was lost keeps no place [DS-REPLICAS-05]', async () => {
     const { proxy, store, proxied } = await throughProxy();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', concurrent: 1 });
@@ -176,7 +176,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     expect((await keys.show('team')).under_way).toBe(1);
   });
 
-  test('a replica that closes counts all that has ended, however much it is', async () => {
+  test('a replica that closes counts all ended calls, however many', async () => {
     const { store } = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', budget: { total: 1000 } });
@@ -191,7 +191,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     expect([shown.under_way, shown.usage[2]?.cost.toFixed(6)]).toEqual([0, '1.000000']);
   });
 
-  test('a key that is revoked by one is refused by all others at once, whoever knew it [DS-REPLICAS-06]', async () => {
+  test('a key that one replica revokes is refused by all others at once, even if they have cached it [DS-REPLICAS-06]', async () => {
     const { store } = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team' });

@@ -119,7 +119,7 @@ test.each([
   { action: 'hash', isStreamed: false, restarts: true },
   { action: 'mask', isStreamed: false, restarts: true, gateway: 'judge: {pii: new}' },
   { action: 'redact', isStreamed: true, restarts: false },
-])('each turn sends the bytes of the one before, and tells no value: %j', async (setting) => {
+])('each turn resends the bytes of the previous one, and reveals no value: %j', async (setting) => {
   const { answers, sent } = await converse(setting);
   expect(sent).toHaveLength(5);
   for (const [turn, body] of sent.entries()) {

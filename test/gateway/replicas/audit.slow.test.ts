@@ -18,7 +18,7 @@ describe.runIf(hasPostgres)(`the audit of gateways on one database${unlessMissin
   });
   afterAll(() => server?.remove());
 
-  test('the commands read, verify and prune what all servers have recorded, from any machine', async () => {
+  test('the commands read, verify and prune the records of all servers from any machine', async () => {
     const env = { DATABASE_URL: await server.newUrl() };
     const folders = [workspace(spec), workspace(spec)] as const;
     const elsewhere = workspace(spec);

@@ -20,7 +20,7 @@ describe.runIf(hasPostgres)(`gateways on one database${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test('two servers with folders of their own keep one key’s places; a revocation reaches both [DS-REPLICAS-06]', async () => {
+  test('two servers with separate folders share one key’s places; a revocation reaches both [DS-REPLICAS-06]', async () => {
     const upstream = await startSlowUpstream();
     await using _ = upstream.server;
     const env = { DATABASE_URL: await server.newUrl() };

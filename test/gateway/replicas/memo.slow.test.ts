@@ -63,7 +63,7 @@ describe.runIf(hasPostgres)(`conversations over gateways on one database${unless
   };
   const paying = [toolCall('c1', 'pay', { amount: 5 })];
 
-  test('a call that waits at one server is decided anywhere, and given by the other, also when the first was killed [DS-REPLICAS-07]', async () => {
+  test('a call that waits at one server can be decided at any, and released by the other after a kill [DS-REPLICAS-07]', async () => {
     await using scene = await begin(paying, 'pending: refuse');
     const { env, cwd, servers, upstream } = scene;
     const asked = await ask(servers[0].url, [user('pay it')]);
@@ -81,7 +81,7 @@ describe.runIf(hasPostgres)(`conversations over gateways on one database${unless
     expect(upstream.seen).toHaveLength(1);
   });
 
-  test('an answer that is held at one server goes on with a decision from elsewhere', async () => {
+  test('an answer that one server holds continues after a decision made elsewhere', async () => {
     await using scene = await begin(paying, 'pending: hold, hold_ms: 60000');
     const { env, cwd, servers } = scene;
     const held = ask(servers[0].url, [user('pay it')]);
@@ -98,7 +98,7 @@ describe.runIf(hasPostgres)(`conversations over gateways on one database${unless
     expect(JSON.stringify((await held).body)).toContain('not today');
   });
 
-  test('what a hook of `judge: new` let pass at one server is not shown to it at the other [DS-REPLICAS-08]', async () => {
+  test('a hook of `judge: new` does not see again at one server what it allowed at the other [DS-REPLICAS-08]', async () => {
     await using scene = await begin([], 'pending: refuse');
     const { cwd, servers } = scene;
     const said = [user('one'), { role: 'assistant', content: 'two' }, user('three')];

@@ -54,7 +54,7 @@ describe.runIf(hasPostgres)(`three gateways on one database under load${unlessMi
     return { upstream, env, cwd, servers, json, [Symbol.asyncDispose]: close };
   };
 
-  test('kill -9 of one in the middle: the budget is kept, every call is counted once, no place is lost, and the audit verifies [DS-REPLICAS-13]', async () => {
+  test('kill -9 of one replica under load: the budget holds, every call is counted once, no place is lost, and the audit verifies [DS-REPLICAS-13]', async () => {
     await using scene = await begin();
     const { env, cwd, servers, json, upstream } = scene;
     const made = await run(['keys', 'create', 'team', '--concurrent', '12', '--budget-total', '1'], {
@@ -104,7 +104,7 @@ describe.runIf(hasPostgres)(`three gateways on one database under load${unlessMi
     expect(answered.filter((id) => !kept.has(id))).toEqual([]);
   });
 
-  test('a database that is away for longer than half a minute: calls are refused, the servers stay, and go on [DS-REPLICAS-14]', async () => {
+  test('a database outage of over half a minute: calls are refused, and the servers survive and recover [DS-REPLICAS-14]', async () => {
     await using scene = await begin();
     const { env, cwd, servers, json } = scene;
     const key = (await run(['keys', 'create', 'team'], { cwd, env })).stdout.trim();

@@ -18,22 +18,19 @@ test.each(modes)('an answer that all hooks allow leaves byte for byte ($title)',
   expect(heldBytes.held).toBe(0);
 });
 
-test.each(modes)(
-  'an answer that is denied gives a refusal in place of a stream ($title)',
-  async ({ settings }) => {
-    const { refusal, report, isAbandoned } = await run({ fire: deny, said: everything, settings });
-    expect(refusal).toMatchObject({
-      status: 400,
-      code: 'content_filter',
-      isRetryable: false,
-      verdict: { verdict: 'deny', hook: 'h', phase: 'after_call' },
-    });
-    expect(report).toMatchObject({ outcome: 'denied' });
-    expect(isAbandoned()).toBe(true);
-  },
-);
+test.each(modes)('a denied answer becomes a refusal in place of a stream ($title)', async ({ settings }) => {
+  const { refusal, report, isAbandoned } = await run({ fire: deny, said: everything, settings });
+  expect(refusal).toMatchObject({
+    status: 400,
+    code: 'content_filter',
+    isRetryable: false,
+    verdict: { verdict: 'deny', hook: 'h', phase: 'after_call' },
+  });
+  expect(report).toMatchObject({ outcome: 'denied' });
+  expect(isAbandoned()).toBe(true);
+});
 
-test('a hook that fails is told apart from one that denies', async () => {
+test('a failing hook is distinguished from one that denies', async () => {
   const error = { code: 'INTERNAL', message: 'late', hint: '' } as const;
   const failing = fireHook(() => ({ verdict: 'deny', error }));
   const lost = () => Promise.reject(new Error('lost'));
@@ -44,7 +41,7 @@ test('a hook that fails is told apart from one that denies', async () => {
   }
 });
 
-test('nothing is sent before the answer is complete, when it is held', async () => {
+test('a held answer sends nothing before it is complete', async () => {
   let isDecided = false;
   const fire = fireHook(() => {
     isDecided = true;
@@ -55,7 +52,7 @@ test('nothing is sent before the answer is complete, when it is held', async () 
   expect(isDecided).toBe(true);
 });
 
-test('text flows behind its window, and in the order in which it came', async () => {
+test('text is sent after its window has passed, and in order', async () => {
   const seen: string[] = [];
   const said: (Said | (() => void))[] = [
     { free: 'start' },
@@ -73,7 +70,7 @@ test('text flows behind its window, and in the order in which it came', async ()
   expect(text).toBe(rawOf([{ free: 'start' }, reasoning('Reasons are many.'), ...long.slice(0, 40)]));
 });
 
-test('what a filter changes in a piece goes out changed, and nothing of the rest as it came', async () => {
+test('a piece that a filter changes goes out changed, and the unchanged rest is not sent', async () => {
   const fire = fireOnText((text) => text.replaceAll('SECRET', '[gone]'));
   const said = [
     { free: 'start' },
@@ -87,7 +84,7 @@ test('what a filter changes in a piece goes out changed, and nothing of the rest
   expect(report.outcome).toBe('modified');
 });
 
-test('the beginning of a stream goes out as it came, also when the first piece is changed', async () => {
+test('the beginning of a stream passes unchanged, even when the first piece is changed', async () => {
   const fire = fireOnText((text) => text.replaceAll('SECRET', '[gone]'));
   const said = [
     { free: 'start' },
@@ -99,14 +96,14 @@ test('the beginning of a stream goes out as it came, also when the first piece i
   expect(textOf(events)).toBe('[gone] words, and more of them');
 });
 
-test.each(modes)('what a filter changes is written anew ($title)', async ({ settings }) => {
+test.each(modes)('what a filter changes is rewritten ($title)', async ({ settings }) => {
   const fire = fireOnText((text) => text.replaceAll('3', 'x'));
   const { text, events } = await run({ fire, said: everything, settings });
   expect(text).not.toContain('3');
   expect(textOf(events)).toBe(`Hello ${'012x456789'.repeat(5)} world`);
 });
 
-test('a denial in the middle ends the stream with an error, and the upstream', async () => {
+test('a denial in the middle ends the stream with an error, and stops the upstream', async () => {
   const fire = fireOnText((text) => (text.includes('SECRET') ? undefined : text));
   const said = [...long, ...[...'SECRET'].map((char) => content(char)), ...long, end];
   const call = await run({ fire, said, settings: { windowChars: 8 } });
@@ -119,7 +116,7 @@ test('a denial in the middle ends the stream with an error, and the upstream', a
   expect(read()).toBeLessThan(said.length);
 });
 
-test('observers are told of a stopped answer as far as it came', async () => {
+test('observers receive a stopped answer up to where it stopped', async () => {
   const heard: unknown[] = [];
   const fire = fireHook((event, { filtersOnly }) => {
     if (event.phase !== 'after_call') return {};
@@ -133,7 +130,7 @@ test('observers are told of a stopped answer as far as it came', async () => {
   ]);
 });
 
-test('a denial is the native refusal where that is asked for, as long as nothing is out', async () => {
+test('a denial is the API’s own refusal if configured, as long as nothing was sent', async () => {
   const settings = { onDeny: 'answer' } as const;
   const held = await run({ fire: deny, said: everything, settings });
   expect(held.events).toEqual([
@@ -154,7 +151,7 @@ test.each([
     outcome: 'denied',
   },
   { title: 'a response', said: { verdict: 'respond' } as const, end: 'stop', outcome: 'modified' },
-])('$title stands in for the answer', async ({ said, end: ending, outcome }) => {
+])('$title replaces the answer', async ({ said, end: ending, outcome }) => {
   const result = Json.from('Withheld.');
   const held = await run({ fire: fireHook(() => ({ ...said, result })), said: everything });
   expect(held.events).toEqual([{ rest: { '0 content': 'Withheld.', '0 end': ending } }]);
@@ -174,7 +171,7 @@ test.each([
   });
 });
 
-test('every choice is asked about, and one that is denied stops all', async () => {
+test('filters judge every choice, and one denial stops all', async () => {
   const fire = fireOnText((text) => (text.includes('SECRET') ? undefined : text));
   const said = [content('good', 0), content('a SECRET', 1), end];
   expect((await run({ fire, said })).refusal?.code).toBe('content_filter');
@@ -182,7 +179,7 @@ test('every choice is asked about, and one that is denied stops all', async () =
   expect(asked.report.decisions).toHaveLength(2);
 });
 
-test('a whole answer that contradicts what is out ends with an error', async () => {
+test('a whole answer that contradicts what was sent ends with an error', async () => {
   const fire = fireHook((event, { filtersOnly }) =>
     event.phase === 'after_call' && filtersOnly !== true
       ? { verdict: 'modify', replace: Json.from({ message: { role: 'assistant', content: 'other' } }) }
@@ -198,7 +195,7 @@ test('a replacement that cannot be written denies, and names its hook', async ()
   expect(refusal).toMatchObject({ code: 'content_filter', verdict: { hook: 'h' } });
 });
 
-test('tool calls are judged when the hooks have let the answer pass', async () => {
+test('tool calls are judged after the hooks have allowed the answer', async () => {
   const refusal = { status: 400, code: 'content_filter', message: 'not this tool', isRetryable: false };
   const judgeCalls = () => Promise.reject(new RefusedCall(refusal));
   const refused = await run({ fire: allow, said: everything, judgeCalls });

@@ -26,7 +26,7 @@ test.each(
     faults.map((fault) => ({ ...fault, ...mode, mode: mode.title, what: fault.title })),
   ),
 )(
-  'an upstream that $what is an error, and nothing held is told ($mode)',
+  'an upstream that $what is an error, and nothing held is sent ($mode)',
   async ({ said, code, settings, mode }) => {
     const { refusal, events, report, text } = await run({ fire: allow, said, settings });
     expect(mode === 'hold' ? refusal : events.at(-1)).toMatchObject(
@@ -38,7 +38,7 @@ test.each(
   },
 );
 
-test('an error that the upstream tells is judged, and told as it came', async () => {
+test('an upstream error is judged and forwarded unchanged', async () => {
   const said: Said[] = [{ free: 'start' }, content('held'), { error: 'a SECRET reason' }];
   const passed = await run({ fire: allow, said });
   expect(passed.text).toBe(rawOf([{ free: 'start' }, { error: 'a SECRET reason' }]));
@@ -49,7 +49,7 @@ test('an error that the upstream tells is judged, and told as it came', async ()
   expect((await run({ fire: deny, said })).refusal?.code).toBe('content_filter');
 });
 
-test('what fails after the complete answer does not matter', async () => {
+test('a failure after the complete answer has no effect', async () => {
   const said = [
     ...everything,
     () => {
@@ -59,7 +59,7 @@ test('what fails after the complete answer does not matter', async () => {
   expect((await run({ fire: allow, said })).text).toBe(rawOf(everything));
 });
 
-test('an answer larger than its budget is refused, and gives its bytes back', async () => {
+test('an answer larger than its budget is refused, and releases its bytes', async () => {
   const heldBytes = new HeldBytes({ perStream: 200, inTotal: 1000 });
   const { refusal } = await run({ fire: allow, said: everything, settings: { heldBytes } });
   expect(refusal).toMatchObject({ status: 502, code: 'answer_too_large', isRetryable: false });
@@ -75,7 +75,7 @@ test('an answer larger than its budget is refused, and gives its bytes back', as
   expect(shared.held).toBe(0);
 });
 
-test('a client that waits is kept awake with what tells nothing of the answer', async () => {
+test('a waiting client receives keep-alives that reveal nothing of the answer', async () => {
   const said = [{ free: 'start' } as const, content('held'), () => sleep(60), end];
   const { events } = await run({ fire: deny, said, settings: { waitMs: 10 } });
   expect(events.slice(0, 2)).toEqual([{ free: 'start' }, { wait: true }]);
@@ -99,7 +99,7 @@ test('an upstream is read no faster than its client reads', async () => {
   expect((await opened.report).outcome).toBe('aborted');
 });
 
-test('an answer that its client has only in part was broken off', async () => {
+test('an answer that its client received only in part counts as broken off', async () => {
   const said = [...Array.from({ length: 400 }, () => long).flat(), end];
   const opened = await streamedCall({ fire: allow, said, settings: {} }).open();
   if (opened.kind !== 'stream') throw new Error('it was refused');
@@ -110,7 +110,7 @@ test('an answer that its client has only in part was broken off', async () => {
 
 const forever = () => new Promise<never>(() => {});
 
-test('a client that goes away ends an upstream that says nothing', async () => {
+test('a client that disconnects ends a silent upstream', async () => {
   const gone = new AbortController();
   const call = streamedCall({ fire: allow, said: [...long, forever], signal: gone.signal });
   const opened = call.open();
@@ -120,7 +120,7 @@ test('a client that goes away ends an upstream that says nothing', async () => {
   expect(call.heldBytes.held).toBe(0);
 });
 
-test('a reader that cancels ends a hook that says nothing', async () => {
+test('a reader that cancels ends a silent hook', async () => {
   const { promise: isAborted, resolve } = Promise.withResolvers<boolean>();
   const fire = fireHook((event, { signal }) => {
     if (event.phase !== 'after_call' || !event.response.message.content.includes('END')) return {};
@@ -140,7 +140,7 @@ test('a reader that cancels ends a hook that says nothing', async () => {
   expect(await isAborted).toBe(true);
 });
 
-test('a client that goes away in the middle ends a hook that says nothing', async () => {
+test('a client that disconnects midway ends a silent hook', async () => {
   const gone = new AbortController();
   let isAborted = false;
   const fire = fireHook((event, { signal }) => {

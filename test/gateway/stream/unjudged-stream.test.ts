@@ -7,7 +7,7 @@ const filter = `#!/bin/sh
 echo '{"allow": true}'
 `;
 
-test('a stream whose answer nobody judges goes out as it comes', async () => {
+test('a stream whose answer no hook judges is forwarded as it arrives', async () => {
   const { promise: answering, resolve } = Promise.withResolvers<ServerResponse>();
   const upstream = createServer((request, response) => {
     request.resume();

@@ -113,7 +113,7 @@ test.each([
   [true, refuse],
   [true, `${refuse}, stream: windowed, window: 4`],
 ])(
-  'an agent lives with calls that are denied and edited, and with results that are, streamed: %s, with %s',
+  'an agent copes with denied and edited calls and results, streamed: %s, with %s',
   async (isStreamed, gateway) => {
     const calls = [
       toolCall('c1', 'rm', { path: '/' }),
@@ -155,7 +155,7 @@ async function pendingsOf(
 }
 
 test.each([false, true])(
-  'a refused call goes on after a decision from another process, over kill -9, streamed: %s',
+  'a refused call continues after a decision from another process, across kill -9, streamed: %s',
   async (isStreamed) => {
     const { served, upstream, folder } = await open(paying);
     const [id = ''] = await refusedIds(work(served.url, isStreamed));
@@ -185,7 +185,7 @@ test.each([false, true])(
   },
 );
 
-test('a held call goes on at once with the decision, and a rejection is told in the answer', async () => {
+test('a held call continues at once after the decision, and the answer reports a rejection', async () => {
   const { served, folder } = await open(paying, 'tools: {hooks: true, pending: hold, hold_ms: 60000}');
   const working = work(served.url, true);
   let id = '';
@@ -197,7 +197,7 @@ test('a held call goes on at once with the decision, and a rejection is told in 
   expect(await working).toEqual({ ran: ['read {}'], said: 'Results: the [x] of read' });
 });
 
-test('what waits at a gateway is not resumed as a run, and its tool is not run here', async () => {
+test('a call that waits at a gateway is not resumed as a run, and its tool does not run here', async () => {
   const { served, folder } = await open(paying);
   const [id = ''] = await refusedIds(work(served.url, false));
   await expect(command(folder, 'pending', 'approve', id, '--by', 'mara', '--resume')).rejects.toMatchObject({

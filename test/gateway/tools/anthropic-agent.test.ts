@@ -39,7 +39,7 @@ async function startModel() {
   });
 }
 
-test('an agent of Anthropic’s SDK is refused, asks again after the decision, and sends results back', async () => {
+test('an agent of Anthropic’s SDK is refused, retries after the decision, and sends results back', async () => {
   await using upstream = await startModel();
   await using opened = await openTestGateway(
     `providers: [{id: main, type: claude, model: m, base_url: "${upstream.url}", credential: {credential_env: DESK_KEY}}]

@@ -25,12 +25,12 @@ async function hold(holdMs: number, shiftMs: number) {
   return { held, store };
 }
 
-test('the wait for a person ends when it should, though the clock was set back by a year', async () => {
+test('the wait for a person ends on time although the clock is set back by a year', async () => {
   const { held } = await hold(300, -year);
   expect((await held).refusal?.code).toBe('pending_approval');
 });
 
-test('the wait for a person goes on, though the clock was set ahead by a year', async () => {
+test('the wait for a person continues although the clock is set ahead by a year', async () => {
   const { held, store } = await hold(60_000, year);
   for (const { id } of await store.listPendings({ open: true }, Date.now()))
     await store.decide(id, { kind: 'approved', args: null, by: 'mara', reason: '' }, Date.now());

@@ -33,7 +33,7 @@ test('a call that hooks allow passes byte for byte', async () => {
   expect(hook.shown()).toContainEqual({ name: 'list', args: {}, call_id: 'c2' });
 });
 
-test('a denied call is taken out, says so in the text, and leaves the others', async () => {
+test('a denied call is removed and mentioned in the text, and other calls stay', async () => {
   const { link } = guardLink();
   const { call, decisions } = await openJudgeBench({ links: [link] });
   const { body } = await call(asking, answerWith([toolCall('c0', 'rm', {}), read], 'Let me see.'));
@@ -50,7 +50,7 @@ test('a denied call is taken out, says so in the text, and leaves the others', a
   ]);
 });
 
-test('an answer whose every call is denied is a text that ends the turn', async () => {
+test('an answer whose calls are all denied becomes a text that ends the turn', async () => {
   const { link } = guardLink();
   const { call } = await openJudgeBench({ links: [link] });
   const { body } = await call(asking, answerWith([toolCall('c0', 'rm', {})]));
@@ -61,7 +61,7 @@ test('an answer whose every call is denied is a text that ends the turn', async 
   });
 });
 
-test('changed arguments stand at the place of the old ones', async () => {
+test('changed arguments replace the old ones', async () => {
   const { link } = guardLink();
   const { call } = await openJudgeBench({ links: [link] });
   const { body } = await call(
@@ -94,7 +94,7 @@ test('the text of a custom tool is judged as its input, and changed there', asyn
   expect(body.choices[0].message.tool_calls).toEqual([patch('*** add [x]')]);
 });
 
-test('a hook that fails withholds the call, without a word of its output', async () => {
+test('a failing hook withholds the call, without any of its output', async () => {
   const link = openBench().links.filter({
     ...answering('oneshot', 'secret words'),
     name: 'broken',
@@ -106,7 +106,7 @@ test('a hook that fails withholds the call, without a word of its output', async
   expect(JSON.stringify(body)).not.toContain('secret words');
 });
 
-test('arguments that do not fit the schema of a tool that the config declares are withheld', async () => {
+test('arguments that do not fit the schema of a declared tool are withheld', async () => {
   const checkArgs = (value: unknown) => (JSON.stringify(value).includes('bad') ? ['/x must not be bad'] : []);
   const tool = { name: 'read', port: undefined, checkArgs, checkResult: fitsAnything, links: [] };
   const { link } = guardLink();
@@ -118,7 +118,7 @@ test('arguments that do not fit the schema of a tool that the config declares ar
   expect(body.choices[0].message.tool_calls).toEqual([toolCall('c2', 'read', { x: 'good' })]);
 });
 
-test('a config with approval rules alone asks for them, and for nothing else', async () => {
+test('a config with only approval rules asks only for those approvals', async () => {
   const approval = compileApproval('pay', { when: '${args.amount > 100}', message: 'Pay ${args.amount}?' });
   const tool = {
     name: 'pay',

@@ -6,7 +6,7 @@ import { askingLink, paying, pendingCallsContract } from './pending-calls-contra
 
 pendingCallsContract();
 
-test('what is kept of an answer beside its waiting calls cannot be read without the request', async () => {
+test('the stored answer of waiting calls cannot be read without the request', async () => {
   const { links } = askingLink();
   const { call, folder, close } = await openJudgeBench({ links });
   await call(asking, paying);

@@ -5,7 +5,7 @@ import { seenMessagesContract } from '../memo/seen-messages-contract.ts';
 import { judgeResultsContract } from './judge-results-contract.ts';
 import { pendingCallsContract } from './pending-calls-contract.ts';
 
-describe.runIf(hasPostgres)(`what gateways remember in Postgres${unlessMissing}`, () => {
+describe.runIf(hasPostgres)(`gateways share their memory in Postgres${unlessMissing}`, () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();

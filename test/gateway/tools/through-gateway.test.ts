@@ -43,7 +43,7 @@ const noRm = `#!/bin/sh
 if grep -q 'rm -rf'; then echo 'no deleting' >&2; exit 2; fi
 `;
 
-test('a hook that was written for another agent denies its tool by name and arguments', async () => {
+test('a hook written for another agent denies its tool by name and arguments', async () => {
   const hook = 'no_rm: {dialect: claude, command: ./no-rm.sh, claude: {event: PreToolUse, matcher: Bash}}';
   await using opened = await open(hook, 'tools: {hooks: true}', { 'no-rm.sh': noRm }, answerWith([rm, ls]));
   const response = await opened.gateway.post(path, body);
@@ -52,7 +52,7 @@ test('a hook that was written for another agent denies its tool by name and argu
   expect(message.content).toContain('Tool "Bash" was blocked by hook "no_rm": no deleting');
 });
 
-test('without tools.hooks the calls of clients are no matter of tool hooks', async () => {
+test('without tools.hooks, tool hooks do not judge the calls of clients', async () => {
   const hook = 'no_rm: {command: ./deny.sh, hook: tool}';
   const deny = '#!/bin/sh\necho \'{"allow": false, "reason": "never"}\'\n';
   await using opened = await open(hook, '', { 'deny.sh': deny }, answerWith([rm]));
@@ -62,7 +62,7 @@ test('without tools.hooks the calls of clients are no matter of tool hooks', asy
 const ask = '#!/bin/sh\necho \'{"allow": false, "ask": true, "reason": "please"}\'\n';
 
 test.each(['error', 'answer'])(
-  'a call that waits is told with on_deny: %s, and given when the request comes again',
+  'a waiting call is reported with on_deny: %s, and released when the request is repeated',
   async (onDeny) => {
     const settings = `tools: {hooks: true, pending: refuse}, on_deny: ${onDeny}`;
     const hook = 'asks: {command: ./ask.sh, hook: tool, phases: [before_execution]}';
@@ -85,7 +85,7 @@ test.each(['error', 'answer'])(
   },
 );
 
-test('edited arguments of a tool that the config does not declare are taken as they are', async () => {
+test('edited arguments of an undeclared tool are accepted as they are', async () => {
   const hook = 'asks: {command: ./ask.sh, hook: tool, phases: [before_execution]}';
   await using opened = await open(hook, 'tools: {hooks: true}', { 'ask.sh': ask }, answerWith([rm]));
   await opened.gateway.post(path, body);

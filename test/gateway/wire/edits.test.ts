@@ -14,14 +14,14 @@ describe('changes of a JSON text', () => {
     ['[1, 2, 3]', [1], '[1, 3]'],
     ['[1, 2, 3]', [2], '[1, 2]'],
     ['[ 1 , 2 ]', [0, 1], '[  ]'],
-  ])('take elements out: %s without %j', (source, indexes, left) => {
+  ])('remove elements: %s without %j', (source, indexes, left) => {
     const edits = new Edits(source);
     const list = openPlace(source);
     for (const index of indexes) edits.remove(list, index);
     expect(edits.apply()).toBe(left);
   });
 
-  it('change, take out and put in members and elements, whatever the spaces', () => {
+  it('change, remove and insert members and elements, whatever the whitespace', () => {
     const source = '{ "a" : [ "x" , "y" ] , "b" : {"c":1} , "d" : 2 }';
     const edits = new Edits(source);
     const root = openPlace(source);
@@ -37,7 +37,7 @@ describe('changes of a JSON text', () => {
     expect(JSON.parse(edits.apply())).toEqual({ a: ['first', 'x!', 'y!', 'last'], d: 2, 'e"': 3 });
   });
 
-  it('leave what JSON.parse reads as if the value had been changed', () => {
+  it('leave what JSON.parse reads after changing the value directly', () => {
     const spaced = fc.constantFrom(0, 1, 2);
     fc.assert(
       fc.property(

@@ -17,7 +17,7 @@ const vector = (embedding: unknown, more: object = {}) => ({
 });
 
 describe('a request for embeddings', () => {
-  it('tells each text as a message of the user', () => {
+  it('shows hooks each text as a user message', () => {
     const { payload, places } = open(['a', 'b'], { user: 'ann', encoding_format: 'base64', dimensions: 3 });
     expect(payload.messages).toEqual([
       { role: 'user', content: 'a' },
@@ -43,7 +43,7 @@ describe('a request for embeddings', () => {
     );
   });
 
-  it('is the same string unless something changes, which the config has to allow', () => {
+  it('is the same string unless something changes, which the config must allow', () => {
     const request = open(['a', 'b']);
     const messages = request.payload.messages.map(({ role, content }) => ({ role, content: `${content}!` }));
     expect(request.write(request.payload, 'e')).toBe('{"model":"e","input":["a","b"]}');

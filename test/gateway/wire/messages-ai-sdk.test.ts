@@ -75,7 +75,7 @@ test.each(
   Object.entries(scenes).flatMap(([name, run]) =>
     ['{}', '{stream: windowed}'].map((gateway) => ({ name, run, gateway })),
   ),
-)('$name of the AI SDK sees and is seen through a gateway as direct: $gateway', async ({ run, gateway }) => {
+)('$name of the AI SDK behaves through a gateway as it does directly: $gateway', async ({ run, gateway }) => {
   const direct = await play(run, undefined);
   expect(direct.seen).toHaveLength(2);
   expect(await play(run, gateway)).toEqual(direct);

@@ -57,7 +57,7 @@ const answer = [
 const cleaned = JSON.parse(JSON.stringify(answer).replaceAll('Jane', '[name]'));
 
 test.each(['{}', '{stream: windowed}'])(
-  'what hooks take out reaches neither the model nor the client: %s',
+  'what hooks remove reaches neither the model nor the client: %s',
   async (gateway) => {
     await using opened = await open({ message: message(answer, { stop_reason: 'tool_use' }) }, gateway);
     const whole = await opened.client.messages.create(ask('I am Jane.'));
@@ -88,7 +88,7 @@ const denied = {
   errorCode: 'content_filter',
 };
 
-test('a denied question is an error that the SDK does not retry, and never goes upstream', async () => {
+test('a denied request is an error that the SDK does not retry, and never goes upstream', async () => {
   await using opened = await open({ message: message([text('hi')]) });
   expect(await errorOf(opened.client.messages.create(ask('forbidden')))).toEqual(denied);
   expect(await errorOf(opened.client.messages.stream(ask('forbidden')).finalMessage())).toEqual(denied);
@@ -107,7 +107,7 @@ test('a denied answer is withheld, streamed or not', async () => {
   expect(opened.upstream.seen).toHaveLength(2);
 });
 
-test('an answer that is denied in its middle ends in an error, and what is denied has not gone out', async () => {
+test('an answer that is denied midway ends in an error, and the denied text is not sent', async () => {
   const long = `${'All is well here. '.repeat(20)}forbidden`;
   await using opened = await open({ message: message([text(long)]) }, '{stream: windowed, window: 100}');
   let said = '';
@@ -123,7 +123,7 @@ test('an answer that is denied in its middle ends in an error, and what is denie
   expect(said).not.toContain('forb');
 });
 
-test('on_deny: answer gives the refusal of the API', async () => {
+test('on_deny: answer returns the API’s own refusal', async () => {
   await using opened = await open({ message: message([text('a forbidden word')]) }, '{on_deny: answer}');
   const whole = await opened.client.messages.create(ask('hi'));
   const streamed = await opened.client.messages.stream(ask('hi')).finalMessage();
@@ -131,7 +131,7 @@ test('on_deny: answer gives the refusal of the API', async () => {
     expect([stop_reason, JSON.stringify(content).includes('forbidden')]).toEqual(['refusal', false]);
 });
 
-test('an error of the upstream is judged, too', async () => {
+test('an upstream error is judged, too', async () => {
   const error = (said: string) => ({ type: 'error', error: { type: 'api_error', message: said } });
   await using opened = await open({ status: 400, error: error('Jane has a forbidden word') });
   expect(await errorOf(opened.client.messages.create(ask('hi')))).toEqual(denied);
@@ -141,7 +141,7 @@ test('an error of the upstream is judged, too', async () => {
   });
 });
 
-test('a client that goes away ends the call of the upstream', async () => {
+test('a client that disconnects ends the upstream call', async () => {
   const begun =
     'event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}\n\n';
   await using opened = await open({ open: begun });

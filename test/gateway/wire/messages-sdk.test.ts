@@ -66,7 +66,7 @@ const ownHeaders = new Set([
 ]);
 
 describe.each(Object.entries(modes))('the SDK of Anthropic, streams %s', (_, gateway) => {
-  test.each(messageScenes)('sees and is seen through a gateway as direct: $title', async (scene) => {
+  test.each(messageScenes)('behaves through a gateway as it does directly: $title', async (scene) => {
     const direct = await play(scene, undefined);
     expect(await play(scene, gateway)).toEqual(direct);
   });

@@ -49,7 +49,7 @@ const delta = (type: string) => ({
 });
 
 test.each(['chat', 'responses', 'messages'] as const)(
-  '%s: an event passes unread by its own name only',
+  '%s: an event passes unread only by its exact name',
   (endpoint) => {
     expect(takes(endpoint, [event('vendor.limits')])).toBe(true);
     expect(takes(endpoint, [event('vendor.other')])).toBe(false);
@@ -57,7 +57,7 @@ test.each(['chat', 'responses', 'messages'] as const)(
   },
 );
 
-test('a delta of Messages passes unread by its own name only', () => {
+test('a delta of Messages passes unread only by its exact name', () => {
   expect(takes('messages', [...begun, delta('vendor.limits')])).toBe(true);
   expect(kinds.filter((kind) => takes('messages', [...begun, delta(kind)]))).toEqual([]);
 });

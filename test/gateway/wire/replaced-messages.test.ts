@@ -7,7 +7,7 @@ const user = (content: string, more: object = {}): ChatMessage => ({ role: 'user
 const places = (sent: ChatMessage[], replaced: ChatMessage[]) =>
   alignReplaced(sent, replaced).map(({ index, isSame }) => [index, isSame]);
 
-describe('messages that hooks gave back', () => {
+describe('messages that hooks returned', () => {
   const sent = [user('a'), user('b'), user('c')];
 
   it.each<[string, ChatMessage[], unknown]>([
@@ -61,7 +61,7 @@ describe('messages that hooks gave back', () => {
     expect(places(sent, replaced)).toEqual(expected);
   });
 
-  it('are the same whatever the order of keys, but not with other digits', () => {
+  it('match in any order of keys, but not with other digits', () => {
     const call = (args: string): ChatMessage => ({
       role: 'assistant',
       content: '',

@@ -151,7 +151,7 @@ group('a composed value', () => {
     expect(() => see([{ type: 'text', text: ['x'] }], content)).toThrow(refused(502, 'upstream_invalid'));
   });
 
-  it('may be a list of messages, each seen by itself', () => {
+  it('may be a list of messages, each shown separately', () => {
     const shape: Shape = {
       members: {
         choices: { each: { members: { message: { members: { content }, as: '' } } }, as: 'choice' },
@@ -287,7 +287,7 @@ group('a list of blocks', () => {
   const text = (said: string, more = {}) => ({ type: 'text', text: said, ...more });
   const result = (id: string, content: string) => ({ type: 'result', of: id, content });
 
-  it('has elements that are messages of their own, and what stands between them is one too', () => {
+  it('has elements that are separate messages, and what lies between them is one too', () => {
     const kinds = fc.constantFrom('text', 'result');
     fc.assert(
       fc.property(fc.array(kinds, { maxLength: 12 }), (list) => {
@@ -311,7 +311,7 @@ group('a list of blocks', () => {
     );
   });
 
-  it('tells paths of an own message from there, and names its place in errors', () => {
+  it('gives paths relative to a separate message, and names its place in errors', () => {
     const content = [text('a', { note: 1 }), { ...result('r', 'b'), note: 2 }];
     expect(see({ content }, apart).messages.map(({ other: rest }) => rest.json?.text)).toEqual([
       '{"content[0].note":1}',
@@ -322,7 +322,7 @@ group('a list of blocks', () => {
     );
   });
 
-  it('has kinds that a member tells', () => {
+  it('has kinds that a member selects', () => {
     const page = (source: unknown) => ({ type: 'page', source });
     const read = see([page({ type: 'text', data: 'hi', mood: 1 })], { items: block });
     expect(told(read)).toMatchObject({ content: 'hi', parts: [{ type: 'document', text: 'hi' }] });
@@ -334,7 +334,7 @@ group('a list of blocks', () => {
     );
   });
 
-  it('refuses bytes in any place of a result that is shown whole', () => {
+  it('refuses bytes anywhere in a result that is shown whole', () => {
     const file = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
     fc.assert(
       fc.property(fc.array(fc.constantFrom('list', 'object'), { maxLength: 5 }), (path) => {
@@ -353,7 +353,7 @@ group('a list of blocks', () => {
   const changed = (value: unknown, change: (message: ChatMessage) => ChatMessage): unknown =>
     JSON.parse(write(value, items, change, { dropsEmpty: true }));
 
-  it('loses the citations that a hook does not repeat, and null stands where all have gone', () => {
+  it('loses the citations that a hook does not repeat, and has null where all are gone', () => {
     const cited = [text('a', { citations: [{ url: 'x' }, { url: 'y' }] })];
     const keep = (list: unknown) => changed(cited, (message) => ({ ...message, citations: list }));
     expect(keep(undefined)).toEqual([text('a', { citations: null })]);
@@ -361,7 +361,7 @@ group('a list of blocks', () => {
     expect(() => keep([{ url: 'z' }])).toThrow(unwritable);
   });
 
-  it('loses an encrypted copy when the text beside it changes, and keeps it else', () => {
+  it('loses an encrypted copy only when its text changes', () => {
     const summary = [{ type: 'summary', content: 'said', copy: sealed }];
     const put = (rest: unknown) => changed(summary, (message) => ({ ...message, other: rest }));
     expect(put({ '[0].content': 'said' })).toEqual(summary);
@@ -372,7 +372,7 @@ group('a list of blocks', () => {
     );
   });
 
-  it('has a new text behind its first reasoning', () => {
+  it('has a new text after its first reasoning', () => {
     const thought = { type: 'thinking', thinking: 'hm', signature: sealed };
     const page = { type: 'page', source: { type: 'text', data: 'x' } };
     expect(changed([thought], (message) => ({ ...message, content: 'new' }))).toEqual([
@@ -388,7 +388,7 @@ group('a list of blocks', () => {
     ).toEqual([thought, text('new', { citations: null })]);
   });
 
-  it('tells of signed reasoning what is left of it', () => {
+  it('reports what is left of signed reasoning', () => {
     const value = ['one ', 'two'].map((thinking) => ({ type: 'thinking', thinking, signature: sealed }));
     const seen = see(value, items);
     const sent = told(seen);
@@ -398,7 +398,7 @@ group('a list of blocks', () => {
     expect(JSON.parse(edits.apply())).toEqual(value.slice(0, 1));
   });
 
-  it('ends with a word of the API or not at all', () => {
+  it('ends with a stop reason of the API or with none', () => {
     const shape: Shape = {
       members: { end: { show: 'finish', words: { done: 'stop', no: 'refusal' }, aliases: { safety: 'no' } } },
     };
@@ -439,7 +439,7 @@ group('what hooks see', () => {
     });
   });
 
-  it('has no result of a call without one, and the files of a result among its parts', () => {
+  it('has no call for a result without one, and lists the files of a result among its parts', () => {
     const shape: Shape = {
       show: 'call',
       id: 'id',
@@ -457,7 +457,7 @@ group('what hooks see', () => {
     ]);
   });
 
-  it('has bytes nowhere, if `opaque` lists them and they are base64', () => {
+  it('has no text in bytes that `opaque` lists and that are base64', () => {
     const shape: Shape = { members: { type: 'id', result: { bytes: 'image' } } };
     expect(see({ result: null }, shape).isEmpty).toBe(true);
     expect(see({ result: 'AAAA' }, shape, media).isEmpty).toBe(true);
@@ -472,12 +472,12 @@ group('what hooks see', () => {
 group('a changed message', () => {
   const change = (more: object) => write(sample, message, (sent) => ({ ...sent, ...more }));
 
-  it('is the same bytes when nothing differs but its copies', () => {
+  it('is the same bytes when only its copies differ', () => {
     const source = '{ "content" : "\\u0041", "x": 1.00 }';
     expect(write(source, message, (sent) => sent)).toBe(source);
   });
 
-  it('has new texts at their places, and the same text under two names twice', () => {
+  it('has new texts in their places, and the same text under two names twice', () => {
     expect(JSON.parse(change({ reasoning: 'because', refusal: '' }))).toEqual({
       ...sample,
       reasoning: 'because',
@@ -509,14 +509,14 @@ group('a changed message', () => {
     ['base64 of a text', { data: Buffer.from('Maria').toString('base64') }],
     ['hexadecimal of a text', Buffer.from('Maria Schmidt').toString('hex')],
     ['something encrypted', sealed],
-  ])('loses %s beside it, though they are repeated', (_what, copy) => {
+  ])('drops %s when the text changes, even if the hook repeats it', (_what, copy) => {
     const body = JSON.stringify({ content: 'Maria', copy, plain: 'a word' });
     expect(write(body, message, (sent) => ({ ...sent, content: 'X' }))).toBe(
       '{"content":"X", "plain":"a word"}'.replace(', ', ','),
     );
   });
 
-  it('has changed arguments, names and results where they stand', () => {
+  it('has changed arguments, names and results in their places', () => {
     const [first, shell, search] = sample.calls;
     const calls = [
       { id: 'c1', name: 'g', args: { b: 2 } },
@@ -536,7 +536,7 @@ group('a changed message', () => {
     expect(written.content[3].content).toEqual([{ a: 2 }]);
   });
 
-  it('keeps a signed text as it is, or loses its entry', () => {
+  it('keeps a signed text unchanged, or loses its entry', () => {
     const signed: Shape = {
       members: {
         content: {

@@ -102,7 +102,7 @@ describe('a text/event-stream', () => {
     );
   });
 
-  it('is refused when an event is too long, also one that never ends, or is all comments', () => {
+  it('is refused when an event is too long, also if it never ends or is all comments', () => {
     const long = encoder.encode('x'.repeat(101));
     for (const start of ['data: ', 'data', ': ', 'event: '])
       expect(() => parse(Uint8Array.from([...encoder.encode(start), ...long]), [], 100)).toThrow('too long');

@@ -3,7 +3,7 @@ import { decodeUtf8, openStrictly } from '../../../src/gateway/wire/place.ts';
 
 const fail = (problem: string) => new Error(problem);
 
-describe('a body that is opened strictly', () => {
+describe('a body that is parsed strictly', () => {
   it.each([
     ['{"a":1,"a":2}', 'has a key twice'],
     ['{"x":[{"a":1,"b":{},"a":2}]}', 'has a key twice'],
@@ -19,7 +19,7 @@ describe('a body that is opened strictly', () => {
     expect(() => openStrictly(text, fail)).toThrow(problem);
   });
 
-  it('may have the same key in different objects, and as deep as allowed', () => {
+  it('may repeat a key in different objects, and nest as deeply as allowed', () => {
     expect(openStrictly('{"a":{"a":[{"a":1},{"a":2}]},"b":{"a":1}}', fail).kind).toBe('object');
     expect(openStrictly('[[1]]', fail, 2).kind).toBe('array');
     expect(() => openStrictly('[[1]]', fail, 1)).toThrow('nested');

@@ -37,7 +37,7 @@ const weather = {
 };
 
 describe('a chat answer', () => {
-  it('tells hooks each choice as a message of its own', () => {
+  it('shows hooks each choice as a separate message', () => {
     const body = completion(
       { content: 'A' },
       {},
@@ -74,7 +74,7 @@ describe('a chat answer', () => {
     ]);
   });
 
-  it('tells reasoning, refusals, citations and everything beside them', () => {
+  it('shows hooks reasoning, refusals, citations and every other member', () => {
     const annotations = [
       {
         type: 'url_citation',
@@ -131,7 +131,7 @@ describe('a chat answer', () => {
     expect(() => read(body)).toThrow(refused(code));
   });
 
-  it('tells what is said in speech that may pass, which may only be left out', () => {
+  it('shows hooks the transcript of permitted audio, which they may only remove', () => {
     const body = completion({
       content: null,
       audio: { id: 'a', data: 'AAAA', transcript: 'hello', expires_at: 1 },
@@ -151,7 +151,7 @@ describe('a chat answer', () => {
     expect(() => rewrite(body, { parts: [{ ...told, transcript: 'bye' }] }, media)).toThrow(unwritable);
   });
 
-  it('with an error in the place of choices is judged as one', () => {
+  it('is judged as an error if it has an error instead of choices', () => {
     expect(read({ error: { message: 'rate limited', code: 429 } }).messages).toEqual([
       {
         role: 'assistant',
@@ -164,7 +164,7 @@ describe('a chat answer', () => {
 });
 
 describe('a chat answer that hooks have changed', () => {
-  it('is the very same string when nothing differs', () => {
+  it('is the same string when nothing differs', () => {
     const body =
       '{ "id":"x","object":"chat.completion","choices" : [ {"index":0,"message":{"role":"assistant","content":"\\u0041"},"finish_reason":"stop"} ] }';
     const answer = read(body);
@@ -172,7 +172,7 @@ describe('a chat answer that hooks have changed', () => {
     expect(answer.write(answer.messages.map((message) => ({ ...message, meta: { mark: 1 } })))).toBe(body);
   });
 
-  it('has the new text at its place, and all other choices as they were', () => {
+  it('has the new text in its place, and all other choices unchanged', () => {
     const body =
       '{"choices":[{"index":0,"message":{"role":"assistant","content":"A"}, "x":1.0},{"index":1,"message":{"role":"assistant","content":"B" }}]}';
     const answer = read(body);
@@ -212,7 +212,7 @@ describe('a chat answer that hooks have changed', () => {
     });
   });
 
-  it('loses the tokens of a changed text, and the copies of a changed reasoning, though they are repeated', () => {
+  it('loses the tokens of a changed text and the copies of a changed reasoning, even if the hook repeats them', () => {
     const body = completion(
       { content: 'secret', reasoning: 'secret', reasoning_details: [{ text: 'secret' }] },
       { logprobs: { content: [{ token: 'secret' }] } },
@@ -228,7 +228,7 @@ describe('a chat answer that hooks have changed', () => {
     });
   });
 
-  it('has a reason for its end that fits its tool calls', () => {
+  it('has a finish reason that fits its tool calls', () => {
     const calls = [{ id: 'a', name: 'f', args: { x: 1 } }];
     expect(rewrite(completion({ content: 'A' }), { content: 'A', tool_calls: calls })).toMatchObject({
       message: { tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] },
@@ -242,7 +242,7 @@ describe('a chat answer that hooks have changed', () => {
     ).toMatchObject({ finish_reason: 'stop' });
   });
 
-  it('has fewer citations, or others', () => {
+  it('has fewer or other citations', () => {
     const cite = (url: string) => ({
       type: 'url_citation',
       url_citation: { start_index: 0, end_index: 1, url, title: url },
@@ -287,7 +287,7 @@ describe('an error of an upstream', () => {
     ['that is a list', '["bad"]', '', { body: ['bad'] }],
     ['that is HTML', '<html>bad</html>', '<html>bad</html>', undefined],
     ['that is empty', '', '', undefined],
-  ])('%s is told', (_what, body, content, other) => {
+  ])('%s is shown to hooks', (_what, body, content, other) => {
     const answer = chatCodec.readError(body);
     const [message] = answer.messages;
     expect(message?.content).toBe(content);
@@ -296,7 +296,7 @@ describe('an error of an upstream', () => {
     expect(answer.write(answer.messages)).toBe(body);
   });
 
-  it('is changed at its place', () => {
+  it('is changed in its place', () => {
     const answer = chatCodec.readError('{ "error":{"message":"my secret","type":"t secret"} }');
     expect(answer.write([{ role: 'assistant', content: 'x' }])).toBe('{ "error":{"message":"x"} }');
     expect(chatCodec.readError('secret').write([{ role: 'assistant', content: 'x' }])).toBe('x');

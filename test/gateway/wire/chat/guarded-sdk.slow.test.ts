@@ -78,7 +78,7 @@ async function readText({ client }: { readonly client: OpenAI }): Promise<{ text
 const modes = ['{}', '{stream: windowed, window: 12}'];
 
 describe.each(modes)('the SDK of OpenAI and hooks that decide, with %s', (gateway) => {
-  test('gets a typed error, once, for a request that is denied', async () => {
+  test('gets one typed error for a denied request', async () => {
     await using opened = await open([{ body: {} }], gateway);
     const error: unknown = await opened.client.chat.completions
       .create(ask('FORBIDDEN'))
@@ -88,7 +88,7 @@ describe.each(modes)('the SDK of OpenAI and hooks that decide, with %s', (gatewa
     expect(opened.upstream.seen).toEqual([]);
   });
 
-  test('never sees a word that is denied in a stream, however it is split', async () => {
+  test('never sees a denied word in a stream, however it is split', async () => {
     await using opened = await open([told('a long enough beginning FORBIDDEN end')], gateway);
     const { text, error } = await readText(opened);
     expect(error).toMatchObject({ code: 'content_filter' });
@@ -96,7 +96,7 @@ describe.each(modes)('the SDK of OpenAI and hooks that decide, with %s', (gatewa
     expect(opened.upstream.seen).toHaveLength(1);
   });
 
-  test('sees a stream with other words where hooks have changed it', async () => {
+  test('sees a stream with the words that hooks have changed', async () => {
     await using opened = await open([told('Dear Ann, this is long enough for Ann and me.')], gateway);
     const completion = await opened.client.chat.completions.stream(ask('x')).finalChatCompletion();
     expect(completion.choices[0]?.message.content).toBe(
@@ -104,7 +104,7 @@ describe.each(modes)('the SDK of OpenAI and hooks that decide, with %s', (gatewa
     );
   });
 
-  test('sees tool calls with other arguments where hooks have changed them', async () => {
+  test('sees tool calls with the arguments that hooks have changed', async () => {
     await using opened = await open([called('{"to":"Ann","n":1.50}')], gateway);
     const completion = await opened.client.chat.completions.stream(ask('x')).finalChatCompletion();
     expect(completion.choices[0]?.message.tool_calls).toMatchObject([
@@ -113,7 +113,7 @@ describe.each(modes)('the SDK of OpenAI and hooks that decide, with %s', (gatewa
     expect(completion.choices[0]?.finish_reason).toBe('tool_calls');
   });
 
-  test('sends an upstream nothing that hooks took out, wherever it stood', async () => {
+  test('sends an upstream nothing that hooks removed, wherever it was', async () => {
     await using opened = await open(
       [
         {
@@ -157,7 +157,7 @@ describe.each(modes)('the SDK of OpenAI and hooks that decide, with %s', (gatewa
     expect(sent.split('[NAME]')).toHaveLength(10);
   });
 
-  test('gets what hooks leave of an error of the upstream', async () => {
+  test('gets what hooks leave of an upstream error', async () => {
     await using opened = await open(
       [{ status: 400, body: { error: { message: 'bad Ann', type: 'x', code: null } } }],
       gateway,
@@ -177,7 +177,7 @@ describe.each(modes)('the SDK of OpenAI and hooks that decide, with %s', (gatewa
     expect(text.includes('text')).toBe(false);
   });
 
-  test('ends the call of the upstream when it goes away', async () => {
+  test('ends the upstream call when it disconnects', async () => {
     await using opened = await open(
       [
         {

@@ -32,7 +32,7 @@ const weather = {
 };
 
 describe('a chat request', () => {
-  it('tells hooks every role', () => {
+  it('shows hooks every role', () => {
     const { messages, system_prompt, round } = told([
       { role: 'system', content: 'Be kind.' },
       {
@@ -64,7 +64,7 @@ describe('a chat request', () => {
     ]);
   });
 
-  it('tells calls of the older form and custom tools, and finds the call of each result', () => {
+  it('shows hooks legacy calls and custom tools, and finds the call of each result', () => {
     const request = open({
       model: 'm',
       messages: [
@@ -96,7 +96,7 @@ describe('a chat request', () => {
     expect(request.places).toEqual([0, 1, 2, 3, 4, 5].map((index) => `messages[${index}]`));
   });
 
-  it('tells the rest of its body with its exact texts, and no figures of known settings', () => {
+  it('shows hooks the rest of its body with its exact texts, without the numbers of known settings', () => {
     const body =
       '{"model":"m","messages":[],"temperature":0.5,"n":2,"stream":true,"stream_options":{"include_usage":true},' +
       '"user":"ann","seed":12345678901234567890,"max_tokens":7,"tools":[{"type":"function","function":{"name":"f",' +
@@ -113,7 +113,7 @@ describe('a chat request', () => {
     expect([request.model, request.isStream, request.choices, request.maxTokens]).toEqual(['m', true, 2, 7]);
   });
 
-  it('tells pictures, sounds and files without their bytes, and the text of text files', () => {
+  it('shows hooks pictures, audio and files without their bytes, and the text of text files', () => {
     const { messages } = told(
       [
         {
@@ -219,7 +219,7 @@ describe('a chat request', () => {
 });
 
 describe('a chat request that hooks have changed', () => {
-  it('is the very same string when nothing differs, or only marks do', () => {
+  it('is the same string when nothing differs, or only marks do', () => {
     const body = '{ "model":"m",\n "messages" : [ {"role":"user","content":"\\u0041 \\/ b", "x": 1.0} ] }';
     const request = open(body);
     expect(request.write(request.payload, 'm')).toBe(body);
@@ -230,7 +230,7 @@ describe('a chat request that hooks have changed', () => {
     expect(request.write(request.payload, 'up"stream')).toBe(body.replace('"m"', '"up\\"stream"'));
   });
 
-  it('has the new texts at their places', () => {
+  it('has the new texts in their places', () => {
     const body =
       '{"model":"m","messages":[{"role":"system","content":"S"},{"role":"user","content":"A", "n" : 1.0},{"role":"user","content":"B"}]}';
     const request = open(body);
@@ -268,7 +268,7 @@ describe('a chat request that hooks have changed', () => {
     });
   });
 
-  it('may lose messages and get plain ones', () => {
+  it('may lose messages and gain plain ones', () => {
     const messages = ['a', 'b', 'c'].map((content) => ({ role: 'user', content }));
     const rewrite = (list: ChatMessage[]) => changed({ messages }, () => ({ messages: list }));
     expect(
@@ -314,7 +314,7 @@ describe('a chat request that hooks have changed', () => {
     });
   });
 
-  it('keeps pictures where they were', () => {
+  it('keeps pictures in their places', () => {
     const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
     const content = [{ type: 'text', text: 'secret ' }, picture, { type: 'text', text: 'end' }];
     const body = { messages: [{ role: 'user', content }] };
@@ -393,7 +393,7 @@ describe('a chat request that hooks have changed', () => {
     });
   });
 
-  it('has changes of the rest at their places', () => {
+  it('has changes of other members in their places', () => {
     const body = { user: 'ann', metadata: { a: 'x' }, messages: [] };
     expect(changed(body, () => ({ other: new Json('{"metadata":{"a":"y"},"stop":["z"]}') }))).toEqual({
       model: 'm',
@@ -403,7 +403,7 @@ describe('a chat request that hooks have changed', () => {
     });
   });
 
-  it('has fewer tools, or others of them described', () => {
+  it('has fewer tools, or other descriptions of them', () => {
     const tool = (name: string) => ({
       type: 'function',
       function: { name, description: name, parameters: {} },

@@ -77,7 +77,7 @@ const ownHeaders = new Set([
   ...['sec-fetch-mode', 'authorization'],
 ]);
 
-describe.each(Object.entries(modes))('through a gateway %s, as direct', (_, mode) => {
+describe.each(Object.entries(modes))('through a gateway %s, as without one', (_, mode) => {
   let server: TestServer;
 
   beforeAll(async () => {

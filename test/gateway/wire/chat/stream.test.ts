@@ -37,7 +37,7 @@ const stop = frame({}, { finish_reason: 'stop' });
 
 describe('a chat stream', () => {
   it.each(Object.entries(streams))(
-    'with %s is put together as the SDK of OpenAI does',
+    'with %s is assembled as the SDK of OpenAI does',
     async (_what, frames) => {
       const text = streamOf(frames);
       expect(JSON.parse(readStream(text).answer.body)).toEqual(await assemble(text));
@@ -45,7 +45,7 @@ describe('a chat stream', () => {
   );
 
   it.each(Object.entries(streams))(
-    'with %s is written by a writer as a stream of the same answer',
+    'with %s is written as a stream of the same answer',
     async (_what, frames) => {
       const { answer } = readStream(streamOf(frames));
       const written = new ChatStreamWriter(request).finish(answer.body);
@@ -55,7 +55,7 @@ describe('a chat stream', () => {
   );
 
   it.each(Object.entries(streams))(
-    'with %s goes on behind what may go out before the end',
+    'with %s continues after what may be sent before the end',
     (_what, frames) => {
       const events = eventsOf(streamOf(frames));
       const { answer, parts } = readStream(streamOf(frames));
@@ -73,7 +73,7 @@ describe('a chat stream', () => {
     },
   );
 
-  it('tells what is text, what tells nothing, and what waits for the decision', () => {
+  it('separates text, data without text, and what waits for the decision', () => {
     const { parts } = readStream(
       streamOf([
         role,
@@ -140,7 +140,7 @@ describe('a chat stream', () => {
     );
   });
 
-  it('loses no text of members that come again', () => {
+  it('loses no text of repeated members', () => {
     const details = (text: string) => ({ reasoning_details: [{ type: 'reasoning.text', index: 0, text }] });
     const { answer } = readStream(
       streamOf([
@@ -262,7 +262,7 @@ describe('a chat stream', () => {
     expect(readStream(written).answer.messages).toEqual(answer.messages);
   });
 
-  it('names an event that hooks cannot read, and lets it pass where the config does', () => {
+  it('names an event that hooks cannot read, and lets it pass if the config allows it', () => {
     const [event] = eventsOf('event: codex.rate_limits\ndata: {"note":"x"}\n\n');
     if (event === undefined) throw new Error('missing');
     expect(() => new ChatStreamReader(strict).push(event)).toThrow(
@@ -295,12 +295,12 @@ describe('a chat stream', () => {
     'data: {"error":{"message":"x"}}\n\n',
     'event: error\ndata: {"error":{"message":"x"}}\n\n',
     'event: error\ndata: {"message":"x"}\n\n',
-  ])('tells an error: %j', (text) => {
+  ])('shows hooks an error: %j', (text) => {
     const [event] = eventsOf(text);
     expect(event && new ChatStreamReader(strict).push(event)).toEqual({ kind: 'error' });
   });
 
-  it('is put together from a hundred thousand frames', () => {
+  it('is assembled from a hundred thousand frames', () => {
     const logprobs = { content: [{ token: 'a' }] };
     const one = `data: ${JSON.stringify(frame({ content: 'a', reasoning_details: [{ index: 0, text: 'b' }] }, { logprobs }))}\n\n`;
     const text = streamOf([role]).replace('data: [DONE]\n\n', '') + one.repeat(100_000) + streamOf([stop]);
@@ -315,7 +315,7 @@ describe('a writer of a chat stream', () => {
   };
   const text = streamOf([role, frame({ content: 'Hello ' }), frame({ content: 'Ann' }), stop]);
 
-  it('writes new text on channels, and the rest of what begins with it', () => {
+  it('writes new text on channels, and the rest of a text whose beginning was sent', () => {
     const writer = new ChatStreamWriter(request);
     const [first] = eventsOf(text);
     if (first === undefined) throw new Error('missing');
@@ -336,7 +336,7 @@ describe('a writer of a chat stream', () => {
     expect(() => ended.finish(changed(text, 'Hello Ann!'))).toThrow(unwritable);
   });
 
-  it('opens a channel that nothing came before', () => {
+  it('opens a channel that has no earlier text', () => {
     const writer = new ChatStreamWriter(request);
     const whole =
       writer.text({ key: '0.reasoning', choice: 0, member: 'reasoning' }, 'why') +
@@ -344,7 +344,7 @@ describe('a writer of a chat stream', () => {
     expect(readStream(whole).answer.messages[0]).toMatchObject({ reasoning: 'why', content: 'A' });
   });
 
-  it('keeps clients awake with what adds nothing', () => {
+  it('keeps clients awake with frames that add nothing', () => {
     const writer = new ChatStreamWriter(request);
     const early = writer.wait();
     const events = eventsOf(text);
@@ -357,13 +357,13 @@ describe('a writer of a chat stream', () => {
     expect(early).toBe(': ping\n\n');
   });
 
-  it('passes on data alone, under no name but that of an error', () => {
+  it('forwards only data, under no event name except the error’s', () => {
     const writer = new ChatStreamWriter(request);
     expect(writer.verbatim({ event: 'message', data: '[DONE]' })).toBe('data: [DONE]\n\n');
     expect(writer.verbatim({ event: 'error', data: '{}' })).toBe('event: error\ndata: {}\n\n');
   });
 
-  it('ends with an error, or with a stand-in', async () => {
+  it('ends with an error or a replacement answer', async () => {
     const refusal = { status: 400, code: 'content_filter', message: 'withheld', isRetryable: false };
     expect(new ChatStreamWriter(request).fail(refusal)).toBe(
       'data: {"error":{"message":"withheld","type":"invalid_request_error","param":null,"code":"content_filter"}}\n\n',

@@ -45,20 +45,20 @@ test('an answer is one message', () => {
   expect(answer.usage).toEqual({ input: 17, output: 34, cachedInput: 5 });
 });
 
-test('a signature that is a text in base64 is told', () => {
+test('a signature that is a Base64 text is shown to hooks', () => {
   const text64 = Buffer.from('call Jane at 555-0199').toString('base64');
   const answer = read(message([{ ...thinking, signature: text64 }]));
   expect(asRead(answer.messages[0]?.['other'])).toEqual({ 'content[0].signature': text64 });
 });
 
-test('citations go with an answer that does not repeat them', () => {
+test('citations are dropped from an answer that does not repeat them', () => {
   const answer = read(message([text('hi', [{ type: 'x', cited_text: 'Jane' }])]));
   const [sent] = asRead(answer.messages);
   const { citations: _, ...rest } = sent as ChatMessage;
   expect(JSON.parse(answer.write([rest as ChatMessage]))).toEqual(message([text('hi')]));
 });
 
-test('a signature that is a text is told', () => {
+test('a signature that is a plain text is shown to hooks', () => {
   const answer = read(message([{ ...thinking, signature: 'call 555-0199 for Jane' }]));
   expect(asRead(answer.messages[0]?.['other'])).toEqual({ 'content[0].signature': 'call 555-0199 for Jane' });
 });
@@ -72,7 +72,7 @@ test.each<[string, unknown]>([
   expect(refusalOf(() => read(body))).toMatchObject({ status: 502 });
 });
 
-test('two readers cannot read an answer differently', () => {
+test('two parsers cannot read an answer differently', () => {
   const twice = JSON.stringify(message([text('a')])).replace('"text":"a"', '"text":"a","text":"b"');
   expect(refusalOf(() => messagesCodec.readAnswer(twice, none, request))).toMatchObject({ status: 502 });
 });
@@ -85,7 +85,7 @@ function change(more: Record<string, unknown>): unknown {
   return JSON.parse(answer.write([{ ...(sent as ChatMessage), ...more }]));
 }
 
-describe('of a changed answer goes what it does not repeat', () => {
+describe('a changed answer loses what it does not repeat', () => {
   test.each<[string, Record<string, unknown>, unknown]>([
     [
       'its calls',
@@ -112,7 +112,7 @@ describe('of a changed answer goes what it does not repeat', () => {
   });
 });
 
-test('a text is put behind the thinking where there was none', () => {
+test('a text follows the thinking where there was none', () => {
   const answer = read(message([thinking, call]));
   const [sent] = asRead(answer.messages);
   expect(JSON.parse(answer.write([{ ...(sent as ChatMessage), content: 'new' }])).content).toEqual([
@@ -141,7 +141,7 @@ describe('an error of the upstream', () => {
     ['of another form', '{"oops":"J\\u0061ne"}', { content: '', other: { oops: 'Jane' } }, '{"oops":"She"}'],
     ['that is no JSON', '<p>Jane</p>', { content: '<p>Jane</p>' }, '<p>She</p>'],
     ['that is a JSON text', '"J\\u0061ne"', { content: 'Jane' }, '"She"'],
-  ])('%s is told, and changed at its place', (_, body, told, written) => {
+  ])('%s is shown to hooks, and changed in its place', (_, body, told, written) => {
     const answer = messagesCodec.readError(body);
     expect(asRead(answer.messages)).toEqual([
       { role: 'assistant', finish_reason: 'error', ...(told as object) },
@@ -154,7 +154,7 @@ describe('an error of the upstream', () => {
   });
 });
 
-test('a count of tokens is figures, and anything else in it is told', () => {
+test('a token count is numbers, and anything else in it is shown to hooks', () => {
   const count = (body: string) => countTokensCodec.readAnswer(body, none, request);
   expect(count('{"input_tokens":3}').messages).toEqual([]);
   const odd = count('{"input_tokens":3,"note":"Jane"}');
@@ -173,7 +173,7 @@ test.each([
   expect(JSON.parse(redacted)).toMatchObject({ content: [{ text: 'J.' }], stop_reason: written });
 });
 
-test('a reason that is no word of the API stays if the hook repeats it', () => {
+test('a stop reason that the API does not define stays if the hook repeats it', () => {
   const answer = read(message([text('Jane')], { stop_reason: 'model_is_tired' }));
   const [sent] = answer.messages;
   expect(sent?.['finish_reason']).toBe('model_is_tired');
@@ -184,7 +184,7 @@ test('a reason that is no word of the API stays if the hook repeats it', () => {
 describe('copies of a changed text', () => {
   const sealed = signature;
 
-  test('bytes, tokens and encodings go with an answer that changes, even if the hook repeats them', () => {
+  test('bytes, tokens and encodings are dropped from a changed answer, even if the hook repeats them', () => {
     const copies = {
       logprobs: [{ token: 'Jane', bytes: [74, 97, 110, 101] }],
       token_ids: [1, 2],
@@ -197,7 +197,7 @@ describe('copies of a changed text', () => {
     expect(JSON.parse(redacted)).toEqual(message([{ ...text('J.'), note: 'kept' }]));
   });
 
-  test('an encrypted copy goes with the text of a compaction', () => {
+  test('an encrypted copy is dropped with the text of a compaction', () => {
     const compaction = { type: 'compaction', content: 'Jane', encrypted_content: sealed, signature: sealed };
     const body = message([text('hi'), compaction]);
     const [sent] = read(body).messages;

@@ -12,7 +12,7 @@ const rules: WireRules = {
 };
 const runs = { numRuns: 300 };
 
-test('every text of a request is told to hooks, wherever it stands', () => {
+test('every text of a request is shown to hooks, wherever it is', () => {
   fc.assert(
     fc.property(requestBody, (body) => {
       const { payload } = messagesCodec.readRequest(spellOddly(body), rules);
@@ -22,7 +22,7 @@ test('every text of a request is told to hooks, wherever it stands', () => {
   );
 });
 
-test('a request that hooks let pass is the very same text', () => {
+test('a request that hooks allow is the same text', () => {
   fc.assert(
     fc.property(requestBody, (body) => {
       const text = spellOddly(body);
@@ -34,7 +34,7 @@ test('a request that hooks let pass is the very same text', () => {
   );
 });
 
-test('every text of an answer is told to hooks, and what they let pass is the very same text', () => {
+test('every text of an answer is shown to hooks, and what they allow is the same text', () => {
   const request = messagesCodec.readRequest('{"model":"m","max_tokens":1,"messages":[]}', rules);
   fc.assert(
     fc.property(answerBody, (body) => {
@@ -47,7 +47,7 @@ test('every text of an answer is told to hooks, and what they let pass is the ve
   );
 });
 
-test('what hooks redact in a request is gone, and nothing else is changed but signed thinking, which goes', () => {
+test('what hooks redact in a request is gone, and only signed thinking is dropped with it', () => {
   fc.assert(
     fc.property(requestBody, (body) => {
       const request = messagesCodec.readRequest(spellOddly(body), rules);
@@ -62,7 +62,7 @@ test('what hooks redact in a request is gone, and nothing else is changed but si
   );
 });
 
-test('what hooks redact in an answer is gone, and nothing else is changed but signed thinking, which goes', () => {
+test('what hooks redact in an answer is gone, and only signed thinking is dropped with it', () => {
   const request = messagesCodec.readRequest('{"model":"m","max_tokens":1,"messages":[]}', rules);
   fc.assert(
     fc.property(answerBody, (body) => {

@@ -118,7 +118,7 @@ describe('a request is refused', () => {
     expect(refusalOf(text)).toMatchObject({ status: 400, code, param, isRetryable: false });
   });
 
-  test('unless the config lets it pass, and then hooks are told of it', () => {
+  test('unless the config lets it pass, and then hooks see it', () => {
     const rules = {
       ...none,
       opaque: new Set(['image', 'hologram']),
@@ -162,7 +162,7 @@ const talk = [
   user([result, { type: 'text', text: 'and?' }]),
 ];
 
-test('messages are told as docs/reference/guard.md says, each result as one of its own', () => {
+test('messages are shown as docs/reference/guard.md says, each result as a separate message', () => {
   const request = messagesCodec.readRequest(body(talk), none);
   expect(asRead(request.payload.messages)).toEqual([
     { role: 'user', content: 'hi' },
@@ -276,7 +276,7 @@ describe('a change that cannot be written exactly denies', () => {
   });
 });
 
-test('a system prompt of blocks is changed in its blocks, and their marks stay', () => {
+test('a system prompt of blocks is changed in its blocks, and keeps their marks', () => {
   const system = [
     { type: 'text', text: 'One.\n\nOf Jane.' },
     { type: 'text', text: 'Two of Jane.', cache_control: { type: 'ephemeral' } },
@@ -297,7 +297,7 @@ test('a system prompt of blocks is changed in its blocks, and their marks stay',
   ]);
 });
 
-test('tools may be taken out, and the rest of a body changed at its place', () => {
+test('tools may be removed, and other members of a body changed in their places', () => {
   const tools = ['a', 'b'].map((name) => ({ name, description: `does ${name}`, input_schema: {} }));
   const request = messagesCodec.readRequest(
     body([], { tools, stop_sequences: ['x'], metadata: { user_id: 'jane' } }),

@@ -122,7 +122,7 @@ describe('a stream is refused with 502 that', () => {
   });
 });
 
-test('what events have beside the answer waits, is told, and goes with what hooks change', () => {
+test('other members of events wait, are shown to hooks, and are dropped with what hooks change', () => {
   const own = reader();
   const odd = [
     begin,
@@ -171,7 +171,7 @@ test('citations and arguments wait for the decision on the whole', () => {
   expect(kinds).toEqual(['free', 'text', 'held', 'echo', 'held', 'held']);
 });
 
-test('arguments that were cut off are told as their text, and written as they came', () => {
+test('truncated arguments are shown as their text, and written unchanged', () => {
   const sent = [
     begin,
     {
@@ -198,7 +198,7 @@ test('arguments that were cut off are told as their text, and written as they ca
 
 describe('a client of the SDK', () => {
   test.each(['refused', 'stop'] as const)(
-    'gets a stand-in (%s) whether or not the message has begun',
+    'gets a replacement answer (%s) whether or not the message has begun',
     async (how) => {
       const body = messagesCodec.substitute?.({ text: 'no', end: how }, 'm') ?? '';
       const expected = { content: [text('no')], stop_reason: how === 'refused' ? 'refusal' : 'end_turn' };
@@ -213,7 +213,7 @@ describe('a client of the SDK', () => {
     },
   );
 
-  test('goes on where filters have begun to tell a text', async () => {
+  test('continues after the text that filters have begun to release', async () => {
     const own = writer();
     const channel = { key: '0', choice: 0, member: 'content' } as const;
     const sent = own.text(channel, 'Hel') + own.wait() + own.text(channel, 'lo');
@@ -242,7 +242,7 @@ describe('a client of the SDK', () => {
   });
 });
 
-test('a stream of 100,000 pieces is read in time that grows with its length', () => {
+test('a stream of 100,000 pieces is read in linear time', () => {
   const own = reader();
   const sent = tellMessage(message([text('x'.repeat(100_000))]), { cut: (all) => [...all] });
   for (const event of eventsOf(sent)) own.push(event);
@@ -277,7 +277,7 @@ test.each([
   { output_tokens: { Jane: 1 } },
   { server_tool_use: { web_search_requests: 'Jane' } },
   { iterations: ['Jane'] },
-])('a stream cannot replace counts that are none: %j', (usage) => {
+])('a stream cannot replace counts that are not numbers: %j', (usage) => {
   const begun = { ...begin, message: message([], { stop_reason: null, usage }) };
   const [key = ''] = Object.keys(usage);
   const counted = { ...end, usage: { [key]: key === 'output_tokens' ? 3 : null, output_tokens: 3 } };

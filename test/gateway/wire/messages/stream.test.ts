@@ -50,7 +50,7 @@ function openWriter() {
   return messagesCodec.stream.writer(request);
 }
 
-test('a stream, however it is cut, is put together as the unstreamed answer, and as the SDK does', async () => {
+test('a stream, however it is split, is assembled to the unstreamed answer, as the SDK does', async () => {
   await fc.assert(
     fc.asyncProperty(answerBody, telling, async (message, how) => {
       const text = tellMessage(message, how);
@@ -63,7 +63,7 @@ test('a stream, however it is cut, is put together as the unstreamed answer, and
   );
 });
 
-test('the events of a stream that hooks let pass leave as they came', () => {
+test('the events of a stream that hooks allow are forwarded unchanged', () => {
   fc.assert(
     fc.property(answerBody, telling, (message, how) => {
       const text = tellMessage(message, how);
@@ -78,7 +78,7 @@ test('the events of a stream that hooks let pass leave as they came', () => {
   );
 });
 
-test('whatever a client has of an unchanged answer, the rest makes it whole', async () => {
+test('the rest completes whatever part of an unchanged answer a client has', async () => {
   await fc.assert(
     fc.asyncProperty(answerBody, telling, fc.nat(), async (message, how, number) => {
       const events = eventsOf(tellMessage(message, how));
@@ -95,7 +95,7 @@ test('whatever a client has of an unchanged answer, the rest makes it whole', as
   );
 });
 
-test('a changed answer is what the SDK reads, and nothing of the old one is left', async () => {
+test('the SDK reads a changed answer, and nothing of the old one is left', async () => {
   await fc.assert(
     fc.asyncProperty(answerBody, telling, async (message, how) => {
       const { answer } = read(eventsOf(tellMessage(message, how)));
@@ -108,7 +108,7 @@ test('a changed answer is what the SDK reads, and nothing of the old one is left
   );
 });
 
-test('of a block that begins whole, the end is what a client lacks', async () => {
+test('a block that begins whole is completed with what a client lacks', async () => {
   const content = [
     { type: 'redacted_thinking', data: '//4AAAA=' },
     { type: 'text', text: 'Hello', citations: null },

@@ -40,13 +40,13 @@ describe('what hooks read of a response', () => {
     ['incomplete', { incomplete_details: { reason: 'content_filter' } }, 'safety'],
     ['failed', { error: { code: 'server_error', message: 'Broken' } }, 'error'],
     ['cancelled', {}, 'cancelled'],
-  ])('says how it ended: %s %j', (status, members, finish) => {
+  ])('has the stop reason: %s %j', (status, members, finish) => {
     const [message] = read(textAnswer('x', { status, ...members })).messages;
     expect(message?.['finish_reason']).toBe(finish);
     expect(status !== 'failed' || stringifyJson(message).includes('Broken')).toBe(true);
   });
 
-  it('leaves out what repeats the request, and shows what does not', () => {
+  it('omits what repeats the request, and shows what does not', () => {
     expect(plain(read(textAnswer('x')).messages[0])['other']).toBeUndefined();
     const other = read(
       textAnswer('x', { instructions: 'Other words.', tools: [{ type: 'function', name: 'new' }] }),
@@ -57,14 +57,14 @@ describe('what hooks read of a response', () => {
     });
   });
 
-  it('leaves out what repeats a request that hooks have changed', () => {
+  it('omits what repeats a request that hooks have changed', () => {
     const own = responsesCodec.readRequest(JSON.stringify(fullRequest), rules);
     own.write({ ...own.payload, system_prompt: 'Be P1.' }, 'gpt-5');
     const body = JSON.stringify(textAnswer('x', { instructions: 'Be P1.' }));
     expect(responsesCodec.readAnswer(body, rules, own).messages[0]?.['other']).toBeUndefined();
   });
 
-  it('is refused for an unknown kind of item, of part, and for what is no response', () => {
+  it('is refused for an unknown item or part, and if it is not a response', () => {
     const codeOf = (body: unknown) => {
       try {
         return read(body).body;
@@ -86,7 +86,7 @@ describe('what hooks read of a response', () => {
 });
 
 describe('a response that hooks have changed', () => {
-  it('loses all that a message of nothing but a text does not repeat', () => {
+  it('loses everything that a text-only message does not repeat', () => {
     const answer = read(fullAnswer);
     const body: unknown = JSON.parse(answer.write([{ role: 'assistant', content: 'No.' }]));
     const part = { type: 'output_text', annotations: [], logprobs: [] };
@@ -114,7 +114,7 @@ describe('a response that hooks have changed', () => {
     });
   });
 
-  it('gets a message where it had calls only', () => {
+  it('gets a message where it had only calls', () => {
     const call = {
       type: 'function_call',
       id: 'fc',
@@ -136,7 +136,7 @@ describe('a response that hooks have changed', () => {
     ]);
   });
 
-  it('keeps texts in their places where a filter changes some of it', () => {
+  it('keeps texts in their places where a filter changes one of them', () => {
     const answer = read(fullAnswer);
     const message = plain(answer.messages[0]);
     const { parts: _, ...rest } = message;
@@ -150,7 +150,7 @@ describe('a response that hooks have changed', () => {
     expect(texts).toEqual(['Here is what I found about [CITY].', 'It rains in [CITY].']);
   });
 
-  it('forgets the tokens of a text that was changed', () => {
+  it('loses the tokens of a changed text', () => {
     const logprobs = [{ token: 'secret', logprob: -1, bytes: [1], top_logprobs: [] }];
     const content = [{ type: 'output_text', text: 'secret', annotations: [], logprobs }];
     const answer = read({
@@ -249,13 +249,13 @@ describe('a call that the client could run', () => {
     return responsesCodec.readAnswer(JSON.stringify({ ...fullAnswer, output: [item] }), rules, own).toolCalls;
   };
 
-  it.each(calls)('is judged whatever stands beside it: $type', (call) => {
+  it.each(calls)('is judged whatever other members it has: $type', (call) => {
     for (const lie of lies)
       for (const tools of [[], [shell('local')], [{ type: 'shell' }, shell('container_auto')]])
         expect(of({ ...call, ...lie }, tools)).toHaveLength(1);
   });
 
-  it('is none of the hosted tools that the request asks for', () => {
+  it('is not one of the hosted tools that the request declares', () => {
     expect(of({ type: 'shell_call', action: {}, environment }, [shell('container_auto')])).toHaveLength(0);
     expect(of({ type: 'shell_call', action: {} }, [shell('container_auto')])).toHaveLength(1);
     const search = { type: 'tool_search_call', arguments: {}, execution: 'server' };

@@ -48,11 +48,11 @@ describe('Codex', () => {
     [{ 'user-agent': 'codex_exec/0.98.0 (Debian 12.0.0; x86_64)' }, true],
     [{ 'user-agent': 'OpenAI/JS 7.57.0' }, false],
     [{}, false],
-  ])('is known by %j: %s', (headers, isKnown) => {
+  ])('is recognised by %j: %s', (headers, isKnown) => {
     expect(isCodex(headers)).toBe(isKnown);
   });
 
-  it('sends requests that are read and written as they are', () => {
+  it('sends requests that are read and written unchanged', () => {
     expect(request.write(request.payload, request.model)).toBe(body);
     expect(request.payload.messages.map(({ role }) => role)).toEqual([
       'system',
@@ -90,7 +90,7 @@ describe('Codex', () => {
       expect(other).toContain(text);
   });
 
-  it('is answered with what the model says', () => {
+  it('receives what the model says', () => {
     expect(readAsCodex(streamOf(textAnswer('All done.')))).toMatchObject({
       text: 'All done.',
       completed: 'resp_1',
@@ -102,7 +102,7 @@ describe('Codex', () => {
     });
   });
 
-  it('gets a refusal as a completed response, other clients as the native one', () => {
+  it('gets a refusal as a completed response, and other clients get the native one', () => {
     const refusal = responsesCodec.substitute?.({ text: 'Not that.', end: 'refused' }, 'gpt-5') ?? '';
     const forCodex = readAsCodex(openWriter().finish(refusal));
     expect(forCodex).toMatchObject({ text: 'Not that.', items: [{ type: 'message' }] });
@@ -112,7 +112,7 @@ describe('Codex', () => {
     expect(native).toContain('event: response.incomplete');
   });
 
-  it('is told of a denial in mid-stream so that it does not ask again', () => {
+  it('gets a denial in mid-stream as an error that it does not retry', () => {
     const refusal = { status: 400, code: 'content_filter', message: 'No.', isRetryable: false };
     expect(readAsCodex(openWriter().fail(refusal)).failed).toBe('invalid_prompt');
     expect(

@@ -24,7 +24,7 @@ function refusalOf(body: unknown, more = {}) {
 }
 
 describe('what hooks read of a request for a response', () => {
-  it('is a message for each item, and all else in `other`', () => {
+  it('is a message for each item, and everything else in `other`', () => {
     const { payload, places, toolResults, maxTokens, isStream } = read(fullRequest);
     const plain: unknown = JSON.parse(stringifyJson(payload.messages));
     expect(plain).toMatchSnapshot();
@@ -56,7 +56,7 @@ describe('what hooks read of a request for a response', () => {
     expect(places).toEqual(['input']);
   });
 
-  it('counts what a model says and calls in one go as one round', () => {
+  it('counts consecutive texts and calls of a model as one round', () => {
     const input = [
       { role: 'user', content: 'go' },
       { type: 'reasoning', id: 'rs', summary: [] },
@@ -68,7 +68,7 @@ describe('what hooks read of a request for a response', () => {
     expect(read({ model: 'm', input }).payload.round).toBe(2);
   });
 
-  it('tells pictures as parts without their bytes, where the config lets them pass', () => {
+  it('shows pictures as parts without their bytes, where the config lets them pass', () => {
     const content = [
       { type: 'input_text', text: 'Look:' },
       { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' },
@@ -96,7 +96,7 @@ describe('what hooks read of a request for a response', () => {
 });
 
 describe('a request for a response that is written', () => {
-  it('is the very same text when nothing was changed, whatever its spelling', () => {
+  it('is the same text when nothing was changed, whatever its spelling', () => {
     const spelt = ` ${JSON.stringify(fullRequest, null, 2).replace('0.5', '5.0e-1')}\n`;
     const request = read(spelt);
     expect(request.write(request.payload, 'gpt-5')).toBe(spelt);
@@ -108,7 +108,7 @@ describe('a request for a response that is written', () => {
     expect(request.write(request.payload, 'other')).toBe(spelt.replace('"gpt-5"', '"other"'));
   });
 
-  it('loses messages that hooks leave out, and gets those that they add', () => {
+  it('loses messages that hooks remove, and gets those that they add', () => {
     const request = read(fullRequest);
     const [first, ...others] = request.payload.messages;
     const added = { role: 'user', content: 'Mind the gap.' } as const;
@@ -119,7 +119,7 @@ describe('a request for a response that is written', () => {
     expect(body).toEqual({ ...fullRequest, input: [added, ...fullRequest.input.slice(1)] });
   });
 
-  it('turns an input that is a text into a list where a message was added', () => {
+  it('turns a text input into a list when a message is added', () => {
     const request = read(textRequest);
     const messages = [{ role: 'system', content: 'Rules' }, ...request.payload.messages] as const;
     expect(JSON.parse(request.write({ ...request.payload, messages }, 'gpt-5'))).toEqual({
@@ -185,7 +185,7 @@ describe('a request for a response is refused', () => {
     expect(refusalOf(body, { references: names, opaque })).toBeUndefined();
   });
 
-  it('not for store, which keeps only what hooks have read', () => {
+  it('but not for store, which keeps only what hooks have read', () => {
     expect(refusalOf({ ...textRequest, store: true })).toBeUndefined();
   });
 

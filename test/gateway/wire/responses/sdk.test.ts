@@ -169,7 +169,7 @@ describe('the openai package', () => {
     metadata: { team: 'blue' },
   });
 
-  it.each(names)('has the same response of an answer with %s', async (name) => {
+  it.each(names)('reads the same response from an answer with %s', async (name) => {
     const { direct, guarded } = await both(async (url) => {
       const { data, response, request_id } = await client(url).responses.create(params(name)).withResponse();
       return { data, status: response.status, request_id };
@@ -177,7 +177,7 @@ describe('the openai package', () => {
     expect(plain(guarded)).toEqual(plain(direct));
   });
 
-  it.each(names)('has the same events of a streamed answer with %s', async (name) => {
+  it.each(names)('reads the same events from a streamed answer with %s', async (name) => {
     const { direct, guarded } = await both(async (url) => {
       const events: unknown[] = [];
       for await (const event of await client(url).responses.create({ ...params(name), stream: true }))
@@ -187,7 +187,7 @@ describe('the openai package', () => {
     expect(plain(guarded)).toEqual(plain(direct));
   });
 
-  it.each(names)('puts the same together of a streamed answer with %s', async (name) => {
+  it.each(names)('assembles the same response from a streamed answer with %s', async (name) => {
     const { direct, guarded } = await both((url) =>
       client(url).responses.stream(params(name)).finalResponse(),
     );
@@ -203,7 +203,7 @@ describe('the openai package', () => {
     }
   });
 
-  it('asks again as often for what may pass', async () => {
+  it('retries the same number of times', async () => {
     let count = 0;
     await using flaky = await startResponsesUpstream(() =>
       count++ % 3 < 2
@@ -218,7 +218,7 @@ describe('the openai package', () => {
     expect(count).toBe(6);
   });
 
-  it('ends the upstream’s answer when it goes away', async () => {
+  it('ends the upstream’s answer when it disconnects', async () => {
     const open =
       'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","output":[]}}\n\n';
     await using endless = await startResponsesUpstream(() => ({ open }));
@@ -256,7 +256,7 @@ describe('the provider of the AI SDK', () => {
     providerOptions: { openai: { user, store: false } },
   });
 
-  it.each(names)('has the same of an answer with %s', async (name) => {
+  it.each(names)('reads the same from an answer with %s', async (name) => {
     const { direct, guarded } = await both(async (url) => {
       const { content, finishReason, usage } = await generateText({ model: model(url), ...options(name) });
       return { content: content.map(withoutOwn), finishReason, usage };
@@ -264,7 +264,7 @@ describe('the provider of the AI SDK', () => {
     expect(plain(guarded)).toEqual(plain(direct));
   });
 
-  it.each(names)('has the same of a streamed answer with %s', async (name) => {
+  it.each(names)('reads the same from a streamed answer with %s', async (name) => {
     const { direct, guarded } = await both(async (url) => {
       const parts: unknown[] = [];
       const { fullStream } = streamText({ model: model(url), ...options(name), onError: () => {} });
@@ -295,12 +295,12 @@ describe('the model of LangChain', () => {
       user,
     });
 
-  it.each(names)('has the same message of an answer with %s', async (name) => {
+  it.each(names)('reads the same message from an answer with %s', async (name) => {
     const { direct, guarded } = await both(async (url) => plain(await model(url, name).invoke('Hi')));
     expect(guarded).toEqual(direct);
   });
 
-  it.each(names)('has the same chunks of a streamed answer with %s', async (name) => {
+  it.each(names)('reads the same chunks from a streamed answer with %s', async (name) => {
     const { direct, guarded } = await both(async (url) => {
       const chunks: unknown[] = [];
       for await (const chunk of await model(url, name).stream('Hi')) chunks.push(plain(chunk));

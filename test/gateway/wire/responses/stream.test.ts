@@ -84,7 +84,7 @@ describe('a streamed response that is read', () => {
     expect(parts.at(-1)?.kind).toBe('end');
   });
 
-  it('tells texts on their channels, and beginnings and repetitions as such', () => {
+  it('shows texts on their channels, and separates first pieces and repetitions', () => {
     const { parts } = readAll(eventsOf(streamOf(textAnswer('Hello you'))));
     expect(parts.map(({ kind }) => kind)).toEqual([
       'free',
@@ -124,7 +124,7 @@ describe('a streamed response that is read', () => {
     );
   });
 
-  it('is put together from its items where the end leaves them out', () => {
+  it('is assembled from its items where the end omits them', () => {
     for (const left of [{ output: [] }, { output: undefined }]) {
       const stream = streamOf(fullAnswer).replace(
         `"response":${JSON.stringify(fullAnswer)}`,
@@ -134,7 +134,7 @@ describe('a streamed response that is read', () => {
     }
   });
 
-  it('has what was told of an item that was never finished', () => {
+  it('keeps what an unfinished item contained', () => {
     const events = eventsOf(streamOf(textAnswer('Hello you')));
     const end = JSON.stringify({
       type: 'response.failed',
@@ -224,7 +224,7 @@ describe('a streamed response that is read', () => {
     expect(answer.messages[0]?.content).toBe('Hello');
   });
 
-  it('shows hooks what events tell beside the answer', () => {
+  it('shows hooks the other members of events', () => {
     const marker = 'a secret "word"';
     const events = eventsOf(streamOf(textAnswer('Hello you')));
     for (const [index, { event, data }] of events.entries()) {
@@ -241,7 +241,7 @@ describe('a streamed response that is read', () => {
     }
   });
 
-  it('ends with an error that the upstream tells', () => {
+  it('ends with an error that the upstream reports', () => {
     const reader = openReader();
     const [event] = eventsOf(
       'event: error\ndata: {"type":"error","code":"x","message":"Broken","param":null}\n\n',
@@ -262,7 +262,7 @@ describe('a streamed response that is written', () => {
     expect(readAll(eventsOf(stream)).answer.body).toBe(body);
   });
 
-  it('goes on from whatever the client has already', async () => {
+  it('continues from whatever the client already has', async () => {
     const body = JSON.stringify(fullAnswer);
     const events = eventsOf(streamOf(fullAnswer, 4)).slice(0, -1);
     const whole = await accumulate(streamOf(fullAnswer));
@@ -278,7 +278,7 @@ describe('a streamed response that is written', () => {
     }
   });
 
-  it('has the changed texts where filters change them on the way', async () => {
+  it('has the texts that filters change during the stream', async () => {
     const events = eventsOf(streamOf(textAnswer('My name is Anna, and I live in Ulm.')));
     const reader = openReader();
     const writer = openWriter();
@@ -295,7 +295,7 @@ describe('a streamed response that is written', () => {
     expect(out).not.toContain('Anna');
   });
 
-  it('opens what it must when nothing has gone out before a text', async () => {
+  it('opens the required items when a text comes first', async () => {
     const writer = openWriter();
     const channel = { key: '2/summary/0/text/rs_9', choice: 0, member: 'reasoning' } as const;
     let out = writer.text(channel, 'Let me ');
@@ -310,7 +310,7 @@ describe('a streamed response that is written', () => {
     expect(final.output[1]?.summary?.[0]?.text).toBe('Let me think. Yes.');
   });
 
-  it('cannot end with an answer that does not begin with what went out', () => {
+  it('cannot end with an answer that does not begin with what was sent', () => {
     const events = eventsOf(streamOf(textAnswer('Hello you'))).slice(0, 6);
     const open = () => {
       const writer = openWriter();
@@ -322,7 +322,7 @@ describe('a streamed response that is written', () => {
     expect(() => open().finish(JSON.stringify(textAnswer('Hello you')))).not.toThrow();
   });
 
-  it('gives a stand-in, native or as an ordinary end, also behind a beginning', async () => {
+  it('gives a replacement answer, native or as an ordinary end, also after a beginning', async () => {
     for (const end of ['refused', 'stop'] as const) {
       const body = responsesCodec.substitute?.({ text: 'Not that.', end }, 'gpt-5') ?? '';
       const events = eventsOf(streamOf(textAnswer('Hello you'))).slice(0, 2);
@@ -336,7 +336,7 @@ describe('a streamed response that is written', () => {
     }
   });
 
-  it('goes on behind a text of the model with a stand-in that begins with it', async () => {
+  it('continues after a model’s text with a replacement that begins with it', async () => {
     const events = eventsOf(streamOf(textAnswer('Hello you'))).slice(0, 5);
     const writer = openWriter();
     const sent = events.map((event) => writer.verbatim(event)).join('');
