@@ -62,7 +62,7 @@ test.for([
   },
   { title: 'of the project itself', inside: 'a project', names: './node_modules/signalbox/schema/' },
   { title: 'of a global installation', inside: 'elsewhere', names: /^\/.*\/schema\// },
-])('init names the schemas $title, and they exist [DS-CLI-03]', async ({ inside, names }) => {
+])('init names the schemas and pages $title, and they exist [DS-CLI-03]', async ({ inside, names }) => {
   const home = folderOf({});
   mkdirSync(join(home, 'a project/node_modules'), { recursive: true });
   symlinkSync(join(import.meta.dirname, '../..'), join(home, 'a project/node_modules/signalbox'));
@@ -71,6 +71,9 @@ test.for([
     const schema = schemaIn(join(home, inside, file));
     expect(schema).toMatch(names instanceof RegExp ? names : new RegExp(`^${names.replaceAll('.', '\\.')}`));
     accessSync(resolve(home, inside, schema), constants.R_OK);
+    const pages = readFileSync(join(home, inside, file), 'utf8').match(/\S+\/docs\/\S+\.md/g) ?? [];
+    expect(pages).not.toEqual([]);
+    for (const page of pages) accessSync(resolve(home, inside, page), constants.R_OK);
   }
 });
 

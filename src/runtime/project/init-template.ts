@@ -52,8 +52,8 @@ export function writeTemplate(folder: string, language: TemplateLanguage = 'pyth
     );
   }
   try {
-    const schemas = schemaFolderFor(folder);
-    return copies.map((copy) => writeCopy(copy, join(folder, copy.file), schemas));
+    const ownFolder = packageFolderFor(folder);
+    return copies.map((copy) => writeCopy(copy, join(folder, copy.file), ownFolder));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RuntimeError('USAGE', `${folder} cannot be written (${reason})`, {
@@ -94,26 +94,24 @@ function translate(text: string, { extension, needs, needsOnly, babble }: Overla
 }
 
 /**
- * The path of the schemas from `folder`: in the nearest node_modules with this package, or absolute for a global
- * installation.
+ * The path of this package from `folder`: in the nearest node_modules that has it, or absolute for a global installation.
  */
-function schemaFolderFor(folder: string): string {
+function packageFolderFor(folder: string): string {
   const start = resolve(folder);
   for (let above = start; ; above = dirname(above)) {
-    const schemas = join(above, PACKAGED_SCHEMAS);
-    if (existsSync(schemas)) return `${relative(start, above) || '.'}/${PACKAGED_SCHEMAS}`;
-    if (above === dirname(above)) return join(ownRoot, 'schema');
+    if (existsSync(join(above, INSTALLED, 'schema'))) return `${relative(start, above) || '.'}/${INSTALLED}`;
+    if (above === dirname(above)) return resolve(ownRoot);
   }
 }
 
-const PACKAGED_SCHEMAS = 'node_modules/signalbox/schema';
+const INSTALLED = 'node_modules/signalbox';
 
-function writeCopy({ source, edit }: Copy, target: string, schemas: string): string {
+function writeCopy({ source, edit }: Copy, target: string, ownFolder: string): string {
   makeFolders(dirname(target));
   const text = edit(readFileSync(source, 'utf8'));
   writeFileSync(
     target,
-    text.replace('$schema=../../schema/', () => `$schema=${schemas}/`),
+    text.replaceAll(/\.\.\/\.\.\/(?=(?:schema|docs)\/)/g, () => `${ownFolder}/`),
   );
   // Package managers may install read-only files; the copies must be writable.
   chmodSync(target, statSync(source).mode | 0o600);
