@@ -44,7 +44,7 @@ test.concurrent('resume needs an id or --all, and filters belong to --all', asyn
   }
 });
 
-test.concurrent('work goes on with what is due until SIGTERM, and ends with 0 [DS-WORK-01] [DS-WORK-02]', async ({
+test.concurrent('work continues due runs until SIGTERM, and exits 0 [DS-WORK-01] [DS-WORK-02]', async ({
   expect,
 }) => {
   const folder = project('{text: Hi}');

@@ -86,7 +86,7 @@ async function runIn(cwd: string, options: SuiteRunOptions = {}) {
   return { report, records, notes, asked: server.seen.length - before };
 }
 
-test('a run spends no more than its budget, tells what it left, and goes on with more [DS-COST-01 DS-COST-03]', async () => {
+test('a run stays within its budget, reports what it skipped, and continues with more [DS-COST-01 DS-COST-03]', async () => {
   const cwd = projectOf({ cases: 10 });
   delayMs = 20;
   const first = await runIn(cwd, { maxCostUsd: 0.35 });
@@ -119,7 +119,7 @@ test.each([
   expect(server.seen).toHaveLength(before);
 });
 
-test('a budget of nothing judges nothing, and one of a free provider everything', async () => {
+test('a budget of zero judges nothing, but allows every call to a free provider', async () => {
   const nothing = await runIn(projectOf(), { maxCostUsd: 0 });
   expect({ asked: nothing.asked, ...nothing.report }).toMatchObject({
     asked: 0,
@@ -130,7 +130,7 @@ test('a budget of nothing judges nothing, and one of a free provider everything'
   expect((await runIn(free, { maxCostUsd: 0 })).report.status).toBe('passed');
 });
 
-test('what a case may cost counts its judges; what needed more is unscored, and the others go on [DS-COST-04]', async () => {
+test('a case’s limit includes its judges; a case beyond it is unscored, and the others continue [DS-COST-04]', async () => {
   const cwd = projectOf({ spec: 'max_cost: {case: 0.15}\n' });
   const file = join(cwd, 'demo.suite.yaml');
   const judges = ['a', 'b'].map((id) => `{id: ${id}, type: llm_judge, params: {criteria: ${id}}}`).join(', ');
@@ -184,7 +184,7 @@ test.each<[string, number, Edit | undefined, SuiteRunOptions?]>([
   expect(await askedAfterwards(edit, options)).toBe(asked);
 });
 
-test('what the cache answers costs nothing, and is told', async () => {
+test('cached answers cost nothing, and are reported', async () => {
   const [cwd, other] = [baseline(), baseline()];
   const cache = join(cwd, 'kept');
   await runIn(cwd, { cache });
@@ -196,7 +196,7 @@ test('what the cache answers costs nothing, and is told', async () => {
   expect(records[0]?.epochs[0]).toMatchObject({ content: expect.stringMatching(/^answer/) });
 });
 
-test('each epoch draws an answer of its own, and each is used again', async () => {
+test('each epoch gets a separate answer, and each is reused', async () => {
   const [cwd, other] = [baseline(), baseline()];
   const options = { cache: join(cwd, 'kept'), epochs: 3 };
   const first = await runIn(cwd, options);
@@ -210,7 +210,7 @@ test('each epoch draws an answer of its own, and each is used again', async () =
   expect(texts(second)).toEqual(texts(first));
 });
 
-test('without a folder they are kept beside the state, and only with the option', async () => {
+test('without a folder answers are cached beside the state, and only with the option', async () => {
   const cwd = projectOf();
   await runIn(cwd);
   expect(readdirSync(join(cwd, '.signalbox'))).not.toContain('responses');
@@ -224,7 +224,7 @@ test.each([
   ['an error', { status: 500 }],
   ['an answer that a content filter cut off', { finish: 'content_filter' }],
   ['an answer with a secret', { text: 'sk-very-secret-key' }],
-])('%s is never kept [DS-COST-06]', async (_what, given) => {
+])('%s is never cached [DS-COST-06]', async (_what, given) => {
   const provider = `${priced}, credential: {api_key: sk-very-secret-key}`;
   const cwd = projectOf({ provider, cases: 1 });
   answer = given;
@@ -234,7 +234,7 @@ test.each([
   expect(kept.filter((name) => name.endsWith('.json'))).toEqual([]);
 });
 
-test('guards judge a kept answer as a new one [DS-COST-07]', async () => {
+test('guards judge a cached answer like a new one [DS-COST-07]', async () => {
   const cwd = baseline();
   const cache = join(cwd, 'kept');
   await runIn(cwd, { cache });
@@ -249,7 +249,7 @@ test('guards judge a kept answer as a new one [DS-COST-07]', async () => {
   expect(records.map(({ epochs }) => epochs[0]?.subject?.error?.code)).toEqual(['DENIED', 'DENIED']);
 });
 
-test('a damaged entry is told and asked for anew [DS-COST-08]', async () => {
+test('a damaged entry is reported and requested again [DS-COST-08]', async () => {
   const [cwd, other] = [baseline(), baseline()];
   const cache = join(cwd, 'kept');
   await runIn(cwd, { cache });

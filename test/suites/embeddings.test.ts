@@ -70,7 +70,7 @@ async function runIn(cwd: string, options: SuiteRunOptions = {}, opened: Runtime
 
 const textsOf = (asked: readonly (readonly string[])[]) => asked.flat().toSorted();
 
-test('each text is embedded once in a run, however many cases have it [DS-EMBED-07]', async () => {
+test('each text is embedded once in a run, however many cases contain it [DS-EMBED-07]', async () => {
   const { scores, report, first } = await runIn(projectOf(), { epochs: 3 });
   expect(scores).toEqual([0.96, expect.closeTo(0.28, 10), 0.96]);
   expect(textsOf(api.asked)).toEqual(['Bergen', 'Oslo', 'The capital']);
@@ -80,7 +80,7 @@ test('each text is embedded once in a run, however many cases have it [DS-EMBED-
   });
 });
 
-test('with a cache another run asks for nothing [DS-EMBED-08]', async () => {
+test('with a cache another run sends no request [DS-EMBED-08]', async () => {
   const cwd = projectOf();
   const cache = join(cwd, 'kept');
   const once = await runIn(cwd, { cache });
@@ -90,7 +90,7 @@ test('with a cache another run asks for nothing [DS-EMBED-08]', async () => {
   expect(again.report.spending).toEqual({ calls: 3, cached: 3, cost_usd: 0 });
 });
 
-test('a text has one vector, whichever epoch has asked for it', async () => {
+test('a text has one vector, whichever epoch requested it', async () => {
   const cwd = projectOf({ answers: ['Oslo'] });
   const cache = join(cwd, 'kept');
   // The first epoch fails, and the second asks again.
@@ -101,7 +101,7 @@ test('a text has one vector, whichever epoch has asked for it', async () => {
   expect({ scores: again.scores, asked: api.asked.length }).toEqual({ scores: [0.96], asked });
 });
 
-test('a recording answers without the API, whatever is asked together [DS-EMBED-08]', async () => {
+test('a recording answers without the API, however texts are batched [DS-EMBED-08]', async () => {
   const cwd = projectOf({ answers: Array.from({ length: 40 }, (_, at) => (at % 2 ? 'Oslo' : `text ${at}`)) });
   const file = join(cwd, 'calls.jsonl');
   const recorded = await runIn(cwd, {}, { record: file });
@@ -114,7 +114,7 @@ test('a recording answers without the API, whatever is asked together [DS-EMBED-
 });
 
 describe('a budget', () => {
-  test('counts embeddings, and is not passed [DS-EMBED-09]', async () => {
+  test('counts embeddings, and is never exceeded [DS-EMBED-09]', async () => {
     const answers = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => each.repeat(400));
     const { report } = await runIn(projectOf({ answers }), { maxCostUsd: 0.35 });
     expect(report.status).toBe('error');
@@ -129,7 +129,7 @@ describe('a budget', () => {
   });
 });
 
-test('a limit of the rate holds for embeddings [DS-EMBED-09]', async () => {
+test('a rate limit applies to embeddings [DS-EMBED-09]', async () => {
   const provider = 'rate_limit: {requests_per_minute: 1}, request_timeout: 500ms';
   // Too long to be one request.
   const answers = ['x', 'y'].map((each) => each.repeat(150_000));
@@ -144,7 +144,7 @@ describe('hooks', () => {
     files: { guard: `#!/usr/bin/env python3\nimport json, sys\nevent = json.load(sys.stdin)\n${code}\n` },
   });
 
-  test('are told of each text as a message of the user, and deny it [DS-EMBED-10]', async () => {
+  test('receive each text as a user message, and can deny it [DS-EMBED-10]', async () => {
     const denies = hook(
       `texts = [m["content"] for m in event["request"]["messages"]]\nroles = {m["role"] for m in event["request"]["messages"]}\nok = "Bergen" not in texts and roles == {"user"}\nprint(json.dumps({"allow": ok, "reason": "no Bergen"}))`,
     );
@@ -200,7 +200,7 @@ test.each([
   },
 );
 
-test('a tool embeds, with its hooks; one that fails, is denied or gives no vectors leaves cases unscored [DS-EMBED-13]', async () => {
+test('a tool embeds with its hooks; a failure, a denial or missing vectors leave cases unscored [DS-EMBED-13]', async () => {
   const tool = (body: string) =>
     `#!/usr/bin/env python3\nimport json, sys\ntexts = json.load(sys.stdin)["args"]["texts"]\n${body}\n`;
   const answering = (runtime = '') => ({

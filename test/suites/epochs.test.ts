@@ -120,7 +120,7 @@ function round(score: number | null | undefined): number | null | undefined {
   return typeof score === 'number' ? Number(score.toFixed(9)) : score;
 }
 
-test('a grader that always says the same gives the same rates however often it is asked', async () => {
+test('a constant grader gives the same rates for any number of epochs', async () => {
   const bench = await openBench([1, 0, 0.5, 1]);
   const once = await bench.runtime.evals.run(bench.suite);
   const thrice = await bench.runtime.evals.run(bench.suite, { epochs: 3 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isObject } from '../../src/base/json/json.ts';
 import { suiteSchema } from '../../src/suites/file/schema.ts';
 
-test('the published copy is this schema', () => {
+test('the published copy equals this schema', () => {
   const published = readFileSync(new URL('../../schema/suite.schema.json', import.meta.url), 'utf8');
   expect(published).toBe(`${JSON.stringify(suiteSchema, null, 2)}\n`);
 });
@@ -12,7 +12,7 @@ test('every key is described', () => {
   expect(undescribed(suiteSchema, '')).toEqual([]);
 });
 
-test('no mapping with known keys takes others', () => {
+test('every mapping with known keys rejects others', () => {
   // A message keeps whatever else it holds.
   expect(openMappings(suiteSchema, '')).toEqual([
     '.spec.subject.chat.messages[]',

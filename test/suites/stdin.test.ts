@@ -20,6 +20,6 @@ test('`-` reads the rows of stdin', async () => {
   expect(await read([], '{"a":1}\n\n{"a":2}', true)).toBe('<stdin>:1\n<stdin>:3\n');
 });
 
-test('an abort ends the reading of a stdin that stays open', async () => {
+test('an abort ends the reading of an open stdin', async () => {
   expect(await read(['1'], '{"a":1}\n', false)).toBe('<stdin>:1\n');
 });

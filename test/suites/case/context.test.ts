@@ -45,7 +45,7 @@ const promptkit = [
   { role: 'assistant', content: 'Warm.', finish_reason: 'stop' },
 ];
 
-test('messages of OpenAI have their text in `content` and tell the tool calls', () => {
+test('messages of OpenAI have their text in `content` and list the tool calls', () => {
   const { messages, tool_calls } = readContext({ messages: openai });
   expect(messages).toEqual([
     { ...openai[0], role: 'system' },
@@ -67,7 +67,7 @@ test('messages of OpenAI have their text in `content` and tell the tool calls', 
   ]);
 });
 
-test('messages of PromptKit have their text in `content` and tell the tool calls', () => {
+test('messages of PromptKit have their text in `content` and list the tool calls', () => {
   const { messages, tool_calls } = readContext({ messages: promptkit });
   expect(messages).toEqual([
     { ...promptkit[0], content: 'hi' },
@@ -139,7 +139,7 @@ test.each(conversations)('results belong to calls $title', ({ messages, results 
   expect(readContext({ messages }).tool_calls.map(({ result }) => result)).toEqual(results);
 });
 
-test('tool calls that the row lists itself count, and those of its messages are not read', () => {
+test('tool calls that the row lists take precedence over those of its messages', () => {
   const messages = [asks({ strange: true })];
   const own = [{ name: 'add', args: { a: 1 }, result: { sum: 3 }, index: 1 }];
   expect(readContext({ messages, tool_calls: own }).tool_calls).toEqual([

@@ -41,7 +41,7 @@ evals:
   });
 });
 
-test('without a mapping a row is the case itself', () => {
+test('without a mapping a row is used as the case', () => {
   const row = '{"id":"a","content":"text","tags":["x"],"context":{"variables":{"v":1}},"other":true}';
   expect(map('evals: [{id: e, type: t, params: {o: "${case.other}"}}]\n', row)).toEqual({
     id: 'a',
@@ -75,7 +75,7 @@ test.each(ids)('the id may be $title', ({ id, expected }) => {
   expect(mapped.id).toBe(expected);
 });
 
-test('without an id the number of the row names the case', () => {
+test('a case without an id gets its row number', () => {
   expect(map('evals: [{id: e, type: t}]\n', '{"content":""}', 12).id).toBe('12');
 });
 
@@ -96,7 +96,7 @@ test.each(tagLists)('tags may be $title', ({ tags, expected }) => {
   expect(mapped.tags).toEqual(expected);
 });
 
-test('the whole context may come from the row; what is absent or null is empty', () => {
+test('the whole context may come from the row; absent or null members are empty', () => {
   const context = {
     messages: [
       { role: 'user', content: 'hi', name: 'Ann' },

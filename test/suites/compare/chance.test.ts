@@ -34,7 +34,7 @@ describe('McNemar’s exact test (reference: scipy 1.17, binomtest)', () => {
     expect(mcNemarPValue(otherWay, oneWay)).toBe(mcNemarPValue(oneWay, otherWay));
   });
 
-  test('tens of thousands of changes are no trouble', () => {
+  test('tens of thousands of changes are handled', () => {
     expect(mcNemarPValue(500_000, 500_001)).toBe(1);
     expect(mcNemarPValue(499_000, 501_000)).toBeCloseTo(0.0456082998653896, 9);
   });
@@ -65,10 +65,10 @@ describe('Student’s t (reference: scipy 1.17)', () => {
   });
 });
 
-describe('scores in pairs', () => {
+describe('paired scores', () => {
   const zeros = (count: number) => Array<number>(count).fill(0);
 
-  test('of no pair say nothing', () => {
+  test('of no pair have no result', () => {
     expect(comparePaired([], [])).toBeNull();
   });
 
@@ -84,11 +84,11 @@ describe('scores in pairs', () => {
     { b: [1, 0, -1, 1, 1, 0, 0, 1], p: 0.375 },
     { b: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5], p: 2 / 64 },
     { b: [0, 0, 0], p: 1 },
-  ])('a few differences are tested by all their signs: p of $b is $p', ({ b, p }) => {
+  ])('with few differences are tested by all sign combinations: p of $b is $p', ({ b, p }) => {
     expect(comparePaired(zeros(b.length), b)).toMatchObject({ p_value: p, test: 'sign_flip' });
   });
 
-  test('many are tested by Student’s t (reference: scipy 1.17, ttest_1samp)', () => {
+  test('with many differences are tested by Student’s t (reference: scipy 1.17, ttest_1samp)', () => {
     const differences = Array.from({ length: 40 }, (_none, i) => ((i * 37) % 101) / 101 - 0.45);
     expect(comparePaired(zeros(40), differences)).toEqual({
       ...{
@@ -104,13 +104,13 @@ describe('scores in pairs', () => {
     });
   });
 
-  test('many of one size speak by their signs alone, and not with certainty', () => {
+  test('of one size are tested by their signs only, and never with certainty', () => {
     expect(comparePaired(zeros(20), Array<number>(20).fill(0.5))).toMatchObject({
       ...{ stderr: 0, ci95: [0.5, 0.5], p_value: 2 ** -19, test: 'sign_flip' },
     });
   });
 
-  test('property: of scores of 0 and 1 the few have the p of their verdicts', () => {
+  test('property: of 0 and 1 have the p of their verdicts when there are few', () => {
     const pairs = fc.array(fc.tuple(fc.constantFrom(0, 1), fc.constantFrom(0, 1)), {
       minLength: 2,
       maxLength: 16,
@@ -125,7 +125,7 @@ describe('scores in pairs', () => {
     );
   });
 
-  test('property: the sides can be swapped', () => {
+  test('property: give the same result with the sides swapped', () => {
     const pairs = fc.array(
       fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true })),
       {

@@ -16,7 +16,7 @@ async function compareFirst(a: readonly CaseRecord[], b: readonly CaseRecord[], 
   return first;
 }
 
-test('a comparison has all that changed, and both sides of it', async () => {
+test('a comparison has all changes with both sides', async () => {
   const a = runOf([
     ['1', 1],
     ['2', 1],
@@ -86,7 +86,7 @@ test('a comparison has all that changed, and both sides of it', async () => {
 });
 
 describe('pairs', () => {
-  test('of an id that repeats are made in the order in which it does', async () => {
+  test('of a repeated id are made in order of occurrence', async () => {
     const { evals } = await compareRuns(
       runOf([
         ['x', 1],
@@ -107,7 +107,7 @@ describe('pairs', () => {
     });
   });
 
-  test('of an eval that did not judge a case on one side are none', async () => {
+  test('of an eval that did not judge a case on one side do not exist', async () => {
     const evals = [header('a'), header('b')];
     const both = record('1', [[said('a', 1), said('b', 1)]], { evals });
     const one = record('1', [[said('a', 1)]], { evals });
@@ -135,7 +135,7 @@ describe('pairs', () => {
     ]);
   });
 
-  test('evals that one run does not have are named', async () => {
+  test('name the evals that one run does not have', async () => {
     const cases = [record('1', [[said('a', 1)]])];
     const a = source(cases, { evals: [header('a'), header('old')] });
     const b = source(cases, { evals: [header('new'), header('a')] });
@@ -146,17 +146,20 @@ describe('pairs', () => {
 test.each([
   { options: { tagA: 'smal' }, tag: 'smal', hint: 'did you mean `small`?' },
   { options: { tagA: 'small', tagB: 'zz' }, tag: 'zz', hint: 'known tags: small, large' },
-])('a tag that no case has is refused, not compared with nothing: $tag', async ({ options, tag, hint }) => {
-  const tagged = (id: string, tags: string[]) => record(id, [[said('a', 1)]], { tags });
-  const both = source([tagged('1', ['small']), tagged('2', ['large']), tagged('3', ['small'])]);
-  await expect(compareRuns(both, both, options)).rejects.toMatchObject({
-    code: 'USAGE',
-    message: `no case of run run-1 has the tag "${tag}"`,
-    hint,
-  });
-});
+])(
+  'refuses a tag that no case has, instead of comparing with nothing: $tag',
+  async ({ options, tag, hint }) => {
+    const tagged = (id: string, tags: string[]) => record(id, [[said('a', 1)]], { tags });
+    const both = source([tagged('1', ['small']), tagged('2', ['large']), tagged('3', ['small'])]);
+    await expect(compareRuns(both, both, options)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: `no case of run run-1 has the tag "${tag}"`,
+      hint,
+    });
+  },
+);
 
-test('where no case has a tag, that is what is said', async () => {
+test('says if no case has any tag', async () => {
   const bare = runOf([['1', 1]]);
   await expect(compareRuns(bare, bare, { tagB: 'zz' })).rejects.toMatchObject({ hint: 'No case has a tag.' });
 });
@@ -198,14 +201,14 @@ describe('what counts as a regression', () => {
   test.each([
     { title: 'a case that wavers in A', a: twice(1, 0.4), b: twice(0, 0) },
     { title: 'a case that wavers in B', a: twice(1, 1), b: twice(0.6, 0) },
-  ])('$title is flaky, not a regression, and yet counts for the verdicts', async ({ a, b }) => {
+  ])('$title is flaky, not a regression, but counts for the verdicts', async ({ a, b }) => {
     expect(await compareFirst(a, b, 2)).toMatchObject({
       ...{ regressions: 0, flaky: 1, first_regressions: [] },
       table: { only_a_passed: 1 },
     });
   });
 
-  test('a case that is not scored any more does not pass any more', async () => {
+  test('a case that is no longer scored no longer passes', async () => {
     const [a, b] = [record('1', [[said('a', 1)]]), record('1', [[said('a', null)]])];
     expect(await compareFirst([a], [b])).toMatchObject({
       ...{ regressions: 1, unscored: { only_in_a: 0, only_in_b: 1, both: 0 }, score: null },
@@ -296,7 +299,7 @@ describe('whether B is worse', () => {
     expect(findRegressions(comparison, 'significant')).toEqual(significant);
   });
 
-  test('by chance one eval of many looks worse, and that is allowed for', async () => {
+  test('one of many evals may look worse by chance, and the test corrects for that', async () => {
     const evals = [header('a'), header('b')];
     expect(findRegressions(await changed({ worse: 6, better: 0 }, evals), 'significant')).toEqual([]);
     expect(findRegressions(await changed({ worse: 7, better: 0 }, evals), 'significant')).toEqual([
@@ -304,7 +307,7 @@ describe('whether B is worse', () => {
     ]);
   });
 
-  test('a metric is only recorded, unless it was named', async () => {
+  test('a metric only counts as recorded, unless it was named', async () => {
     const evals = [header('a', { role: 'metric' })];
     const a = source([record('1', [[said('a', 1)]], { evals, passed: true })], { evals });
     const b = source([record('1', [[said('a', 0)]], { evals, passed: true })], { evals });
@@ -315,7 +318,7 @@ describe('whether B is worse', () => {
   });
 
   test.each(['any', 'significant'] as const)(
-    'by the rule %s nobody can say so of what was not compared',
+    'by the rule %s an eval without pairs gives no verdict',
     async (rule) => {
       const [one, other] = [runOf([['1', 1]]), runOf([['2', 1]])];
       expect(findRegressions(await compareRuns(one, other), rule)).toEqual([

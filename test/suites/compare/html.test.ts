@@ -31,7 +31,7 @@ const comparison: Comparison = {
   evals: [{ ...difference, eval_a: evil, eval_b: evil, role: 'assertion' }],
 };
 
-test('the page says what changed, case by case, and what only one side has', () => {
+test('the page shows what changed, case by case, and what only one side has', () => {
   const page = renderComparisonHtml(comparison);
   expect(page).toContain('1 regression of');
   expect(page).toContain('score 1');
@@ -40,7 +40,7 @@ test('the page says what changed, case by case, and what only one side has', () 
   expect(page).toContain('100.00%</td><td data-title="B passed">50.00%');
 });
 
-test('texts of others are text, and the page may run and load nothing', () => {
+test('foreign text stays text, and the page cannot run or load anything', () => {
   const page = renderComparisonHtml(comparison);
   expect(['<script', '\u202e', '\u0000'].filter((each) => page.includes(each))).toEqual([]);
   expect(page.match(/&lt;script/g)?.length).toBeGreaterThan(8);

@@ -47,7 +47,7 @@ describe('a comparison as a text', () => {
     expect(text.slice(0, table.length)).toBe(table);
   });
 
-  test('says what that means, what is missing, and what got worse', async () => {
+  test('explains the result, what is missing, and what got worse', async () => {
     const text = renderComparison(await example(), false);
     expect(text.slice(table.length)).toBe(`
 exact
@@ -84,7 +84,7 @@ all cases: 5 regressions:
 `);
   });
 
-  test('is no wider than the terminal, and colours add nothing but colours', async () => {
+  test('is no wider than the terminal, and colours add only colours', async () => {
     const comparison = await example();
     const plain = renderComparison(comparison, false, 60);
     expect(plain.split('\n').filter((line) => textWidth(line) > 60)).toEqual([]);
@@ -93,7 +93,7 @@ all cases: 5 regressions:
     expect(stripVTControlCharacters(coloured)).toBe(plain);
   });
 
-  test('tells of sides that have nothing in common, and of one that was cut off', async () => {
+  test('reports sides that have nothing in common, and an interrupted one', async () => {
     const one = source([record('1', [[said('a', 1)]])]);
     const other = source([record('2', [[said('a', 1)]])], { isComplete: false });
     const text = renderComparison(await compareRuns(one, other), false);
@@ -103,7 +103,7 @@ all cases: 5 regressions:
 });
 
 describe('a comparison in Markdown', () => {
-  test('has the same, and nothing that a model said is markup', async () => {
+  test('has the same content, and no model output becomes markup', async () => {
     const text = renderComparisonMarkdown(await example());
     expect(text).toContain(
       '| `exact` | 6 | 100.00% | 16.67% | 0.0625 | 5 | 0 | 0 | 0 → 1 | -0.800 (-1.000 to -0.245) |\n',

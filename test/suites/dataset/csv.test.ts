@@ -79,15 +79,18 @@ const unusable = [
   { title: 'a byte that is no text', row: '\xff,z', message: 'the row is not valid UTF-8' },
 ];
 
-test.each(unusable)('a row with $title is none, and the rows around it are', async ({ row, message }) => {
-  const before = 'a,b\r\n"1\n",2\r\n';
-  expect(await read(Buffer.from(`${before}${row}\r\n5,6\r\n\r\n7,8`, 'latin1'))).toEqual([
-    [1, 2, '{"a":"1\\n","b":"2"}'],
-    [2, 4, message],
-    [3, 5, '{"a":"5","b":"6"}'],
-    [4, 7, '{"a":"7","b":"8"}'],
-  ]);
-});
+test.each(unusable)(
+  'a row with $title is unusable, and its neighbours are read',
+  async ({ row, message }) => {
+    const before = 'a,b\r\n"1\n",2\r\n';
+    expect(await read(Buffer.from(`${before}${row}\r\n5,6\r\n\r\n7,8`, 'latin1'))).toEqual([
+      [1, 2, '{"a":"1\\n","b":"2"}'],
+      [2, 4, message],
+      [3, 5, '{"a":"5","b":"6"}'],
+      [4, 7, '{"a":"7","b":"8"}'],
+    ]);
+  },
+);
 
 const headers = [
   { title: 'a name twice', header: 'a,b,a', reason: 'two columns have the name "a"' },
@@ -106,7 +109,7 @@ test.each(headers)('a header with $title is DATASET_INVALID', async ({ header, r
 
 const mebibyte = 1024 * 1024;
 
-test('a quote that nobody closes holds back a limited part of the file, and the rows below it are read', () => {
+test('an unclosed quote hides a limited part of the file, and later rows are read', () => {
   const reader = newRecordReader(',', mebibyte);
   const found: unknown[] = [...reader.push(Buffer.from('"never\n1\n'))];
   const chunk = Buffer.from(`${'x'.repeat(1023)}\n`);
@@ -128,7 +131,7 @@ test('a quote that nobody closes holds back a limited part of the file, and the 
   expect(held).toBeLessThanOrEqual(2 * mebibyte + chunk.length);
 });
 
-test('a line that is too long is no row and is not kept, and the rows around it are', () => {
+test('a too long line is unusable and not stored, and its neighbours are read', () => {
   const reader = newRecordReader(',', mebibyte);
   const chunk = Buffer.alloc(100_000, 'x');
   const chunks = [Buffer.from('1\n'), ...Array.from({ length: 40 }, () => chunk), Buffer.from('x\n3\n')];
@@ -164,7 +167,7 @@ test('property: any fields are read back with their lines, wherever the chunks e
   );
 });
 
-test('property: no text makes the reading fail, and it is the same wherever the chunks end', async () => {
+test('property: no text makes the reading fail, and chunk borders change nothing', async () => {
   const text = fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', 'a', ' ') });
   await fc.assert(
     fc.asyncProperty(text, fc.array(fc.nat(40)), async (content, cuts) => {

@@ -4,7 +4,7 @@ import { readFile, summarize } from './support.ts';
 
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
 
-describe('what spreadsheets export', () => {
+describe('exports of spreadsheets', () => {
   test.each([
     { title: 'UTF-16 with its mark', bytes: Buffer.from('\ufeffid,city\r\n1,Zürich\r\n', 'utf16le') },
     { title: 'UTF-16 the other way round', bytes: utf16be('\ufeffid,city\r\n1,Zürich\r\n') },
@@ -17,7 +17,7 @@ describe('what spreadsheets export', () => {
     ]);
   });
 
-  test('is told what it is where it is Latin-1', async () => {
+  test('are reported as Latin-1 if they are', async () => {
     const [row] = await readFile('rows.csv', Buffer.from('id,city\n1,Zürich\n', 'latin1'));
     expect(row?.content).toEqual({
       usable: false,
@@ -34,7 +34,7 @@ describe('what spreadsheets export', () => {
     { file: 'rows.csv', header: 'id|question', columns: '2 with bars', wanted: 'commas' },
     { file: 'rows.tsv', header: 'id,question', columns: '2 with commas', wanted: 'tabs' },
   ])(
-    'is refused where another separator makes one column of $header in $file',
+    'are refused where another separator makes one column of $header in $file',
     async ({ file, header, columns, wanted }) => {
       await expect(readFile(file, `${header}\n1\n`)).rejects.toMatchObject({
         code: 'DATASET_INVALID',
@@ -47,7 +47,7 @@ describe('what spreadsheets export', () => {
   );
 });
 
-test('a column that is not there is told with the nearest one and those that there are', async () => {
+test('a missing column is reported with the nearest name and all existing ones', async () => {
   const spec = 'dataset: {path: rows.jsonl}\ncase: {content: "${case.anwser}"}\nevals: [{id: e, type: t}]\n';
   const report = await run(loadSpec(spec, '{"id": 1, "answer": "x", "a b": 2}\n'));
   expect(report.problems).toMatchObject([
@@ -58,7 +58,7 @@ test('a column that is not there is told with the nearest one and those that the
   ]);
 });
 
-test('a text for tags is told once, at the line of the suite', async () => {
+test('text tags are reported once, at the line of the suite', async () => {
   const spec = `dataset: {path: rows.jsonl}
 case:
   content: x

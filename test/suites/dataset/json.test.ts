@@ -55,7 +55,7 @@ test.each(whole)('reads $title', async ({ content, rows }) => {
   expect(await read(content)).toEqual(rows);
 });
 
-test('elements that are no objects are no rows, and those around them are', async () => {
+test('elements that are not objects are unusable rows, and their neighbours are read', async () => {
   expect(await read('[1,\n"a]",\n[{"a":1}],\nnull,true,\n{"a":2},-1e3]')).toEqual([
     [1, 1, 'the element is no JSON object'],
     [2, 2, 'the element is no JSON object'],
@@ -67,7 +67,7 @@ test('elements that are no objects are no rows, and those around them are', asyn
   ]);
 });
 
-test('an element that is not UTF-8 is no row, and those around it are', async () => {
+test('an element that is not UTF-8 is an unusable row, and its neighbours are read', async () => {
   const content = Buffer.from('[{"a":1},{"a":"?"},{"a":3}]');
   content[15] = 0xff;
   expect(await read(content)).toEqual([
@@ -77,7 +77,7 @@ test('an element that is not UTF-8 is no row, and those around it are', async ()
   ]);
 });
 
-test('an element that is nested beyond measure is no row, and those around it are', async () => {
+test('a too deeply nested element is an unusable row, and its neighbours are read', async () => {
   const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   expect(await read(`[{"a":1},${deep},{"a":3}]`)).toEqual([
     [1, 1, '{"a":1}'],
@@ -137,7 +137,7 @@ const broken = [
 ];
 
 test.each(broken)(
-  '$title: the rows before it, and one that tells where it broke',
+  '$title: gives the earlier rows, and one that reports where it broke',
   async ({ tail, line, reason }) => {
     const rows = await read(`[{"a":1},\n${tail}`);
     const before = rows.filter(([, , text]) => text.startsWith('{'));
@@ -150,14 +150,14 @@ test.each(broken)(
   },
 );
 
-test('a comma between objects without a list is a break', async () => {
+test('a comma between objects without a list ends the reading', async () => {
   expect(await read('{"a":1},\n{"a":2}')).toEqual([
     [1, 1, '{"a":1}'],
     [2, 1, 'the JSON is broken here, and nothing behind this was read: a comma outside of a list'],
   ]);
 });
 
-test('an element that is too long is not kept, and those behind it are', () => {
+test('a too long element is not stored, and later ones are read', () => {
   const scanner = newElementScanner(7);
   const found = ['[{"a":1},{"a', '":\n"2"},{"a":', '3}]'].flatMap((chunk) =>
     scanner.push(Buffer.from(chunk)),
@@ -196,7 +196,7 @@ test('property: any objects in any layout are found, wherever the chunks end', a
   );
 });
 
-test('property: no text is ever read past a break, nor makes the reading fail', async () => {
+test('property: no text is read past a break, or makes the reading fail', async () => {
   const text = fc.string({
     unit: fc.constantFrom('[', ']', '{', '}', ',', ':', '"', '\\', ' ', '\n', '1', 'a'),
   });

@@ -24,14 +24,14 @@ test.each(framings)('cuts $title', async ({ text, lines }) => {
   expect(await split([Buffer.from(text)])).toEqual(lines);
 });
 
-test('a line of exactly the limit is kept, and one byte more is skipped up to its line feed', async () => {
+test('a line of exactly the limit is read, and one byte more is skipped up to its line feed', async () => {
   const text = 'abcd\nabcde\nab\nabcdef';
   const expected = ['abcd', undefined, 'ab', undefined];
   expect(await split([Buffer.from(text)], 4)).toEqual(expected);
   expect(await split(text.split('').map(Buffer.from), 4)).toEqual(expected);
 });
 
-test('property: where the chunks end changes nothing, not even inside a character', async () => {
+test('property: chunk borders change nothing, even inside a character', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', '\n', '\r', 'é', '漢', '😀') });
   await fc.assert(
     fc.asyncProperty(text, fc.array(fc.nat(40)), async (content, cuts) => {

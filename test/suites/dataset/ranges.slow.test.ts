@@ -72,7 +72,7 @@ test.each(['utf8', 'latin1', 'utf16le'] as const)(
   },
 );
 
-test('bytes are cut where lines end, whatever comes at a time, and the mark is none of them', async () => {
+test('chunks are cut at line ends, whatever the size of reads, and exclude the byte order mark', async () => {
   const path = fileOf('rows.jsonl', `\ufeff${'{"a":1}\n'.repeat(10)}`);
   const chunks = await chunksOf({ kind: 'file', path }, 4);
   expect(chunks.map(({ range, rows }) => [range?.start, range?.end, range?.firstLine, rows])).toEqual([
@@ -96,7 +96,7 @@ test.each([
     expect(await byChunks(dataset, await chunksOf(dataset, rows))).toEqual(await whole(dataset));
 });
 
-test('rows are numbered through all files of a pattern, and those in the suite through all of them', async () => {
+test('rows are numbered across all files of a pattern, and inline rows across the suite', async () => {
   const first = fileOf('a.jsonl', '{"a":1}\n{"a":2}\n{"a":3}\n');
   const folder = join(first, '..');
   writeFileSync(join(folder, 'b.csv'), 'a\n4\n5\n');
@@ -113,7 +113,7 @@ test('rows are numbered through all files of a pattern, and those in the suite t
 test.each([
   ['is shorter', '{"a":1}\n'],
   ['has other rows of the same length', '{"a":1}\n{"b":2}\n'],
-])('a file that %s than when it was cut is told', async (_, content) => {
+])('a file that %s than when it was cut is reported', async (_, content) => {
   const path = fileOf('rows.jsonl', '{"a":1}\n{"a":2}\n');
   const dataset = { kind: 'file', path } as const;
   const chunks = await chunksOf(dataset, 10);
@@ -124,7 +124,7 @@ test.each([
   });
 });
 
-test('a file that is gone, stdin, and an abort are told', async () => {
+test('a missing file, stdin, and an abort are reported', async () => {
   const gone = { kind: 'file', path: '/nowhere/rows.jsonl' } as const;
   await expect(chunksOf(gone, 1)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   await expect(chunksOf({ kind: 'file', path: '-' }, 1)).rejects.toMatchObject({ code: 'USAGE' });
@@ -134,7 +134,7 @@ test('a file that is gone, stdin, and an abort are told', async () => {
   await expect(Array.fromAsync(index)).rejects.toThrow('given up');
 });
 
-test('a line that is too long to be read is one row, blank or not', async () => {
+test('a line that is too long to read is one row, blank or not', async () => {
   const path = fileOf(
     'rows.jsonl',
     `{"a":1}\n${' '.repeat(maxRowBytes + 1)}\n${'x'.repeat(maxRowBytes + 1)}\n{"a":2}\n`,

@@ -38,7 +38,7 @@ const named = [
   { name: 'v1.json/rows', content: '{"a":"1"}\n' },
 ];
 
-test.each(named)('the name $name tells the format, packed or not', async ({ name, content }) => {
+test.each(named)('the name $name selects the format, compressed or not', async ({ name, content }) => {
   const folder = writeFiles({ [name]: content, [`${name}.gz`]: gzipSync(content) });
   for (const file of [name, `${name}.gz`]) {
     const path = join(folder, file);
@@ -47,7 +47,7 @@ test.each(named)('the name $name tells the format, packed or not', async ({ name
   }
 });
 
-test('`format` overrules the name, and a byte order mark is no text in any format', async () => {
+test('`format` overrides the name, and a byte order mark is no text in any format', async () => {
   const mark = '\uFEFF';
   const folder = writeFiles({
     'a.json': `${mark}a\n1\n`,
@@ -78,7 +78,7 @@ const patterns = [
   { pattern: 'sub/../?.csv', files: ['a.csv', 'a.csv'] },
 ];
 
-test.each(patterns)('the pattern $pattern means its files in their order', async ({ pattern, files }) => {
+test.each(patterns)('the pattern $pattern reads its files in order', async ({ pattern, files }) => {
   const folder = writeFiles(shards);
   const rows = await readPath(`${folder}/${pattern}`);
   expect(rows.map(({ number, file }) => [number, file])).toEqual(
@@ -86,7 +86,7 @@ test.each(patterns)('the pattern $pattern means its files in their order', async
   );
 });
 
-test('row numbers go on across files, and lines begin again', async () => {
+test('row numbers continue across files, and line numbers restart', async () => {
   expect((await readPath(`${writeFiles(shards)}/{a,b}.*`)).map(summarize)).toEqual([
     [1, 2, '{"n":"1"}'],
     [2, 3, '{"n":"2"}'],
@@ -121,7 +121,7 @@ const packed = [
 ];
 
 test.each(packed)(
-  '$name that breaks off gives the rows before, and one that says so',
+  'a truncated $name gives the earlier rows, and one that reports the break',
   async ({ name, text }) => {
     const bytes = gzipSync(text);
     const folder = writeFiles({ [name]: bytes.subarray(0, bytes.length / 2), 'z.jsonl': '{"a":1}\n' });
@@ -153,7 +153,7 @@ test.each([
     bytes: gzipSync('{"a":1}\n').subarray(0, 5),
     reason: 'breaks off',
   },
-])('a packed dataset that is $title is one unusable row', async ({ bytes, reason }) => {
+])('a compressed dataset that is $title is one unusable row', async ({ bytes, reason }) => {
   const path = join(writeFiles({ 'rows.csv.gz': bytes }), 'rows.csv.gz');
   const problem = {
     message: `the packed data ${reason}, and nothing behind this was read`,
@@ -170,21 +170,18 @@ test.each([
   { name: 'rows.csv.gz', text: `a\n${wide}\n2\n`, rows: [`{"a":"${wide}"}`, '{"a":"2"}'], line: 4 },
   // Of the last row nobody can tell whether it is whole.
   { name: 'rows.yaml.gz', text: '- a: 1\n- a: 2\n', rows: ['{"a":1}'], line: 3 },
-])(
-  '$name that lacks nothing but its end gives every row that is whole',
-  async ({ name, text, rows, line }) => {
-    const path = join(writeFiles({ [name]: gzipSync(text).subarray(0, -8) }), name);
-    const read = (await readPath(path)).map(summarize);
-    expect(read.slice(0, -1).map(([, , row]) => row)).toEqual(rows);
-    expect(read.at(-1)).toEqual([
-      rows.length + 1,
-      line,
-      'the packed data breaks off, and nothing behind this was read',
-    ]);
-  },
-);
+])('$name that lacks only its end gives every complete row', async ({ name, text, rows, line }) => {
+  const path = join(writeFiles({ [name]: gzipSync(text).subarray(0, -8) }), name);
+  const read = (await readPath(path)).map(summarize);
+  expect(read.slice(0, -1).map(([, , row]) => row)).toEqual(rows);
+  expect(read.at(-1)).toEqual([
+    rows.length + 1,
+    line,
+    'the packed data breaks off, and nothing behind this was read',
+  ]);
+});
 
-test('what is packed in several parts is one file, and what lies behind the last is no part of it', async () => {
+test('a file compressed in several parts is one file, and data after the last part is ignored', async () => {
   const parts = ['{"a":1}\n{"a"', ':2}\n'].map((text) => gzipSync(text));
   const bytes = Buffer.concat([...parts, Buffer.alloc(100_000)]);
   const path = join(writeFiles({ 'rows.jsonl.gz': bytes }), 'rows.jsonl.gz');
@@ -218,7 +215,7 @@ test('an abort before the first row gives none', async () => {
   expect(await Array.fromAsync(openRows({ kind: 'file', path }, AbortSignal.abort()).rows)).toEqual([]);
 });
 
-test('the fraction grows from 0 to 1 over all files, counted as they lie on the disk', async () => {
+test('the fraction grows from 0 to 1 over all files, measured in bytes on disk', async () => {
   const text = Array.from({ length: 40_000 }, (_, index) => `{"a":${(index * 7919) % 40_009}}\n`).join('');
   const folder = writeFiles({ 'a.jsonl': text, 'b.jsonl.gz': gzipSync(text) });
   const { rows, fraction } = openRows({ kind: 'file', path: `${folder}/*` }, never);
@@ -231,7 +228,7 @@ test('the fraction grows from 0 to 1 over all files, counted as they lie on the 
   expect(fraction()).toBe(1);
 });
 
-test('of a pipe nobody knows the fraction', async () => {
+test('a pipe has no fraction', async () => {
   const path = join(writeFiles({}), 'pipe');
   await run('mkfifo', [path]);
   const writing = run('sh', ['-c', 'echo \'{"a":1}\' > "$0"', path]);
@@ -242,7 +239,7 @@ test('of a pipe nobody knows the fraction', async () => {
   expect(seen).toEqual([[1, null]]);
 });
 
-test('whoever stops early leaves no file open', async () => {
+test('a reader that stops early leaves no file open', async () => {
   const path = join(writeFiles({ 'rows.jsonl.gz': gzipSync(long['rows.jsonl'] ?? '') }), 'rows.jsonl.gz');
   const opened = (): number =>
     process.getActiveResourcesInfo().filter((name) => name.startsWith('FSReq') || name === 'Zlib').length;

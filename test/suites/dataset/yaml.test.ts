@@ -87,15 +87,18 @@ const unusable = [
   },
 ];
 
-test.each(unusable)('an item with $title is no row, and those around it are', async ({ item, message }) => {
-  expect(await read(`- a: 1\n- ${item}\n- a: 3\n`)).toEqual([
-    [1, 1, '{"a":1}'],
-    [2, 2, message],
-    [3, 3, '{"a":3}'],
-  ]);
-});
+test.each(unusable)(
+  'an item with $title is an unusable row, and its neighbours are read',
+  async ({ item, message }) => {
+    expect(await read(`- a: 1\n- ${item}\n- a: 3\n`)).toEqual([
+      [1, 1, '{"a":1}'],
+      [2, 2, message],
+      [3, 3, '{"a":3}'],
+    ]);
+  },
+);
 
-test('a mistake inside of a row is told with its own line', async () => {
+test('a mistake inside a row is reported with its line', async () => {
   expect(await read('- a: 1\n  b:\n    c: *gone\n')).toEqual([
     [1, 3, 'no anchor named &gone stands above this alias'],
   ]);
@@ -110,7 +113,7 @@ const broken = [
 ];
 
 test.each(broken)(
-  '$title broken: the rows before it, and one that tells where',
+  'broken $title: gives the earlier rows, and one that reports where',
   async ({ content, line }) => {
     expect(await read(content)).toEqual([
       [1, 1, '{"a":1}'],
@@ -132,7 +135,7 @@ test('more than 8 MiB is DATASET_INVALID', async () => {
   );
 });
 
-test('an alias in every row is followed in time that grows with the rows alone', async () => {
+test('an alias in every row is resolved in time linear in the rows', async () => {
   const rows = Array.from({ length: 3000 }, (_, index) => `- {<<: *base, id: ${index}}\n`);
   const read = await readFile('rows.yaml', `- &base {a: 1}\n${rows.join('')}`);
   expect(read.at(-1)?.content).toEqual({ usable: true, value: { a: 1, id: 2999 } });

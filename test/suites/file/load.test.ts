@@ -38,7 +38,7 @@ function runtimeWith(evals: readonly string[]): SuiteRuntime {
   };
 }
 
-test('a suite is read with everything it says', () => {
+test('a suite is read with every key', () => {
   const { suite, problems } = loadSuite(fixture, runtimeWith(['final_number', 'length']));
   expect(problems).toEqual([]);
   expect(suite).toEqual({
@@ -269,7 +269,7 @@ const broken = [
   },
 ];
 
-test.each(broken)('$title: every problem is found, with its place', ({ text, spec = '', says }) => {
+test.each(broken)('$title: every problem is reported with its place', ({ text, spec = '', says }) => {
   expect(text === undefined ? problemsOf(spec) : problemsOfText(text)).toEqual(says);
 });
 
@@ -281,7 +281,7 @@ test('the types of evals are those of the runtime', () => {
   expect(problemsOf(spec, undefined)).toEqual([]);
 });
 
-test('files that do not exist yet are only warned of', () => {
+test('files that do not exist yet only cause a warning', () => {
   const spec = `  runtime: r.yaml\n  dataset: {path: later.jsonl}\n  case: {content: ""}\n${evals}`;
   expect(problemsOf(spec)).toEqual([
     'x.suite.yaml:4:12 warning: runtime: r.yaml does not exist\n    hint: Correct the path; it starts at the folder of this file.',

@@ -44,7 +44,7 @@ async function runAgain(desk: Desk, cassette: CassetteOptions) {
   return { status, classification, decisions, hooksSeen, started: started.toSorted() };
 }
 
-test('a replay has the same decisions and measures, without the program that made them', async () => {
+test('a replay has the same decisions and measures, without the recorded program', async () => {
   const { desk, started, ...first } = await recorded();
   expect(started).toEqual(['late', 'word']);
   expect(first.classification).toMatchObject({ true_positives: 2, false_negatives: 1, true_negatives: 1 });
@@ -53,7 +53,7 @@ test('a replay has the same decisions and measures, without the program that mad
   expect(again).toEqual({ ...first, started: [] });
 });
 
-test('what was not recorded is no catch: the row is unscored, and the run an error', async () => {
+test('an unrecorded event is unscored and no catch, and makes the run an error', async () => {
   const { desk } = await recorded();
   const file = join(desk.folder, 'rows.jsonl');
   writeFileSync(file, `${readFileSync(file, 'utf8')}{"id": "new", "text": "forbidden too", "bad": true}\n`);
@@ -62,7 +62,7 @@ test('what was not recorded is no catch: the row is unscored, and the run an err
   expect(again.decisions.at(-1)).toMatchObject({ id: 'new', score: null });
 });
 
-test('a changed guard alone is tried on what was recorded, the rest of its chain replayed', async () => {
+test('a changed guard alone is run on the recording, and the rest of its chain is replayed', async () => {
   const { desk } = await recorded();
   writeFileSync(desk.file, readFileSync(desk.file, 'utf8').replace('[forbidden]', '[f0rbidden]'));
   const tape = join(desk.folder, 'tape');

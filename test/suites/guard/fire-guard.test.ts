@@ -6,7 +6,7 @@ import { openBench } from '../../calls/capability/bench.ts';
 const event = { hook: 'tool', request: { name: 'refund', args: { amount: 1 } } };
 const never = new AbortController().signal;
 
-test('no more events are on their way than hooks may run at once, or their queue would count as slowness', async () => {
+test('concurrent events do not exceed the hook limit, so that queueing does not count as latency', async () => {
   const bench = openBench();
   const { link, most } = counted(bench.links.filter({ runs: ['allow.sh'], phases: ['before_execution'] }));
   const fire = openGuardFire({ links: [link], check: () => undefined, concurrency: 2 });
@@ -15,7 +15,7 @@ test('no more events are on their way than hooks may run at once, or their queue
   expect(most()).toBe(2);
 });
 
-test('a name that is nobody who could be asked is told', async () => {
+test('an unknown hook name is reported', async () => {
   const bench = openBench();
   const links = [bench.links.observe({ runs: ['ack.sh'], name: 'audit' })];
   const fire = openGuardFire({ links, check: () => undefined, concurrency: 1 });

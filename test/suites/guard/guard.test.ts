@@ -28,7 +28,7 @@ async function run(desk: Desk) {
 }
 
 describe('a guard on labelled events', () => {
-  test('is counted by what it told from what', async () => {
+  test('is counted by what it caught and what it missed', async () => {
     const desk = await openDesk({ hooks: word, spec: trial, rows });
     const { report, guard } = await run(desk);
     expect(report).toMatchObject({ status: 'passed', cases: 5, problem_count: 0, failure_count: 0 });
@@ -69,7 +69,7 @@ describe('a guard on labelled events', () => {
     ]);
   });
 
-  test('that breaks is unscored, and has caught nothing', async () => {
+  test('that crashes is unscored, and has caught nothing', async () => {
     const crashing = [...rows.slice(0, 1), { id: 'breaks', text: 'the hook dies of this', bad: true }];
     const gated = `${trial}gates: [{eval: guard, metric: recall, min: 1}, {eval: guard, metric: unscored, max: 0}]\n`;
     const desk = await openDesk({ hooks: word, spec: gated, rows: crashing });
@@ -86,7 +86,7 @@ describe('a guard on labelled events', () => {
     expect(broken).not.toHaveProperty('guard');
   });
 
-  test('flags by changing the event, too, and the whole chain counts as one', async () => {
+  test('flags also by changing the event, and the whole chain counts as one', async () => {
     const hooks = `lenient: {hook: provider, phases: [before_call], command: $bin/allow.sh}
 changes: {hook: provider, phases: [before_call], command: $bin/modify-before-call}
 ${word}`;
@@ -103,7 +103,7 @@ ${word}`;
     ]);
   });
 
-  test('has an AUC and a ROC curve when every decision says how sure it is', async () => {
+  test('has an AUC and a ROC curve if every decision has a confidence', async () => {
     const sure = [
       { id: 'a', text: 'forbidden sure=0.9', bad: true },
       { id: 'b', text: 'forbidden sure=0.8', bad: false },
@@ -185,14 +185,14 @@ next: {hook: provider, phases: [before_call], command: ./flags-word, args: [good
 `;
   const only = (name: string) => trial.replace('hook: provider,', `hook: provider, only: ${name},`);
 
-  test('is fired without the rest of its chain', async () => {
+  test('is run without the rest of its chain', async () => {
     const { guard } = await run(await openDesk({ hooks, spec: only('word'), rows }));
     expect(guard?.classification).toMatchObject({ false_positives: 1, latency_ms: { word: latency } });
     const whole = await run(await openDesk({ hooks, spec: trial, rows }));
     expect(whole.guard?.classification).toMatchObject({ false_positives: 3 });
   });
 
-  test('may be a shadow, which is then asked as a filter would be', async () => {
+  test('may be a shadow, which then runs as a filter would', async () => {
     const desk = await openDesk({ hooks, spec: only('next'), rows });
     const { guard } = await run(desk);
     expect(guard?.classification).toMatchObject({ false_positives: 2, false_negatives: 2 });
@@ -203,7 +203,7 @@ next: {hook: provider, phases: [before_call], command: ./flags-word, args: [good
   });
 });
 
-test('observers and shadows hear nothing of trials, and no collection of a shadow grows by them', async () => {
+test('observers and shadows do not receive trials, and no shadow’s collection grows', async () => {
   const hooks = `${word}told: {hook: provider, command: $bin/record-event, mode: observe, env: [RECORD_FILE=told.jsonl]}
 told_evals: {hook: eval, command: $bin/record-event, mode: observe, env: [RECORD_FILE=told.jsonl]}
 next: {hook: provider, command: ./flags-word, args: [good], runtime: server, mode: shadow}
@@ -221,7 +221,7 @@ next: {hook: provider, command: ./flags-word, args: [good], runtime: server, mod
   expect(() => readFileSync(join(desk.folder, 'told.jsonl'))).toThrow('ENOENT');
 });
 
-describe('a row that does not fit', () => {
+describe('an unusable row', () => {
   test.each([
     {
       title: 'a label that is neither true nor false',
@@ -234,7 +234,7 @@ describe('a row that does not fit', () => {
       message:
         'the event of provider before_call is not well formed: request.messages.0.content must be string',
     },
-  ])('$title is located by file and line, and the others are judged', async ({ row, message }) => {
+  ])('$title is reported with file and line, and the others are judged', async ({ row, message }) => {
     const desk = await openDesk({
       hooks: word,
       spec: trial,

@@ -167,11 +167,11 @@ const wrong: readonly {
   },
 ];
 
-test.each(wrong)('what is wrong with $title', ({ members, declared, said }) => {
+test.each(wrong)('validation reports $title', ({ members, declared, said }) => {
   expect(problemsOf(members, declared)).toEqual(said);
 });
 
-test('a gate on what only guards have wants a guard', () => {
+test('a gate on guard metrics needs a guard', () => {
   const gates = '  gates: [{eval: g, metric: recall, min: 1}]\n';
   expect(problemsOf('type: contains, params: {patterns: [a]}, content: b', {}, gates)).toEqual([
     'x.suite.yaml:7:29 gates[0].metric: recall is of guards, and this eval is none',

@@ -5,7 +5,7 @@ import { replying, runMatrix, variantOf } from './support.ts';
 
 const times = <Row>(count: number, row: Row): Row[] => Array.from({ length: count }, () => row);
 
-test('every row is a case of each variant, in the order of both, whatever is slow [DS-MATRIX-01]', async () => {
+test('every row is a case of each variant, in the order of both, whatever the speed [DS-MATRIX-01]', async () => {
   const slow = {
     answer: async (asked: Parameters<ReturnType<typeof replying>['answer']>[0]) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -31,7 +31,7 @@ test('every row is a case of each variant, in the order of both, whatever is slo
   ]);
 });
 
-test('each variant has statistics, tokens, cost and time of its own [DS-MATRIX-02]', async () => {
+test('each variant has separate statistics, tokens, cost and time [DS-MATRIX-02]', async () => {
   const { report } = await runMatrix([
     { a: 1, b: 0.25 },
     { a: 0.5, b: 0.75 },
@@ -55,7 +55,7 @@ test('each variant has statistics, tokens, cost and time of its own [DS-MATRIX-0
   });
 });
 
-test('a fault of one variant is no fault of another [DS-MATRIX-03]', async () => {
+test('a fault of one variant affects no other [DS-MATRIX-03]', async () => {
   const { report } = await runMatrix([{ a: 1, b: 'fault' }, ...times(3, { a: 1, b: 'unscored' as const })]);
   expect(variantOf(report, 'a')).toMatchObject({
     status: 'passed',
@@ -69,7 +69,7 @@ test('a fault of one variant is no fault of another [DS-MATRIX-03]', async () =>
   });
 });
 
-test('a row that one variant cannot use is a problem of that one alone [DS-MATRIX-03]', async () => {
+test('a row that one variant cannot use is a problem of that variant only [DS-MATRIX-03]', async () => {
   const rows = [
     { a: 1, b: 0 },
     { a: 1, b: 1 },
@@ -89,18 +89,18 @@ test('a row that one variant cannot use is a problem of that one alone [DS-MATRI
   expect(kept).toMatchObject({ status: 'passed', variants: [{ status: 'passed' }, { status: 'passed' }] });
 });
 
-test('a variant that can use no row makes the run void [DS-MATRIX-03]', async () => {
+test('a variant without usable rows makes the run void [DS-MATRIX-03]', async () => {
   const content = '${subject.text == "0" ? subject.nothing : subject.text}';
   const { report } = await runMatrix([{ a: 1, b: 0 }], { content, keepGoing: true });
   expect(report.status).toBe('error');
 });
 
-test('more cases than a matrix may have are refused before anything is asked', () => {
+test('more cases than the limit of a matrix are refused before anything runs', () => {
   expect(() => requireFewCases(1_000_000, 2)).not.toThrow();
   expect(() => requireFewCases(1_000_002, 2)).toThrow(/2 variants may have 500000 rows/);
 });
 
-test('epochs are those of each variant', async () => {
+test('epochs are counted for each variant', async () => {
   const { records, report } = await runMatrix([{ a: 1, b: 0 }], { spec: 'repeat: {epochs: 3}' });
   expect(records.map(({ variant, epochs }) => [variant, epochs.length])).toEqual([
     ['a', 3],
@@ -109,7 +109,7 @@ test('epochs are those of each variant', async () => {
   expect(variantOf(report, 'a')).toMatchObject({ cases: 1, totals: { answers: 3 } });
 });
 
-test('a table that is too wide is several below one another', async () => {
+test('a table that is too wide is split into several', async () => {
   const names = Array.from({ length: 16 }, (_, index) => `variant-${index}`);
   const row = Object.fromEntries(names.map((name, index) => [name, index % 2]));
   const { report } = await runMatrix([row, row]);
@@ -121,7 +121,7 @@ test('a table that is too wide is several below one another', async () => {
 });
 
 describe('gates', () => {
-  test('hold for each variant, or for those that they name [DS-MATRIX-04]', async () => {
+  test('apply to each variant, or to those that they name [DS-MATRIX-04]', async () => {
     const rows = [
       { a: 1, b: 0 },
       { a: 1, b: 1 },
@@ -151,7 +151,7 @@ gates:
   const better = (metric: string) => `gates: [{eval: good, metric: ${metric}, better_than: a}]`;
 
   test.each(['mean', 'pass_rate'])(
-    'a variant that is beyond doubt better passes by %s [DS-MATRIX-05]',
+    'a variant that is significantly better passes by %s [DS-MATRIX-05]',
     async (metric) => {
       const rows = [...times(9, { a: 0, b: 1 }), ...times(3, { a: 1, b: 1 })];
       const { report } = await runMatrix(rows, { spec: better(metric) });
@@ -186,7 +186,7 @@ gates:
     }
   });
 
-  test('scores that are missing cannot make a variant better [DS-MATRIX-06]', async () => {
+  test('missing scores cannot make a variant better [DS-MATRIX-06]', async () => {
     const rows = [...times(10, { a: 0, b: 1 }), { a: 1, b: 'fault' as const }];
     const { report } = await runMatrix(rows, { spec: better('mean') });
     expect(report.gates).toMatchObject([

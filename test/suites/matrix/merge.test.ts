@@ -76,7 +76,7 @@ const rows = fc
   .map((all) => all.map((row, index): Row => ({ ...row, number: index + 1 })));
 
 describe('tallies of parts of a matrix', () => {
-  test('come to the report of the whole, its comparisons and gates, in any parts and any order [DS-SUITES-05]', () => {
+  test('merge to the report of the whole, its comparisons and gates, in any parts and any order [DS-SUITES-05]', () => {
     fc.assert(
       fc.property(rows, fc.array(fc.nat(4), { minLength: 40, maxLength: 40 }), (all, partOf) => {
         const parts = [3, 0, 4, 2, 1].map((part) => all.filter(({ number }) => partOf[number - 1] === part));
@@ -86,7 +86,7 @@ describe('tallies of parts of a matrix', () => {
     );
   });
 
-  test('compare more differences than all their signs are tried of', () => {
+  test('compare more differences than the exact sign test covers', () => {
     const all = Array.from({ length: 60 }, (_none, index): Row => {
       const cells = [0, 1, 2].map((by): Cell => {
         const value = ((index * 7 + by * 31) % 20) / 20;

@@ -47,7 +47,7 @@ describeInBrowser((open) => {
     expect(offences).toEqual([]);
   });
 
-  test('a row shows what differs, side by side, and all of it on demand; by keyboard, in the dark, and on a phone [DS-MATRIX-08]', async () => {
+  test('a row shows differences side by side, and everything on demand; by keyboard, in dark mode, and on a phone [DS-MATRIX-08]', async () => {
     for (const options of [{}, { colorScheme: 'dark' as const }, { viewport: { width: 390, height: 800 } }]) {
       const { page, offences } = await open(await matrixRun(), { ...options, hash: '' });
       await page.keyboard.press('j');
@@ -76,7 +76,7 @@ describeInBrowser((open) => {
     }
   });
 
-  test('ten thousand rows of three variants are found and opened quickly', async () => {
+  test('ten thousand rows of three variants are searched and opened quickly', async () => {
     const names = ['a', 'b', 'c'];
     const header = headerOf({ variants: names.map((name) => ({ name, provider: name })) });
     function* cases() {

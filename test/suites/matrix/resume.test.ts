@@ -11,7 +11,7 @@ import { summarize } from '../../../src/suites/run-accumulator.ts';
 import { run, writeFiles } from '../support.ts';
 import { judging, loadMatrix, replying } from './support.ts';
 
-test('a run that was cut off within a row goes on with the next variant [DS-MATRIX-07]', async () => {
+test('a run interrupted within a row continues with the next variant [DS-MATRIX-07]', async () => {
   const rows = Array.from({ length: 4 }, (_, index) => ({ a: index % 2, b: 1, c: 'fault' as const }));
   const suite = loadMatrix(rows, { spec: 'repeat: {epochs: 2}' });
   const folder = writeFiles({ 'runtime.yaml': 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {}\n' });

@@ -33,7 +33,7 @@ async function rated(contents: readonly string[], ratings: readonly Given[] = []
 const by = (name: string, passed: boolean) => ({ by: name, eval: 'exact', score: passed ? 1 : 0 });
 const times = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item);
 
-test('is the kappa of what people gave, as others publish it [DS-AGREE-04]', async () => {
+test('computes kappa over people’s ratings as published references do [DS-AGREE-04]', async () => {
   // statpsych, ci.kappa(.05, 31, 12, 4, 58): both passed, the eval alone, the person alone, both failed.
   const contents = [...times(43, 'good'), ...times(62, 'bad')];
   const ratings = [...[...times(31, true), ...times(12, false), ...times(4, true), ...times(58, false)]].map(
@@ -55,7 +55,7 @@ test('is the kappa of what people gave, as others publish it [DS-AGREE-04]', asy
   expect({ evals: Object.keys(found.evals), cases: found.cases }).toEqual({ evals: ['exact'], cases: null });
 });
 
-test('nothing rated, one rating and one verdict only have no kappa that misleads [DS-AGREE-05]', async () => {
+test('no ratings, one rating and a single verdict give no misleading kappa [DS-AGREE-05]', async () => {
   const nothing = await rated(['good']);
   expect(await nothing.measure()).toMatchObject({ evals: {}, cases: null });
   const one = await rated(['good'], [by('mara', false)]);
@@ -67,7 +67,7 @@ test('nothing rated, one rating and one verdict only have no kappa that misleads
   });
 });
 
-test('two people are compared over the cases that both have judged, scored or not [DS-AGREE-06]', async () => {
+test('two people are compared over the cases that both rated, scored or not [DS-AGREE-06]', async () => {
   const { measure } = await rated(
     ['good', 'bad', 'good', ''],
     [by('mara', true), by('mara', true), by('mara', false), by('mara', false)],
@@ -98,7 +98,7 @@ test('two people are compared over the cases that both have judged, scored or no
   expect(chosen.evals['exact']?.between).toHaveLength(1);
 });
 
-test('a label that is a verdict counts before a score, and a word of one’s own or a comment is none', async () => {
+test('a verdict label takes precedence over a score, and a custom word or a comment is no verdict', async () => {
   const on = (rest: Omit<Given, 'by' | 'eval'>): Given => ({ by: 'mara', eval: 'exact', ...rest });
   const { measure } = await rated(times(6, 'good'), [
     on({ label: 'Bad', score: 1 }),
@@ -118,7 +118,7 @@ test('a label that is a verdict counts before a score, and a word of one’s own
   expect(strict?.agreement).toMatchObject({ n: 4, both_passed: 0, only_eval: 4 });
 });
 
-test('ratings of cases as wholes are compared with whether the case passed', async () => {
+test('ratings of whole cases are compared with whether the case passed', async () => {
   const { measure } = await rated(
     ['good', 'bad'],
     [

@@ -29,7 +29,7 @@ const said = (id: number, variant: string, label: string, by = 'mara') => ({
   ...{ case: `case-${id}`, variant, label, by },
 });
 
-test('each variant is measured by itself and all as one, without errors and cases [DS-AGREE-07]', async () => {
+test('each variant is measured separately and all together, without errors and cases [DS-AGREE-07]', async () => {
   const { measureRatings } = await loadResults();
   const ratings = [
     ...[1, 2, 3].map((id) => said(id, 'a', 'pass')),
@@ -72,7 +72,7 @@ test('each variant is measured by itself and all as one, without errors and case
   });
 });
 
-test('one variant alone is a run without variants, and those that nobody has rated are left out', async () => {
+test('one variant alone is a run without variants, and unrated ones are omitted', async () => {
   const { measureRatings } = await loadResults();
   const source = sourceOf(2, [said(1, 'b', 'pass')]);
   const alone = await measureRatings(source, { variant: 'b' });

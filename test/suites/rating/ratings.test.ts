@@ -7,7 +7,7 @@ import { newFile } from '../../store/processes.ts';
 
 const variants = ['a', 'b', 'c'].map((name) => ({ name, provider: name }));
 
-test('a case that a variant does not have, as after an interrupt, is not rated there [DS-MATRIX-10]', async () => {
+test('a case that a variant lacks, as after an interrupt, is not rated there [DS-MATRIX-10]', async () => {
   const store = await openSqliteResults(newFile());
   onTestFinished(() => store.close());
   await store.createRun(newResultRun('r1'));

@@ -12,16 +12,16 @@ const subject = { status: 'failed', duration_ms: 1, cached: false, attempts: 1, 
 const evalsThatFailed = (each: typeof record) =>
   failuresOf(each, roleLookup({ evals: [] })).map((one) => one.eval);
 
-test('a case whose subject gave no answer is told of once, whatever the number of its evals', () => {
+test('a case whose subject gave no answer is reported once, whatever the number of its evals', () => {
   const unanswered = { ...record, epochs: record.epochs.map((epoch) => ({ ...epoch, subject })) };
   expect(evalsThatFailed(unanswered)).toEqual(['exact']);
 });
 
-test('evals that say the same of an answer are each told of', () => {
+test('evals that report the same of an answer are each listed', () => {
   expect(evalsThatFailed(record)).toEqual(['exact', 'short', 'polite']);
 });
 
-test('where one epoch alone had no answer, what failed in others is told of too', () => {
+test('if only one epoch had no answer, failures of the others are listed too', () => {
   const failed = evalResultOf({ eval: 'long', score: 0.5, passed: false, detail });
   const mixed = caseOf([...results, failed], { id: 'r1' });
   const epochs = mixed.epochs.map((epoch) => ({ ...epoch, subject }));

@@ -8,7 +8,7 @@ const write = (records: readonly CaseRecord[]) => written(reporters.csv.open, { 
 
 const error = { code: 'PROCESS_TIMEOUT', message: 'm', hint: 'h' } as const;
 
-test('there is a line for each case and eval, numbers as numbers', async () => {
+test('each case and eval has a line, with numbers as numbers', async () => {
   const good = evalResultOf({ queue_ms: 3.5 });
   const bad = evalResultOf({ eval: 'b', score: null, passed: false, detail: 'timed out, twice', error });
   const text = await write([
@@ -37,13 +37,13 @@ test.each([
   { title: 'an apostrophe before a formula', text: "'=1", cell: "''=1" },
   { title: 'an apostrophe alone', text: "'tis", cell: "'tis" },
   { title: 'a sign inside', text: 'a=1', cell: 'a=1' },
-])('$title is no formula for a spreadsheet', async ({ text, cell }) => {
+])('$title does not become a spreadsheet formula', async ({ text, cell }) => {
   const records = [caseOf([evalResultOf({ detail: text })], { id: text, file: text, tags: [text] })];
   const [row] = parse(await write(records), { columns: true });
   expect(row).toMatchObject({ case: cell, file: cell, tags: cell, detail: cell, score: '1' });
 });
 
-test('the fields of the first row have columns of their own, and what others have besides stands in one as JSON', async () => {
+test('the fields of the first row are columns, and further fields are JSON in one column', async () => {
   const first = { question: 'How many, "exactly"?', n: 42, '=cmd': '=1+1', nested: { a: [1] }, none: null };
   const second = { question: 'Why?', extra: '-x', n: JSON.rawJSON('12345678901234567890') };
   const epochs = [epochOf([evalResultOf()], { variables: { tone: 'kind' } })];
@@ -73,7 +73,7 @@ test('the fields of the first row have columns of their own, and what others hav
   ]);
 });
 
-test('a field that no cell can hold is cut, and says so', async () => {
+test('a field that is too long for a cell is cut with a note', async () => {
   const row = { page: 'x'.repeat(60_000_000) };
   const [line] = parse(await write([caseOf([evalResultOf()], { row })]), { columns: true });
   const cell = Object(line)['row.page'];

@@ -44,7 +44,7 @@ async function run({ reporter }: Delivery, { isWhole = true } = {}): Promise<voi
   if (isWhole) await reporter.end(report);
 }
 
-test('several reporters write at once, one of them to stdout', async () => {
+test('several reporters write at the same time, one of them to stdout', async () => {
   const folder = newFolder();
   const stdout = newTextSink();
   const specs: ReporterSpec[] = [
@@ -61,7 +61,7 @@ test('several reporters write at once, one of them to stdout', async () => {
   expect(readdirSync(folder)).toEqual(['new', 'report.csv']);
 });
 
-test('where no folder can be made, the system’s answer is told', async () => {
+test('if no folder can be created, the system’s error is reported', async () => {
   const file = '/proc/none/deep/report.xml';
   await expect(openDelivery([{ name: 'junit', file }], { stdout: newTextSink() })).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
@@ -69,7 +69,7 @@ test('where no folder can be made, the system’s answer is told', async () => {
   });
 });
 
-test('until it is closed, a reader sees the file of before', async () => {
+test('until it is closed, a reader sees the previous file', async () => {
   const folder = newFolder();
   const file = join(folder, 'report.json');
   writeFileSync(file, 'before');
@@ -84,7 +84,7 @@ test('until it is closed, a reader sees the file of before', async () => {
 test.each([
   { title: 'aborted', isWhole: true, finish: (delivery: Delivery) => delivery.abort() },
   { title: 'closed without an end', isWhole: false, finish: (delivery: Delivery) => delivery.close() },
-])('a run that is $title leaves the file of before and nothing else', async ({ isWhole, finish }) => {
+])('a run that is $title leaves only the previous file', async ({ isWhole, finish }) => {
   const folder = newFolder();
   const file = join(folder, 'report.xml');
   writeFileSync(file, 'before');
@@ -100,7 +100,7 @@ test.each([
   expect(readFileSync(file, 'utf8')).toBe('before');
 });
 
-test('JSON Lines are in their file at once, and stay when the run is given up', async () => {
+test('JSON Lines are written at once, and stay when the run is aborted', async () => {
   const file = join(newFolder(), 'run.jsonl');
   const delivery = await openDelivery([{ name: 'jsonl', file }], { stdout: newTextSink() });
   await run(delivery, { isWhole: false });
@@ -110,7 +110,7 @@ test('JSON Lines are in their file at once, and stay when the run is given up', 
   expect(readFileSync(file, 'utf8').split('\n')).toEqual(lines);
 });
 
-test('a link stays a link, and the file that it names is written', async () => {
+test('a link stays a link, and its target is written', async () => {
   const folder = newFolder();
   const target = join(folder, 'target.json');
   writeFileSync(target, 'before');
@@ -135,7 +135,7 @@ test('a pipe is written to, and not replaced by a file', async () => {
   closeSync(pipe);
 });
 
-test('a file stays as private as it was', async () => {
+test('a file keeps its permissions', async () => {
   const file = join(newFolder(), 'report.json');
   writeFileSync(file, 'before', { mode: 0o600 });
   const delivery = await openDelivery([{ name: 'json', file }], { stdout: newTextSink() });
@@ -144,7 +144,7 @@ test('a file stays as private as it was', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('a full disk is told, with the file', async () => {
+test('a full disk is reported with the file', async () => {
   const delivery = await openDelivery([{ name: 'jsonl', file: '/dev/full' }], { stdout: newTextSink() });
   await expect(delivery.reporter.begin(headerOf())).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
@@ -162,7 +162,7 @@ test('a file that cannot be written fails before stdout reports the end', async 
   await delivery.abort();
 });
 
-test('a long run that is given up keeps no temporary file', async () => {
+test('a long run that is aborted leaves no temporary file', async () => {
   const delivery = await openDelivery([{ name: 'junit' }], { stdout: newTextSink() });
   await delivery.reporter.begin(headerOf());
   await delivery.reporter.onCase(caseOf([evalResultOf({ passed: false, detail: 'x'.repeat(300_000) })]));
@@ -199,7 +199,7 @@ test.each([
     file: join(plainFile, 'y', 'x.json'),
     says: 'cannot be made: a part of its path is a file',
   },
-])('a place that is $title is refused before anything runs', async ({ file, says }) => {
+])('a destination that is $title is refused before anything runs', async ({ file, says }) => {
   const folder = newFolder();
   const specs: ReporterSpec[] = [
     { name: 'csv', file: join(folder, 'first.csv') },
@@ -212,7 +212,7 @@ test.each([
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a file that can no longer be written is named, and the others are put in their places', async () => {
+test('a file that can no longer be written is named, and the others are moved into place', async () => {
   const [folder, gone] = [newFolder(), join(newFolder(), 'gone')];
   const specs: ReporterSpec[] = [
     { name: 'json', file: join(gone, 'report.json') },
@@ -245,7 +245,7 @@ test.each([
   });
 });
 
-test('whoever writes slowly is waited for, and so are the reporters before', async () => {
+test('a slow writer is awaited, and so are the reporters before it', async () => {
   const { promise: isWritten, resolve: finish } = Promise.withResolvers<void>();
   const file = join(newFolder(), 'run.jsonl');
   const stdout = { ...newTextSink(), write: () => isWritten };
@@ -290,7 +290,7 @@ test.each(reporterNames)('the reporter %s can be opened and writes a whole run',
   expect(sink.text()).not.toBe('');
 });
 
-test('the documentation names every reporter, with what it is for', () => {
+test('the documentation names every reporter with its purpose', () => {
   const text = readFileSync(new URL('../../../docs/guides/report-results.md', import.meta.url), 'utf8');
   const missing = reporterNames.filter(
     (name) => !text.includes(`| \`${name}\` | ${reporters[name].summary} |`),

@@ -19,7 +19,7 @@ const problem = {
 };
 const gate = { eval: 'exact', metric: 'mean', value: 0.31, min: 0.5, max: null, passed: false };
 
-test('nothing that a log obeys, or nobody sees, is in an annotation', async () => {
+test('annotations contain no log commands and no invisible characters', async () => {
   const evil = '\u001B[31m\u0000\u202Ex';
   const failures = [{ ...failure, case: evil, eval: evil, detail: evil, file: evil }];
   const lines = await write({ suite: evil, status: 'failed', failures, failure_count: 1 });
@@ -27,7 +27,7 @@ test('nothing that a log obeys, or nobody sees, is in an annotation', async () =
   expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test('a run that is void is no unusable row', async () => {
+test('a void run is not reported as an unusable row', async () => {
   const problem = {
     scope: 'run',
     file: 'rows.jsonl',
@@ -41,7 +41,7 @@ test('a run that is void is no unusable row', async () => {
   ]);
 });
 
-test('missed gates, failures and unusable rows are annotations, and a notice sums up', async () => {
+test('missed gates, failures and unusable rows are annotations, and a notice summarises', async () => {
   const lines = await write({
     status: 'failed',
     gates: [gate, { ...gate, passed: true }],
@@ -58,12 +58,12 @@ test('missed gates, failures and unusable rows are annotations, and a notice sum
   ]);
 });
 
-test('what the gates put up with is no error', async () => {
+test('failures that the gates tolerate are not errors', async () => {
   const [first] = await write({ status: 'passed', gates: [{ ...gate, passed: true }], failures: [failure] });
   expect(first).toBe('::warning file=rows.jsonl,line=2,title=exact did not pass::case r1, exact: score 0');
 });
 
-test('hostile text stays in its place', async () => {
+test('hostile text stays inside its annotation', async () => {
   const evil = '%,:\r\n::error title=x::y';
   const failures = [
     { ...failure, case: evil, file: join(process.cwd(), 'a,b:c%.jsonl'), eval: evil, detail: evil },
@@ -78,14 +78,14 @@ test('hostile text stays in its place', async () => {
 });
 
 test.each(['<stdin>', '/data/rows.jsonl'])(
-  'a row in no file of the repository is named in the text: %s',
+  'a row of no file in the repository is named in the text: %s',
   async (file) => {
     const [first] = await write({ status: 'failed', failures: [{ ...failure, file }] });
     expect(first).toBe(`::error title=exact did not pass::${file}:2: case r1, exact: score 0`);
   },
 );
 
-test('of each kind there are ten at most, gates first', async () => {
+test('each kind has at most ten annotations, gates first', async () => {
   const lines = await write({
     status: 'failed',
     gates: [gate, gate],

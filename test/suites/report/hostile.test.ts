@@ -64,7 +64,7 @@ function recordOf(text: string): CaseRecord {
 const write = (open: Parameters<typeof written>[0], texts: readonly string[]) =>
   written(open, { records: texts.map(recordOf) });
 
-test('any text comes back from CSV', async () => {
+test('any text can be read back from CSV', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 5 }), async (texts) => {
       const rows: { case: string; detail: string; content: string }[] = parse(
@@ -89,7 +89,7 @@ function restore(cell: string): string {
   return /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell;
 }
 
-test('any text comes back from JSON Lines', async () => {
+test('any text can be read back from JSON Lines', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'hostile-')), 'run.jsonl');
   await fc.assert(
     fc.asyncProperty(fc.array(hostile, { maxLength: 5 }), async (texts) => {
@@ -101,7 +101,7 @@ test('any text comes back from JSON Lines', async () => {
   );
 });
 
-test('any text comes back from JUnit, but for what XML cannot hold and what nobody sees in a name', async () => {
+test('any text can be read back from JUnit, except what XML cannot hold and invisible characters in names', async () => {
   const texts = [...pieces, ...fc.sample(hostile, { numRuns: 500, seed: 7 })];
   const { errors, normalized } = await validateXML({
     xml: await write(reporters.junit.open, texts),

@@ -19,7 +19,7 @@ test('the document has the documented members in the documented order [DS-SUITE-
   expect(document['evals']).toEqual({ exact: evalStatsOf({ tags: { large: stats } }) });
 });
 
-test('the members of a report that are no statistics come as they are', () => {
+test('other members of a report are unchanged', () => {
   const gates = [
     { eval: 'exact', metric: 'pass_rate', value: 0.5, min: 0.6, max: null, passed: false },
     { metric: 'mean', tag: 'x', value: null, min: null, max: 1, passed: false },

@@ -60,7 +60,7 @@ The run ended early: it had as many failures as were allowed.
 </details>
 `;
 
-test('a comment has the verdict, the gates, the evals, and what failed behind a fold', async () => {
+test('a comment has the verdict, the gates, the evals, and a collapsed list of failures', async () => {
   expect(await written(reporters.markdown.open, { report: full })).toBe(text);
 });
 
@@ -73,7 +73,7 @@ test.each([
   { title: 'lines', text: 'a\n\n# b', code: '`a # b`' },
   { title: 'a mark that turns the direction', text: 'a\u202Eb', code: '`a\\u202eb`' },
   { title: 'nothing', text: ' \n', code: '' },
-])('$title becomes code and nothing else', ({ text: hostile, code }) => {
+])('$title becomes code only', ({ text: hostile, code }) => {
   expect(toCode(hostile)).toBe(code);
 });
 
@@ -85,7 +85,7 @@ test('a run with very many tags still fits into a comment, and says what is miss
   expect(long.trimEnd().split('\n').at(-1)).toBe('_The rest is left out: this text may not be longer._');
 });
 
-test('a text that is full before the last section has the limit too', () => {
+test('a text that is full before the last section meets the limit too', () => {
   const failures = [{ ...{ case: 'c', file: 'rows.jsonl', line: 1, eval: 'exact', score: 0, detail: 'd' } }];
   const report = reportOf({
     failures,
@@ -97,7 +97,7 @@ test('a text that is full before the last section has the limit too', () => {
     expect(Buffer.byteLength(renderMarkdown(report, longest))).toBeLessThanOrEqual(longest);
 });
 
-test('property: the limit is one of bytes, whatever the script of names, tags and details', () => {
+test('property: the limit counts bytes, whatever the script of names, tags and details', () => {
   const text = fc
     .array(fc.constantFrom('a', 'é', '题', '🙂', ' ', '`', '|'), { maxLength: 600 })
     .map((parts) => parts.join(''));
@@ -124,7 +124,7 @@ test('property: the limit is one of bytes, whatever the script of names, tags an
   );
 });
 
-test('a fold that is cut is closed', () => {
+test('a section that is cut is closed', () => {
   const failure = {
     case: 'r1',
     file: 'rows.jsonl',
@@ -145,7 +145,7 @@ test('a fold that is cut is closed', () => {
   ]);
 });
 
-test('a failure shows its row, once for all evals that failed it, and nothing of it is markup', () => {
+test('a failure shows its row once for all failed evals, without any markup', () => {
   const failure = {
     case: 'r1',
     file: 'rows.jsonl',

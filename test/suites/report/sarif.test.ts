@@ -39,7 +39,7 @@ async function write(
   return document.runs[0];
 }
 
-test('what did not pass is a result, with its place, its rule and a fingerprint', async () => {
+test('a failed case is a result, with its place, its rule and a fingerprint', async () => {
   const file = join(process.cwd(), 'data', 'rows 1#.jsonl');
   const run = await write(
     [
@@ -114,7 +114,7 @@ test.each([
   expect(run['results']).toMatchObject([{ locations: [at] }]);
 });
 
-test('the fingerprint stays when the row moves, and tells cases and evals apart', async () => {
+test('the fingerprint survives moved rows, and distinguishes cases and evals', async () => {
   const run = await write([
     caseOf([failing], { line: 1 }),
     caseOf([failing], { line: 9 }),
@@ -126,7 +126,7 @@ test('the fingerprint stays when the row moves, and tells cases and evals apart'
   expect(prints.map((print) => prints.indexOf(print))).toEqual([0, 0, 2, 3]);
 });
 
-test('unusable rows make the run unsuccessful, and are told', async () => {
+test('unusable rows make the run unsuccessful, and are reported', async () => {
   const problems = [{ file: 'rows.jsonl', line: 4, column: 1, message: 'the line is a list' }];
   const run = await write([], reportOf({ status: 'error', problems, problem_count: 1 }));
   expect(run).toMatchObject({
@@ -146,7 +146,7 @@ test('unusable rows make the run unsuccessful, and are told', async () => {
   });
 });
 
-test('of more results than code scanning takes, the rest is counted', async () => {
+test('results beyond the limit of code scanning are counted', async () => {
   const records = [1, 2, 3, 4, 5].map((number) => caseOf([failing], { number }));
   const { results, invocations } = await write(records, reportOf({}), (sink, place) =>
     openSarif(sink, place, 2),

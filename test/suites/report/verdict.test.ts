@@ -5,11 +5,11 @@ import { reportOf, stats } from './reports.ts';
 const row = { file: 'rows.jsonl', line: 4, column: 1, message: 'the line is a list' };
 const half = { ...stats, count: 4, passed: 2, tags: {} };
 
-test('of a run that passed only the files are said', () => {
+test('a passed run prints only its files', () => {
   expect(explainVerdict(reportOf({}), ['report.xml'])).toEqual(['written: report.xml']);
 });
 
-test('a run that failed says by how many cases, by which gates, and where more is written', () => {
+test('a failed run prints the number of cases, the missed gates, and where details are', () => {
   const gates = [
     { eval: 'exact', metric: 'pass_rate', value: 0.5, min: 0.6, max: null, passed: false },
     { metric: 'p10', value: 0.7, min: 0.5, max: null, passed: true },
@@ -23,7 +23,7 @@ test('a run that failed says by how many cases, by which gates, and where more i
   ]);
 });
 
-test('a run whose budget is spent is void with the code of that', () => {
+test('a run whose budget is spent is void with the budget’s code', () => {
   const spent = {
     ...row,
     scope: 'run',
@@ -35,7 +35,7 @@ test('a run whose budget is spent is void with the code of that', () => {
   expect(explainVerdict(report, [])).toContain('  void: [BUDGET_EXCEEDED] rows.jsonl:1 the budget is spent');
 });
 
-test('a run that is void says why, and of many unusable rows the first', () => {
+test('a void run prints the reason, and the first of many unusable rows', () => {
   const empty = { ...row, scope: 'run', line: 1, message: 'it is empty', hint: 'Fill it.' } as const;
   const report = reportOf({
     status: 'error',

@@ -35,7 +35,7 @@ test.each<{ name: ReporterName; says: string | RegExp }>([
     says: 'the run is void: rows.jsonl:1: none of its 7 rows was selected (Rows are selected by tags.)',
   },
   { name: 'html', says: 'none of its 7 rows was selected' },
-])('why a run is void stands in $name', async ({ name, says }) => {
+])('$name shows why a run is void', async ({ name, says }) => {
   expect(await written(reporters[name].open, { report })).toContain(says);
 });
 

@@ -82,7 +82,7 @@ function comparable(report: SuiteReport | string | undefined) {
   );
 }
 
-test('whatever is judged again and cut off, a run ends as one in a single piece, and keeps what was replaced', async () => {
+test('a re-judged run ends the same after any interruption, and keeps what was replaced', async () => {
   const round = fc.record({
     cases: scope,
     scores: fc.array(score, { minLength: 6, maxLength: 6 }),

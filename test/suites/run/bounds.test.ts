@@ -35,7 +35,7 @@ describe('inclusive bounds', () => {
     );
   });
 
-  test('property: a mean of scores in percent meets exactly the bounds that whole numbers say [DS-SUITE-03]', () => {
+  test('property: a mean of scores in percent meets exactly the bounds computed with integers [DS-SUITE-03]', () => {
     fc.assert(
       fc.property(fc.array(percent, { minLength: 1, maxLength: 40 }), percent, (scores, bound) => {
         const sum = scores.reduce((all, each) => all + Math.round(each * 100), 0);
@@ -47,7 +47,7 @@ describe('inclusive bounds', () => {
     );
   });
 
-  test('property: weights and scores in percent likewise', () => {
+  test('property: weights and scores in percent do so too', () => {
     const weighted = fc.array(fc.tuple(fc.integer({ min: 1, max: 100 }), percent), {
       minLength: 1,
       maxLength: 9,
@@ -66,7 +66,7 @@ describe('inclusive bounds', () => {
     );
   });
 
-  test('property: a pass rate meets the bounds that whole numbers say', () => {
+  test('property: a pass rate meets the bounds computed with integers', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 60 }), percent, (passed, bound) => {
         const side = passed.filter(Boolean).length * 100 - Math.round(bound * 100) * passed.length;
@@ -77,7 +77,7 @@ describe('inclusive bounds', () => {
     );
   });
 
-  test('a mean that rounds to the bound, but is below it, does not meet it', () => {
+  test('a mean below the bound that rounds to it does not meet it', () => {
     expect(passes([0.7, 0.7, 0.6999999999999998], { metric: 'mean', min: 0.7 })).toBe(false);
     expect(passes([0.7, 0.7, 0.7000000000000001], { metric: 'mean', max: 0.7 })).toBe(false);
   });

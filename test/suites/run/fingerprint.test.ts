@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findChanges, fingerprintOf, isUnchanged } from '../../../src/suites/run/fingerprint.ts';
 
-test('a fingerprint tells which of its parts differ, and that one is missing', () => {
+test('a fingerprint shows which of its parts differ, and that one is missing', () => {
   const before = fingerprintOf({ a: 1, b: ['x'], c: undefined });
   expect(before).not.toContain('x"');
   expect(findChanges(before, fingerprintOf({ a: 1, b: ['x'], c: null }))).toEqual([]);
@@ -9,7 +9,7 @@ test('a fingerprint tells which of its parts differ, and that one is missing', (
   expect(findChanges(before, fingerprintOf({ a: 1, d: 1 }))).toEqual(['d', 'b']);
 });
 
-test('an option that one side does not have is one that is not given', () => {
+test('an option that one side lacks counts as not given', () => {
   const before = fingerprintOf({ a: 1 });
   expect(isUnchanged(before, fingerprintOf({ a: 1, '--new': undefined }))).toBe(true);
   expect(isUnchanged(before, fingerprintOf({ a: 1, '--new': 2 }))).toBe(false);

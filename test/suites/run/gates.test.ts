@@ -194,7 +194,7 @@ describe('the names of metrics', () => {
   });
 
   test.each(['', 'pass@0', 'pass@K', 'pass@1.5', 'pass@', 'Mean', 'constructor', 'toString', '__proto__'])(
-    '"%s" is none',
+    '"%s" is not one of them',
     (name) => {
       expect(findGateMetric(name)).toBeUndefined();
     },
@@ -206,7 +206,7 @@ describe('the names of metrics', () => {
     { name: 'pass^4', info: { unit: 'share', scope: 'cases', hasTags: true, epochs: 4 } },
     { name: 'f2', info: { unit: 'share', scope: 'guards', hasTags: true, epochs: 1 } },
     { name: 'p99_ms', info: { unit: 'amount', scope: 'evals', hasTags: false, epochs: 1 } },
-  ])('$name says what it is of', ({ name, info }) => {
+  ])('$name has a description of its scope', ({ name, info }) => {
     expect(findGateMetric(name)).toEqual(info);
   });
 });

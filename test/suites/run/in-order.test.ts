@@ -28,7 +28,7 @@ async function turns(many: number): Promise<void> {
   for (let turn = 0; turn < many; turn += 1) await nextTurn();
 }
 
-test('whatever takes however long, results come in the order of the source, and no more than the window is in work', async () => {
+test('results come in source order whatever their duration, and concurrency stays within the window', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(8), { maxLength: 40 }),
@@ -65,7 +65,7 @@ test('whatever takes however long, results come in the order of the source, and 
   );
 });
 
-test('while one item hangs, a bounded number of later ones is worked on, and all of them once it has ended', async () => {
+test('while one item hangs, a bounded number of later ones runs, and all of them once it has ended', async () => {
   const window = 3;
   const items = 2_000;
   const hanging = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ test('while one item hangs, a bounded number of later ones is worked on, and all
 
 describe('an early end', () => {
   test.each([1, 2, 16])(
-    'with a window of %i the same results are taken until one says enough, and what is in flight is aborted',
+    'with a window of %i gives the same results until the consumer stops, and aborts items in progress',
     async (window) => {
       const taken: number[] = [];
       const ended: string[] = [];
@@ -118,7 +118,7 @@ describe('an early end', () => {
   );
 
   test.each(['source', 'work', 'take'] as const)(
-    'what %s throws is thrown once nothing is in flight, and nothing is taken after it',
+    'an error of %s is thrown once nothing is in progress, and nothing more is pulled',
     async (guilty) => {
       const fault = new Error(`${guilty} failed`);
       let inFlight = 0;
@@ -153,7 +153,7 @@ describe('an early end', () => {
     },
   );
 
-  test('a signal ends it without an error, and what waits behind a hanging item is not taken', async () => {
+  test('a signal ends it without an error, and items behind a hanging one are not delivered', async () => {
     const stop = new AbortController();
     const taken: number[] = [];
     let worked = 0;

@@ -31,7 +31,7 @@ async function openStore(): Promise<{ readonly store: ResultStore; readonly batc
   return { store: { ...store, putAll }, batches };
 }
 
-test('a case is in the store before anybody is told of it', async () => {
+test('a case is in the store before any listener receives it', async () => {
   const { store } = await openStore();
   const kept: Promise<boolean>[] = [];
   await run(loadSpec(spec, toLines(rows)), {
@@ -45,7 +45,7 @@ test('a case is in the store before anybody is told of it', async () => {
   expect(await Promise.all(kept)).toEqual(rows.map(() => true));
 });
 
-test('what is judged in one turn of the event loop is kept together', async () => {
+test('cases judged in one turn of the event loop are stored together', async () => {
   const { store, batches } = await openStore();
   await run(loadSpec(spec, toLines(rows)), { window: 20, journal: openJournal(store, 'r1', false) });
   expect(batches.reduce((sum, size) => sum + size, 0)).toBe(20);

@@ -6,7 +6,7 @@ import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { keepRun } from '../../../src/suites/run/keep-run.ts';
 import { loadSpec, run, writeFiles } from '../support.ts';
 
-test('a run that comes to its end while somebody else is about to resume it stays as it ended', async () => {
+test('a run that ends while another process is about to resume it stays ended', async () => {
   const suite = loadSpec(
     'cases: [{content: x, params: {}}]\nevals: [{id: e, type: t, params: {score: 1}}]\n',
   );

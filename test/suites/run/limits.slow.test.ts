@@ -60,7 +60,7 @@ ${items}`;
     await until(() => !hung().some(isRunning), 'end of what hung');
   });
 
-  test('leaves a combination what its other parts have settled', async () => {
+  test('keeps the finished parts of a combination', async () => {
     const fine = '{type: max_length, params: {max_characters: 5}}';
     const { told } = await judge([1, 1], {
       spec: evals(`  - {id: any, any_of: [${grade}, ${fine}]}
@@ -76,7 +76,7 @@ ${items}`;
     ]);
   });
 
-  test('ends a subject that takes too long; its evals are not asked', async () => {
+  test('ends a subject that takes too long; its evals do not run', async () => {
     const { told, records, hung, graded } = await judge([1, 1, 1], {
       spec: evals('  - {id: e, type: grade, params: {case: "${case.id}", score: "${case.score}"}}\n').replace(
         'evals:',
@@ -101,7 +101,7 @@ tools: {hangs: {exec: {command: sh, args: [hangs.sh], grace_ms: 100}}}`,
     expect(graded().toSorted()).toEqual(['c1', 'c3']);
   });
 
-  test('ends a guard that takes too long, which has then told nothing from anything', async () => {
+  test('ends a guard that takes too long, which then is unscored', async () => {
     const guard = `guard: {hook: provider, request: {messages: [{role: user, content: "\${case.id}"}]}}, expected: false`;
     const { told } = await judge([1, 1, 1], {
       spec: evals(`  - {id: g, ${guard}}\n`),
@@ -115,7 +115,7 @@ tools: {hangs: {exec: {command: sh, args: [hangs.sh], grace_ms: 100}}}`,
     ]);
   });
 
-  test('does not run while others have their turn', async () => {
+  test('does not run while other cases have the slot', async () => {
     const { told } = await judge([1, 1], {
       spec: evals(`  - {id: e, ${grade.slice(1)}\n`).replace('evals:', 'repeat: {epochs: 6}\nevals:'),
       runtime: 'concurrency: 1\nevals: {grade: {command: sh, args: [grade.sh]}}',
@@ -161,7 +161,7 @@ evals: [{id: e, type: grade, params: {case: "\${case.id}"}, threshold: {min_scor
       attempts: 1,
       ends: { score: null, passed: false, fault: 'REPLY_MALFORMED' },
     },
-  ])('an eval that $title is asked $attempts times', async ({ fault, attempts, ends }) => {
+  ])('an eval that $title is run $attempts times', async ({ fault, attempts, ends }) => {
     const { told, graded } = await judge([1], {
       spec,
       runtime: 'evals: {grade: {command: sh, args: [grade.sh], timeout_ms: 1000, grace_ms: 100}}',
@@ -171,7 +171,7 @@ evals: [{id: e, type: grade, params: {case: "\${case.id}"}, threshold: {min_scor
     expect(graded()).toHaveLength(attempts);
   });
 
-  test('a server that dies is started again, and a fault that stays is told after the last attempt', async () => {
+  test('a server that dies is restarted, and a lasting fault is reported after the last attempt', async () => {
     const dies = `read -r line\necho dead >> graded\nexit 1\n`;
     const { told, graded } = await judge([1], {
       spec,

@@ -117,7 +117,7 @@ const partition = items.chain((all) =>
 );
 
 describe('tallies of a run', () => {
-  test('come to the same report, byte for byte, in any parts, merged in any order', () => {
+  test('merge to the same report, byte for byte, in any parts and any order', () => {
     fc.assert(
       fc.property(partition, ({ all, split }) => {
         const alone = reportOf(accumulate(all));
@@ -133,7 +133,7 @@ describe('tallies of a run', () => {
     );
   });
 
-  test('do so with more different scores than are kept exactly, in all, in some parts and in a tag', () => {
+  test('do so with more different scores than are stored exactly, in all, in some parts and in a tag', () => {
     const cases = Array.from({ length: 12_000 }, (_none, index): Item => {
       const value = ((index * 7919) % 12_000) / 12_000;
       return { record: record(`c${index}`, [[said('a', value)]], { evals, number: index + 1, tags: ['x'] }) };
@@ -143,7 +143,7 @@ describe('tallies of a run', () => {
     expect(reportOf(merged([cases.slice(4000, 8000), cases.slice(8000), cases.slice(0, 4000)]))).toBe(alone);
   });
 
-  test('count too many different tags as one problem of the run, wherever they came together', () => {
+  test('count too many different tags as one problem of the run, wherever they exceed the limit', () => {
     const cases = Array.from({ length: 10_001 }, (_none, index): Item => {
       return {
         record: record(`c${index}`, [[said('a', 1)]], { evals, number: index + 1, tags: [`t${index}`] }),
@@ -159,7 +159,7 @@ describe('tallies of a run', () => {
     expect(Object.keys(fits.overall.tags)).toHaveLength(10_000);
   });
 
-  test('of another version, of other evals and damaged ones are refused', () => {
+  test('of another version, of other evals or damaged are refused', () => {
     const state = accumulate([]).state();
     const refused = (value: unknown): string => {
       try {

@@ -21,7 +21,7 @@ spec:
   'rows.jsonl': `${toLines([{ id: 'a', tags: ['t'] }, { id: 'b' }])}nonsense\n${toLines([{ id: 'd', tags: ['t'] }])}`,
 };
 
-test('a plan names the cases that are selected, the rows that are none, and the gates, and starts nothing', async () => {
+test('a plan lists the selected cases, the unusable rows, and the gates, and starts nothing', async () => {
   const folder = writeFiles(files);
   const file = join(folder, 'rows.jsonl');
   const message = `the line is not JSON: Unexpected token 'o', "nonsense" is not valid JSON`;
@@ -43,7 +43,7 @@ test('a plan names the cases that are selected, the rows that are none, and the 
   });
 });
 
-test('a plan reads no more rows than are asked for, and says that there are more', async () => {
+test('a plan reads only as many rows as requested, and says that there are more', async () => {
   const suite = join(writeFiles(files), 'demo.suite.yaml');
   const [few, enough] = [await planSuite(suite, { maxRows: 2 }), await planSuite(suite, { maxRows: 4 })];
   expect([few.rows.length, few.hasMore, enough.rows.length, enough.hasMore]).toEqual([2, true, 4, false]);

@@ -35,7 +35,7 @@ async function recordsOf(row: string, options: Partial<SuiteOptions> = {}) {
   return { told, kept: await Array.fromAsync(openStoredRun(store, stored).cases()) };
 }
 
-test('a case is reported and kept with its row and its variables, to the last digit', async () => {
+test('a case is reported and stored with its row and its variables, to the last digit', async () => {
   const row =
     '{"id":"x","tone":"kind","n":12345678901234567890,"__proto__":{"a":1},"list":[1,null,{"b":""}]}';
   const { told, kept } = await recordsOf(row);
@@ -45,7 +45,7 @@ test('a case is reported and kept with its row and its variables, to the last di
   expect(kept[0]).not.toHaveProperty('row_cuts');
 });
 
-test('a secret in a row is neither reported nor kept', async () => {
+test('a secret in a row is neither reported nor stored', async () => {
   const scrubRow: SuiteOptions['scrubRow'] = (row) =>
     scrubMembers(row, (text) => text.replaceAll('s3cret', '[redacted]'));
   const { told, kept } = await recordsOf('{"id":"x","tone":"","note":"it is s3cret"}', { scrubRow });
@@ -53,14 +53,14 @@ test('a secret in a row is neither reported nor kept', async () => {
   expect(kept[0]?.row).toEqual(told[0]?.row);
 });
 
-test('of a very large row the beginnings of its texts are kept, and that is told', async () => {
+test('only the beginnings of texts are stored of a very large row, with a note', async () => {
   const { told, kept } = await recordsOf(JSON.stringify({ id: 'x', tone: '', page: 'a'.repeat(20_000_000) }));
   const cuts = [{ path: 'page', unit: 'characters', kept: 1_048_576, length: 20_000_000 }];
   expect([told[0]?.row_cuts, kept[0]?.row_cuts]).toEqual([cuts, cuts]);
   expect(kept[0]?.row?.['page']).toHaveLength(1_048_576);
 });
 
-test('a record from before rows were kept is read', () => {
+test('a record from before rows were stored can be read', () => {
   const record = { number: 1, file: 'f', line: 1, id: 'x', tags: [], epochs: [], results: [] };
   expect(fits(caseRecord, { ...record, score: null, passed: true })).toBe(true);
 });

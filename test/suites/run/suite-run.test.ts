@@ -110,7 +110,7 @@ test.each(['assertion', 'guardrail'])(
   },
 );
 
-describe('rows that cannot be used', () => {
+describe('unusable rows', () => {
   const bad =
     '{"id":"r0","text":"x","score":1}\n[1]\n{"id":"r2","text":3,"score":1}\n\n{"id":"r3","text":"x"}\n{"id":"r4","text":"x","score":1}\n';
 
@@ -143,12 +143,12 @@ describe('rows that cannot be used', () => {
     ]);
   });
 
-  test('outweigh gates that hold', async () => {
+  test('outweigh passed gates', async () => {
     const gated = `${byParam}gates: [{eval: exact, metric: pass_rate, min: 0.5}]\n`;
     expect(await run(loadSpec(gated, bad))).toMatchObject({ status: 'error', gates: [{ passed: true }] });
   });
 
-  test('are shown twenty at most, and all counted', async () => {
+  test('are all counted, and at most twenty shown', async () => {
     const report = await run(loadSpec(byParam, '[]\n'.repeat(50)), { window: 7 });
     expect(report.problems.map(({ line }) => line)).toEqual(
       Array.from({ length: 20 }, (_, index) => index + 1),
@@ -156,7 +156,7 @@ describe('rows that cannot be used', () => {
     expect(report.problem_count).toBe(50);
   });
 
-  test('a dataset without rows is one', async () => {
+  test('a dataset without rows counts as one', async () => {
     const suite = loadSpec(byParam, '\n\n');
     const file = suite.file.replace('demo.suite.yaml', 'rows.jsonl');
     expect(await run(suite)).toMatchObject({
@@ -170,14 +170,14 @@ describe('rows that cannot be used', () => {
   test.each([
     { rows: ['a'], message: 'its one row was not selected' },
     { rows: ['a', 'b', 'c'], message: 'none of its 3 rows was selected' },
-  ])('a dataset of which nothing was selected is one: $message', async ({ rows, message }) => {
+  ])('a dataset without selected rows counts as one: $message', async ({ rows, message }) => {
     const suite = loadSpec(byParam, toLines(rows.map((id) => ({ id, text: 'x', score: 1, tag: 't' }))));
     const report = await run(suite, { select: compileSelection({ tags: ['other'] }) });
     expect(report).toMatchObject({ status: 'error', cases: 0, problem_count: 1 });
     expect(report.problems).toMatchObject([{ scope: 'run', line: 1, message }]);
   });
 
-  test('more than ten thousand tags are one of the run, and then nothing is told by tags', async () => {
+  test('more than ten thousand tags count as one, and then there are no results by tag', async () => {
     const rows = Array.from({ length: 10_001 }, (_, id) => ({ id, text: 'x', score: 1, tag: `t${id}` }));
     const report = await run(loadSpec(byParam, toLines(rows)));
     expect(report).toMatchObject({ status: 'error', cases: 10_001, problem_count: 1, overall: { tags: {} } });
@@ -189,7 +189,7 @@ describe('rows that cannot be used', () => {
   });
 });
 
-test('failures are shown twenty at most, the first of the dataset, and all counted', async () => {
+test('failures are all counted, and the first twenty of the dataset shown', async () => {
   const report = await run(loadSpec(byParam, rowsOf(Array<number>(60).fill(0))), { window: 9 });
   expect(report.failures.map(({ case: id }) => id)).toEqual(
     Array.from({ length: 20 }, (_, index) => `r${index}`),
@@ -197,7 +197,7 @@ test('failures are shown twenty at most, the first of the dataset, and all count
   expect(report.failure_count).toBe(60);
 });
 
-test('progress and cases are told in the order of the dataset', async () => {
+test('progress and cases are reported in the order of the dataset', async () => {
   const told: { progress: SuiteProgress; id: string | undefined }[] = [];
   const suite = loadSpec(byParam, `${rowsOf([1, 0])}no row\n`);
   await run(suite, {
@@ -214,7 +214,7 @@ test('progress and cases are told in the order of the dataset', async () => {
   ]);
 });
 
-test('a record holds everything that was judged of a case', async () => {
+test('a record holds every judged part of a case', async () => {
   const records: CaseRecord[] = [];
   const suite = loadSpec(byParam, rowsOf([1, 0]));
   await run(suite, {
@@ -273,7 +273,7 @@ describe('the window', () => {
     expect(most).toBe(window);
   });
 
-  test('a slow case holds up nobody but its own slot', async () => {
+  test('a slow case blocks only its slot', async () => {
     const order: string[] = [];
     const release = Promise.withResolvers<void>();
     await run(
@@ -342,11 +342,11 @@ gates: [{eval: a, metric: mean, min: 0.5}, {eval: b, metric: pass_rate, tag: x, 
   );
 });
 
-describe('giving up', () => {
+describe('an abort', () => {
   const many = toLines(Array.from({ length: 2000 }, () => ({ content: 'x' })));
   const spec = 'dataset: {path: rows.jsonl}\nevals: [{id: e, type: t}, {id: f, type: t}]\n';
 
-  test('an abort stops the pulling, waits for what is in flight, and rejects with ABORTED', async () => {
+  test('stops pulling, waits for cases in progress, and rejects with ABORTED', async () => {
     const controller = new AbortController();
     let begun = 0;
     let ended = 0;
@@ -375,7 +375,7 @@ describe('giving up', () => {
       title: 'the suite itself',
       aborted: 'cases: [{content: x}, {content: y}]\nevals: [{id: e, type: t}]\n',
     },
-  ])('a signal that is aborted already lets no row of $title begin', async ({ aborted }) => {
+  ])('before the start lets no row of $title begin', async ({ aborted }) => {
     let begun = 0;
     const score = async (): Promise<never> => {
       begun += 1;
@@ -387,7 +387,7 @@ describe('giving up', () => {
     expect(begun).toBe(0);
   });
 
-  test('a fault of `score` stops the pulling, waits for what is in flight, and is thrown', async () => {
+  test('an error of `score` stops pulling, waits for cases in progress, and is thrown', async () => {
     let begun = 0;
     let ended = 0;
     const fault = new RuntimeError('RUNTIME_CLOSED', 'closed');

@@ -23,7 +23,7 @@ async function judgeRows(spec: string, rows: readonly unknown[]) {
   return { report, verdicts };
 }
 
-test('bounds of an eval may come from the row, and one without bounds wants a 1', async () => {
+test('an eval’s bounds may come from the row, and one without bounds needs a 1', async () => {
   const { verdicts } = await judgeRows(
     `case: {content: x}
 evals:
@@ -42,7 +42,7 @@ evals:
   expect(verdicts.map(({ passed }) => passed)).toEqual([true, false, true, false, true, false, false]);
 });
 
-test('a row whose bounds are none cannot be used, and the others are judged', async () => {
+test('a row with invalid bounds cannot be used, and the others are judged', async () => {
   const { report, verdicts } = await judgeRows(
     `case: {content: x}
 evals: [{id: e, type: t, params: {score: 1}, threshold: {min_score: "\${case.min}"}}]
@@ -66,7 +66,7 @@ evals:
   - {id: beside, type: t, params: {score: 0}, role: metric, weight: 100}
 `;
 
-test('a case with a threshold passes by the weighted mean of what judges it, metrics apart', async () => {
+test('a case with a threshold passes by the weighted mean of its assertions, without metrics', async () => {
   const { verdicts } = await judgeRows(weighed, [
     { heavy: 1, light: 0, wants: 0.75 },
     { heavy: 1, light: 0, wants: 0.76 },
@@ -81,7 +81,7 @@ test('a case with a threshold passes by the weighted mean of what judges it, met
   ]);
 });
 
-test('weights that no double holds exactly do not move a mean of equal scores', async () => {
+test('weights that no double represents exactly do not change a mean of equal scores', async () => {
   const parts = Array.from(
     { length: 10 },
     (_, index) => `  - {id: e${index}, type: t, params: {score: 1}, weight: 0.1}\n`,
@@ -93,7 +93,7 @@ test('weights that no double holds exactly do not move a mean of equal scores', 
   expect(verdicts).toMatchObject([{ score: 1, passed: true }]);
 });
 
-test('gates are over an eval, over cases as wholes, and over those of a tag', async () => {
+test('gates apply to an eval, to whole cases, and to those of a tag', async () => {
   const gate = (more: string) => `  - {${more}}\n`;
   const { report } = await judgeRows(
     `case: {content: x, tags: ["\${case.tag}"]}
@@ -134,7 +134,7 @@ test.each<{ tree: string; row: { a: number | null; b: number | null; min: number
   expect(verdicts.map((verdict) => verdict.score)).toEqual([score]);
 });
 
-test('the threshold of a case counts also where its first epoch has no answer', async () => {
+test('the threshold of a case applies even if its first epoch has no answer', async () => {
   const suite = loadSpec(
     `cases: [{id: c}]
 subject: {tool: answer, args: {}}

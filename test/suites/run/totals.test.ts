@@ -23,7 +23,7 @@ const made = Array.from({ length: 10 }, (_, index) => ({
 const cached = { subject: { ...subject, cached: true, duration_ms: 0, queue_ms: 0 }, metadata: usage };
 const failed = { subject: { ...subject, status: 'failed' as const }, metadata: {} };
 
-test('tokens and cost are those of all answers, times those of answers that were made', () => {
+test('tokens and cost cover all answers, times only generated answers', () => {
   expect(tallyOf([...made, cached]).totals()).toEqual({
     ...{ answers: 11, cached: 1, failed: 0, input_tokens: 11_000, output_tokens: 220, cost_usd: 1.1 },
     unknown: { tokens: 0, cost_usd: 0 },
@@ -37,7 +37,7 @@ test('tokens and cost are those of all answers, times those of answers that were
   });
 });
 
-test('recorded answers count where they tell something, and nothing is made of what is no amount', () => {
+test('recorded answers count if they report usage, and invalid amounts are ignored', () => {
   const odd = { input_tokens: 'many', cost_usd: -1, latency_ms: Number.NaN };
   expect(tallyOf([{ metadata: odd }, { metadata: {} }]).totals()).toBeUndefined();
   expect(tallyOf([{ metadata: { latency_ms: 7, cost_usd: 2 } }]).totals()).toEqual({
@@ -48,7 +48,7 @@ test('recorded answers count where they tell something, and nothing is made of w
   });
 });
 
-test('tallies of parts come to that of the whole', () => {
+test('tallies of parts sum to that of the whole', () => {
   const whole = tallyOf([...made, cached, failed]);
   const parts = [tallyOf([failed, ...made.slice(6)]), tallyOf([...made.slice(0, 6), cached])];
   const merged = newTotalsTally();
@@ -60,7 +60,7 @@ test('tallies of parts come to that of the whole', () => {
   expect(merged.totals()).toEqual(whole.totals());
 });
 
-test('a gate holds the sum against its bound, and is missed where one answer does not tell', () => {
+test('a gate checks the sum against its bound, and is missed if one answer reports none', () => {
   const judge = (epochs: readonly Partial<EpochRecord>[], metric: string, max: number) => {
     const totals = tallyOf(epochs).totals();
     const [gate] = judgeGates([{ metric, max }], {
@@ -77,7 +77,7 @@ test('a gate holds the sum against its bound, and is missed where one answer doe
   expect(judge([], 'answer_p95_ms', 500)).toEqual([false, null, 'of nothing, wanted at most 500']);
 });
 
-test('the sentence of the totals says what is missing of them', () => {
+test('the sentence of the totals says what is missing', () => {
   const totals = tallyOf([...made, cached, failed]).totals();
   expect(totals && describeTotals(totals)).toBe(
     '12 answers, 1 cached, 1 failed: 11,000 tokens in, 220 out (1 of 12 unknown), $1.10 (1 of 12 unknown); p50 499 ms, p95 1.0 s, p99 1.0 s; 100 ms in queues',

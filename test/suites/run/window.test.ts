@@ -26,7 +26,7 @@ test.each([
     evals: '{id: a, type: batched}, {id: b, type: llm_judge, params: {criteria: good}}',
     window: { cases: 8, epochs: 2 },
   },
-])('where $title, so many cases are in flight', ({ evals, window }) => {
+])('where $title, that many cases are in progress', ({ evals, window }) => {
   expect(windowFor(evals)).toEqual(window);
 });
 

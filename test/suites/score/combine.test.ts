@@ -15,7 +15,7 @@ const scoreOf = (outcome: EvalOutcome): number | null => (outcome.status === 'sc
 const scoreFrom = (kind: 'any_of' | 'all_of', scores: readonly (number | null)[]) =>
   scoreOf(combine(kind, scores.map(toOutcome)));
 
-test('the reason and the fault of a part without a score are those of the whole', () => {
+test('the reason and the fault of an unscored part become those of the whole', () => {
   const error = { code: 'PROCESS_EXIT', message: 'exit 3', hint: 'look' } as const;
   expect(combine('all_of', [scored(1, 'fine'), unscored('exit 3', error)])).toEqual(
     unscored('all_of: exit 3', error),
@@ -28,7 +28,7 @@ test('the reason and the fault of a part without a score are those of the whole'
 describe('properties', () => {
   const kinds = fc.constantFrom('any_of' as const, 'all_of' as const);
 
-  test('the order of the parts decides nothing', () => {
+  test('the order of the parts has no effect', () => {
     const shuffled = parts.chain((some) =>
       fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
     );
@@ -39,7 +39,7 @@ describe('properties', () => {
     );
   });
 
-  test('not any_of is all_of not, and not all_of is any_of not, unscored parts included', () => {
+  test('not any_of equals all_of not, and not all_of equals any_of not, also with unscored parts', () => {
     fc.assert(
       fc.property(parts, (scores) => {
         const outcomes = scores.map(toOutcome);
@@ -50,7 +50,7 @@ describe('properties', () => {
     );
   });
 
-  test('a score that is known stays, whatever the missing ones turn out to be', () => {
+  test('a known score does not depend on the missing ones', () => {
     fc.assert(
       fc.property(kinds, parts, score, (kind, scores, late) => {
         const known = scoreFrom(kind, scores);
@@ -61,7 +61,7 @@ describe('properties', () => {
     );
   });
 
-  test('a combination of combinations is that of all their parts', () => {
+  test('nested combinations equal one of all their parts', () => {
     fc.assert(
       fc.property(kinds, parts, parts, (kind, some, others) => {
         const nested = combine(kind, [combine(kind, some.map(toOutcome)), ...others.map(toOutcome)]);
@@ -70,7 +70,7 @@ describe('properties', () => {
     );
   });
 
-  test('bounds make 1 or 0 of a score as the threshold says, and nothing of a missing one', () => {
+  test('bounds turn a score into 1 or 0 like a threshold, and leave a missing one missing', () => {
     const threshold = fc
       .tuple(score, score)
       .map(([a, b]) => ({ min_score: Math.min(a, b), max_score: Math.max(a, b) }));

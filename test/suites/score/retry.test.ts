@@ -20,7 +20,7 @@ function coming(...results: readonly MaybeFaulty[]) {
   return { work, calls: () => calls };
 }
 
-test('the faults of the infrastructure, and no others, are worth another attempt', async () => {
+test('only infrastructure faults are retried', async () => {
   const codes = Object.keys(catalogue).filter((code): code is ErrorCode => code in catalogue);
   const tried = await Promise.all(
     codes.map(async (code) => {
@@ -50,7 +50,7 @@ test.each([
   { title: 'a fault and then a low score', results: [lost, { outcome: scored(0.1, 'bad') }], attempts: 2 },
   { title: 'faults and then an answer', results: [lost, lost, { outcome: scored(1, '') }], attempts: 3 },
   { title: 'nothing but faults', results: [lost], attempts: 4 },
-])('$title is what it came to, after attempts that are counted', async ({ results, attempts }) => {
+])('$title has the last result, and counts its attempts', async ({ results, attempts }) => {
   const { work, calls } = coming(...results);
   expect(await retryFaults(3, never, work, 1)).toEqual({ ...results.at(-1), attempts });
   expect(calls()).toBe(attempts);
@@ -60,7 +60,7 @@ test('without retries each fault is final', async () => {
   expect(await retryFaults(0, never, coming(lost).work)).toEqual({ ...lost, attempts: 1 });
 });
 
-test('a pause ends with the signal, and leaves the fault that there was', async () => {
+test('an abort ends the pause, and keeps the last fault', async () => {
   const ending = new AbortController();
   const { work, calls } = coming(lost);
   const asked = retryFaults(3, ending.signal, work, 60_000);
@@ -69,13 +69,13 @@ test('a pause ends with the signal, and leaves the fault that there was', async 
   expect(await asked).toEqual({ ...lost, attempts: 1 });
 });
 
-test('what was given up before it began is not begun', async () => {
+test('work that was aborted before it began does not begin', async () => {
   const { work, calls } = coming({});
   await expect(retryFaults(3, AbortSignal.abort(), work)).rejects.toMatchObject({ code: 'ABORTED' });
   expect(calls()).toBe(0);
 });
 
-test('what the work throws is not tried again', async () => {
+test('an error that the work throws is not retried', async () => {
   let calls = 0;
   const work = async (): Promise<MaybeFaulty> => {
     calls += 1;
@@ -85,7 +85,7 @@ test('what the work throws is not tried again', async () => {
   expect(calls).toBe(1);
 });
 
-test('a tool that crashes once answers at the second attempt, and is not asked a third time', async () => {
+test('a tool that crashes once answers at the second attempt, and does not run a third time', async () => {
   const script =
     'cat >/dev/null\necho start >>starts\n[ "$(wc -l <starts)" -gt 1 ] || exit 3\necho \'{"result": "late"}\'\n';
   const bench = await openBench('tools: {shaky: {exec: {command: sh, args: [shaky.sh]}}}', {

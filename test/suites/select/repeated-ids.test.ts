@@ -36,11 +36,11 @@ test.each([
     told: ['a'],
   },
   { title: 'none after so many cases', cases: [['a'], ['b'], ['c'], ['a']], most: 3, told: [] },
-] as const)('of ids that repeat, $title is told', async ({ cases, told, ...rest }) => {
+] as const)('of repeated ids, $title is reported', async ({ cases, told, ...rest }) => {
   expect(await repeatsOf(cases, 'most' in rest ? rest.most : undefined)).toEqual(told);
 });
 
-test('a run notes at warn that an id stands for several rows, and judges them all', async () => {
+test('a run warns that an id occurs in several rows, and judges them all', async () => {
   const bench = await openBench([1, 1, 1]);
   bench.replace('rows.jsonl', '"c2"', '"c1"');
   bench.replace('rows.jsonl', '"c3"', '"c1"');
@@ -73,7 +73,7 @@ test.each([
     title: 'names that differ at their start',
     key: (index: number) => `${index} is a name of the usual length`,
   },
-])('no two of 300,000 $title are taken for one', ({ key }) => {
+])('no two of 300,000 $title are confused', ({ key }) => {
   const seen = newSeenKeys();
   for (let index = 0; index < 300_000; index++) seen.add(key(index));
   expect(seen.size()).toBe(300_000);

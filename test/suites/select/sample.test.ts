@@ -4,7 +4,7 @@ import { compileSelection } from '../../../src/suites/select/select.ts';
 import { usedMemory } from '../dataset/support.ts';
 import { makeCase, makeCases, makeProblem, namesOf, select, sourceOf } from './support.ts';
 
-test('property: a sample has its size, the order of the dataset, and nothing twice', async () => {
+test('property: a sample has its size, the order of the dataset, and no duplicates', async () => {
   const sizes = fc.record({
     total: fc.nat(60),
     size: fc.integer({ min: 1, max: 40 }),
@@ -20,7 +20,7 @@ test('property: a sample has its size, the order of the dataset, and nothing twi
   );
 });
 
-test('property: a case that is added takes the place of one other at most', async () => {
+test('property: an added case replaces at most one other', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 60 }), fc.nat(1000), async (total, seed) => {
       const sample = { size: 10, seed };
@@ -35,7 +35,7 @@ test('property: a case that is added takes the place of one other at most', asyn
   );
 });
 
-test('every case is in as many samples as any other, wherever it stands', async () => {
+test('every case is equally likely to be in a sample, whatever its position', async () => {
   const seeds = Array.from({ length: 600 }, (_, seed) => seed);
   const counts = new Array<number>(20).fill(0);
   for (const seed of seeds) {
@@ -47,7 +47,7 @@ test('every case is in as many samples as any other, wherever it stands', async 
   for (const count of counts) expect(Math.abs(count - 150)).toBeLessThan(43);
 });
 
-test('the sample of a seed is the same on every machine', async () => {
+test('a seed gives the same sample on every machine', async () => {
   expect(namesOf(await select({ sample: { size: 5, seed: 7 } }, makeCases(100)))).toEqual([
     31, 70, 72, 78, 91,
   ]);
@@ -56,12 +56,12 @@ test('the sample of a seed is the same on every machine', async () => {
   ]);
 });
 
-test('cases of one id are told apart, and the first of them are taken', async () => {
+test('cases with one id are distinguished, and the first of them are taken', async () => {
   const all = [1, 2, 3, 4].map((number) => makeCase(number, { id: 'same' }));
   expect(namesOf(await select({ sample: { size: 2, seed: 0 } }, all))).toEqual([1, 2]);
 });
 
-test('rows that are no cases come at once and are not counted', async () => {
+test('unusable rows are passed on at once and are not counted', async () => {
   const all = [makeCase(1), makeProblem(2), makeCase(3), makeProblem(4)];
   const source = sourceOf(all);
   const taken: [number | string | undefined, number][] = [];
@@ -76,7 +76,7 @@ test('rows that are no cases come at once and are not counted', async () => {
   ]);
 });
 
-test('what is not in the sample is not held', async () => {
+test('cases outside the sample are released', async () => {
   const total = 10_000;
   let early = 0;
   let late = 0;

@@ -59,18 +59,18 @@ test.each(selections)('$title', async ({ selection, expected }) => {
   expect(namesOf(await select(selection, cases))).toEqual(expected);
 });
 
-test('a problem of the filter says how to ask for what may be absent', async () => {
+test('a problem of the filter says how to handle absent members', async () => {
   const [problem] = await select({ filter: 'case.lang == "de"' }, [makeCase(1)]);
   expect(problem).toMatchObject({ problem: { hint: 'Where a key may be absent, write `.?key`.' } });
 });
 
-test('the greatest number of cases closes the source, and reads nothing behind the last of them', async () => {
+test('the case limit closes the source, and nothing behind the last case is read', async () => {
   const source = sourceOf(makeCases(100));
   const taken = await Array.fromAsync(compileSelection({ maxCases: 3 })(source.candidates));
   expect([namesOf(taken), source.pulled(), source.isClosed()]).toEqual([[1, 2, 3], 3, true]);
 });
 
-test('whoever stops taking closes the source through every stage', async () => {
+test('a consumer that stops closes the source through every stage', async () => {
   const source = sourceOf(makeCases(100));
   const chosen = compileSelection({ filter: 'true', tags: [], shard: { index: 1, count: 1 }, maxCases: 50 });
   for await (const _candidate of chosen(source.candidates)) break;

@@ -4,7 +4,7 @@ import { makeCase, makeCases, makeProblem, namesOf, select } from './support.ts'
 
 const row = fc.record({ id: fc.string({ maxLength: 3 }), isProblem: fc.boolean() });
 
-test('property: all shards together are all rows, each once and in their order', async () => {
+test('property: all shards together are all rows, each once and in order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(row, { maxLength: 40 }),
@@ -24,7 +24,7 @@ test('property: all shards together are all rows, each once and in their order',
   );
 });
 
-test('property: a case that is added moves no other', async () => {
+test('property: an added case moves no other', async () => {
   const ids = fc.uniqueArray(fc.string({ maxLength: 4 }), { minLength: 1, maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(ids, fc.nat(), async (given, place) => {
@@ -48,7 +48,7 @@ test('shards are of about the same size', async () => {
   for (const size of sizes) expect(Math.abs(size - 1000)).toBeLessThan(110);
 });
 
-test('the same cases are in a shard on every machine', async () => {
+test('a shard has the same cases on every machine', async () => {
   expect(namesOf(await select({ shard: { index: 2, count: 4 } }, makeCases(20)))).toEqual([
     9, 10, 11, 13, 16, 17, 18, 19,
   ]);

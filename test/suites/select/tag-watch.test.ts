@@ -13,7 +13,7 @@ test.each([
     tags: ['nosuch', 'other'],
     fault: { message: 'none of 2 cases has the tag "nosuch" or "other"', hint: 'known tags: odd, even' },
   },
-])('a run of which no case has the tag names $title', async ({ tags, fault }) => {
+])('a run without a case that has the tag names $title', async ({ tags, fault }) => {
   const bench = await openBench([1, 1]);
   bench.replace(
     'demo.suite.yaml',
@@ -24,7 +24,7 @@ test.each([
   expect(report).toMatchObject({ status: 'error', cases: 0, problem_count: 1, problems: [fault] });
 });
 
-test('a long list of tags is cut, and what was not read to its end blames nothing', () => {
+test('a long list of tags is cut, and a partly read dataset raises no complaint', () => {
   const watch = watchTags();
   watch.see(
     Array.from({ length: 21 }, (_, index) => `t${String(index).padStart(9, '0')}`),

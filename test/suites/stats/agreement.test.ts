@@ -50,11 +50,11 @@ test.each<[string, Table, object]>([
   expect(measureAgreement(table)).toMatchObject(wanted);
 });
 
-test('of nothing there is nothing to say [DS-AGREE-03]', () => {
+test('an empty table has no agreement [DS-AGREE-03]', () => {
   expect(measureAgreement([0, 0, 0, 0])).toBeUndefined();
 });
 
-test('kappa lies within its interval, and tallies of parts come to that of the whole', () => {
+test('kappa lies within its interval, and tallies of parts sum to that of the whole', () => {
   const count = fc.nat(50);
   fc.assert(
     fc.property(count, count, count, count, (...table) => {

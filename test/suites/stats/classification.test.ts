@@ -19,11 +19,11 @@ function sure(pairs: readonly (readonly [expected: boolean, confidence: number])
   return pairs.map(([expected, confidence]) => ({ expected, confidence, flagged: confidence >= 0.5 }));
 }
 
-test('no decision is no classification', () => {
+test('no decisions give no classification', () => {
   expect(classify([])).toBeUndefined();
 });
 
-test('counts and what is made of them', () => {
+test('decisions give counts and measures', () => {
   const decisions = [
     ...times(6, true, true),
     ...times(2, true, false),
@@ -57,7 +57,7 @@ test.each([
   expect(classify(decisions)).toMatchObject(told);
 });
 
-test('what nobody has labelled counts for the durations alone', () => {
+test('unlabelled events count only for durations', () => {
   const hooks = [{ name: 'pii', duration_ms: 10 }];
   expect(
     classify([
@@ -122,7 +122,7 @@ describe('the area under the curve', () => {
     expect(classify(sure(pairs))).toMatchObject({ auc });
   });
 
-  test('is not told of when one decision has no confidence', () => {
+  test('is absent if one decision has no confidence', () => {
     const told = classify([
       ...sure([
         [true, 0.9],
@@ -138,7 +138,7 @@ describe('the area under the curve', () => {
     fc.integer({ min: 0, max: 20 }).map((n) => n / 20),
   );
 
-  test('property: it is the share of pairs that are told apart, in any order', () => {
+  test('property: equals the share of correctly ordered pairs, in any order', () => {
     const given = fc
       .array(pair, { minLength: 2, maxLength: 60 })
       .filter((all) => all.some(([expected]) => expected) && all.some(([expected]) => !expected))
@@ -178,7 +178,7 @@ describe('the curve', () => {
     ]);
   });
 
-  test('has 101 points of a thousand, the first and the last among them', () => {
+  test('has 101 points of a thousand, including the first and the last', () => {
     const roc =
       classify(sure(Array.from({ length: 1000 }, (_none, n) => [n % 2 === 0, n / 1000] as const)))?.roc ?? [];
     expect([roc.length, roc[0], roc.at(-1)]).toEqual([

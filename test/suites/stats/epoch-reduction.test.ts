@@ -105,7 +105,7 @@ describe('the epochs of a case become one score', () => {
     { scores: [1, 0.2, 0.1], detail: '1 of 3 epochs passed: said 0.2' },
     { scores: [1, null], detail: '1 of 2 epochs passed: no score' },
     { scores: [0.6, 1], detail: '2 of 2 epochs passed: said 0.6' },
-  ])('the words are those of the first that did not pass: $detail', ({ scores, detail }) => {
+  ])('the detail comes from the first epoch that did not pass: $detail', ({ scores, detail }) => {
     expect(reduceEpochs(reduction('mean'), results(scores)).detail).toBe(detail);
   });
 
@@ -116,7 +116,7 @@ describe('the epochs of a case become one score', () => {
   });
 
   test.each(['mean', 'median', 'mode', 'max', 'pass@1', 'at_least_1'])(
-    'one epoch stands for itself under %s',
+    'one epoch is unchanged under %s',
     (name) => {
       const only = said('a', 0.3, { passed: true, detail: 'by its own bounds' });
       expect(reduceEpochs(reduction(name), [only])).toEqual({
@@ -168,7 +168,7 @@ function chancesOf({ n, c, k }: { readonly n: number; readonly c: number; readon
   return [table.passAt(k)[k] ?? exact(9), table.passHat(k)[k] ?? exact(9)] as const;
 }
 
-test('chances over epochs are those of drawing without putting back, to the last digit', () => {
+test('chances over epochs equal drawing without replacement, to the last digit', () => {
   for (let n = 1; n <= 12; n++) {
     for (let c = 0; c <= n; c++) {
       for (let k = 1; k <= n; k++) {

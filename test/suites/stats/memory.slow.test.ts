@@ -22,7 +22,7 @@ function scatter(index: number): number {
   return (index * 0.6180339887498949) % 1;
 }
 
-test('statistics take no more memory for more cases, however different their scores', () => {
+test('memory of statistics does not grow with the cases, however different their scores', () => {
   const reducer = newStatsAccumulator([header('a')], 1);
   const add = (index: number) => {
     const guard = decided({

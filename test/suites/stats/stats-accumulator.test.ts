@@ -29,17 +29,17 @@ test('evals come in the order of the suite, each with its tags in alphabetical o
   ]);
 });
 
-test('scores are spread over tenths, the highest in the last', () => {
+test('scores are counted in tenths, the highest in the last', () => {
   const records = [0, 0.1, 0.3, 0.3, 0.7, 0.99, 1].map((score) => record('x', [[said('a', score)]]));
   expect(reduce(records).stats['a']?.histogram).toEqual([1, 1, 0, 2, 0, 0, 0, 1, 0, 2]);
 });
 
-test('every ask counts for the durations, those of all epochs', () => {
+test('durations count every eval run of all epochs', () => {
   const asked = [10, 10, 500].map((duration_ms) => [said('a', 1, { duration_ms })]);
   expect(reduce([record('x', asked)], 3).stats['a']?.latency_ms).toEqual({ p50: 9.99, p99: 499 });
 });
 
-test('decisions of guards are classified, by tag too', () => {
+test('guard decisions are classified, by tag too', () => {
   const guard = (expected: boolean, flagged: boolean) =>
     said('a', expected === flagged ? 1 : 0, { guard: decided({ expected, flagged }) });
   const { stats } = reduce(
@@ -58,7 +58,7 @@ test('decisions of guards are classified, by tag too', () => {
   expect(stats['b']?.classification).toBeUndefined();
 });
 
-test('a case wavers as a whole by its assertions, not by its metrics', () => {
+test('a whole case is flaky by its assertions, not by its metrics', () => {
   const steady = record(
     '1',
     [
@@ -71,7 +71,7 @@ test('a case wavers as a whole by its assertions, not by its metrics', () => {
   expect(reduce([steady, wavering], 2).overall).toMatchObject({ flaky: 1, pass_hat: { 1: 0.75, 2: 0.5 } });
 });
 
-test('a case with a threshold of its own passes in an epoch by its weighted score', () => {
+test('a case with its own threshold passes in an epoch by its weighted score', () => {
   const weighted = [header('a', { weight: 3 }), header('c')];
   const results = (a: number, c: number) =>
     epoch([said('a', a), said('c', c)], { threshold: { min_score: 0.75 } });
@@ -93,7 +93,7 @@ const anyRecord = fc
     ),
   );
 
-test('property: no order of cases changes a digit', () => {
+test('property: the order of cases changes no digit', () => {
   const given = fc
     .array(anyRecord, { maxLength: 40 })
     .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
@@ -104,7 +104,7 @@ test('property: no order of cases changes a digit', () => {
   );
 });
 
-test('a run that was cut off is told again with what it came to so far', async () => {
+test('an interrupted run is replayed with its statistics so far', async () => {
   const told: unknown[] = [];
   const tell = async (what: unknown) => {
     told.push(what);

@@ -15,7 +15,7 @@ function once(score: number | null): TallyInput {
   return { score, passed, epochs: 1, passedEpochs: passed ? 1 : 0 };
 }
 
-test('statistics of nothing are nothing', () => {
+test('statistics of no scores are empty', () => {
   expect(tallyOf([], 2)).toEqual({
     ...{ count: 0, scored: 0, unscored: 0, unscored_share: null, faults: 0 },
     ...{ passed: 0, pass_rate: null, pass_rate_ci95: null },
@@ -24,7 +24,7 @@ test('statistics of nothing are nothing', () => {
   });
 });
 
-test('what could not be scored counts, and is not averaged', () => {
+test('unscored results count, and are not averaged', () => {
   expect(tallyOf([0.1, 0.5, 0.9, 0.4, null].map(once))).toEqual({
     ...{ count: 5, scored: 4, unscored: 1, unscored_share: 0.2, faults: 0 },
     ...{ passed: 2, pass_rate: 0.4 },
@@ -39,11 +39,11 @@ test('a single case has a mean and no error', () => {
   expect(tallyOf([once(0.3)])).toMatchObject({ mean: 0.3, stderr: null, ci95: null, median: 0.3, p10: 0.3 });
 });
 
-test('scores that are all the same have no error at all', () => {
+test('equal scores have an error of zero', () => {
   expect(tallyOf(Array<TallyInput>(1000).fill(once(0.1)))).toMatchObject({ stderr: 0, ci95: [0.1, 0.1] });
 });
 
-test('cases over epochs: who wavers, and the chances of k epochs', () => {
+test('cases over epochs: flaky ones, and the chances of k epochs', () => {
   const cases = [3, 2, 0].map((passedEpochs) => ({
     score: passedEpochs / 3,
     passed: true,
@@ -57,7 +57,7 @@ test('cases over epochs: who wavers, and the chances of k epochs', () => {
   });
 });
 
-test('a case with fewer epochs has no say in the chances of more', () => {
+test('a case with fewer epochs does not count for the chances of more', () => {
   const full = { score: 1, passed: true, epochs: 2, passedEpochs: 2 };
   const short = { score: 0, passed: false, epochs: 1, passedEpochs: 0 };
   expect(tallyOf([full, short], 3)).toMatchObject({ pass_at: { 1: 0.5, 2: 1 }, pass_hat: { 1: 0.5, 2: 1 } });
@@ -74,13 +74,13 @@ describe('the interval of a share (reference: scipy 1.17)', () => {
     expect(wilsonInterval(passed, count)).toEqual([expect.closeTo(low, 12), expect.closeTo(high, 12)]);
   });
 
-  test('of none that passed it begins at 0 exactly, of all it ends at 1', () => {
+  test('begins at exactly 0 if none passed, and ends at 1 if all did', () => {
     for (let count = 1; count < 300; count++) {
       expect([wilsonInterval(0, count)?.[0], wilsonInterval(count, count)?.[1]]).toEqual([0, 1]);
     }
   });
 
-  test('the interval of a mean does not leave 0..1', () => {
+  test('the interval of a mean stays within 0..1', () => {
     expect(meanInterval(0.99, 0.1)?.[1]).toBe(1);
     expect(meanInterval(0.01, 0.1)?.[0]).toBe(0);
   });
@@ -122,7 +122,7 @@ function shuffled<T>(items: fc.Arbitrary<T>) {
     .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
 }
 
-test('property: no order of cases changes a digit', () => {
+test('property: the order of cases changes no digit', () => {
   fc.assert(
     fc.property(shuffled(tallied), ([all, other]) => {
       expect(JSON.stringify(tallyOf(other, 3))).toBe(JSON.stringify(tallyOf(all, 3)));
@@ -153,7 +153,7 @@ describe('the distribution of scores', () => {
   test.each([
     { title: 'of a run', precision: { ...fine, maxDistinct: 8 } },
     { title: 'of a tag', precision: { ...coarse, maxDistinct: 8 } },
-  ])('property: with many scores those $title are near, and the same in any order', ({ precision }) => {
+  ])('property: many scores give approximate $title, the same in any order', ({ precision }) => {
     const step = 1 / precision.binsPerUnit;
     fc.assert(
       fc.property(shuffled(score), ([all, other]) => {

@@ -59,7 +59,7 @@ test.each([
   { kind: 'tool', yaml: tool, log: 'starts' },
   { kind: 'chat', yaml: chat, log: 'asked' },
   { kind: 'pipeline', yaml: pipeline, log: 'starts' },
-])('an answer of a $kind is used again, with what it took the first time', async ({ yaml, log }) => {
+])('a $kind answer is reused, with its original measures', async ({ yaml, log }) => {
   const bench = await openPlace();
   const cache = await openSqliteResults(memoryFile);
   const first = await ask(bench.subject(yaml, { cache }), { q: 1, id: JSON.rawJSON('12345678901234567890') });
@@ -70,7 +70,7 @@ test.each([
   expect(bench.count(log)).toBe(1);
 });
 
-test('without a cache each answer is made anew, and with one only the first', async () => {
+test('without a cache each answer is generated, and with one only the first', async () => {
   const bench = await openPlace();
   const cache = await openSqliteResults(memoryFile);
   for (const options of [{}, {}, { cache }, { cache }, { cache }])
@@ -148,7 +148,7 @@ const changes: readonly {
   },
 ];
 
-test.each(changes)('an answer counts no more after a change of $title', async (given) => {
+test.each(changes)('a change of $title invalidates a cached answer', async (given) => {
   const { yaml = tool, change, row = { q: 1 }, epoch, next = yaml, options } = given;
   const bench = await openPlace();
   const cache = await openSqliteResults(memoryFile);
@@ -171,7 +171,7 @@ test.each([
     title: 'a comment in the config',
     change: (bench: Bench) => edit(bench, 'runtime.yaml', 'spec:', '# Desk\nspec:'),
   },
-])('an answer of a tool still counts after a change of $title', async ({ change }) => {
+])('a change of $title keeps a tool’s cached answer', async ({ change }) => {
   const bench = await openPlace();
   const cache = await openSqliteResults(memoryFile);
   await ask(bench.subject(tool, { cache }), { q: 1 });
@@ -179,7 +179,7 @@ test.each([
   expect((await ask((await reopen(bench)).subject(tool, { cache }), { q: 1 })).cached).toBe(true);
 });
 
-test('what went wrong is not kept', async () => {
+test('failures are not cached', async () => {
   const bench = await openPlace();
   const cache = await openSqliteResults(memoryFile);
   edit(bench, 'words.txt', ' you', ' "');
@@ -189,14 +189,14 @@ test('what went wrong is not kept', async () => {
   expect(bench.count('starts')).toBe(2);
 });
 
-test('a store that cannot keep an answer ends the run', async () => {
+test('a store that cannot save an answer ends the run', async () => {
   const bench = await openPlace();
   const cache = await openSqliteResults(memoryFile);
   cache.close();
   await expect(ask(bench.subject(tool, { cache }), { q: 1 })).rejects.toMatchObject({ code: 'STORE_FAILED' });
 });
 
-test('another endpoint in the place of a mock is another model', async () => {
+test('a different mock endpoint is another model', async () => {
   const bench = await openPlace();
   const cache = await openSqliteResults(memoryFile);
   await ask(bench.subject(chat, { cache }), { q: 1 });

@@ -31,7 +31,7 @@ const twice = `
 const roles = (messages: readonly { readonly role: string; readonly content: string }[]) =>
   messages.map(({ role, content }) => `${role}: ${content}`);
 
-test('a chat answers a case with its tools, and tells what that took', async () => {
+test('a chat answers a case with its tools, and reports their use', async () => {
   const bench = await openBench(provider(twice) + tools);
   const subject = bench.subject(`
 chat:
@@ -70,7 +70,7 @@ chat:
   expect(result).toMatchObject({ text: 'It is so.', rounds: 2, finish_reason: 'stop' });
 });
 
-test('nothing of a chat is kept, and its session is told of from beginning to end', async () => {
+test('no chat is stored, and session hooks receive its start and end', async () => {
   const hooks = `hooks:
   diary: {hook: session, mode: observe, ${hookRecording('record-event', 'diary')}}
 `;
@@ -108,7 +108,7 @@ test.each([
   expect(bench.events.filter(({ type }) => type === 'pending.opened')).toEqual([]);
 });
 
-test('a pipeline answers with its output, and with what all of its chats said', async () => {
+test('a pipeline answers with its output and the usage of all its chats', async () => {
   const bench = await openBench(provider(twice) + tools);
   writePipeline(
     bench.folder,
@@ -168,7 +168,7 @@ test.each([
   expect(made).toMatchObject({ ...answer, ...(error && { error: expect.stringMatching(error) }) });
 });
 
-test('an input that does not fit is the fault of that case', async () => {
+test('an input that does not fit is a fault of its case', async () => {
   const bench = await openBench(tools);
   writePipeline(bench.folder, 'input: {type: object, required: [a]}\nsteps: [{id: a, tool: echo}]\n');
   const made = steady(await ask(bench.subject('pipeline: demo.pipeline.yaml'), {}));
@@ -191,7 +191,7 @@ test('a signal ends a chat, and its session', async () => {
   await expect.poll(() => bench.count('diary')).toBe(2);
 });
 
-test('a budget is unscored where the provider does not say what it used', async () => {
+test('a budget check is unscored if the provider reports no usage', async () => {
   const bench = await openBench(provider('- {text: Hello.}'));
   const subject = bench.subject('chat: {provider: main, messages: Hello.}');
   const { metadata } = await ask(subject, {});

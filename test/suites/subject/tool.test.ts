@@ -21,7 +21,7 @@ ${hooks}`;
 
 const says = { 'says.sh': 'cat >/dev/null\nprintf \'{"result": "It rains."}\'\n' };
 
-test('a result that is a text is judged as it is, and any other as its JSON', async () => {
+test('a text result is judged unchanged, and any other as its JSON', async () => {
   const bench = await openBench(spec(), says);
   const text = await ask(bench.subject('tool: says'), {});
   expect(steady(text)).toEqual({ ...nothing, text: 'It rains.', result: 'It rains.', metadata: {} });
@@ -34,7 +34,7 @@ test('a result that is a text is judged as it is, and any other as its JSON', as
   expect(JSON.stringify(echo.result)).toBe(echo.text);
 });
 
-test('an answer tells how long it took', async () => {
+test('an answer reports its duration', async () => {
   const bench = await openBench(spec(), says);
   const { duration_ms: took, metadata } = await ask(bench.subject('tool: says'), {});
   expect([took > 0, Number.isInteger(took), metadata]).toEqual([true, true, { latency_ms: took }]);
@@ -44,7 +44,7 @@ test.each([
   { tool: 'crash', says: /^PROCESS_EXIT: / },
   { tool: 'fails', says: /^TOOL_ERROR: / },
   { tool: 'strict', says: /^ARGS_INVALID: .*city/ },
-])('a call of $tool has no answer, and the fault says why', async ({ tool, says: words }) => {
+])('a call of $tool has no answer, and the fault gives the reason', async ({ tool, says: words }) => {
   const bench = await openBench(spec(), says);
   const answer = steady(
     await ask(bench.subject(`tool: ${tool}\nargs: {city: '\${case.city}'}`), { city: 5 }),
@@ -52,7 +52,7 @@ test.each([
   expect(answer).toEqual({ ...nothing, metadata: {}, error: expect.stringMatching(words) });
 });
 
-test('an expression that cannot be evaluated is told of, and nothing is asked', async () => {
+test('an expression that cannot be evaluated is reported, and nothing runs', async () => {
   const bench = await openBench(spec(), says);
   const answer = await ask(bench.subject("tool: echo\nargs: {q: '${case.town}'}"), { city: 'Oslo' });
   expect(steady(answer)).toEqual({
@@ -67,7 +67,7 @@ test('an expression that cannot be evaluated is told of, and nothing is asked', 
 test.each([
   { tool: 'asks', words: 'Refund 250 EUR? (requires_approval)' },
   { tool: 'approved', words: 'May it? (approval)' },
-])('nobody is asked about $tool, and nothing is left waiting', async ({ tool, words }) => {
+])('nobody is asked to approve $tool, and nothing is left waiting', async ({ tool, words }) => {
   const bench = await openBench(spec(), says);
   const answer = await ask(bench.subject(`tool: ${tool}`), {});
   expect(answer.error).toMatchObject({
@@ -79,7 +79,7 @@ test.each([
   expect(existsSync(join(bench.folder, '.signalbox'))).toBe(false);
 });
 
-test('the hooks of a tool stand in its way as they would in a call', async () => {
+test('the hooks of a tool apply as in a call', async () => {
   const hooks = 'hooks:\n  guard: {command: $bin/deny.sh, hook: tool, phases: [before_execution]}\n';
   const bench = await openBench(spec(hooks), says);
   expect(steady(await ask(bench.subject('tool: says'), {}))).toEqual({
@@ -89,7 +89,7 @@ test('the hooks of a tool stand in its way as they would in a call', async () =>
   });
 });
 
-test('a signal ends the call, and the process with it', async () => {
+test('a signal ends the call and its process', async () => {
   const bench = await openBench(spec(), says);
   const ending = new AbortController();
   const asked = ask(bench.subject('tool: hangs'), {}, { signal: ending.signal });

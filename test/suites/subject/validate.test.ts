@@ -169,10 +169,10 @@ test.each([
       '7:5 subject.caching: unknown key\n    hint: known keys: tool, args, chat, pipeline, input, variants, cache',
     ],
   },
-])('$title is told where it stands', ({ yaml, says }) => {
+])('$title is reported with its place', ({ yaml, says }) => {
   expect(problemsOf(yaml)).toEqual(says);
 });
 
-test('without its config only what the suite itself says is checked', () => {
+test('without its config only the suite itself is checked', () => {
   expect(problemsOf("tool: anything\nargs: {city: '${case.city}'}", false)).toEqual([]);
 });

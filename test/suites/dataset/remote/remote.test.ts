@@ -20,7 +20,7 @@ async function numbers(path: string): Promise<unknown[]> {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('rows behind an address are those of a file, and are named without what the query holds', async () => {
+test('rows of an address equal those of a file, and their name omits the query', async () => {
   const server = await openFileServer('{"a": 1}\n\nno\n');
   const rows = await readPath(`${server.origin}/data/rows.jsonl?X-Amz-Signature=secret`);
   expect(rows.map(summarize)).toEqual([
@@ -53,7 +53,7 @@ test.each([
   expect(await Array.fromAsync(chunksOf(`${server.origin}/rows.jsonl`))).toHaveLength(count);
 });
 
-test('what a server packs on the way is unpacked once, whatever the name says', async () => {
+test('content that a server compresses in transit is decompressed once, whatever its name', async () => {
   const headers = { 'content-encoding': 'gzip' };
   const server = await openFileServer(gzipSync(jsonLines(50)), () => ({ headers }));
   expect(await numbers(`${server.origin}/rows.jsonl`)).toEqual(upTo(50));
@@ -63,14 +63,14 @@ test('what a server packs on the way is unpacked once, whatever the name says', 
   );
 });
 
-test('a connection that breaks off again and again is gone on with where it broke', async () => {
+test('a connection that breaks repeatedly is resumed where it broke', async () => {
   const server = await openFileServer(jsonLines(2_000), (_, count) =>
     count % 3 === 0 ? { status: 503 } : { cutAfter: 70_000 },
   );
   expect(await numbers(`${server.origin}/rows.jsonl`)).toEqual(upTo(2_000));
 });
 
-test('a server that falls silent is asked again', async () => {
+test('a server that stops sending is requested again', async () => {
   const server = await openFileServer(jsonLines(1_000), (_, count) => ({
     ...(count < 3 && { silentAfter: count === 1 ? 0 : 50_000 }),
   }));
@@ -81,7 +81,7 @@ test('a server that falls silent is asked again', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-test('a text that is another one behind the break is not read on', async () => {
+test('a file that changed after the break is not read on', async () => {
   const server = await openFileServer(jsonLines(1_000), (_, count) => {
     if (count === 3) server.content = Buffer.from(jsonLines(900));
     return count === 2 ? { cutAfter: 70_000 } : undefined;
@@ -101,7 +101,7 @@ test.each([
     /in plain text$/,
   ],
   ['sends on in a circle', { status: 302, headers: { location: '/again' } }, /and on and on$/],
-])('an address that %s is told at once', async (_, answer, message) => {
+])('an address that %s is reported at once', async (_, answer, message) => {
   const server = await openFileServer('', () => answer);
   await expect(readRows(`${server.origin}/rows.jsonl?secret`)).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
@@ -110,7 +110,7 @@ test.each([
   expect(server.requests.length).toBeLessThan(13);
 });
 
-test('a server without ranges is read from the beginning, and when it breaks off that is told', async () => {
+test('a server without ranges is read from the beginning, and a break is reported', async () => {
   const whole = await openFileServer(jsonLines(500), () => ({ withoutRanges: true }));
   expect(await numbers(`${whole.origin}/rows.jsonl`)).toEqual(upTo(500));
   expect(await byChunks(`${whole.origin}/rows.jsonl`)).toEqual(await readPath(`${whole.origin}/rows.jsonl`));
@@ -121,7 +121,7 @@ test('a server without ranges is read from the beginning, and when it breaks off
   });
 });
 
-test('a user and a password are told to the server that they are for, and to no other', async () => {
+test('a user and a password are sent only to their server', async () => {
   const other = await openFileServer('{"n":0}\n');
   const first = await openFileServer('', () => ({
     status: 307,
@@ -138,7 +138,7 @@ test.each([
   ['s3://bucket', /has no bucket and key/],
   ['s3://bucket/a/../b', /a part that addresses leave out/],
   ['https://', /is no address/],
-])('%s is not tried', async (path, message) => {
+])('%s is not retried', async (path, message) => {
   await expect(readRows(path)).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
     message: expect.stringMatching(message),
@@ -158,7 +158,7 @@ test('the chunks of an address have the rows of the whole, and are read by range
   expect(asked).toEqual(chunks.map(({ range }) => `bytes=${range?.start}-${(range?.end ?? 0) - 1}`));
 });
 
-test('a chunk of a text that was changed is refused', async () => {
+test('a chunk of a changed file is refused', async () => {
   const server = await openFileServer(jsonLines(1_000));
   const path = `${server.origin}/rows.jsonl`;
   const [, second] = await Array.fromAsync(chunksOf(path));
@@ -179,7 +179,7 @@ test('an abort ends the reading at once, and closes the connection', async () =>
   expect(rows.length).toBeLessThan(1_000);
 });
 
-test('a name has no user, password, query or fragment', () => {
+test('a dataset name has no user, password, query or fragment', () => {
   expect(remoteName('https://ada:pass@data.example/a%20b/rows.jsonl?token=1#part')).toBe(
     'https://data.example/a%20b/rows.jsonl',
   );

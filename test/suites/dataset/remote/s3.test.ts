@@ -64,7 +64,7 @@ function toBytes(data: string | ArrayBuffer | ArrayBufferView): Buffer {
 }
 
 test.each(['rows.jsonl', 'a b/ü+%41(1)!*.jsonl', "it's/what?#1.jsonl", 'a//b/…/c.jsonl'])(
-  'an object of the key %s is read with a signature that AWS’s own code makes',
+  'an object of the key %s is read with a signature equal to that of AWS’s SDK',
   async (key) => {
     const server = await openBucket('{"n":0}\n', 'eu-central-1');
     vi.stubEnv('AWS_ACCESS_KEY_ID', keys.accessKeyId);
@@ -76,7 +76,7 @@ test.each(['rows.jsonl', 'a b/ü+%41(1)!*.jsonl', "it's/what?#1.jsonl", 'a//b/�
   },
 );
 
-test('a wrong key is told with the next step, and not shown', async () => {
+test('a wrong key is reported with the next step, and not shown', async () => {
   await openBucket('{"n":0}\n', 'eu-central-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', keys.accessKeyId);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'wrong-secret');
@@ -87,7 +87,7 @@ test('a wrong key is told with the next step, and not shown', async () => {
   });
 });
 
-test('a bucket in another region, and a pattern, are told with the next step', async () => {
+test('a bucket in another region, and a pattern, are reported with the next step', async () => {
   const moved = await openFileServer('', () => ({
     status: 301,
     headers: { 'x-amz-bucket-region': 'eu-west-3' },
@@ -110,12 +110,12 @@ test.each([
   [{ AWS_DEFAULT_REGION: 'eu-west-1' }, 's3://my.bucket/b', 'https://s3.eu-west-1.amazonaws.com/my.bucket/b'],
   [{ AWS_REGION: 'cn-north-1' }, 's3://cases/b', 'https://cases.s3.cn-north-1.amazonaws.com.cn/b'],
   [{ AWS_ENDPOINT_URL: 'http://minio:9000/' }, 's3://cases/b', 'http://minio:9000/cases/b'],
-])('with %j, %s is asked for at %s', async (env, path, url) => {
+])('with %j, %s is requested at %s', async (env, path, url) => {
   const request = await signS3(path, { range: 'bytes=0-' }, env);
   expect([request.url.href, request.headers]).toEqual([url, { range: 'bytes=0-' }]);
 });
 
-test('a session token goes along, signed', async () => {
+test('a session token is sent with the signature', async () => {
   const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
   const { headers } = await signS3('s3://cases/b', {}, env);
   expect(headers['x-amz-security-token']).toBe('c');

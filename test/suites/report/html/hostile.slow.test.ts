@@ -82,7 +82,7 @@ describeInBrowser((open) => {
     return opened;
   };
 
-  test.each(Object.entries(texts))('%s is text and nothing else', async (name, text) => {
+  test.each(Object.entries(texts))('%s stays plain text', async (name, text) => {
     const { page, offences } = await openOnce();
     const said = JSON.stringify(text);
     await page.evaluate(`new Promise((done) => {
@@ -116,13 +116,13 @@ describeInBrowser((open) => {
     });
   });
 
-  test('the headline says its text to the letter', async () => {
+  test('the headline shows its text exactly', async () => {
     const { page } = await openOnce();
     const wanted = JSON.stringify(hostileRun().header.suite);
     expect(await page.evaluate(`document.querySelector('h1').textContent === ${wanted}`)).toBe(true);
   });
 
-  test('what somebody wrote into the page neither runs nor loads', async () => {
+  test('injected code in the page neither runs nor loads', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'report-')), 'report.html');
     await writePage(file, passedRun());
     const added = '<script>document.title = "run"</script><img src="http://127.0.0.1:9/x.png"></body>';
@@ -139,14 +139,14 @@ describeInBrowser((open) => {
     ]);
   });
 
-  test('text that is given to the parser of markup is refused', async () => {
+  test('the page refuses text that would be parsed as markup', async () => {
     const { page } = await open(passedRun());
     const write = page.evaluate(`document.body.innerHTML = '<b>bold</b>'`);
     await expect(write).rejects.toThrow('TrustedHTML');
     expect(await page.locator('b').count()).toBe(0);
   });
 
-  test('a case of megabytes is there to its last letter', async () => {
+  test('a case of megabytes is shown completely', async () => {
     const content = `${'all work and no play '.repeat(250_000)}END`;
     const header = headerOf();
     const cases = [caseOf(1, [epochOf({ content })])];
@@ -162,7 +162,7 @@ describeInBrowser((open) => {
     expect({ length, end, offences }).toEqual({ length: 5_250_003, end: 'END', offences: [] });
   });
 
-  test('a number keeps the digits that it was written with', async () => {
+  test('a number keeps its original digits', async () => {
     const header = headerOf();
     const metadata = { id: JSON.rawJSON('12345678901234567890') };
     const cases = [caseOf(1, [epochOf({ metadata })])];

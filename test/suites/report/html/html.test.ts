@@ -34,7 +34,7 @@ function linesOf(page: string, kind: string): unknown[] {
     .map((line) => JSON.parse(line.slice(kind.length + 1)));
 }
 
-test('each case is written when it comes, and kept no longer', async () => {
+test('each case is written when it arrives, and released', async () => {
   const { header, cases } = failingRun(5);
   const sink = newTextSink();
   const reporter = openHtmlUpTo(sink, 64 * 2 ** 20);
@@ -45,7 +45,7 @@ test('each case is written when it comes, and kept no longer', async () => {
   }
 });
 
-test('a row says what the list shows, and why a case did not pass', async () => {
+test('a row shows its list data, and why a case did not pass', async () => {
   const { header, cases } = failingRun(2);
   const page = await pageOf(cases, { header });
   expect(linesOf(page, 'row')).toEqual([
@@ -68,7 +68,7 @@ test('a row says what the list shows, and why a case did not pass', async () => 
   expect(linesOf(page, 'detail')).toEqual(cases);
 });
 
-test('only a case of which some epochs passed as wholes and others did not is flaky', async () => {
+test('a case is flaky only if some of its epochs pass as wholes and others do not', async () => {
   const pass = resultOf();
   const fail = resultOf({ score: 0, passed: false });
   const other = { ...fail, eval: 'other' };
@@ -88,7 +88,7 @@ test('only a case of which some epochs passed as wholes and others did not is fl
 
 const big = 'x'.repeat(20_000);
 
-test('a page that grows too large drops details of passed cases, and no other', async () => {
+test('a page that grows too large drops only the details of passed cases', async () => {
   const cases: CaseRecord[] = Array.from({ length: 20 }, (_none, index) => {
     const passed = index % 2 === 0;
     return caseOf(index + 1, [
@@ -104,7 +104,7 @@ test('a page that grows too large drops details of passed cases, and no other', 
   expect(linesOf(page, 'notice')).toEqual([{ dropped: dropped.length }]);
 });
 
-test('no text of data stands in more than one block, and blocks stay small enough to be read as one text', async () => {
+test('no data text spans two blocks, and blocks stay small enough to parse as one text', async () => {
   const content = 'y'.repeat(1_500_000);
   const cases = [1, 2, 3, 4].map((number) => caseOf(number, [epochOf({ content })]));
   const page = await pageOf(cases, { report: reportOf(headerOf(), cases) });
@@ -126,7 +126,7 @@ test('problems beyond the first thousand are counted and not listed', async () =
   expect(linesOf(await pageOf([], { problems }), 'problem')).toHaveLength(1000);
 });
 
-test('a case of 60 MB is cut to what a page can hold, and that is told', async () => {
+test('a case of 60 MB is cut to the page limit, with a note', async () => {
   const row = { page: 'x'.repeat(30_000_000), list: Array.from({ length: 100_000 }, (_, index) => index) };
   const failed = resultOf({ score: 0, passed: false });
   const content = 'y'.repeat(30_000_000);

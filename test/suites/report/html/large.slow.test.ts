@@ -37,7 +37,7 @@ describeInBrowser((open) => {
   const idsOf = ({ page }: Opened): Promise<string[]> => page.locator('.row .row-id').allTextContents();
   const found = ({ page }: Opened): Promise<string | null> => page.locator('.found').textContent();
 
-  test('twenty thousand cases open, with a few rows in the document', async () => {
+  test('twenty thousand cases open, with only a few rows in the document', async () => {
     const report = await openOnce();
     expect(await found(report)).toBe('20,000 cases');
     await report.page.evaluate('document.querySelector(".cases").scrollIntoView()');
@@ -48,14 +48,14 @@ describeInBrowser((open) => {
     expect(report.offences).toEqual([]);
   });
 
-  test('the list scrolls to its end, and the rows that are left behind go', async () => {
+  test('the list scrolls to its end, and rows out of view are removed', async () => {
     const report = await openOnce();
     await report.page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
     await poll(() => idsOf(report)).toContain('case-20000');
     expect((await idsOf(report)).length).toBeLessThan(40);
   });
 
-  test('filters and sorting go over all cases', async () => {
+  test('filters and sorting apply to all cases', async () => {
     const report = await openOnce();
     await report.page.getByRole('button', { name: 'Failed' }).click();
     await report.page.getByLabel('Tag', { exact: true }).selectOption('group-0');
@@ -65,7 +65,7 @@ describeInBrowser((open) => {
     await poll(async () => (await idsOf(report))[0]).toBe('case-70');
   });
 
-  test('a search finds what only a detail says', async () => {
+  test('a search finds text that only a detail contains', async () => {
     const report = await openOnce();
     await report.page.getByRole('button', { name: 'Clear filters' }).click();
     await report.page.getByRole('searchbox').fill('reference r19990e');

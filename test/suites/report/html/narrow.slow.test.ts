@@ -76,7 +76,7 @@ describe.skipIf(noBrowser !== undefined)(
       }
     });
 
-    test('a comparison that is served has questions, links to cases, improvements, and two named p', () => {
+    test('a served comparison has questions, links to cases, improvements, and two named p', () => {
       const html = renderComparisonHtml(compared, { home: '/' });
       for (const text of ['p of verdicts', 'p of scores', '1 improvement of right', change.question])
         expect(html).toContain(text);

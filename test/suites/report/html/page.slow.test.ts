@@ -28,7 +28,7 @@ function oneResult(content: string, params: Record<string, unknown>) {
 }
 
 describeInBrowser((open) => {
-  test('the headline, the gates and the evals say what the run came to', async () => {
+  test('the headline, the gates and the evals show the result of the run', async () => {
     const { page, offences } = await open(failing);
     expect(await page.locator('.title').innerText()).toBe('gsm8k\nFailed');
     expect(await page.getByRole('region', { name: 'Gates' }).getByRole('row').allInnerTexts()).toEqual([
@@ -65,7 +65,7 @@ describeInBrowser((open) => {
     expect((await found(report))?.split(' ')[0]).toBe(String((await idsOf(report)).length));
   });
 
-  test('what a person filters and opens is in the address, and comes back from it', async () => {
+  test('filters and open cases are in the address, and are restored from it', async () => {
     const report = await open(failing);
     const { page } = report;
     await page.getByRole('button', { name: 'Failed' }).click();
@@ -118,7 +118,7 @@ describeInBrowser((open) => {
     expect(await report.page.locator('.panel').isVisible()).toBe(false);
   });
 
-  test('a fault shows its code, its hint and what the process said', async () => {
+  test('a fault shows its code, its hint and the process output', async () => {
     const { page } = await open(failing, { hash: 'case=6' });
     const result = await page.locator('.result').first().innerText();
     expect(result).toContain('PROCESS_EXIT evals/final_number ended with exit code 1');
@@ -126,7 +126,7 @@ describeInBrowser((open) => {
     expect(result).toContain('2 attempts');
   });
 
-  test('a case shows its row, its variables, and what of it was cut', async () => {
+  test('a case shows its row, its variables, and what was cut', async () => {
     const epoch = epochOf({ variables: { tone: 'kind' } });
     const row = { question: '<b>How</b> many?', truth: { is: [41] }, page: 'x'.repeat(30_000_000) };
     const header = headerOf();
@@ -149,7 +149,7 @@ describeInBrowser((open) => {
     expect(offences).toEqual([]);
   });
 
-  test('the cases that are found are exported, as CSV without formulas and as a run that can be read again', async () => {
+  test('the found cases are exported, as CSV without formulas and as a readable run', async () => {
     const header = headerOf({ suite: 'a/b <x>' });
     const bad = resultOf({ score: 0, passed: false });
     const long = JSON.rawJSON('12345678901234567890');
@@ -204,7 +204,7 @@ describeInBrowser((open) => {
     expect({ del: await texts('del'), ins: await texts('ins'), mark: await texts('mark') }).toEqual(marks);
   });
 
-  test('epochs are shown one at a time, the first that failed first', async () => {
+  test('epochs are shown one at a time, starting with the first that failed', async () => {
     const { page } = await open(epochsRun(), { hash: 'case=2' });
     expect(await page.getByRole('button', { pressed: true }).allInnerTexts()).toContain('failed\nEpoch 2');
     expect(await page.locator('.panel').innerText()).toContain('I do not know the weather.');
@@ -224,14 +224,14 @@ describeInBrowser((open) => {
     expect(await page.locator('.panel .figures').innerText()).toContain('topic-guard\tallow\t44 ms');
   });
 
-  test('a run that was given up in the middle of a line shows what there is', async () => {
+  test('a run that was aborted in the middle of a line shows what exists', async () => {
     const { header, cases } = failingRun(3);
     const report = await open({ header, cases });
     expect(await report.page.locator('.title').innerText()).toBe('gsm8k\nNot finished');
     expect([await idsOf(report), report.offences]).toEqual([['gsm8k-1', 'gsm8k-2', 'gsm8k-3'], []]);
   });
 
-  test('details that were left out are said to be', async () => {
+  test('the page says which details were omitted', async () => {
     const run = passedRun();
     const { page } = await open(run, { hash: 'case=2', largestPage: 1 });
     expect(await page.getByRole('note').innerText()).toContain('the details of 4 passed cases were left out');
@@ -261,7 +261,7 @@ describeInBrowser((open) => {
     expect(offences).toEqual([]);
   });
 
-  test('on a phone nothing is wider than the screen, and an open case covers the rest', async () => {
+  test('on a phone nothing is wider than the screen, and an open case covers everything', async () => {
     const { page } = await open(failing, { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' });
     const width = () => page.evaluate('document.documentElement.scrollWidth');
     expect(await width()).toBe(390);
@@ -272,7 +272,7 @@ describeInBrowser((open) => {
     expect(await page.locator('main[inert]').count()).toBe(1);
   });
 
-  test('the switch turns the theme over, and the page remembers it', async () => {
+  test('the switch inverts the theme, and the page remembers it', async () => {
     const report = await open(failing, { colorScheme: 'dark' });
     const ground = () => report.page.evaluate('getComputedStyle(document.body).backgroundColor');
     const dark = await ground();
@@ -285,14 +285,14 @@ describeInBrowser((open) => {
   test.each([
     { motion: 'no-preference' as const, name: 'appear' },
     { motion: 'reduce' as const, name: 'none' },
-  ])('an opening case moves as the system allows: $motion', async ({ motion, name }) => {
+  ])('an opening case animates as the system allows: $motion', async ({ motion, name }) => {
     const { page } = await open(failing, { hash: 'case=1', reducedMotion: motion });
     expect(await page.evaluate('getComputedStyle(document.querySelector(".panel")).animationName')).toBe(
       name,
     );
   });
 
-  test('what is printed has its rows one below the other, and no controls', async () => {
+  test('a printed page has its rows one below the other, and no controls', async () => {
     const { page } = await open(failing);
     await page.emulateMedia({ media: 'print' });
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
@@ -302,7 +302,7 @@ describeInBrowser((open) => {
     expect([printed, controls, (await page.locator('.row').count()) < 60]).toEqual([120, false, true]);
   });
 
-  test('on paper everything is unfolded, whole and of its colours, and how many cases were left out is said', async () => {
+  test('paper shows everything unfolded, complete and in colour, and how many cases were omitted', async () => {
     const { page, offences } = await open(failing, { hash: 'status=failed&case=1' });
     const state = async () => ({
       folded: await page.locator('details:not([open])').count(),
@@ -325,7 +325,7 @@ describeInBrowser((open) => {
     expect(offences).toEqual([]);
   });
 
-  test.each(['light', 'dark'] as const)('text stands out from its ground: %s', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('text has enough contrast: %s', async (colorScheme) => {
     for (const run of [failing, guardRun()]) {
       const { page } = await open(run, {
         hash: 'case=6&status=failed',

@@ -43,7 +43,7 @@ test('every event is a line with its type', async () => {
   expect(JSON.parse(lines[3] ?? '')).toEqual({ type: 'problem', ...problem });
 });
 
-test('a run is read back as it was, as often as one likes', async () => {
+test('a run can be read back unchanged any number of times', async () => {
   const run = await openRunFile(save(await write()));
   expect(run.header).toEqual(header);
   expect(run.report).toEqual(report);
@@ -59,7 +59,7 @@ test('long numbers keep their digits', async () => {
   expect(stringifyJson(read?.epochs[0]?.metadata)).toBe('{"id":12345678901234567890}');
 });
 
-test('a reader who stops early leaves the file alone', async () => {
+test('a reader that stops early does not affect the file', async () => {
   const run = await openRunFile(save(await write()));
   for await (const record of run.cases()) {
     expect(record).toEqual(records[0]);
@@ -76,7 +76,7 @@ test.each([
     cases: records.slice(0, 1),
   },
   { title: 'after a case', keep: undefined, until: '{"type":"problem', cases: records },
-])('a run that was cut off $title has no report', async ({ keep, until, cases }) => {
+])('a run interrupted $title has no report', async ({ keep, until, cases }) => {
   const text = await write();
   const whole = until === undefined ? text : text.slice(0, text.indexOf(until));
   const run = await openRunFile(save(whole.slice(0, keep)));
@@ -98,7 +98,7 @@ test('a report longer than one read is found', async () => {
   expect((await openRunFile(save(text))).report?.failures).toEqual(failures);
 });
 
-test('the file of a run that still grows can be read', async () => {
+test('the file of a run in progress can be read', async () => {
   const lines = (await write()).split('\n');
   const file = save(`${lines.slice(0, 2).join('\n')}\n`);
   const run = await openRunFile(file);
@@ -126,7 +126,7 @@ test.each([
     says: ':1 does not begin a run',
     hint: giveJsonl,
   },
-])('$title is refused, with what to do', async ({ text, says, hint }) => {
+])('$title is refused with the next step', async ({ text, says, hint }) => {
   const file = save(text);
   await expect(openRunFile(file)).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
@@ -148,7 +148,7 @@ test.each([
   });
 });
 
-test('lines of a later version are left out', async () => {
+test('lines of a later version are skipped', async () => {
   const lines = (await write()).split('\n');
   const run = await openRunFile(save(lines.toSpliced(1, 0, '{"type":"note","text":"x"}').join('\n')));
   expect(await readAll(run.cases())).toEqual(records);

@@ -97,17 +97,17 @@ test('cases fail, err and are skipped as they should, and the totals are right',
   expect(await write()).toBe(document);
 });
 
-test('it is what CI servers read', async () => {
+test('CI servers can read it', async () => {
   const { valid, errors } = await validateXML({ xml: await write(), schema });
   expect({ valid, errors }).toEqual({ valid: true, errors: [] });
 });
 
-test('the schema is strict enough to see a mistake', async () => {
+test('the schema is strict enough to detect a mistake', async () => {
   const xml = (await write()).replace('<testcase name="good"', '<testcase title="good"');
   expect((await validateXML({ xml, schema })).valid).toBe(false);
 });
 
-test('what was long ago written to disk comes back in order, and only once closed it is gone', () => {
+test('cases that were written to disk come back in order, and their file is removed on close', () => {
   const spool = newSpool(10);
   const lines = Array.from({ length: 5000 }, (_, index) => `${index} – 漢字 😀\n`);
   for (const line of lines) spool.write(line);

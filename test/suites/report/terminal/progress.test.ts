@@ -104,7 +104,7 @@ test.each(lines)('$title', ({ progress: state, columns = 100, line }) => {
   expect(written).toEqual([`${erase}${line}`]);
 });
 
-test('it is redrawn ten times a second at most', () => {
+test('it is redrawn at most ten times a second', () => {
   const { progress, written, wait } = draw({ isTTY: true });
   for (let ms = 0; ms < 1000; ms += 5) {
     progress.update(ten);
@@ -113,7 +113,7 @@ test('it is redrawn ten times a second at most', () => {
   expect(written).toHaveLength(10);
 });
 
-test('what fails is told above the line, and the line is drawn again below it', () => {
+test('failures are printed above the line, and the line is drawn again below them', () => {
   const { progress, written, wait } = draw({ isTTY: true, columns: 40 }, { failures: 10 });
   wait(2000);
   progress.update(ten);
@@ -124,7 +124,7 @@ test('what fails is told above the line, and the line is drawn again below it', 
   ]);
 });
 
-test('before the first line a failure stands alone', () => {
+test('before the first line a failure is printed alone', () => {
   const { progress, written } = draw({ isTTY: true, columns: 80 }, { failures: 10 });
   progress.failure(failing);
   expect(written).toEqual(['case 17, exact: score 0: said 41 instead\n']);
@@ -149,13 +149,13 @@ test('failures are red only when colours are wanted', () => {
   expect(written).toEqual(['\u001B[31mcase 17, exact: score 0: said 41 instead\u001B[39m\n']);
 });
 
-test('no failure commands the terminal', () => {
+test('no failure text controls the terminal', () => {
   const { progress, written } = draw({ isTTY: true, columns: 80 }, { failures: 10 });
   progress.failure(caseOf([evalResultOf({ score: 0, passed: false, detail: '\u001B[2J\u202E' })]));
   expect(written).toEqual(['case r1, exact: score 0: \\u001b[2J\\u202e\n']);
 });
 
-test('the line goes on while cases fail faster than it is redrawn', () => {
+test('the line is updated although cases fail faster than it is redrawn', () => {
   const { progress, written, wait } = draw({ isTTY: true, columns: 200 }, { failures: 2 });
   for (let cases = 1; cases <= 500; cases += 1) {
     wait(2);
@@ -172,7 +172,7 @@ test.each([
   { title: 'a terminal', stream: { isTTY: true, columns: 80 } },
   { title: 'a log', stream: {} },
 ])(
-  'of a hundred thousand failures $title shows as many as it is told to, and says how many more there are',
+  'of a hundred thousand failures $title shows the configured number, and how many more there are',
   ({ stream }) => {
     const { progress, written } = draw(stream, { failures: 3 });
     for (let count = 0; count < 100_000; count += 1) progress.failure(failing);
@@ -185,7 +185,7 @@ test.each([
   },
 );
 
-test('where none may be shown, they are counted; where nobody wants any, nothing is said of them', () => {
+test('with a limit of zero failures are counted; when they are off, nothing is printed', () => {
   const [counting, silent] = [draw({}, { failures: 0 }), draw({})];
   for (const { progress } of [counting, silent]) {
     progress.failure(failing);
@@ -195,13 +195,13 @@ test('where none may be shown, they are counted; where nobody wants any, nothing
   expect(silent.written).toEqual([]);
 });
 
-test('in a log a failure is one line, and none that never ends', () => {
+test('in a log a failure is one line of limited length', () => {
   const { progress, written } = draw({}, { failures: 3 });
   progress.failure(caseOf([evalResultOf({ score: 0, passed: false, detail: 'a\nb '.repeat(10_000) })]));
   expect(written.map((text) => [text.length, text.indexOf('\n')])).toEqual([[401, 400]]);
 });
 
-test('after the terminal became narrower, every row that the line has wrapped to is erased', () => {
+test('after the terminal became narrower, every wrapped row of the line is erased', () => {
   const stream = { isTTY: true, columns: 100 };
   const { progress, written, wait } = draw(stream);
   wait(2000);
@@ -220,7 +220,7 @@ test('it is erased at the end, once', () => {
   expect(written.slice(1)).toEqual([erase]);
 });
 
-test('nothing drawn, nothing erased', () => {
+test('if nothing was drawn, nothing is erased', () => {
   const { progress, written } = draw({ isTTY: true });
   progress.end();
   expect(written).toEqual([]);
@@ -242,7 +242,7 @@ test('a log has a line every ten seconds, and one at the end', () => {
   ]);
 });
 
-test('the last state is told once', () => {
+test('the last state is printed once', () => {
   const { progress, written, wait } = draw({ isTTY: false });
   wait(10_000);
   progress.update(ten);

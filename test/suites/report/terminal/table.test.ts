@@ -84,11 +84,11 @@ The run ended early: it had as many failures as were allowed.
 1234 cases × 3 epochs in 1 min 02 s (20 per second), 5 abstentions
 `;
 
-test('a summary has the totals, the gates, what failed and the time', () => {
+test('a summary has the totals, the gates, the failures and the time', () => {
   expect(renderTable(full, false)).toBe(table);
 });
 
-test('how long asks waited for their turn stands apart, where any had to', () => {
+test('queueing time is shown separately, where there was any', () => {
   const [waited, none] = [
     { p50: 312, p99: 900 },
     { p50: 0, p99: 0 },
@@ -99,13 +99,13 @@ test('how long asks waited for their turn stands apart, where any had to', () =>
   expect(titles(none)).toMatch(/ p50 +p99 +spread$/);
 });
 
-test('a view of no columns keeps names and failures', () => {
+test('a terminal of zero columns keeps names and failures', () => {
   const lines = renderTable(full, false, 0).split('\n');
   expect(lines.slice(0, 4)).toEqual(['gsm8k: error', '', 'eval', 'exact']);
   expect(lines).toContain('  rows.jsonl:2  cas…');
 });
 
-test('where no event is labelled, there is no table of guards, and hooks have theirs', () => {
+test('without labelled events there is no table of guards, but one of hooks', () => {
   const none = { true_positives: 0, false_positives: 0, true_negatives: 0, false_negatives: 0 };
   const guard = { classification: { ...classification, ...none }, latency_ms: null };
   const report = reportOf({ evals: { pii: evalStatsOf(guard) } });
@@ -120,13 +120,13 @@ test('a shadow neither passes nor fails, and takes no time', () => {
   expect(text).not.toMatch(/ in | per second|passed:|running/);
 });
 
-test('a run that was cut off says so, and no time', () => {
+test('an interrupted run says so, and shows no time', () => {
   const text = renderTable({ ...reportOf({}), status: 'interrupted', duration_ms: null }, false);
   expect(text.split('\n')[0]).toBe('gsm8k: interrupted');
   expect(text.trimEnd().split('\n').at(-1)).toBe('4 cases, 1 abstention');
 });
 
-test('what makes the run as a whole void is no row', () => {
+test('a reason that makes the run void is no row', () => {
   const whole = {
     scope: 'run',
     file: 'rows.jsonl',
@@ -144,13 +144,13 @@ The run is void:
 `);
 });
 
-test('colours change nothing but colours, and come only when asked for', () => {
+test('colours change only colours, and appear only on request', () => {
   const coloured = renderTable(full, true);
   expect(coloured).toContain('\u001B[');
   expect(stripVTControlCharacters(coloured)).toBe(table);
 });
 
-test('the reporter writes once, at the end, as its sink likes it', async () => {
+test('the reporter writes once, at the end, as its sink requires', async () => {
   const sink = newTextSink({ hasColour: true, columns: 60 });
   await (await reporterOf(reporters.table.open)(sink)).end(full);
   expect(sink.parts).toEqual([renderTable(full, true, 60)]);
@@ -176,7 +176,7 @@ test.each([
   { columns: 20, titles: 'eval pass rate' },
   { columns: 12, titles: 'eval pass rate' },
   { columns: 0, titles: 'eval pass rate' },
-])('on $columns columns stand: $titles', ({ columns, titles }) => {
+])('$columns columns show: $titles', ({ columns, titles }) => {
   const line = renderTable(reportOf({}), false, columns).split('\n')[2];
   expect(line?.replaceAll(/ {2,}/g, ' ')).toBe(titles);
 });
@@ -189,7 +189,7 @@ test.each([
   expect(drawHistogram(counts)).toBe(bars);
 });
 
-test('nothing that a dataset holds reaches the terminal as a command', () => {
+test('dataset text cannot control the terminal', () => {
   const evil = '\u001B[2J\u0007x\u202E\u200B';
   const report = reportOf({
     suite: evil,
@@ -220,7 +220,7 @@ const gates: { gate: Partial<GateResult>; text: string }[] = [
   },
 ];
 
-test.each(gates)('a gate says why: $text', ({ gate, text }) => {
+test.each(gates)('a gate shows its reason: $text', ({ gate, text }) => {
   const whole = {
     eval: 'e',
     metric: 'mean',
@@ -240,7 +240,7 @@ test.each([
   { share: 0.00001, text: '0.01%' },
   { share: 2 / 3, text: '66.67%' },
   { share: null, text: '–' },
-])('the share $share reads $text', ({ share, text }) => {
+])('the share $share is shown as $text', ({ share, text }) => {
   expect(formatPercent(share)).toBe(text);
 });
 
@@ -254,7 +254,7 @@ test.each([
   { ms: 245_000, text: '4 min 05 s' },
   { ms: 3_599_900, text: '1 h 00 min' },
   { ms: 7_380_000, text: '2 h 03 min' },
-])('$ms ms read $text', ({ ms, text }) => {
+])('$ms ms is shown as $text', ({ ms, text }) => {
   expect(formatDuration(ms)).toBe(text);
 });
 
@@ -279,7 +279,7 @@ test.each([
   expect(textWidth(padStart(text, 12))).toBe(12);
 });
 
-test('a text is cut between characters, never beyond the columns it has', () => {
+test('a text is cut between characters, never beyond its columns', () => {
   expect(cut('abcdef', 6)).toBe('abcdef');
   expect(cut('abcdef', 5)).toBe('abcd…');
   expect(cut('漢字漢字', 6)).toBe('漢字…');
@@ -293,7 +293,7 @@ test('a text is put on one line', () => {
   expect(oneLine('a\r\n\tb\u001B[1m')).toBe('a b\\u001b[1m');
 });
 
-test('two variants never share a heading, however their names begin', () => {
+test('two variants never share a heading, whatever the start of their names', () => {
   const part = fc.stringMatching(/^[a-z]{1,12}$/);
   const names = fc
     .tuple(fc.array(part, { maxLength: 6 }), fc.uniqueArray(part, { minLength: 2, maxLength: 5 }))
