@@ -32,7 +32,7 @@ oneshot/python. Without one, all lines are measured.
   --record        write the ratios to bench/recorded.json, under the class of this machine
   --json FILE     write the results
   --from FILE     read results that --json wrote, and measure nothing; may be given several times
-  --table FILE    write the results into the marked block of a page: docs/operate/performance.md
+  --table FILE    write the results into the marked block of a page: docs/reference/bench.md
   --list          the lines, and what else there is
   --help
 `;
