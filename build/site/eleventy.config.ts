@@ -36,6 +36,7 @@ export default function site(config: SiteConfig) {
       '../'.repeat(page.filePathStem.split('/').length - 2),
   });
   config.addPassthroughCopy({
+    'docs/pictures': 'pictures',
     'build/site/style.css': 'style.css',
     'build/site/search.js': 'search.js',
     'build/site/search-options.js': 'search-options.js',
