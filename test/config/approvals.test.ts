@@ -42,7 +42,7 @@ test.each([
     ]);
 });
 
-test('a tool’s own rule and one by pattern want a common decider too', () => {
+test('a tool’s rule and one by pattern need a common decider', () => {
   const tool = '\ntools: {pay: {description: d, approval: {by: [ann]}}}';
   expect(
     told(`${approvals('  a: {tools: [p*], by: [joe]}').trimEnd()}${tool.replaceAll('\n', '\n  ')}\n`)
@@ -50,7 +50,7 @@ test('a tool’s own rule and one by pattern want a common decider too', () => {
   ).toContainEqual(expect.stringMatching(/^error 5:\d+ .*"pay"/));
 });
 
-test('what decides about calls is no variable', () => {
+test('keys that decide about calls take no variable', () => {
   expect(told(approvals('  a: {tools: ["${env:TOOL}"]}')).problems).toEqual([
     expect.stringMatching(/^error 5:\d+ .*variables are not replaced/),
   ]);

@@ -73,7 +73,7 @@ test('10^4 tools are a config', () => {
   expect(config?.tools.length ?? 0).toBe(10_000);
 });
 
-test('keys that JavaScript objects treat specially are keys like others', () => {
+test('keys that are special in JavaScript objects are ordinary keys', () => {
   const spec =
     '\ntools:\n  __proto__: {exec: {command: cat}}\n  constructor: {exec: {command: cat}, polluted: 1}\n__proto__: {polluted: 1}';
   const { problems } = told(configText(native, spec));

@@ -46,7 +46,7 @@ test.each([
   expect(parseDuration(text)).toBeUndefined();
 });
 
-test('any text is a duration exactly when it fits the pattern that the schema has', () => {
+test('any text is a duration exactly if it fits the schema’s pattern', () => {
   const piece = fc.constantFrom('1', '0', '.', '90', 's', 'm', 'ms', 'h', 'd', 'µs', ' ', '-', '+', 'x');
   const text = fc.oneof(
     fc.string(),

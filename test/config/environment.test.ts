@@ -7,7 +7,7 @@ const told = (spec: string, env: Readonly<Record<string, string>> = {}) =>
 const provider = (keys: string) => `\nproviders:\n  - {id: main, type: openai, model: m, ${keys}}`;
 
 describe('a value of a RuntimeConfig', () => {
-  test('has what the environment says, or else the default [DS-ENV-01]', () => {
+  test('comes from the environment, or else is the default [DS-ENV-01]', () => {
     const spec = provider(
       'base_url: "https://${env:HOST}/${env:PATH_PART:-v1}", headers: {A: "${env:NONE:-}", B: "${env:EMPTY:-x}"}',
     );
@@ -21,7 +21,7 @@ describe('a value of a RuntimeConfig', () => {
     );
   });
 
-  test('is a number or a boolean where the schema takes no text, and text where it does [DS-ENV-02]', () => {
+  test('is a number or a boolean where the schema allows no text, and text where it does [DS-ENV-02]', () => {
     const spec =
       '\nconcurrency: ${env:MANY}\ngateway: {audit: {content: "${env:KEEP}"}}\nlogging: {commonFields: {port: "${env:MANY}"}}';
     const { config, problems } = told(spec, { MANY: '7', KEEP: 'true' });
@@ -33,7 +33,7 @@ describe('a value of a RuntimeConfig', () => {
     }).toMatchObject({ many: 7, fields: { port: '7' }, problems: [] });
   });
 
-  test('that names a variable which is not set is an error in its place, with the next step [DS-ENV-03]', () => {
+  test('that names an unset variable is an error with its place and the next step [DS-ENV-03]', () => {
     const { config, problems } = told('\nconcurrency: ${env:MAYN}\ndefaults: {timeout_ms: "${env:}"}', {
       MANY: '7',
     });
@@ -59,8 +59,8 @@ describe('a value of a RuntimeConfig', () => {
   });
 });
 
-describe('text that wants to be code', () => {
-  test('stays text where another program reads it [DS-ENV-05]', () => {
+describe('text that resembles code', () => {
+  test('stays text if another program reads it [DS-ENV-05]', () => {
     const spec = `
 tools:
   t: {description: d, input_schema: {type: string, pattern: "^\${env:X}$"}, exec: {command: "\${env:SHELL_NAME}", args: [-c, "echo \${env:X}"]}}
@@ -90,7 +90,7 @@ hooks:
     });
   });
 
-  test('is nobody’s in a file of PromptKit', () => {
+  test('is not filled into a file of PromptKit', () => {
     const { problems } = toldOf(configText(promptkit, provider('base_url: "${env:X}"')), { env: { X: 'y' } });
     expect(problems).toEqual([
       'warning 5:52 providers[0].base_url: `${env:X}` is not replaced here; it stays as it is written | Write the value itself.',
@@ -98,7 +98,7 @@ hooks:
   });
 });
 
-describe('what a variable holds', () => {
+describe('the value of a variable', () => {
   test.each([
     '\nconcurrency: ${env:KEY}',
     '\nconcurrency: "a${env:KEY}"',
@@ -115,7 +115,7 @@ describe('what a variable holds', () => {
     }
   });
 
-  test('is a secret of the config, unless it is said to be public [DS-ENV-08]', () => {
+  test('is a secret of the config, unless it is declared public [DS-ENV-08]', () => {
     const spec = `\npublic_env: [STAGE, STAEG]${provider('headers: {A: "${env:TOKEN}", B: "${env:STAGE}", C: "${env:UNSET:-plain}"}')}`;
     const { config, problems } = told(spec, { TOKEN: 'the-token', STAGE: 'production' });
     expect({ secrets: config?.environment?.secrets, problems }).toEqual({
@@ -149,7 +149,7 @@ describe('`env_file`', () => {
     ['missing.env', undefined],
     ['.', undefined],
     ['latin1.env', Buffer.from([0x41, 0x3d, 0xe4])],
-  ])('that cannot be read is one error in its place: %s [DS-ENV-10]', (name, bytes) => {
+  ])('that cannot be read is one error with its place: %s [DS-ENV-10]', (name, bytes) => {
     if (bytes !== undefined) write(name, bytes);
     const { problems } = told(`\nenv_file: ${name}\nconcurrency: \${env:MANY}`);
     expect(problems.map((problem) => problem.split(' ').slice(0, 3))).toEqual([

@@ -184,7 +184,7 @@ describe('an entry of spec.hooks', () => {
   });
 });
 
-describe('what is wrong with an entry', () => {
+describe('errors of an entry', () => {
   const picoclawHint =
     'intercept takes before_llm, after_llm, before_tool, after_tool and approve_tool; observe kinds of events.';
   const refused = 'asks a model to judge, which Signalbox does not do; use a command or http handler';
@@ -331,7 +331,7 @@ describe('what is wrong with an entry', () => {
     '{dialect: claude, command: sh, claude: {event: Stop, matchr: x}}',
     '{dialect: picoclaw, command: sh, runtime: exec, hook: tool}',
     '{dialect: agentao, command: cat, on_failure: allow, agentao: {event: Stop}}',
-  ])('holds in a file of PromptKit’s too: %s', (spec) => {
+  ])('apply to a file of PromptKit too: %s', (spec) => {
     const { config } = told(configText(promptkit, `\nhooks:\n  h: ${spec}`));
     expect(config).toBeUndefined();
   });
@@ -374,7 +374,7 @@ describe('a tool', () => {
   });
 });
 
-describe('what fails open is told', () => {
+describe('what fails open is reported', () => {
   test.each([
     {
       spec: '{dialect: claude, command: sh, claude: {event: PreToolUse}}',
@@ -403,7 +403,7 @@ describe('what fails open is told', () => {
     '{dialect: agentao, command: cat, agentao: {event: PreCompact}}',
     '{dialect: agentao, agentao: {event: UserPromptSubmit, prompt: x}}',
     '{dialect: picoclaw, command: sh, picoclaw: {intercept: [approve_tool], observe: [all]}}',
-  ])('of a hook that has nothing to stop, or stops by itself, nothing: %s', (spec) => {
+  ])('a hook that cannot block, or always blocks, causes no report: %s', (spec) => {
     expect(hooks(spec).problems).toEqual([]);
   });
 });
@@ -425,7 +425,7 @@ describe('the dialect’s own checks', () => {
       key: 'agentao.matcher',
       fault: 'the matcher\'s "tool_name" is not a regular expression: ^($',
     },
-  ])('are asked about $key', ({ spec, key, fault }) => {
+  ])('apply to $key', ({ spec, key, fault }) => {
     const file = write('checked.yaml', configText(native, `\nhooks:\n  h: ${spec}`));
     const { config, problems } = loadConfig(file, searchPath);
     expect({ config, problems: problems.map(line).filter((each) => each.startsWith('error')) }).toEqual({

@@ -87,7 +87,7 @@ const kinds = {
 };
 
 describe('top-level keys of foreign files', () => {
-  test('property: one that is neither read nor irrelevant is reported with its place', () => {
+  test('property: a key that is neither read nor irrelevant is reported with its place', () => {
     const words = [
       'modules',
       'guards',
@@ -118,7 +118,7 @@ describe('top-level keys of foreign files', () => {
   });
 
   test.each(['settings of Claude Code', 'hooks.json of a plugin', 'plugin.json of Claude Code'] as const)(
-    'a hooks module in a %s is an error where guards must hold, and else a warning',
+    'a hooks module in a %s is an error if guards must hold, and else a warning',
     (kind) => {
       const { imports, files } = kinds[kind];
       const file = files({ modules: ['register.ts'] });
@@ -133,7 +133,7 @@ describe('top-level keys of foreign files', () => {
     },
   );
 
-  test('a plugin with modules alone is told of, and its own hooks.json is read beside those of its manifest', () => {
+  test('a plugin with only modules is reported, and its hooks.json is read beside its manifest’s', () => {
     const manifest = { name: 'p', hooks: './more.json' };
     const more = { 'p/more.json': settings('Stop', { hooks: [command('true')] }) };
     const alone = { 'p/hooks/hooks.json': { modules: ['a.ts'] } };
@@ -159,7 +159,7 @@ describe('top-level keys of foreign files', () => {
 });
 
 describe('a settings file of Claude Code', () => {
-  test('comes to hooks that start in the project, in the order of the file', () => {
+  test('imports hooks that start in the project, in the order of the file', () => {
     const file = settings(
       'PreToolUse',
       group(command('cat', { timeout: 1.5, onFailure: 'block', statusMessage: 's', once: true })),
@@ -280,7 +280,7 @@ describe('a settings file of Claude Code', () => {
       file: { permissions: {} },
       warning: 'warning s.json:1:1 has no `hooks`, so nothing is imported',
     },
-  ])('is left out with a warning for $title', ({ file, warning }) => {
+  ])('is omitted with a warning for $title', ({ file, warning }) => {
     const { hooks, problems } = load('{dialect: claude, file: s.json}', { 's.json': file });
     expect({ hooks, problems }).toEqual({ hooks: [], problems: [warning] });
   });
@@ -291,7 +291,7 @@ describe('a settings file of Claude Code', () => {
     { title: 'a settings file without hooks', file: off },
     { title: 'a file whose hooks are bare', file: { ...off, PreToolUse: [group(command('cat'))] } },
     { title: 'rules of Agentao', file: { ...off, ...settings('PreToolUse', command('cat')) } },
-  ])('that switches its hooks off is an error where guards must hold: $title [CC-1-11]', ({ file }) => {
+  ])('that disables its hooks is an error if guards must hold: $title [CC-1-11]', ({ file }) => {
     const error =
       'error s.json:2:2 disableAllHooks: is true: no hook of this file runs | `on_failure: deny` is set here, and a guard that is switched off lets calls pass.';
     const strict = load('{file: s.json, on_failure: deny}', { 's.json': file });
@@ -326,14 +326,14 @@ describe('a settings file of Claude Code', () => {
       isAsync: false,
       timeoutMs: undefined,
     },
-  ])('is told of $more', ({ more, warning, isAsync, timeoutMs }) => {
+  ])('reports $more', ({ more, warning, isAsync, timeoutMs }) => {
     const file = settings('Stop', { hooks: [command('cat', more)] });
     const { hooks, problems } = load('{file: s.json}', { 's.json': file });
     const read = hooks.map((hook) => [settingsOf(hook)['isAsync'], hook.exec?.timeoutMs]);
     expect({ read, problems }).toEqual({ read: [[isAsync, timeoutMs]], problems: [warning] });
   });
 
-  test('a handler that two files repeat runs once, and is as strict as either; a plugin’s copy is another', () => {
+  test('a handler that two files repeat runs once, with the stricter settings; a plugin’s copy is separate', () => {
     const file = settings('Stop', { hooks: [command('cat')] });
     const { hooks } = load(
       '{file: a.json, env: [A]}\n  - {file: b.json, env: [B], on_failure: deny}\n  - {file: plug}',
@@ -347,7 +347,7 @@ describe('a settings file of Claude Code', () => {
     ]);
   });
 
-  test('allowedHttpHookUrls and httpHookAllowedEnvVars hold', () => {
+  test('allowedHttpHookUrls and httpHookAllowedEnvVars are enforced', () => {
     const post = (url: string) => ({ hooks: [{ type: 'http', url, allowedEnvVars: ['A', 'B'] }] });
     const rules = { allowedHttpHookUrls: ['https://good.example/*'], httpHookAllowedEnvVars: ['A'] };
     const good = load('{file: s.json, env: [A]}', {
@@ -367,7 +367,7 @@ describe('a settings file of Claude Code', () => {
   });
 });
 
-test('a file may be indented with tabs, and spell its texts as JSON does', () => {
+test('a file may be indented with tabs and use any JSON escapes', () => {
   const text =
     '{\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": [{"type":"command","command":"echo \\u00e9\\ud83d\\ude00 \\/x"}]}\n\t\t]\n\t}\n}\n';
   const { hooks, problems } = load('{file: s.json}', { 's.json': text });
@@ -375,7 +375,7 @@ test('a file may be indented with tabs, and spell its texts as JSON does', () =>
 });
 
 describe('hooks.json of Agentao', () => {
-  test('comes to rules, wrapped or bare, in a list or alone', () => {
+  test('imports rules, wrapped or bare, in a list or alone', () => {
     const rule = { type: 'command', command: 'cat', matcher: { tool_name: 'x' }, timeout: '7' };
     const bare = load('{dialect: agentao, file: hooks.json}', { 'hooks.json': { PreToolUse: rule } });
     const wrapped = load('{file: hooks.json}', { 'hooks.json': settings('PreToolUse', rule) });
@@ -443,7 +443,7 @@ describe('hooks.json of Agentao', () => {
     });
   });
 
-  test('names an event that it does not know', () => {
+  test('names an unknown event', () => {
     const { problems } = load('{dialect: agentao, file: h.json}', {
       'h.json': settings('Setup', command('cat')),
     });
@@ -486,9 +486,9 @@ describe('hooks.json of Agentao', () => {
   });
 });
 
-describe('whose form an entry has', () => {
+describe('the system of an entry', () => {
   const mixed = { hooks: { Stop: [{ hooks: [command('cat')] }, command('sh')] } };
-  test('without dialect each goes to its own system', () => {
+  test('is detected for each file without a dialect', () => {
     const { hooks } = load('{file: h.json}', { 'h.json': mixed });
     expect(hooks.map(({ name, dialect }) => [name, dialect])).toEqual([
       ['Stop-1', 'claude'],
@@ -527,7 +527,7 @@ describe('whose form an entry has', () => {
   });
 });
 
-describe('files that cannot be read, and plugins', () => {
+describe('unreadable files, and plugins', () => {
   test.each([
     {
       imports: '{file: gone.json}',
@@ -595,7 +595,7 @@ describe('files that cannot be read, and plugins', () => {
     ]);
   });
 
-  test('imported hooks stand behind those of the file, and take free names', () => {
+  test('imported hooks come after those of the file, and take free names', () => {
     const { config } = load(
       '{dialect: chibi, plugins_dir: plugins, env: [K], timeout_ms: 9}\n  - {file: h.json}',
       { 'plugins/x': '', 'h.json': settings('Stop', command('cat')) },
@@ -638,7 +638,7 @@ describe('config.json of PicoClaw', () => {
     },
   };
 
-  test('comes to its enabled processes by priority, then name', () => {
+  test('imports its enabled processes by priority, then name', () => {
     const { hooks, folder, problems } = load(
       '{dialect: picoclaw, file: c/config.json, env: [E], picoclaw: {version: head}}',
       { 'c/config.json': file },
@@ -760,7 +760,7 @@ describe('config.json of PicoClaw', () => {
     }).toEqual({ config: undefined, problems: [error] });
   });
 
-  test('keys that are far from any known one are told of', () => {
+  test('reports unknown keys', () => {
     const { hooks, problems } = load('{dialect: picoclaw, file: c.json}', {
       'c.json': {
         agents: {},
@@ -776,12 +776,12 @@ describe('config.json of PicoClaw', () => {
     ]);
   });
 
-  test('a file whose processes are misspelt is still one of PicoClaw', () => {
+  test('a file whose processes are misspelt is still detected as PicoClaw’s', () => {
     const { config, problems } = load('{file: c.json}', { 'c.json': { hooks: { Processes: {} } } });
     expect([config, problems.filter((each) => each.startsWith('error')).length]).toEqual([undefined, 1]);
   });
 
-  test('a process with the name of a hook that is already there is an error', () => {
+  test('a process with the name of an existing hook is an error', () => {
     const { config, problems } = load(
       '{dialect: picoclaw, file: c.json}',
       { 'c.json': one({}) },
@@ -795,14 +795,14 @@ describe('config.json of PicoClaw', () => {
     ]);
   });
 
-  test('enabled: false switches all of them off, and is told', () => {
+  test('enabled: false disables all of them, with a report', () => {
     const { hooks, problems } = load('{dialect: picoclaw, file: c.json}', {
       'c.json': { hooks: { enabled: false, builtins: { x: {} } } },
     });
     expect({ hooks, problems: problems.length }).toEqual({ hooks: [], problems: 1 });
   });
 
-  test('enabled: false is an error where guards must hold [PC-2-32]', () => {
+  test('enabled: false is an error if guards must hold [PC-2-32]', () => {
     const { config, problems } = load('{dialect: picoclaw, file: c.json, on_failure: deny}', {
       'c.json': { hooks: { ...one({}).hooks, enabled: false } },
     });
@@ -826,7 +826,7 @@ test.each([
   { dialect: '', message: "Unsupported hook event 'preToolUse' — skipped" },
   { dialect: 'dialect: agentao, ', message: "Unsupported hook event 'preToolUse' — skipped" },
   { dialect: 'dialect: claude, ', message: 'there is no event preToolUse; its handlers never run' },
-])('a misspelt event is told with the nearest one: {$dialect…}', ({ dialect, message }) => {
+])('a misspelt event is reported with the nearest one: {$dialect…}', ({ dialect, message }) => {
   const { problems } = load(`{${dialect}file: h.json}`, {
     'h.json': settings('preToolUse', group(command('true'))),
   });

@@ -40,7 +40,7 @@ const claude = {
 };
 
 describe('importHooks', () => {
-  test('gives an entry for each Claude Code handler that can run, and says what it leaves', () => {
+  test('gives an entry for each Claude Code handler that can run, and reports the rest', () => {
     const { folder, entries, problems } = imported('.claude/settings.json', claude, { 'bin/x y': '' });
     const env = ['CLAUDE_PROJECT_DIR=.'];
     const block = { event: 'PreToolUse', matcher: 'Bash' };
@@ -87,7 +87,7 @@ describe('importHooks', () => {
     ]);
   });
 
-  test('finds PicoClaw’s config.json by what it holds', () => {
+  test('detects PicoClaw’s config.json by its contents', () => {
     const processes = {
       p: { enabled: true, command: ['./x', 'y'], dir: 'd', env: { A: '1' }, observe: ['all'] },
     };
@@ -137,7 +137,7 @@ describe('importHooks', () => {
     ]);
   });
 
-  test('a file that is not there is a problem, not a throw', () => {
+  test('a missing file is a problem, not an exception', () => {
     const { entries, problems } = importHooks('/gone/settings.json', { folder: '/gone', searchPath });
     expect([entries, problems.map(({ message }) => message)]).toEqual([
       [],
@@ -145,7 +145,7 @@ describe('importHooks', () => {
     ]);
   });
 
-  test('what it gives loads, and means what the import means', () => {
+  test('its result loads, and means the same as the import', () => {
     const { folder, entries } = imported('.claude/settings.json', {
       ...claude,
       hooks: {
@@ -173,7 +173,7 @@ describe('mergeEntries', () => {
   const text =
     '# top\nkind: RuntimeConfig # kind\nspec:\n  # ours\n  hooks:\n    own: {command: x, hook: tool} # mine\n';
 
-  test('keeps comments and spelling, and adds behind what is there', () => {
+  test('keeps comments and spelling, and appends new entries', () => {
     expect(mergeEntries(text, [entry('Stop-1', 'cat')])).toBe(
       `${text}    Stop-1:\n      dialect: agentao\n      command: cat\n      agentao:\n        event: Stop\n`,
     );
@@ -184,7 +184,7 @@ describe('mergeEntries', () => {
     expect(mergeEntries(once, [entry('Stop-1', 'sh'), entry('Stop-2', 'cat')])).toBe(once);
   });
 
-  test('a numbered name that is taken gives way', () => {
+  test('a numbered name that is taken gets another number', () => {
     const once = mergeEntries(text, [entry('Stop-1', 'cat')]);
     expect(Object.keys(parse(mergeEntries(once, [entry('Stop-1', 'sh')])).spec.hooks)).toEqual([
       'own',
@@ -200,7 +200,7 @@ describe('mergeEntries', () => {
   });
 
   test.each(['', 'kind: RuntimeConfig\n', 'spec:\n', 'spec: {hooks: }\n'])(
-    'makes the sections that %j lacks',
+    'creates the sections that %j lacks',
     (bare) => {
       const value = { dialect: 'chibi', plugins_dir: './p' };
       const merged = mergeEntries(bare, [entry('Stop-1', 'cat'), { section: 'imports', name: 'p', value }]);
@@ -208,7 +208,7 @@ describe('mergeEntries', () => {
     },
   );
 
-  test('text that is no YAML is refused', () => {
+  test('text that is not YAML is refused', () => {
     expect(() => mergeEntries('a: [', [])).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
   });
 });
@@ -228,7 +228,7 @@ describe('mergeEntries', () => {
       title: 'a config in flow style',
       text: '{kind: RuntimeConfig, spec: {hooks: {}, tools: {t: {x: 1}}}}\n',
     },
-  ])('writes every entry out, line by line, into $title', ({ text }) => {
+  ])('writes every entry, line by line, into $title', ({ text }) => {
     const merged = mergeEntries(text, added);
     expect(merged).not.toMatch(/[&*]a\d/);
     expect(merged).toContain('  hooks:\n    a:\n      dialect: claude\n      command: a\n      env:\n');

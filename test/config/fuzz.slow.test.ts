@@ -27,7 +27,7 @@ test('any bytes', () => {
   );
 });
 
-test('any text made of the letters of YAML', () => {
+test('any text made of YAML’s characters', () => {
   const letters = fc.constantFrom(
     ...'ab1:-[]{},&*!|>#"\'?%@`\n\t ~<.\\\0é'.split(''),
     '  ',
@@ -45,7 +45,7 @@ test('any text made of the letters of YAML', () => {
   );
 });
 
-test('valid files with pieces cut out, doubled or replaced', () => {
+test('valid files with parts removed, doubled or replaced', () => {
   const piece = fc.constantFrom(
     '',
     '~',
@@ -79,7 +79,7 @@ test('valid files with pieces cut out, doubled or replaced', () => {
   );
 });
 
-test('any value in the place of any value', () => {
+test('any value in place of any value', () => {
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),
     fc.constantFrom('exec', 'server', 'tool', 'session', 'filter', 'a\0b'),

@@ -32,7 +32,7 @@ function importPlugin(hooks: unknown) {
   return { entries: JSON.stringify(entries), messages: problems.map(({ message }) => message).join('\n') };
 }
 
-test('a plugin names files of its own folder', () => {
+test('a plugin names files in its folder', () => {
   expect(importPlugin('./own.json').entries).toContain('"true"');
 });
 
@@ -43,7 +43,7 @@ test.each([
   ['a link to a device', 'zero.json'],
   ['a path upwards by way of a folder that is not there', 'x/../../secret.json'],
   ['one of a list', ['./own.json', '../secret.json']],
-])('%s is refused by its place, and nothing of the file is read or told', (_title, hooks) => {
+])('%s is refused with its place, and none of the file is read or shown', (_title, hooks) => {
   const { entries, messages } = importPlugin(hooks);
   expect(messages).toContain('is outside the folder of the plugin');
   expect(entries + messages).not.toMatch(/secret-word|root:/);

@@ -39,7 +39,7 @@ test('in_flight_mb is a whole number of MiB', () => {
   for (const value of ['0', '-1', '1.5', 'much']) expect(load(value).problems[0]).toMatch(/^error /);
 });
 
-test('what cannot be counted elsewhere than on Linux is an error there', () => {
+test('a limit that only Linux can count is an error elsewhere', () => {
   const text = configText(
     native,
     '\nevals:\n  x: {command: sh, limits: {memory_mb: 1, processes: 1, open_files: 9}}',
@@ -53,7 +53,7 @@ test('what cannot be counted elsewhere than on Linux is an error there', () => {
   ]);
 });
 
-test('an entry’s members win over those of spec.defaults one by one [DS-LIM-10]', () => {
+test('an entry’s members override those of spec.defaults one by one [DS-LIM-10]', () => {
   const spec = [
     '',
     'defaults: {limits: {memory_mb: 512, open_files: 64}, nice: 5}',
@@ -71,7 +71,7 @@ test('an entry’s members win over those of spec.defaults one by one [DS-LIM-10
   ]);
 });
 
-test('who says nothing of limits has none', () => {
+test('an entry without limits has none', () => {
   const { config } = told(configText(native, '\nevals:\n  x: {command: sh}'));
   const [entry] = config?.evals ?? [];
   const bound = config && entry && resolveExec({ ...entry, capability: 'eval' }, config, {}).binding;

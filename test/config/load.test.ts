@@ -20,7 +20,7 @@ const fixtures = join(import.meta.dirname, '../fixtures/config');
 const note =
   'names no dialect, so its payload has snake_case keys | Set `dialect: promptkit-go` if the hook reads keys such as `Messages`, or `dialect: promptkit` to confirm.';
 
-test('ten mistakes are ten errors, each in its place [PK-9-01]', () => {
+test('ten mistakes are ten errors, each with its place [PK-9-01]', () => {
   const { config, problems } = loadConfig(join(fixtures, 'ten-mistakes.yaml'), searchPath);
   expect({ config, problems: problems.map(line) }).toEqual({
     config: undefined,
@@ -42,7 +42,7 @@ test('ten mistakes are ten errors, each in its place [PK-9-01]', () => {
 describe('a file as PromptKit documents them', () => {
   const file = join(fixtures, 'promptkit-page.yaml');
 
-  test('loads, with a word on everything that has no effect [PK-9-04 PK-9-34 PK-9-35 PK-9-40 PK-1-02]', () => {
+  test('loads, with a note on everything that has no effect [PK-9-04 PK-9-34 PK-9-35 PK-9-40 PK-1-02]', () => {
     const toolHint =
       'has no exec binding: it is listed, but a call of it fails | Add `exec: {command: …}` to make it run.';
     expect(loadConfig(file, searchPath).problems.map(line)).toEqual([
@@ -67,7 +67,7 @@ describe('a file as PromptKit documents them', () => {
     ]);
   });
 
-  test('is read as what it says [PK-9-33 PK-9-36 PK-9-37 PK-9-41]', () => {
+  test('is read as documented [PK-9-33 PK-9-36 PK-9-37 PK-9-41]', () => {
     const at = (line: number, column: number) => ({ file, line, column });
     const exec = { command: 'sh', args: [], runtime: 'exec', env: [], dialect: 'promptkit' };
     const cat = { ...exec, args: ['-c', 'cat'] };
@@ -238,7 +238,7 @@ logging: {defaultLevel: trace, format: text, commonFields: {app: desk, v: 1.10}}
     });
   });
 
-  test('JSON loads, and merge keys hold [PK-9-02]', () => {
+  test('JSON loads, and merge keys work [PK-9-02]', () => {
     const exec = { command: 'sh', args: ['x'] };
     const json = JSON.stringify({
       apiVersion: native,
@@ -353,7 +353,7 @@ hooks:
   e: {command: sh, hook: tool, dialect: promptkit}
   f: {command: sh, hook: tool, dialect: promptkit-go}`;
 
-  test('stands at provider, tool and session hooks of v1alpha1 that name none [PK-1-02 PK-1-03]', () => {
+  test('appears at provider, tool and session hooks of v1alpha1 that name none [PK-1-02 PK-1-03]', () => {
     expect(told(configText(promptkit, hooks)).problems).toEqual([
       `note 5:5 hooks[a]: ${note}`,
       `note 6:5 hooks[b]: ${note}`,
@@ -398,7 +398,7 @@ describe('requireConfig', () => {
     );
   });
 
-  test('throws FILE_UNREADABLE for a file that is not there', () => {
+  test('throws FILE_UNREADABLE for a missing file', () => {
     const file = join(folder, 'none.yaml');
     expect(() => requireConfig(file, searchPath)).toThrow(
       expect.objectContaining({ code: 'FILE_UNREADABLE', message: `${file} does not exist` }),

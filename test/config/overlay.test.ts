@@ -26,7 +26,7 @@ function load(...texts: readonly string[]) {
   return { config, problems: problems.map((each) => `${each.file.slice(folder.length + 1)} ${line(each)}`) };
 }
 
-describe('a file that is laid over a RuntimeConfig', () => {
+describe('a file that overrides a RuntimeConfig', () => {
   test('wins key by key, and provider by provider [DS-OVERLAY-01]', () => {
     const { config, problems } = load(
       'spec: {concurrency: 8, providers: [{id: main, model: "${env:MODEL}", headers: {B: three}}]}',
@@ -51,7 +51,7 @@ describe('a file that is laid over a RuntimeConfig', () => {
     });
   });
 
-  test('takes a key away with null, and adds hooks behind those of the first [DS-OVERLAY-02]', () => {
+  test('removes a key with null, and adds hooks after those of the first [DS-OVERLAY-02]', () => {
     const added = 'added: {command: cat, dialect: promptkit, hook: tool}';
     const { config } = load(`spec: {concurrency: null, hooks: {${added}}}`);
     expect({ concurrency: config?.concurrency, hooks: config?.hooks.map(({ name }) => name) }).toEqual({
@@ -61,7 +61,7 @@ describe('a file that is laid over a RuntimeConfig', () => {
     expect(load('spec: {hooks: {watch: null}}').config?.hooks).toEqual([]);
   });
 
-  test('has its problems at its own place, and those of the first at its own [DS-OVERLAY-03]', () => {
+  test('has its problems at its own place, and those of the first at that file’s [DS-OVERLAY-03]', () => {
     const { problems } = load(
       'spec:\n  concurrency: none\n  toolz: {}\n  providers:\n    - {id: spare, tpye: x}\n',
     );
@@ -76,7 +76,7 @@ describe('a file that is laid over a RuntimeConfig', () => {
     expect(load('spec: [').problems[0]).toMatch(/^over-0.yaml error 1:/);
   });
 
-  test('is told apart value by value, and no value is told [DS-OVERLAY-04]', () => {
+  test('is distinguished value by value, and no value is shown [DS-OVERLAY-04]', () => {
     const over = write('over.yaml', 'spec:\n  providers: [{id: main, model: "${env:MODEL}"}]\n');
     const origins = findOrigins(base, { overlays: [over], env: { MODEL: 'large-model' }, folder });
     const told = origins.map(({ path, file, line: row, column, variables }) =>
@@ -88,7 +88,7 @@ describe('a file that is laid over a RuntimeConfig', () => {
     expect(JSON.stringify(origins)).not.toContain('large-model');
   });
 
-  test('may be one of many, and one that is not there is said to be missing', () => {
+  test('may be one of many, and a missing one is reported', () => {
     const many = Array.from({ length: 300 }, (_, index) => `spec: {concurrency: ${index + 1}}`);
     expect(load(...many).config?.concurrency).toBe(300);
     expect(() => loadConfig(base, searchPath, { overlays: [join(folder, 'none.yaml')] })).toThrow(

@@ -57,7 +57,7 @@ function resolved(box: string, PATH = '/usr/bin:/bin') {
   return resolveSandbox('box', { config, host: { PATH }, cwd: config.folder, env: [], variables: {} });
 }
 
-test('a sandbox of a PromptKit file that cannot be used refuses, and is never left out', () => {
+test('an unusable sandbox of a PromptKit file refuses, and is never omitted', () => {
   const faulty = [
     '{mode: docker_run, image: 5}',
     '{mode: docker_exec}',
@@ -68,7 +68,7 @@ test('a sandbox of a PromptKit file that cannot be used refuses, and is never le
   expect(faulty.map((box) => resolved(box)?.mode)).toEqual(faulty.map(() => 'refused'));
 });
 
-test('PromptKit’s modes start the command lines of its examples, with what carries variables and the end', () => {
+test('PromptKit’s modes start the command lines of its examples, with the arguments for variables and the end', () => {
   const client = '/usr/bin/env';
   const path = (key: string) => `${key}: ${client}`;
   const lines = [

@@ -76,7 +76,7 @@ describe.each(languages)('$language', ({ language, ...scripts }) => {
     ['no code of the language', scripts.broken, 'SyntaxError'],
     ['not a number', scripts.infinite, ''],
     ['an end without a reply', scripts.ends, ''],
-  ])('%s is unscored, and told with the line of the file [DS-CHECKS-06]', async (_title, code, says) => {
+  ])('%s is unscored, and reported with the line of the file [DS-CHECKS-06]', async (_title, code, says) => {
     const call = await open(scriptOf(code));
     const outcome = await call('x');
     expect(outcome).toMatchObject({ status: 'unscored', passed: false });
@@ -85,7 +85,7 @@ describe.each(languages)('$language', ({ language, ...scripts }) => {
     expect(says === '' || reason.includes('runtime.yaml:6')).toBe(true);
   });
 
-  test('scores several cases in one request, each by itself', () => {
+  test('scores several cases in one request, each separately', () => {
     const script = JSON.stringify({ [language]: scripts.expression });
     const { config } = told(configText(native, `\nevals:\n  it: {script: ${script}, batch: 3}`));
     const { command = '', args = [] } = config?.evals[0]?.exec ?? {};
@@ -103,12 +103,12 @@ describe.each(languages)('$language', ({ language, ...scripts }) => {
     ]);
   });
 
-  test('is given up at its time limit', async () => {
+  test('is stopped at its time limit', async () => {
     const call = await open({ ...scriptOf(scripts.slow), timeout_ms: 300 });
     expect(await call('x')).toMatchObject({ status: 'unscored', passed: false });
   });
 
-  test('a process that is kept alive answers each, and a mistake is that call’s alone', async () => {
+  test('a persistent process answers each call, and a mistake affects only its call', async () => {
     const call = await open({ ...scriptOf(scripts.expression), runtime: 'server' });
     const all = await Promise.all([
       call('a', { most: 2 }),
@@ -121,7 +121,7 @@ describe.each(languages)('$language', ({ language, ...scripts }) => {
   });
 });
 
-test('what a variable holds does not become code', () => {
+test('a variable’s value does not become code', () => {
   const text = configText(native, `\nevals:\n  it: {script: {python: "'\${env:HOME}' and 1"}}`);
   expect(told(text).config?.evals[0]?.exec.args).toContain("'${env:HOME}' and 1");
 });

@@ -415,7 +415,7 @@ function placeOf(line: string): number {
   return Number(row) * 1000 + Number(column);
 }
 
-describe('refused in signalbox/v1, taken with its closed reading in v1alpha1', () => {
+describe('refused in signalbox/v1, accepted with its closed reading in v1alpha1', () => {
   test.each(rows)('$title', (row) => {
     const strict = told(configText(native, row.spec));
     const tolerant = told(configText(promptkit, row.spec));

@@ -17,7 +17,7 @@ output: \${steps.amount.answer}
 `;
 
 describe('ask [DS-RUN-16]', () => {
-  test('waits for an answer, from any process, and goes on with it', async () => {
+  test('waits for an answer, from any process, and continues with it', async () => {
     const desk = await openDesk(spec);
     const paused = await desk.run(pipeline, { who: 'Ada\u202e' });
     expect(paused).toMatchObject({
@@ -36,7 +36,7 @@ describe('ask [DS-RUN-16]', () => {
     expect(desk.lines('notes')).toEqual(['{"args":{"cents":2000,"by":"mara"}}']);
   });
 
-  test('refuses what does not fit, who is not asked, an approval, and a second answer; the question waits on', async () => {
+  test('refuses an unfit answer, another person, an approval, and a second answer; the question stays open', async () => {
     const desk = await openDesk(spec);
     const paused = await desk.run(pipeline, { who: 'Ada' });
     const { pending } = desk.runtime;
@@ -62,7 +62,7 @@ describe('ask [DS-RUN-16]', () => {
     expect(await desk.runtime.runs.resume(paused.run_id)).toMatchObject({ status: 'completed' });
   });
 
-  test('a no fails the step, and is handled', async () => {
+  test('fails the step on a rejection, which is handled', async () => {
     const desk = await openDesk(spec);
     const paused = await desk.run(
       'steps: [{id: a, ask: {question: Go?}, on_error: continue}, {id: b, tool: note, args: {c: "${steps.a.error.code}"}}]\n',
@@ -72,7 +72,7 @@ describe('ask [DS-RUN-16]', () => {
     expect(desk.lines('notes')).toEqual(['{"args":{"c":"REJECTED"}}']);
   });
 
-  test('a run in which nobody answers in time ends by itself', async () => {
+  test('ends the run by itself if nobody answers in time', async () => {
     const desk = await openDesk(spec);
     const paused = await desk.run('steps: [{id: a, ask: {question: Go?, expires: 50ms}}]\n');
     expect(paused.status).toBe('pending');
@@ -83,7 +83,7 @@ describe('ask [DS-RUN-16]', () => {
     });
   });
 
-  test('on the spot: what the program answers is checked too', async () => {
+  test('checks an answer that the program gives at once', async () => {
     const desk = await openDesk(spec);
     const ask = (result: unknown) => ({
       ask: async () => ({ kind: 'responded' as const, by: 'mara', reason: '', result }) as never,
@@ -97,7 +97,7 @@ describe('ask [DS-RUN-16]', () => {
     });
   });
 
-  test('in a loop and in branches, and within the time of a group, which stands still', async () => {
+  test('works in a loop and in branches, and pauses the time limit of a group', async () => {
     const desk = await openDesk(spec);
     const run = await desk.run(
       'steps: [{id: g, timeout_ms: 400, parallel: [{id: l, for_each: [1, 2], ask: {question: "${item}?"}}, {id: n, tool: note}]}]\noutput: "${steps.l.items.map(i, i.answer)}"\n',

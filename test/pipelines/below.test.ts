@@ -61,7 +61,7 @@ steps: [{id: refund, pipeline: ./refund.pipeline.yaml, input: {order: "A-1"}}]
 output: \${steps.refund.output.paid}
 `;
 
-test('a step runs a pipeline as a run of its own, with its output as its view [DS-BELOW-01]', async () => {
+test('a step runs a pipeline as a separate run, and its view is that run’s output [DS-BELOW-01]', async () => {
   const desk = await openShop();
   const document = await desk.run(one);
   expect(document).toMatchObject({ status: 'completed', output: 1 });
@@ -107,7 +107,7 @@ output: \${steps.refund}
   expect(whoOf(desk)).toEqual(['check A-1', 'pay A-1', 'tidy', 'refund/pay TOOL_ERROR']);
 });
 
-test('an input that does not fit fails the step, and begins no run', async () => {
+test('an input that does not fit fails the step, and starts no run', async () => {
   const desk = await openShop();
   const document = await desk.run(
     'steps: [{id: refund, pipeline: ./refund.pipeline.yaml, input: "${input}"}]',
@@ -117,7 +117,7 @@ test('an input that does not fit fails the step, and begins no run', async () =>
   expect(await desk.runtime.runs.list({ parent: document.run_id })).toEqual([]);
 });
 
-test('a retry goes on inside the run that failed, and keeps what it did [DS-BELOW-02]', async () => {
+test('a retry continues inside the failed run, and keeps its results [DS-BELOW-02]', async () => {
   const desk = await openShop();
   desk.down('pay');
   const failed = await desk.run(one);
@@ -132,7 +132,7 @@ test('a retry goes on inside the run that failed, and keeps what it did [DS-BELO
   expect(new Set(keys).size).toBe(1);
 });
 
-test('a retry from a step inside goes on there, of a run that failed only', async () => {
+test('a retry from an inner step continues there, but only for a failed run', async () => {
   const desk = await openShop();
   desk.down('pay');
   const failed = await desk.run(one);
@@ -147,7 +147,7 @@ test('a retry from a step inside goes on there, of a run that failed only', asyn
   await expect(retry(later.run_id, { from: 'refund/pay' })).rejects.toMatchObject({ code: 'USAGE' });
 });
 
-test('the whole step from the beginning is another run, and what was asked for before keeps its key', async () => {
+test('a restart of the whole step is another run, and repeated requests keep their key', async () => {
   const desk = await openShop();
   desk.down('pay');
   const failed = await desk.run(one);
@@ -158,7 +158,7 @@ test('the whole step from the beginning is another run, and what was asked for b
   expect(new Set(callsOf(desk).map(({ key }) => key)).size).toBe(3);
 });
 
-test('each attempt of `retry` is a run of its own with the keys of the first [DS-BELOW-03]', async () => {
+test('each attempt of `retry` is a separate run with the keys of the first [DS-BELOW-03]', async () => {
   const desk = await openShop();
   desk.down('pay');
   const document = await desk.run(`
@@ -181,7 +181,7 @@ steps:
 output: \${steps.pay.result.n}
 `;
 
-test('one that waits for a person makes the outermost run wait, and a decision goes on with that [DS-BELOW-04]', async () => {
+test('a nested wait for a person makes the outermost run wait, and a decision continues it [DS-BELOW-04]', async () => {
   const desk = await openShop();
   writePipeline(desk.folder, asking, 'inner');
   writePipeline(desk.folder, 'steps: [{id: in, pipeline: ./inner.pipeline.yaml}]', 'middle');
@@ -205,7 +205,7 @@ test('one that waits for a person makes the outermost run wait, and a decision g
   expect(whoOf(desk)).toEqual(['check', 'pay']);
 });
 
-test('whoever cancels a run cancels those below it', async () => {
+test('cancelling a run cancels those below it', async () => {
   const desk = await openShop();
   writePipeline(desk.folder, asking, 'inner');
   const waits = await desk.run('steps: [{id: in, pipeline: ./inner.pipeline.yaml}]');
@@ -216,7 +216,7 @@ test('whoever cancels a run cancels those below it', async () => {
   expect(await desk.runtime.pending.show(call)).toMatchObject({ status: 'cancelled' });
 });
 
-test('a step that takes too long ends its run, whose `finally` runs all the same', async () => {
+test('a step that times out ends its run, whose `finally` still runs', async () => {
   const desk = await openShop();
   const slow = 'steps: [{id: long, wait: 1h}]\nfinally: [{id: tidy, tool: act, args: {who: tidy}}]';
   writePipeline(desk.folder, slow, 'slow');
@@ -226,7 +226,7 @@ test('a step that takes too long ends its run, whose `finally` runs all the same
   expect([child?.status, whoOf(desk)]).toEqual(['failed', ['tidy']]);
 });
 
-test('with fail_fast the first that fails ends the others, those that wait for a person too', async () => {
+test('with fail_fast the first failure ends the others, including those that wait for a person', async () => {
   const desk = await openShop();
   writePipeline(desk.folder, asking, 'inner');
   const document = await desk.run(`
@@ -246,7 +246,7 @@ steps:
   expect(children.filter(({ status }) => status !== 'failed')).toEqual([]);
 });
 
-test('a run that had ended when its parent was killed is not run again [DS-BELOW-05]', async () => {
+test('a run that had ended when its parent was killed does not run again [DS-BELOW-05]', async () => {
   const desk = await openShop();
   const document = await desk.run(one);
   const child = childOf(document, 'refund');
@@ -264,7 +264,7 @@ test('a run that had ended when its parent was killed is not run again [DS-BELOW
   expect([childOf(resumed, 'refund'), callsOf(desk).length]).toEqual([child, 3]);
 });
 
-test('a loop over pipelines runs them at once, and long outputs pass between the runs', async () => {
+test('a loop over pipelines runs them concurrently, and long outputs pass between the runs', async () => {
   const desk = await openShop();
   const long = 'x'.repeat(5_000);
   writePipeline(

@@ -35,7 +35,7 @@ async function decideAll(desk: Desk, decide: (id: string, at: number) => Promise
   for (const [at, { id }] of (await desk.runtime.pending.list()).entries()) await decide(id, at);
 }
 
-test('the calls of one round all run, wait in their order, and are answered with one model call [PK-8-05]', async () => {
+test('the calls of one round all run, wait in order, and are answered with one model call [PK-8-05]', async () => {
   const desk = await openDesk(specOf(three));
   const paused = await desk.run(chat);
   expect(paused).toMatchObject({ status: 'pending', output: null });
@@ -115,7 +115,7 @@ test.each(decisions)('a model whose call was $title', async ({ decide, content, 
   expect(end.output).toMatchObject({ tool_calls: [{ name: 'refund', ...made, result: content(id) }] });
 });
 
-test('a model whose call expired is told so [PK-8-10]', async () => {
+test('a model is informed of an expired call [PK-8-10]', async () => {
   const desk = await openDesk(
     specOf('{name: refund, args: {amount: 1}}', 'approval: {when: "${false}", expires: 1500ms}'),
   );
@@ -132,7 +132,7 @@ test('a model whose call expired is told so [PK-8-10]', async () => {
   });
 });
 
-test('of several calls of one round that were approved and wait again, each is a new pending', async () => {
+test('of several approved calls of one round that wait again, each is a new pending call', async () => {
   const desk = await openDesk(specOf(three, 'approval: required'));
   const first = await desk.run(chat);
   await decideAll(desk, (id) => desk.runtime.pending.approve(id, { by: 'mara' }));
@@ -146,7 +146,7 @@ test('of several calls of one round that were approved and wait again, each is a
   ]);
 });
 
-test('of two pendings of a round, one is rejected and one approved in any order', async () => {
+test('of two pending calls of a round, one is rejected and one approved in any order', async () => {
   const desk = await openDesk(specOf(three));
   const { run_id } = await desk.run(chat);
   await decideAll(desk, (id, at) =>
@@ -165,7 +165,7 @@ test('of two pendings of a round, one is rejected and one approved in any order'
   });
 });
 
-test('several that ask on the spot are asked in the order of the calls', async () => {
+test('several calls that ask at once are presented in the order of the calls', async () => {
   const desk = await openDesk(specOf(three));
   const asked: string[] = [];
   const end = await desk.run(chat, undefined, {
@@ -178,7 +178,7 @@ test('several that ask on the spot are asked in the order of the calls', async (
   expect(asked).toEqual(['{"amount":1}', '{"amount":2}']);
 });
 
-test('a run that waits in another process is told who decided, and ends there', async () => {
+test('a run that waits in another process receives the decision and the name, and ends there', async () => {
   const desk = await openDesk(specOf(three));
   const told: string[] = [];
   const running = desk.run(chat, undefined, { wait: true, onPending: ({ id }) => told.push(id) });
@@ -189,7 +189,7 @@ test('a run that waits in another process is told who decided, and ends there', 
   expect(desk.lines('asked')).toHaveLength(2);
 });
 
-test('tools that a filter of the model’s answer left out are not run, nor waited for [DS-CHAT-03]', async () => {
+test('tools that a filter removed from the model’s answer neither run nor wait [DS-CHAT-03]', async () => {
   const left = { message: { role: 'assistant', content: 'No calls.', tool_calls: [] } };
   const says = JSON.stringify({ allow: true, replace: left });
   const desk = await openDesk(

@@ -38,7 +38,7 @@ const wrong = [
 ];
 
 test.each(wrong)(
-  'a model whose arguments $title is told so, and the tool does not run [DS-CHAT-01]',
+  'a model whose arguments $title is informed, and the tool does not run [DS-CHAT-01]',
   async ({ args, says }) => {
     const { fake, spec } = await openModel([calling(args), { text: 'Sorry.' }]);
     const desk = await openDesk(spec);
@@ -62,7 +62,7 @@ test('long numbers of a model’s arguments reach the tool with their digits [DS
   expect(desk.lines('notes')).toEqual(['{"args":{"n":12345678901234567890,"rate":1.10}}']);
 });
 
-test('an API that is given up in the middle of its answer leaves the run to be resumed [DS-RUN-06]', async () => {
+test('an aborted API call in the middle of its answer leaves the run resumable [DS-RUN-06]', async () => {
   const { fake, spec } = await openModel([{ fault: { kind: 'hang' } }, { text: 'Done.' }]);
   const desk = await openDesk(spec);
   const giveUp = new AbortController();
@@ -94,7 +94,7 @@ test.each([
     script: [{ toolCalls: [{ name: 'note', args: {} }], usage: null }, { text: 'Done.' }],
     rounds: 2,
   },
-])('usage that an API leaves out $title is unknown, and so is the cost', async ({ script, rounds }) => {
+])('usage that an API omits $title is unknown, and so is the cost', async ({ script, rounds }) => {
   const { spec } = await openModel(script);
   const priced = spec.replace(
     'model: m,',
@@ -122,19 +122,16 @@ test.each([
   { title: 'whole', more: '' },
   { title: 'streamed', more: ', stream: hold' },
   { title: 'streamed behind a window', more: ', stream: windowed' },
-])(
-  'calls of an answer that comes $title and repeats an id, and an earlier one’s, are told apart',
-  async ({ more }) => {
-    const calls = [1, 2].map((n) => ({ id: 'call_1', name: 'note', args: { n } }));
-    const { fake, spec } = await openModel([{ toolCalls: calls }, { toolCalls: calls }, { text: 'Done.' }]);
-    const desk = await openDesk(spec);
-    expect(await desk.run(chat.replace('tools: [note]', `tools: [note]${more}`))).toMatchObject({
-      status: 'completed',
-    });
-    const sent = JSON.stringify(fake.requests[2]?.body['messages']);
-    const asked = [...sent.matchAll(/{"id":"([^"]+)"/g)].map(([, id]) => id);
-    const given = [...sent.matchAll(/"tool_call_id":"([^"]+)"/g)].map(([, id]) => id);
-    expect(given).toEqual(asked);
-    expect(new Set(asked).size).toBe(4);
-  },
-);
+])('calls of an answer that comes $title with repeated ids are distinguished', async ({ more }) => {
+  const calls = [1, 2].map((n) => ({ id: 'call_1', name: 'note', args: { n } }));
+  const { fake, spec } = await openModel([{ toolCalls: calls }, { toolCalls: calls }, { text: 'Done.' }]);
+  const desk = await openDesk(spec);
+  expect(await desk.run(chat.replace('tools: [note]', `tools: [note]${more}`))).toMatchObject({
+    status: 'completed',
+  });
+  const sent = JSON.stringify(fake.requests[2]?.body['messages']);
+  const asked = [...sent.matchAll(/{"id":"([^"]+)"/g)].map(([, id]) => id);
+  const given = [...sent.matchAll(/"tool_call_id":"([^"]+)"/g)].map(([, id]) => id);
+  expect(given).toEqual(asked);
+  expect(new Set(asked).size).toBe(4);
+});

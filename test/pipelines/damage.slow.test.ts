@@ -80,7 +80,7 @@ async function useAll({ runtime: { runs, pending } }: Desk, run: string, call: s
   return outcomes;
 }
 
-test('whatever a column of the store is damaged to, it is told with a code, and nobody has approved', async () => {
+test('any damage to a column of the store is reported with a code, and counts as no approval', async () => {
   const desk = await openDesk(spec);
   const { run_id, pending } = await desk.run(pipeline);
   await desk.runtime.close();

@@ -17,7 +17,7 @@ const damaged = [
 ];
 
 test.each(damaged)(
-  'a run whose record of $step lacks $from says so, names both, stays, and can be cancelled',
+  'a run whose record of $step lacks $from reports both, stays, and can be cancelled',
   async ({ name, step, kind, from }) => {
     const folder = restoreRecords();
     const change = `outcome = replace(outcome, '${from}:', '"other":'), sum = checksum(step, replace(outcome, '${from}:', '"other":'))`;

@@ -111,7 +111,7 @@ test.each([
     ends: 'completed',
     sees: { status: 'ok', ...unscored },
   },
-])('what could not be scored $title', async ({ more, ends, sees }) => {
+])('an unscored eval $title', async ({ more, ends, sees }) => {
   const desk = await openDesk(spec);
   const step = `id: one, eval: judge, content: hello, params: {error: asleep}${more}`;
   expect(await desk.run(`steps: [{${step}}]\n`)).toMatchObject({ status: ends });
@@ -119,7 +119,7 @@ test.each([
   expect(end.output).toEqual(sees);
 });
 
-test('an eval is given content, params and context, and its hooks are told', async () => {
+test('an eval receives content, params and context, and its hooks are informed', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     `
@@ -170,7 +170,7 @@ steps:
   ]);
 });
 
-test('a context that is not well formed fails the step, and nothing is judged', async () => {
+test('a malformed context fails the step, and nothing is judged', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     'steps: [{id: one, eval: asked, content: a, context: {turn_index: "${input.at}"}}]\n',

@@ -87,7 +87,7 @@ test.each(faults)(
   },
 );
 
-test('a server that is not there, or whose name nobody knows, is a fault of the provider', async () => {
+test('an unreachable server, or an unknown host name, is a fault of the provider', async () => {
   const { desk, main } = await open([{}]);
   await main.close();
   expect((await desk.run(chat())).output).toMatchObject({ provider: 'second' });
@@ -97,7 +97,7 @@ test('a server that is not there, or whose name nobody knows, is a fault of the 
 });
 
 test.each([400, 401, 404, 422])(
-  'status %i is a fault of the request, and nobody else is asked [DS-FALLBACK-02]',
+  'status %i is a fault of the request, and no other provider is called [DS-FALLBACK-02]',
   async (status) => {
     const { desk, second: other } = await open([{ fault: { kind: 'status', status } }]);
     expect(await desk.run(chat())).toMatchObject({ status: 'failed', error: { code: 'PROVIDER_FAILED' } });
@@ -106,7 +106,7 @@ test.each([400, 401, 404, 422])(
 );
 
 test.each(['before_call', 'after_call'])(
-  'a denial at %s asks nobody else [DS-FALLBACK-02]',
+  'a denial at %s calls no other provider [DS-FALLBACK-02]',
   async (phase) => {
     const spec = `hooks:\n  guard: {hook: provider, phases: [${phase}], command: $bin/answers, args: ['{"allow": false, "reason": "no"}']}`;
     for (const stream of ['', 'stream: hold', 'stream: windowed']) {
@@ -128,7 +128,7 @@ test('a guard of the other provider denies the call to it, and its answer [DS-FA
   }
 });
 
-test('a stream that has given out text stays with its provider [DS-FALLBACK-04]', async () => {
+test('a stream that has sent text stays with its provider [DS-FALLBACK-04]', async () => {
   const text = Array.from({ length: 60 }, (_, index) => `word${index} and more words. `);
   const { desk, second: other } = await open([{ text, fault: { kind: 'cut', after: 50 } }]);
   const end = await desk.run(chat('stream: windowed'));
@@ -139,14 +139,14 @@ test('a stream that has given out text stays with its provider [DS-FALLBACK-04]'
   expect(other.requests).toHaveLength(0);
 });
 
-test('a stream that fails before it has given out text goes on with the other provider', async () => {
+test('a stream that fails before it has sent text continues with the other provider', async () => {
   const { desk } = await open([{ text: ['a', 'b'], fault: { kind: 'cut', after: 3 } }]);
   expect((await desk.run(chat('stream: windowed'))).output).toMatchObject({ provider: 'second' });
   const told = desk.events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('');
   expect(told).toBe('from the second');
 });
 
-test('where everybody fails, the last one tells why', async () => {
+test('if all providers fail, the error is the last one’s', async () => {
   const down = [{ fault: { kind: 'status', status: 529, message: 'overloaded' } }] as const;
   const { desk } = await open([{ fault: { kind: 'status', status: 503 } }], { others: down });
   expect(await desk.run(chat())).toMatchObject({
@@ -155,7 +155,7 @@ test('where everybody fails, the last one tells why', async () => {
   });
 });
 
-test('the next round asks the first provider again, and tools are called between them', async () => {
+test('the next round calls the first provider again, and tools run between them', async () => {
   const script: readonly Turn[] = [
     { fault: { kind: 'status', status: 503 } },
     { fault: { kind: 'status', status: 503 } },
@@ -171,7 +171,7 @@ test('the next round asks the first provider again, and tools are called between
   });
 });
 
-test('a provider that fails three times in a row is left out for a while', async () => {
+test('a provider that fails three times in a row is skipped for a while', async () => {
   const {
     desk,
     main,
@@ -188,7 +188,7 @@ test('a provider that fails three times in a row is left out for a while', async
   ).toHaveLength(1);
 });
 
-test('a limit that leaves no room in time is no reason to fail [DS-FALLBACK-01]', async () => {
+test('a rate limit that has no capacity in time is no reason to fail [DS-FALLBACK-01]', async () => {
   const more = 'rate_limit: {requests_per_minute: 1}\n    request_timeout: 200ms';
   const { desk, main } = await open([{ text: 'from the first' }], { more });
   expect((await desk.run(chat())).output).toMatchObject({ provider: 'main' });
@@ -196,7 +196,7 @@ test('a limit that leaves no room in time is no reason to fail [DS-FALLBACK-01]'
   expect(main.requests).toHaveLength(1);
 });
 
-test('a suite has the answer of who gave it, and tells who that was', async () => {
+test('a suite has the answer and the name of the provider that answered', async () => {
   const { desk } = await open([{ fault: { kind: 'status', status: 503 } }]);
   const suite = join(desk.folder, 'x.suite.yaml');
   const head = 'apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: x}\nspec:\n';

@@ -33,7 +33,7 @@ output: \${steps.one.result}
 const lastOf = (lines: readonly string[]) => lines.map((line) => JSON.parse(line).args);
 
 describe('finally [DS-RUN-15]', () => {
-  test('after success', async () => {
+  test('runs after success', async () => {
     const desk = await openDesk(spec);
     const end = await desk.run(afterwards('note'));
     expect(end).toMatchObject({ status: 'completed', output: 'noted' });
@@ -44,7 +44,7 @@ describe('finally [DS-RUN-15]', () => {
     expect(outline(end)).toEqual(['one tool ok', 'two tool ok', 'tell tool ok', 'last tool ok']);
   });
 
-  test('after a failure, which stands', async () => {
+  test('runs after a failure, which stays', async () => {
     const desk = await openDesk(spec);
     const end = await desk.run(afterwards('fail'));
     expect(end).toMatchObject({
@@ -57,7 +57,7 @@ describe('finally [DS-RUN-15]', () => {
     });
   });
 
-  test('after a denial, and after an output that cannot be computed', async () => {
+  test('runs after a denial, and after an output that cannot be computed', async () => {
     const hook = `{${hookRecording('answers', 'asked', '{"allow": false, "reason": "no"}')}, hook: tool, phases: [before_execution], match: {tools: [fail]}}`;
     const desk = await openDesk(`${spec}hooks:\n  guard: ${hook}\n`);
     expect(await desk.run(afterwards('fail'))).toMatchObject({ status: 'denied' });
@@ -72,7 +72,7 @@ describe('finally [DS-RUN-15]', () => {
     ]);
   });
 
-  test('its own failure is told beside the first one, and ends a run that went well; each step of it runs', async () => {
+  test('reports its failure beside the first one, fails a successful run, and runs each of its steps', async () => {
     const desk = await openDesk(spec);
     const own = 'finally: [{id: f, tool: worse}, {id: g, tool: note}]\n';
     const both = await desk.run(`steps: [{id: a, tool: fail}]\n${own}`);
@@ -88,7 +88,7 @@ describe('finally [DS-RUN-15]', () => {
     expect(alone).toMatchObject({ status: 'failed', output: null, error: { message: 'worse' } });
   });
 
-  test('not while a person is waited for, and once when the run has gone on', async () => {
+  test('does not run while a person is awaited, and runs once after the run continues', async () => {
     const desk = await openDesk(spec);
     const paused = await desk.run(afterwards('ask'));
     expect(paused.status).toBe('pending');
@@ -99,7 +99,7 @@ describe('finally [DS-RUN-15]', () => {
     expect(desk.lines('notes')).toHaveLength(3);
   });
 
-  test('not when it is set down, and a step of it may wait for a person itself', async () => {
+  test('does not run when the run is suspended, and its step may wait for a person', async () => {
     const desk = await openDesk(spec);
     const pipeline =
       'steps: [{id: a, tool: fail}, {id: b, wait: 1h}]\nfinally: [{id: f, tool: ask}, {id: g, tool: note}]\n';
@@ -119,7 +119,7 @@ describe('finally [DS-RUN-15]', () => {
     expect(desk.lines('asks')).toHaveLength(1);
   });
 
-  test('killed in the middle of it, it goes on there, and the run ends as its steps did', async () => {
+  test('continues after a kill in the middle, and the run ends as its steps did', async () => {
     const first = await openDesk(spec);
     await first.runtime.close();
     const pipeline =
@@ -135,7 +135,7 @@ describe('finally [DS-RUN-15]', () => {
   });
 });
 
-test('what is known in it, and what is not known of it', () => {
+test('knows some members and not others', () => {
   const { problems } = loadSpec(
     [
       'steps:',

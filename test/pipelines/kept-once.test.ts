@@ -49,7 +49,7 @@ test.each([
     1,
     'steps: [{id: c, chat: {provider: main, messages: Hi., tools: [string, lean]}}]',
   ],
-])('a long result %s is kept once', async (_title, count, pipeline) => {
+])('a long result %s is stored once', async (_title, count, pipeline) => {
   const desk = await openDesk(spec);
   const document = await desk.run(pipeline);
   expect(document.status).toBe('completed');
@@ -60,7 +60,7 @@ test.each([
   expect(await countIn(desk)).toBe(count);
 });
 
-test('a run that waits behind long results goes on with them in another process', async () => {
+test('a run that waits after long results continues with them in another process', async () => {
   const desk = await openDesk(spec);
   const waiting = await desk.run(
     'steps:\n  - {id: a, tool: object}\n  - {id: b, tool: note, args: {n: 1}}\noutput: ["${steps.a.result.text.size()}", "${steps.b.result.text.size()}"]',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { config, fixture, folderOf, pipeline, run } from '../cli/command-line.ts';
 
-test('a file of 20,000 steps is checked in a time that grows with it, and a repeated id is found', async () => {
+test('a file of 20,000 steps is checked in linear time, and a repeated id is found', async () => {
   const tool = `greet: {input_schema: {type: object, required: [name]}, exec: {command: ${fixture('echo-args')}}}`;
   const steps = Array.from(
     { length: 20_000 },

@@ -42,7 +42,7 @@ async function work(config: string, what: string, killAfter?: () => Promise<void
   return code;
 }
 
-test(`a loop over ${ITEMS} results of ${LENGTH / 1000} KB runs, is killed, and goes on in 512 MB`, async () => {
+test(`a loop over ${ITEMS} results of ${LENGTH / 1000} KB runs, is killed, and continues in 512 MB`, async () => {
   const desk = await openDesk(spec);
   const file = writePipeline(desk.folder, pipeline);
   const killed = await work(desk.config, file, async () => {

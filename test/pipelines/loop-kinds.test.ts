@@ -35,13 +35,13 @@ describe('collect', () => {
     expect(end.steps).toHaveLength(4);
   });
 
-  test('of nothing', async () => {
+  test('an empty list', async () => {
     const desk = await openDesk(spec);
     const end = await desk.run('steps: [{id: loop, for_each: {items: [], collect: last}, tool: note}]\n');
     expect(end.output).toEqual({ status: 'ok', count: 0, last: null });
   });
 
-  test('what an item inside an item came to is forgotten with it, and the rest of the run goes on', async () => {
+  test('results inside an item are released with it, and the rest of the run continues', async () => {
     const desk = await openDesk(spec);
     const end = await desk.run(`
 steps:
@@ -88,7 +88,7 @@ output: \${steps.all}
       at: 'inner',
     },
   ])(
-    'of $title ends what is under way, begins nothing else, and tells what failed',
+    'of $title ends what is in progress, starts nothing else, and reports what failed',
     async ({ pipeline, at }) => {
       const desk = await openDesk(spec);
       const startedAt = performance.now();
@@ -114,7 +114,7 @@ output: \${steps.all}
     expect(desk.lines('notes')).toHaveLength(3);
   });
 
-  test('of a run that is killed while it ends the others: whoever goes on with it begins nothing', async () => {
+  test('starts nothing when a run is resumed that was killed while it ended the others', async () => {
     const first = await openDesk(spec);
     await first.runtime.close();
     const pipeline = `
@@ -169,7 +169,7 @@ steps:
     expect(pending).toMatchObject({ status: 'rejected', by: 'signalbox' });
   });
 
-  test('an item that waits alone is waited for', async () => {
+  test('waits for an item that waits alone', async () => {
     const desk = await openDesk(spec);
     const run = await desk.run(
       'steps: [{id: loop, for_each: {items: [1, 2], fail_fast: true}, tool: ask}]\n',
@@ -192,7 +192,7 @@ describe('while [DS-RUN-13]', () => {
     expect(desk.lines('downs')).toEqual([0, 1, 2].map((n) => `{"args":{"n":${n}}}`));
   });
 
-  test('not at all where it is false, up to its limit where it is true', async () => {
+  test('does not run if it is false, and runs up to its limit if it is true', async () => {
     const desk = await openDesk(spec);
     const end = await desk.run(`
 steps:
@@ -208,13 +208,13 @@ output: ["\${steps.none}", "\${steps.all.items}", "\${steps.all.error.code}"]
     ]);
   });
 
-  test('a failure ends it', async () => {
+  test('ends at a failure', async () => {
     const desk = await openDesk(spec);
     const end = await desk.run('steps: [{id: w, while: {condition: "${true}", max: 9}, tool: fail}]\n');
     expect(outline(end)).toEqual(['w[0] tool failed TOOL_ERROR', 'w while failed TOOL_ERROR']);
   });
 
-  test('a run that is killed repeats the round that it was in, and none before', async () => {
+  test('repeats only the current round of a run that is killed', async () => {
     const first = await openDesk(spec);
     await first.runtime.close();
     expect(
@@ -232,7 +232,7 @@ output: ["\${steps.none}", "\${steps.all.items}", "\${steps.all.error.code}"]
   });
 });
 
-describe('what is refused', () => {
+describe('refused files', () => {
   test.each([
     {
       step: '{id: a, tool: t, while: {condition: "${last}"}}',
@@ -262,7 +262,7 @@ describe('what is refused', () => {
     expect(problemsOfSteps(step)).toEqual(problems);
   });
 
-  test('what the view of a loop does not have', () => {
+  test('missing members of a loop’s view', () => {
     const problems = problemsOfSteps(
       '{id: a, tool: t, for_each: {items: [1], collect: none}}',
       '{id: b, tool: t, while: {condition: "${true}", max: 1}}',

@@ -25,7 +25,7 @@ function waitingIn({ pending }: RunDocument): string[] {
   return pending.map(({ step }) => step).toSorted();
 }
 
-test('items one after another: none is begun while the one before it waits for a person', async () => {
+test('items one after another: none starts while the previous one waits for a person', async () => {
   const desk = await openDesk(spec);
   let run = await desk.run(`steps: [{id: loop, for_each: [1, 2, 3], ${item}}]\n`);
   for (const n of [1, 2, 3]) {
@@ -40,7 +40,7 @@ test('items one after another: none is begun while the one before it waits for a
   expect(begun(desk)).toEqual([1, 2, 3]);
 });
 
-test('in a process that waits it is the same', async () => {
+test('a process that waits does the same', async () => {
   const desk = await openDesk(spec);
   const seen: number[][] = [];
   const run = await desk.run(`steps: [{id: loop, for_each: [1, 2, 3], ${item}}]\n`, undefined, {
@@ -54,7 +54,7 @@ test('in a process that waits it is the same', async () => {
   expect(seen).toEqual([[1], [1, 2], [1, 2, 3]]);
 });
 
-test('two items at a time: when two wait, no third is begun, and one that is decided makes room', async () => {
+test('two items at a time: when two wait, no third starts, and a decided one frees its slot', async () => {
   const desk = await openDesk(spec);
   const loop = `{id: loop, for_each: {items: [1, 2, 3, 4], concurrency: 2}, ${item}}`;
   const paused = await desk.run(`steps: [${loop}]\n`);
@@ -91,7 +91,7 @@ test.skipIf(process.platform === 'win32').each([
   { title: 'one item at a time', more: '', underWay: 1 },
   { title: 'three items at a time', more: 'concurrency: 3, ', underWay: 3 },
 ])(
-  'a store that is full sets a loop down at once, $title [DS-RUN-07]',
+  'a full store suspends a loop at once, $title [DS-RUN-07]',
   async ({ more, underWay }) => {
     const desk = await openDesk(spec);
     await desk.runtime.runs.list();

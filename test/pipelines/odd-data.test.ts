@@ -8,7 +8,7 @@ tools:
   loud: {exec: {command: sh, args: [-c, "cat >/dev/null; echo SECRETLINE >&2; echo ok >&2; exit 3"]}}
 `;
 
-test('input that is nested too deeply, or has a key twice, is refused before anything is kept', async () => {
+test('input that is nested too deeply, or has a duplicate key, is refused before anything is stored', async () => {
   const desk = await openDesk(spec);
   const step = 'steps: [{id: one, tool: echo, args: {}}]\n';
   const inputs = [`{"l": ${'['.repeat(9000)}${']'.repeat(9000)}}`, '{"a": 1, "a": 2}', '{"a": '];
@@ -32,7 +32,7 @@ output: \${steps.two.result}
   expect(end).toMatchObject({ status: 'completed', output: { code: 'REPLY_MALFORMED' } });
 });
 
-test('what a failed tool wrote to stderr is in no document: no filter has seen it', async () => {
+test('a failed tool’s stderr is in no document: no filter has seen it', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run('steps: [{id: one, tool: loud}]\n');
   expect(end).toMatchObject({ status: 'failed', error: { code: 'PROCESS_EXIT' } });
@@ -47,7 +47,7 @@ test('a step that is called __proto__ is refused at load', async () => {
   });
 });
 
-test('inside a loop, the view of an item has the steps of its inner groups', async () => {
+test('inside a loop, an item’s view has the steps of its inner groups', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps:
@@ -59,7 +59,7 @@ output: \${steps.loop.items.map(one, one.steps.inner.result.n)}
   expect(end).toMatchObject({ status: 'completed', output: [1, 2] });
 });
 
-test('a large view costs each expression that reads it no more than a look', async () => {
+test('a large view costs an expression that reads it only one read', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     `

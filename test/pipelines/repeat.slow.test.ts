@@ -38,7 +38,7 @@ tools:
 
 const args = '"args":{"n":2,"order":12345678901234567890}';
 
-test('a call that was cut off is made again, and those before it are not [DS-IDEM-03 DS-RUN-03]', async () => {
+test('an interrupted call is repeated, and those before it are not [DS-IDEM-03 DS-RUN-03]', async () => {
   const { desk, id } = await cutOff(payWith('description: pays'), two);
   expect(await desk.runtime.runs.resume(id)).toMatchObject({
     run_id: id,
@@ -53,7 +53,7 @@ test('a call that was cut off is made again, and those before it are not [DS-IDE
   );
 });
 
-test('an idempotent tool is given the same key when its call is repeated, and another after an approval [DS-IDEM-02]', async () => {
+test('an idempotent tool gets the same key when its call is repeated, and another after an approval [DS-IDEM-02]', async () => {
   const { desk, id } = await cutOff(
     payWith('idempotent: true, approval: {when: "${args.n == 3}"}'),
     `
@@ -74,7 +74,7 @@ steps:
   ]);
 });
 
-test('an approved call that was cut off is repeated with the key of its approval [DS-IDEM-02]', async () => {
+test('an approved call that was interrupted is repeated with the key of its approval [DS-IDEM-02]', async () => {
   const desk = await openDesk(payWith('idempotent: true, approval: required'));
   const { run_id } = await desk.run(two);
   const [pending] = await desk.runtime.pending.list();
@@ -96,7 +96,7 @@ const unsafe = 'idempotent: false';
 
 const message = 'Tool "pay" may or may not have acted. Approve to call it again, or answer in its place.';
 
-test('a call that must not be repeated and was cut off waits for a person [DS-IDEM-03]', async () => {
+test('an interrupted call that must not be repeated waits for a person [DS-IDEM-03]', async () => {
   const { desk, id } = await cutOff(payWith(unsafe), two);
   const paused = await desk.runtime.runs.resume(id);
   expect(outline(paused)).toEqual(['before tool ok', 'pay tool pending']);
@@ -123,7 +123,7 @@ test('a call that must not be repeated and was cut off waits for a person [DS-ID
   expect(desk.lines('requests')).toHaveLength(1);
 });
 
-test('a call that was cut off is called again when a person says so', async () => {
+test('an interrupted call is repeated when a person approves it', async () => {
   const { desk, id } = await cutOff(payWith(unsafe), two);
   const paused = await desk.runtime.runs.resume(id);
   await desk.runtime.pending.approve(pendingOf(paused), { by: 'mara' });
@@ -132,7 +132,7 @@ test('a call that was cut off is called again when a person says so', async () =
   expect(desk.lines('requests')).toEqual([`{${args}}`, `{${args},${approval}}`]);
 });
 
-test('a call that was cut off is shown as it was made, and passes its filters again', async () => {
+test('an interrupted call is shown as it was made, and passes its filters again', async () => {
   const mark =
     'hooks: {mark: {hook: tool, phases: [before_execution], command: $bin/modify-before-execution, args: [masked]}}';
   const { desk, id } = await cutOff(`${payWith(unsafe)}${mark}\n`, two);
@@ -144,7 +144,7 @@ test('a call that was cut off is shown as it was made, and passes its filters ag
   expect(desk.lines('requests').map((line) => JSON.parse(line).args.note)).toEqual(['masked', 'masked']);
 });
 
-test('an approved call that must not be repeated and was cut off waits once more', async () => {
+test('an approved call that must not be repeated and was interrupted waits again', async () => {
   const desk = await openDesk(payWith(`${unsafe}, approval: required`));
   const { run_id } = await desk.run(two);
   const [first] = await desk.runtime.pending.list();
@@ -186,7 +186,7 @@ steps:
 output: \${steps.answer.text}
 `;
 
-test('a chat that was cut off in a call goes on there: neither the model nor the other tools are asked again [DS-RUN-03]', async () => {
+test('a chat interrupted in a call continues there: neither the model nor other tools are called again [DS-RUN-03]', async () => {
   const { desk, id } = await cutOff(`${payWith('idempotent: true')}${script}`, chat);
   expect(await desk.runtime.runs.resume(id)).toMatchObject({ status: 'completed', output: '2 calls' });
   expect(desk.lines('asked')).toHaveLength(2);
@@ -195,7 +195,7 @@ test('a chat that was cut off in a call goes on there: neither the model nor the
   expect(keys).toEqual(Array(2).fill(`${id}/answer/attempt-1/round-1/call-2`));
 });
 
-test('a call of a chat that must not be repeated and was cut off waits for a person', async () => {
+test('an interrupted call of a chat that must not be repeated waits for a person', async () => {
   const { desk, id } = await cutOff(`${payWith(unsafe)}${script}`, chat);
   const paused = await desk.runtime.runs.resume(id);
   expect(outline(paused)).toEqual(['answer chat pending']);
@@ -205,7 +205,7 @@ test('a call of a chat that must not be repeated and was cut off waits for a per
   expect(desk.lines('asked')).toHaveLength(2);
 });
 
-test('a tool that is not declared idempotent is given no key [DS-IDEM-01@oneshot]', async () => {
+test('a tool that is not declared idempotent gets no key [DS-IDEM-01@oneshot]', async () => {
   const desk = await openDesk(`
 state_store: {type: memory}
 tools:

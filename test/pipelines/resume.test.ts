@@ -29,7 +29,7 @@ steps:
 output: {wait: "\${steps.wait.result}", last: "\${steps.last.result}"}
 `;
 
-test('a run that was set down is finished by a fresh runtime, which does nothing twice [DS-RUN-03]', async () => {
+test('a suspended run is finished by a fresh runtime, which repeats nothing [DS-RUN-03]', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(pipeline);
   expect(paused.status).toBe('pending');
@@ -60,7 +60,7 @@ test('a run that was set down is finished by a fresh runtime, which does nothing
   expect(begun).toEqual(['wait', 'last']);
 });
 
-test('a run that has ended is only told of again', async () => {
+test('a run that has ended is only reported again', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run('steps: [{id: one, tool: note}]\n');
   expect(await (await desk.reopen()).runtime.runs.resume(end.run_id)).toEqual(end);
@@ -78,7 +78,7 @@ const fates = [
 ];
 
 test.each(fates)(
-  'a run whose file was $title meanwhile is finished by its own text [DS-RUN-04]',
+  'a run whose file was $title meanwhile finishes with its stored text [DS-RUN-04]',
   async ({ befalls }) => {
     const desk = await openDesk(spec);
     const paused = await desk.run(
@@ -91,7 +91,7 @@ test.each(fates)(
   },
 );
 
-test('a run whose tool is not declared any more is refused, and stays as it is', async () => {
+test('a run whose tool is no longer declared is refused, and stays unchanged', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run('steps: [{id: wait, tool: refund}]\n');
   const alone = await desk.runtime.tools.call('refund', {});
@@ -107,18 +107,15 @@ test('a run whose tool is not declared any more is refused, and stays as it is',
   expect(await other.runtime.runs.show(single)).toMatchObject({ status: 'pending', kind: 'tool' });
 });
 
-test.each(['resume', 'show', 'cancel'] as const)(
-  'to %s a run that nobody has is RUN_UNKNOWN',
-  async (what) => {
-    const { runtime } = await openDesk(spec);
-    const asked = {
-      resume: () => runtime.runs.resume('run_0'),
-      show: () => runtime.runs.show('run_0'),
-      cancel: () => runtime.runs.cancel('run_0', { by: 'mara' }),
-    };
-    await expect(asked[what]()).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
-  },
-);
+test.each(['resume', 'show', 'cancel'] as const)('to %s an unknown run is RUN_UNKNOWN', async (what) => {
+  const { runtime } = await openDesk(spec);
+  const asked = {
+    resume: () => runtime.runs.resume('run_0'),
+    show: () => runtime.runs.show('run_0'),
+    cancel: () => runtime.runs.cancel('run_0', { by: 'mara' }),
+  };
+  await expect(asked[what]()).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
+});
 
 /** A run that hangs in a tool until it is given up. */
 async function hanging(desk: Desk, step = '{id: slow, tool: hang}') {
@@ -132,7 +129,7 @@ async function hanging(desk: Desk, step = '{id: slow, tool: hang}') {
   return { running, giveUp, id: run?.run_id ?? '' };
 }
 
-test('a run that is being executed is nobody else’s to execute [DS-RUN-05]', async () => {
+test('a run in execution cannot be executed by another process [DS-RUN-05]', async () => {
   const desk = await openDesk(spec);
   const { running, giveUp, id } = await hanging(desk);
   const other = await openAt(desk.config);
@@ -157,31 +154,28 @@ const steps = [
   },
 ];
 
-test.each(steps)(
-  'a run that is given up in $title is resumed there [DS-RUN-06]',
-  async ({ step, notes = 0 }) => {
-    const desk = await openDesk(spec);
-    const { running, giveUp, id } = await hanging(desk, step);
-    const endedInBranch = async () => {
-      const { timeline } = await desk.runtime.runs.show(id);
-      return timeline.filter((entry) => entry.what === 'step ended' && entry.step?.endsWith('/d')).length;
-    };
-    await expect.poll(endedInBranch, { timeout: 15_000 }).toBe(notes);
-    giveUp.abort();
-    await expect(running).rejects.toMatchObject({
-      code: 'ABORTED',
-      details: { run_id: id },
-      hint: `Go on with \`signalbox runs resume ${id}\`.`,
-    });
-    expect(await desk.runtime.runs.show(id)).toMatchObject({ status: 'cut_off', error: null });
-    const end = await (await desk.reopen()).runtime.runs.resume(id);
-    expect(end).toMatchObject({ status: 'completed' });
-    expect(desk.lines('hangs')).toHaveLength(2);
-    expect(desk.lines('notes')).toHaveLength(2 + notes);
-  },
-);
+test.each(steps)('a run aborted in $title is resumed there [DS-RUN-06]', async ({ step, notes = 0 }) => {
+  const desk = await openDesk(spec);
+  const { running, giveUp, id } = await hanging(desk, step);
+  const endedInBranch = async () => {
+    const { timeline } = await desk.runtime.runs.show(id);
+    return timeline.filter((entry) => entry.what === 'step ended' && entry.step?.endsWith('/d')).length;
+  };
+  await expect.poll(endedInBranch, { timeout: 15_000 }).toBe(notes);
+  giveUp.abort();
+  await expect(running).rejects.toMatchObject({
+    code: 'ABORTED',
+    details: { run_id: id },
+    hint: `Go on with \`signalbox runs resume ${id}\`.`,
+  });
+  expect(await desk.runtime.runs.show(id)).toMatchObject({ status: 'cut_off', error: null });
+  const end = await (await desk.reopen()).runtime.runs.resume(id);
+  expect(end).toMatchObject({ status: 'completed' });
+  expect(desk.lines('hangs')).toHaveLength(2);
+  expect(desk.lines('notes')).toHaveLength(2 + notes);
+});
 
-test('a call that must not be repeated and was given up waits for a person [DS-IDEM-03]', async () => {
+test('an aborted call that must not be repeated waits for a person [DS-IDEM-03]', async () => {
   const desk = await openDesk(spec);
   const { running, giveUp, id } = await hanging(desk, '{id: slow, tool: careful}');
   giveUp.abort();
@@ -191,7 +185,7 @@ test('a call that must not be repeated and was given up waits for a person [DS-I
   expect(desk.lines('hangs')).toHaveLength(1);
 });
 
-test('a caller that has given up before it began begins nothing, and can go on', async () => {
+test('a caller that aborted before the start starts nothing, and can continue', async () => {
   const desk = await openDesk(spec);
   const options = { signal: AbortSignal.abort() };
   await expect(desk.run('steps: [{id: one, tool: careful}]\n', {}, options)).rejects.toMatchObject({
@@ -209,7 +203,7 @@ test('a caller that has given up before it began begins nothing, and can go on',
   await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
 });
 
-test('a run that waits in its process and is given up still waits', async () => {
+test('a run that waits in its process and is aborted still waits', async () => {
   const desk = await openDesk(spec);
   const giveUp = new AbortController();
   const running = desk.run(
@@ -229,7 +223,7 @@ test('a run that waits in its process and is given up still waits', async () => 
   expect(desk.lines('refunds')).toHaveLength(1);
 });
 
-test('closing a runtime sets its runs down, and a fresh one goes on with them [DS-RUN-06]', async () => {
+test('closing a runtime suspends its runs, and a fresh one continues them [DS-RUN-06]', async () => {
   const desk = await openDesk(spec);
   const { running, id } = await hanging(desk);
   await desk.runtime.close();
@@ -255,7 +249,7 @@ test('closing a runtime ends the wait of its runs', async () => {
   expect(await other.runtime.pending.list()).toMatchObject([{ status: 'open' }]);
 });
 
-test('nothing runs on a runtime that is closed', async () => {
+test('a closed runtime runs nothing', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run('steps: [{id: wait, tool: refund}]\n');
   await desk.runtime.close();
@@ -283,7 +277,7 @@ const cancelled = (id: string) => ({
   hint: 'Start a new run.',
 });
 
-test('a run that waits is cancelled for good, and so are its pendings', async () => {
+test('a waiting run is cancelled for good, and so are its pending calls', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run('steps: [{id: one, tool: note}, {id: wait, tool: refund}]\n');
   const end = await desk.runtime.runs.cancel(paused.run_id, { by: 'mara', reason: 'a duplicate' });
@@ -305,7 +299,7 @@ test('a run that waits is cancelled for good, and so are its pendings', async ()
   expect(desk.lines('refunds')).toHaveLength(1);
 });
 
-test('a run that is being executed elsewhere is cancelled behind the step that it is in', async () => {
+test('a run that another process executes is cancelled after its current step', async () => {
   const desk = await openDesk(`${spec}`.replace('hangs-once.sh', 'waits-for-go.sh'));
   const file = writePipeline(desk.folder, 'steps: [{id: slow, tool: hang}, {id: two, tool: note}]\n');
   const running = desk.runtime.run(file);
@@ -326,7 +320,7 @@ test('a run that is being executed elsewhere is cancelled behind the step that i
   expect(finished).toEqual([{ type: 'run.finished', run: id, name: 'desk', status: 'cancelled' }]);
 });
 
-test('a run that is cancelled in its last step is cancelled, whatever that came to', async () => {
+test('a run that is cancelled in its last step is cancelled, whatever the result', async () => {
   const desk = await openDesk(`${spec}`.replace('hangs-once.sh', 'waits-for-go.sh'));
   const running = desk.runtime.run(writePipeline(desk.folder, 'steps: [{id: slow, tool: hang}]\n'));
   await expect.poll(() => desk.lines('hangs').length, { timeout: 15_000 }).toBe(1);
@@ -354,7 +348,7 @@ test('a run that waits in its process ends when it is cancelled', async () => {
   expect(desk.lines('notes')).toEqual([]);
 });
 
-test('ended runs are pruned, and nothing else is', async () => {
+test('pruning removes only ended runs', async () => {
   const desk = await openDesk(spec);
   const ended = await desk.run('steps: [{id: one, tool: note}]\n');
   const waiting = await desk.run('steps: [{id: wait, tool: refund}]\n');

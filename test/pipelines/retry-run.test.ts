@@ -58,7 +58,7 @@ function callsOf({ folder }: Desk, run: string): string[] {
   });
 }
 
-test('a run goes on from the step that failed, with its key, and everything before it is kept [DS-RETRY-01 DS-RETRY-02]', async () => {
+test('a run continues from the failed step, with its key, and keeps everything before it [DS-RETRY-01 DS-RETRY-02]', async () => {
   const desk = await openWorkshop();
   desk.down('"two"');
   const failed = await desk.run(`
@@ -95,7 +95,7 @@ output: \${steps.three.result.n}
   expect(timeline.filter(({ what }) => what === 'retried')).toHaveLength(2);
 });
 
-test('of a loop and of branches only what failed is done again [DS-RETRY-01]', async () => {
+test('only the failed parts of a loop and of branches are repeated [DS-RETRY-01]', async () => {
   const desk = await openWorkshop();
   desk.down('"who":"b"');
   const failed = await desk.run(`
@@ -116,7 +116,7 @@ steps:
   ]);
 });
 
-test('a chat goes on from the model call that failed [DS-RETRY-01]', async () => {
+test('a chat continues from the model call that failed [DS-RETRY-01]', async () => {
   const desk = await openWorkshop();
   const chat =
     'steps: [{id: ask, chat: {provider: main, messages: Hi, tools: [act]}}]\noutput: ${steps.ask.text}\n';
@@ -129,7 +129,7 @@ test('a chat goes on from the model call that failed [DS-RETRY-01]', async () =>
   expect(callsOf(desk, failed.run_id)).toEqual(['ask/attempt-1/round-1/call-1 {"who":"model"}']);
 });
 
-test('a chat that is done again from its start has the keys of the calls that are the same [DS-RETRY-02]', async () => {
+test('a chat that restarts keeps the keys of equal calls [DS-RETRY-02]', async () => {
   const desk = await openWorkshop();
   const failed = await desk.run(`
 steps:
@@ -142,7 +142,7 @@ steps:
   expect(callsOf(desk, failed.run_id)).toEqual([key, key]);
 });
 
-test('from an earlier step on all is done again, and other arguments have another key [DS-RETRY-02]', async () => {
+test('a retry from an earlier step repeats everything after it, and other arguments have another key [DS-RETRY-02]', async () => {
   const desk = await openWorkshop();
   desk.down('"last"');
   const failed = await desk.run(`
@@ -167,7 +167,7 @@ steps:
   ]);
 });
 
-test('one item of a loop is done again by its path, the others are kept [DS-RETRY-01]', async () => {
+test('one item of a loop is repeated by its path, and the others are kept [DS-RETRY-01]', async () => {
   const desk = await openWorkshop();
   desk.down('"last"');
   const failed = await desk.run(`
@@ -186,7 +186,7 @@ steps:
   ]);
 });
 
-test('an approval stands, and what was rejected is asked about again [DS-RETRY-05]', async () => {
+test('an approval stays valid, and a rejected call is asked about again [DS-RETRY-05]', async () => {
   const desk = await openWorkshop();
   const { runtime } = desk;
   const pipeline = 'steps: [{id: pay, tool: consent, args: {who: pay}}]\n';
@@ -207,7 +207,7 @@ test('an approval stands, and what was rejected is asked about again [DS-RETRY-0
   expect(await runtime.runs.resume(other.run_id)).toMatchObject({ status: 'completed' });
 });
 
-test('a run that did not fail is not retried, and of two at once one is [DS-RETRY-03]', async () => {
+test('a run that did not fail is not retried, and of two concurrent retries one wins [DS-RETRY-03]', async () => {
   const desk = await openWorkshop();
   const { runtime } = desk;
   const completed = await desk.run('steps: [{id: one, tool: act}]\n');

@@ -38,7 +38,7 @@ providers:
         - {text: at last}
 `;
 
-test('a step that fails is tried again, with the same key, until it goes well [DS-RUN-11]', async () => {
+test('a step that fails is retried, with the same key, until it succeeds [DS-RUN-11]', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run('steps: [{id: a, tool: twice, retry: {max: 3, backoff: 1ms}}]\n');
   expect(end).toMatchObject({ status: 'completed', output: { result: 3 } });
@@ -52,7 +52,7 @@ test('a step that fails is tried again, with the same key, until it goes well [D
   ]);
 });
 
-test('the last failure stands, and is handled once', async () => {
+test('the last failure remains, and is handled once', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps:
@@ -70,7 +70,7 @@ steps:
   expect(desk.lines('notes')).toHaveLength(1);
 });
 
-test('every attempt has its whole time', async () => {
+test('every attempt has the full time limit', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     'steps: [{id: a, tool: late, timeout_ms: 300, retry: {max: 1, backoff: 1ms, on: [STEP_TIMEOUT]}}]\n',
@@ -79,8 +79,8 @@ test('every attempt has its whole time', async () => {
   expect(desk.lines('late')).toHaveLength(2);
 });
 
-describe('what is not tried again [DS-RUN-11]', () => {
-  test('a failure whose code `on` does not have', async () => {
+describe('excluded from retries [DS-RUN-11]', () => {
+  test('a failure whose code is not in `on`', async () => {
     const desk = await openDesk(spec);
     await desk.run('steps: [{id: a, tool: never, retry: {max: 5, backoff: 1ms, on: [PROCESS_EXIT]}}]\n');
     expect(desk.lines('never')).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('what is not tried again [DS-RUN-11]', () => {
     expect(desk.lines('twice')).toEqual([]);
   });
 
-  test('the no of a person; an approval is asked for by each attempt', async () => {
+  test('a person’s rejection; each attempt asks for an approval', async () => {
     const desk = await openDesk(spec);
     const pipeline = 'steps: [{id: a, tool: ask, retry: {max: 5, backoff: 1ms}}]\n';
     const first = await desk.run(pipeline);
@@ -118,7 +118,7 @@ describe('what is not tried again [DS-RUN-11]', () => {
     expect(desk.lines('asks')).toHaveLength(1);
   });
 
-  test('a call that must not be made twice, whoever says so', async () => {
+  test('a call that must not be repeated, whoever declares it', async () => {
     const desk = await openDesk(spec);
     await expect(desk.run('steps: [{id: a, tool: careful, retry: {max: 1}}]\n')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -140,7 +140,7 @@ describe('what is not tried again [DS-RUN-11]', () => {
   });
 });
 
-test('a chat goes on from the model call that failed, and calls no tool again [DS-RUN-11]', async () => {
+test('a chat continues from the model call that failed, and repeats no tool call [DS-RUN-11]', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     'steps: [{id: c, chat: {provider: main, messages: Hi., tools: [note]}, retry: {max: 2, backoff: 1ms}}]\n',
@@ -149,7 +149,7 @@ test('a chat goes on from the model call that failed, and calls no tool again [D
   expect(desk.lines('notes')).toHaveLength(1);
 });
 
-test('an eval is asked again', async () => {
+test('an eval is repeated', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     'steps: [{id: e, eval: judge, content: a, params: {score: 0.2}, threshold: {min_score: 0.5}, retry: {max: 1, backoff: 1ms, on: [THRESHOLD_MISSED]}}]\n',
@@ -158,7 +158,7 @@ test('an eval is asked again', async () => {
   expect(desk.events.filter(({ type }) => type === 'call.started')).toHaveLength(2);
 });
 
-test('a run that is killed between two attempts waits for what is left of the pause, and makes none twice [DS-RUN-11]', async () => {
+test('a run killed between two attempts waits for the rest of the pause, and repeats none [DS-RUN-11]', async () => {
   const pauseMs = 2500;
   const first = await openDesk(spec);
   await first.runtime.close();
@@ -202,7 +202,7 @@ function isNoted(folder: string): boolean {
   return statSync(join(folder, 'twice'), { throwIfNoEntry: false }) !== undefined;
 }
 
-test('a call that was cut off in its second attempt is made again as the second, with the same key', async () => {
+test('a call interrupted in its second attempt is repeated as the second, with the same key', async () => {
   const first = await openDesk(
     `tools: {pay: {idempotent: true, exec: ${recording('fails-then-kills.sh', 'pays')}}}\n`,
   );

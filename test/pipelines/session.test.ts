@@ -38,7 +38,7 @@ async function answer(desk: Desk, paused: RunDocument): Promise<RunDocument> {
   return await other.runtime.runs.resume(paused.run_id);
 }
 
-test('session hooks are told of the start, of each turn and of the end [DS-CHAT-04]', async () => {
+test('session hooks receive the start, each turn and the end [DS-CHAT-04]', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`steps: [${say('one', 'hi')}, {id: mid, tool: note}, ${say('two', 'ho')}]\n`);
   await desk.runtime.close();
@@ -71,7 +71,7 @@ const ends = [
 ];
 
 test.each(ends)(
-  'of a run that $title, the session hooks are told $says [DS-CHAT-04]',
+  'for a run that $title, the session hooks receive $says [DS-CHAT-04]',
   async ({ steps, says }) => {
     const desk = await openDesk(spec);
     await desk.run(`steps: [${steps}]\n`);
@@ -87,7 +87,7 @@ const resumed = [
 ];
 
 test.each(resumed)(
-  'a pause ends no session, and turns $title are counted on behind it [DS-CHAT-04]',
+  'a pause does not end a session, and turns $title are counted on after it [DS-CHAT-04]',
   async ({ first }) => {
     const desk = await openDesk(spec);
     const paused = await desk.run(`steps: [${first}, {id: wait, tool: refund}, ${say('two', 'ho')}]\n`);
@@ -104,7 +104,7 @@ test.each(resumed)(
   },
 );
 
-test('a turn that waited is told of when it is complete', async () => {
+test('a turn that waited is reported when it is complete', async () => {
   const desk = await openDesk(
     spec.replace(
       'responses:',
@@ -126,7 +126,7 @@ test('a run that is cancelled while it waits ends its session', async () => {
   expect(await told(desk)).toEqual(['session_start 0 0', 'session_update 1 2', 'session_end 1 2']);
 });
 
-test('a single call is no session, also when it waits', async () => {
+test('a single call is no session, even when it waits', async () => {
   const desk = await openDesk(`${spec}  start: {hook: session, ${hookRecording('record-event', 'other')}}\n`);
   const document = await desk.runtime.tools.call('refund', {});
   const [pending] = await desk.runtime.pending.list();
@@ -140,7 +140,7 @@ test('a single call is no session, also when it waits', async () => {
   expect(desk.lines('session')).toEqual([]);
 });
 
-test('session hooks only watch: one that denies, fails or hangs changes nothing', async () => {
+test('session hooks only observe: one that denies, fails or hangs changes nothing', async () => {
   const desk = await openDesk(`
 state_store: {type: memory}
 tools: {note: {exec: {command: $bin/answers, args: ['{"result": "noted"}']}}}

@@ -33,7 +33,7 @@ async function stepsOf(steps: AsyncIterable<StepDetails>): Promise<StepDetails[]
 const took = expect.any(Number);
 const at = expect.stringMatching(/^\d{4}-.*Z$/);
 
-test('a run tells what each of its steps came to, and which inner one failed [DS-SHOW-01]', async () => {
+test('a run shows the result of each step, and which inner one failed [DS-SHOW-01]', async () => {
   const desk = await openDesk(spec);
   const { run_id } = await desk.run(
     `
@@ -106,7 +106,7 @@ steps:
   ]);
 });
 
-test('a result of megabytes is not read where it is shortened, and whole where it is not [DS-SHOW-02]', async () => {
+test('a result of megabytes is read whole only where it is shown whole [DS-SHOW-02]', async () => {
   const desk = await openDesk(spec);
   const text = 'é'.repeat(3_000_000);
   const { run_id } = await desk.run('steps: [{id: one, tool: echo, args: "${input}"}]\n', { text });
@@ -131,7 +131,7 @@ test('steps are read a page at a time [DS-SHOW-02]', async () => {
   expect((await desk.runtime.runs.show(run_id)).totals).toMatchObject({ steps: 1_401, tool_calls: 0 });
 });
 
-test('a run is running while somebody executes it, and cut off from then on [DS-SHOW-03]', async () => {
+test('a run is running while a process executes it, and interrupted from then on [DS-SHOW-03]', async () => {
   const desk = await openDesk(spec);
   const { run_id } = await desk.run('steps: [{id: one, tool: echo}]\n');
   const found = await desk.runtime.runs.list({ status: 'completed' });
@@ -151,7 +151,7 @@ test('a run is running while somebody executes it, and cut off from then on [DS-
   await store.close();
 });
 
-test('tokens and cost stand where the provider tells them and has a price [DS-SHOW-01]', async () => {
+test('tokens and cost are shown if the provider reports them and has a price [DS-SHOW-01]', async () => {
   const fake = await openFake('openai', [{ text: 'Hello.' }, { fault: { kind: 'status', status: 400 } }]);
   onTestFinished(() => fake.close());
   const desk = await openDesk(`

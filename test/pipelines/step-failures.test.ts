@@ -46,7 +46,7 @@ test('a fault of a hook denies with the code of the fault', async () => {
   expect(desk.lines('notes')).toEqual([]);
 });
 
-test('a step may fail without an end', async () => {
+test('a step may fail without ending the run', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps: [{id: one, tool: fail, on_error: continue}, {id: two, tool: note, args: {saw: "\${steps.one.error.message}"}}]
@@ -85,7 +85,7 @@ steps:
   },
 );
 
-test('a handler that fails itself stops the pipeline with its own error', async () => {
+test('a handler that fails stops the pipeline with its own error', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps: [{id: one, tool: fail, on_error: {then: continue, steps: [{id: tidy, tool: crash}]}}]
@@ -93,7 +93,7 @@ steps: [{id: one, tool: fail, on_error: {then: continue, steps: [{id: tidy, tool
   expect(end).toMatchObject({ status: 'failed', error: { code: 'PROCESS_EXIT' } });
 });
 
-test('the failure of a group is that of its step, which a handler around it sees', async () => {
+test('the failure of a group is that of its step, and an enclosing handler sees it', async () => {
   const desk = await openDesk(spec);
   await desk.run(`
 steps:
@@ -134,7 +134,7 @@ test.each([
   expect(JSON.parse(desk.lines('notes').at(-1) ?? '').args).toEqual({ at });
 });
 
-test('in a loop, `error.step` of a handler is named as the steps beside it are', async () => {
+test('in a loop, `error.step` of a handler is named like its sibling steps', async () => {
   const desk = await openDesk(spec);
   const tidy = '{id: tidy, tool: note, args: {at: "${error.step}"}}';
   const group = `{id: g, steps: [{id: a, tool: fail}], on_error: {then: continue, steps: [${tidy}]}}`;
@@ -180,7 +180,7 @@ const late = [
   },
 ];
 
-test.each(late)('$title has failed when its time is over', async ({ step, steps }) => {
+test.each(late)('$title has failed when its time limit has passed', async ({ step, steps }) => {
   const desk = await openDesk(spec);
   const end = await desk.run(`steps:\n  - ${step}\n  - {id: last, tool: note}\n`);
   expect(end).toMatchObject({ status: 'failed', error: { code: 'STEP_TIMEOUT' } });
@@ -189,13 +189,13 @@ test.each(late)('$title has failed when its time is over', async ({ step, steps 
   expect(desk.lines('notes')).toEqual([]);
 });
 
-test('each item of a loop has the whole time', async () => {
+test('each item of a loop has the full time limit', async () => {
   const desk = await openDesk(spec);
   const loop = '{id: loop, for_each: [1, 2, 3, 4, 5], timeout_ms: 3000, tool: slow}';
   expect(await desk.run(`steps: [${loop}]\n`)).toMatchObject({ status: 'completed' });
 });
 
-test('what follows a timeout has its own time', async () => {
+test('steps after a timeout have their own time limit', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps:
@@ -206,7 +206,7 @@ steps:
   expect(desk.lines('notes')).toHaveLength(2);
 });
 
-test('the clock of a step stands still while a person is waited for [DS-RUN-08]', async () => {
+test('the clock of a step stops while a person is awaited [DS-RUN-08]', async () => {
   const desk = await openDesk(spec);
   const pending = Promise.withResolvers<string>();
   const running = desk.run(
@@ -227,7 +227,7 @@ steps:
   expect(outline(end)).toEqual(['one tool ok', 'two tool ok', 'group steps ok']);
 });
 
-test('a step that waited and was set down has its whole time again', async () => {
+test('a step that waited and was suspended has its full time limit again', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run('steps: [{id: one, timeout_ms: 3000, tool: ask}]\n');
   await sleep(50);
@@ -235,7 +235,7 @@ test('a step that waited and was set down has its whole time again', async () =>
   expect(await desk.runtime.runs.resume(paused.run_id)).toMatchObject({ status: 'completed' });
 });
 
-test('steps inside a group that has ended are still seen after the run was set down', async () => {
+test('steps inside an ended group are still visible after the run was suspended', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(`
 steps:

@@ -12,7 +12,7 @@ tools:
   overlap: {exec: {command: $bin/overlap, runtime: server}}
 `;
 
-test('steps run in order, and each sees the input and what came before it [DS-RUN-01 DS-RUN-09]', async () => {
+test('steps run in order, and each sees the input and earlier results [DS-RUN-01 DS-RUN-09]', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     `
@@ -114,7 +114,7 @@ output: {b: "\${has(steps.b)}", group: "\${steps.group}"}
   expect(end.output).toEqual({ b, group: { status: 'ok' } });
 });
 
-test('a loop runs its step for each item, in order, and shows what each came to', async () => {
+test('a loop runs its step for each item, in order, and shows each result', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(
     `
@@ -145,7 +145,7 @@ test.each(lists)('a loop over $title', async ({ of, status, error, output }) => 
   expect(desk.lines('notes')).toEqual([]);
 });
 
-test('a loop goes on behind an item that failed, and the first failure is the loop’s', async () => {
+test('a loop continues after a failed item, and the first failure is the loop’s', async () => {
   const desk = await openDesk(
     `${spec}\nhooks: {odd: {hook: tool, phases: [before_execution], command: $bin/judges-amount.sh, args: ['9', '5']}}`,
   );
@@ -201,7 +201,7 @@ output: \${[steps.a.result, steps.b.result, steps.c.result, steps.all.status]}
   expect(mostAtOnce(desk)).toBe(most);
 });
 
-test('a branch that fails lets the others end, and the parallel has failed with its error', async () => {
+test('a failing branch lets the others end, and the parallel step fails with its error', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps:
@@ -222,7 +222,7 @@ output: {all: "\${steps.all}", a: "\${steps.a.status}", b2: "\${steps.b2.status}
   expect(desk.lines('notes')).toHaveLength(3);
 });
 
-test('a branch that waits lets the others end, which are not done again', async () => {
+test('a waiting branch lets the others end, and they are not repeated', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(`
 steps:
@@ -247,7 +247,7 @@ steps:
   expect(desk.lines('notes').slice(2)).toEqual(['{"args":{"a":7,"b":"noted","c":"failed"}}']);
 });
 
-test('several branches that wait are listed, and the run goes on when all are decided', async () => {
+test('several waiting branches are listed, and the run continues when all are decided', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(`
 steps:
@@ -262,7 +262,7 @@ output: \${[steps.a.result, steps.b.result]}
   expect(await desk.runtime.runs.resume(paused.run_id)).toMatchObject({ output: ['a/call', 'b/call'] });
 });
 
-test('an item that waits lets the others go as far as they can', async () => {
+test('a waiting item lets the others proceed as far as they can', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(`
 steps:
@@ -287,7 +287,7 @@ output: \${steps.loop.items.map(one, one.steps.wait)}
   expect(desk.lines('notes')).toHaveLength(6);
 });
 
-test('loops, groups and branches stand inside each other', async () => {
+test('loops, groups and branches can be nested', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps:
@@ -332,7 +332,7 @@ output: \${steps.orders.items}
   expect(outline(end)).toContain('orders[1]/lines[0] tool ok');
 });
 
-test('steps may be called what objects call their own members', async () => {
+test('steps may have the names of built-in object members', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`
 steps:
@@ -362,7 +362,7 @@ test.each(outputs)('the output may say $title', async ({ output, gives }) => {
   expect(end).toMatchObject({ status: 'completed', output: gives });
 });
 
-test('an output that cannot be evaluated fails the run, whose steps stay done', async () => {
+test('an output that cannot be evaluated fails the run, whose steps stay completed', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run('steps: [{id: one, tool: note}]\noutput: ${steps.one.result.n}\n');
   expect(end).toMatchObject({ status: 'failed', output: null, error: { code: 'EXPRESSION_FAILED' } });
@@ -385,7 +385,7 @@ test.each(inputs)('an input may be $title', async ({ input, sees }) => {
 test.each([
   { title: 'does not fit its schema', input: { city: 1 } },
   { title: 'is no JSON', input: '{"city": ' },
-])('an input that $title is refused, and no run begins', async ({ input }) => {
+])('an input that $title is refused, and no run starts', async ({ input }) => {
   const desk = await openDesk(spec);
   const running = desk.run(
     'input: {properties: {city: {type: string}}}\nsteps: [{id: one, tool: note}]\n',
@@ -396,7 +396,7 @@ test.each([
   expect(desk.lines('notes')).toEqual([]);
 });
 
-test('arguments that are no object fail their step', async () => {
+test('arguments that are not an object fail their step', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run('steps: [{id: one, tool: note, args: "${input.args}"}]\n', { args: [1] });
   expect(end).toMatchObject({ status: 'failed', error: { code: 'ARGS_INVALID' } });

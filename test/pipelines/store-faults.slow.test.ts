@@ -80,7 +80,7 @@ async function openWithStore(): Promise<Desk> {
   return desk;
 }
 
-test('wherever the store fails before a person has approved, nothing is paid, and the run goes on [DS-RUN-07 PK-8-04]', async () => {
+test('a store fault at any point before the approval prevents the payment, and the run continues later [DS-RUN-07 PK-8-04]', async () => {
   const writes = await atEveryWrite(
     openWithStore,
     (desk) => desk.run(pipeline),
@@ -106,7 +106,7 @@ test('wherever the store fails before a person has approved, nothing is paid, an
   expect(writes).toBeGreaterThanOrEqual(8);
 });
 
-test('wherever the store fails behind an approval, nothing is paid without one, and the run goes on [DS-RUN-07]', async () => {
+test('a store fault at any point after an approval allows no unapproved payment, and the run continues later [DS-RUN-07]', async () => {
   const prepare = async () => {
     const desk = await openWithStore();
     await desk.run(pipeline);
@@ -137,7 +137,7 @@ test('wherever the store fails behind an approval, nothing is paid without one, 
   expect(writes).toBeGreaterThanOrEqual(15);
 });
 
-test('wherever the store fails under a single call, it has failed, and nobody can approve it later [PK-8-04]', async () => {
+test('a store fault during a single call fails it, and nobody can approve it later [PK-8-04]', async () => {
   const writes = await atEveryWrite(
     openWithStore,
     async (desk) => {
@@ -156,7 +156,7 @@ test('wherever the store fails under a single call, it has failed, and nobody ca
   expect(writes).toBeGreaterThanOrEqual(4);
 });
 
-test('a decision that cannot be kept is none: the call still waits', async () => {
+test('a decision that cannot be stored has no effect: the call still waits', async () => {
   const desk = await openDesk(spec);
   const id = pendingOf(await desk.run(pipeline));
   const fuse = openFuse(desk.folder);
@@ -173,7 +173,7 @@ test('a decision that cannot be kept is none: the call still waits', async () =>
   expect(await pending.show(id)).toMatchObject({ status: 'open', by: null });
 });
 
-test('a store that cannot be opened lets no run begin, and no call wait', async () => {
+test('without an open store no run starts, and no call waits', async () => {
   const desk = await openDesk(spec);
   mkdirSync(join(desk.folder, '.signalbox/state.db'), { recursive: true });
   await expect(desk.run(pipeline)).rejects.toMatchObject({ code: 'STORE_FAILED' });
@@ -187,7 +187,7 @@ test('a store that cannot be opened lets no run begin, and no call wait', async 
   expect(await desk.run(pipeline)).toMatchObject({ status: 'pending' });
 });
 
-test('a store that is taken away under a run stops it, and the runtime closes', async () => {
+test('a store that is removed during a run stops it, and the runtime closes', async () => {
   const desk = await openDesk(spec);
   const running = desk.run('steps: [{id: one, tool: lose}, {id: two, tool: note}]\n');
   await expect(running).rejects.toMatchObject({ code: 'STORE_FAILED' });

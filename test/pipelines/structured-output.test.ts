@@ -65,20 +65,23 @@ function schemaSent(fake: Fake, request = 0): string {
   return JSON.stringify({ response_format, text, output_config, generationConfig, tools });
 }
 
-test.each(kinds)('the schema goes to $title, and what fits is an object [DS-ANSWER-01]', async (kind) => {
-  const { desk, fake } = await open(kind, [{ text: good }]);
-  const end = await desk.run(chat());
-  expect(end.output).toMatchObject({
-    status: 'ok',
-    text: good,
-    object: { city: 'Graz', days: 3 },
-    rounds: 1,
-  });
-  expect(schemaSent(fake)).toContain('"days"');
-  expect(JSON.stringify(fake.requests[0]?.body)).not.toContain('Answer with one JSON value');
-});
+test.each(kinds)(
+  'the schema goes to $title, and a valid answer is an object [DS-ANSWER-01]',
+  async (kind) => {
+    const { desk, fake } = await open(kind, [{ text: good }]);
+    const end = await desk.run(chat());
+    expect(end.output).toMatchObject({
+      status: 'ok',
+      text: good,
+      object: { city: 'Graz', days: 3 },
+      rounds: 1,
+    });
+    expect(schemaSent(fake)).toContain('"days"');
+    expect(JSON.stringify(fake.requests[0]?.body)).not.toContain('Answer with one JSON value');
+  },
+);
 
-test('the members of the object are seen by expressions, and end the run typed', async () => {
+test('expressions see the object’s members, and the run ends with typed values', async () => {
   const { desk } = await open(compatible, [{ text: good }]);
   const end = await desk.run(
     chat().replace('output: ${steps.answer}', 'output: {next: "${steps.answer.object.days + 1}"}'),
@@ -93,7 +96,7 @@ test.each([
     schema: '{type: object, properties: {city: {type: string}}}',
     strict: false,
   },
-])('OpenAI keeps to a schema that $title', async ({ schema, strict }) => {
+])('OpenAI enforces a schema that $title', async ({ schema, strict }) => {
   for (const kind of [kinds[0], compatible]) {
     const { desk, fake } = await open(kind, [{ text: good }]);
     expect(await desk.run(chat('', schema))).toMatchObject({ status: 'completed' });
@@ -117,7 +120,7 @@ test.each([
   { method: 'none', format: undefined },
   { method: 'json', format: { type: 'json_object' } },
 ])(
-  'an API that is declared `structured_output: $method` is told in words [DS-ANSWER-01]',
+  'an API that is declared `structured_output: $method` gets the schema in the prompt [DS-ANSWER-01]',
   async ({ method, format }) => {
     const kind = { ...compatible, fields: `type: openai-compatible, structured_output: ${method}` };
     const { desk, fake } = await open(kind, [{ text: `\`\`\`json\n${good}\n\`\`\`` }]);
@@ -148,13 +151,13 @@ test.each([
     text: good,
     object: { days: 3 },
   },
-])('a schema $title is told in words', async ({ more, schema, text, object }) => {
+])('a schema $title goes into the prompt', async ({ more, schema, text, object }) => {
   const { desk, fake } = await open(kinds[0], [{ text }]);
   expect((await desk.run(chat(more, schema))).output).toMatchObject({ object });
   expect(fake.requests[0]?.body['response_format']).toBeUndefined();
 });
 
-test('an answer that does not fit is repaired once, by a model call that counts [DS-ANSWER-02]', async () => {
+test('an answer that does not fit is repaired once, by a model call that is counted [DS-ANSWER-02]', async () => {
   const { desk, fake } = await open(compatible, [{ text: '{"city": 7}' }, { text: good }]);
   const { output } = await desk.run(chat());
   expect(output).toMatchObject({
@@ -205,7 +208,7 @@ test.each(misfits)(
   },
 );
 
-test('the start of the answer is told, without the secrets of the runtime', async () => {
+test('the error quotes the start of the answer, without the secrets of the runtime', async () => {
   const { desk } = await open(compatible, [{ text: `The key is secret-key-1. ${'x'.repeat(200)}` }]);
   const { error } = await desk.run(chat());
   expect(error?.message).toMatch(/it begins "The key is .*x…"$/);
@@ -215,7 +218,7 @@ test('the start of the answer is told, without the secrets of the runtime', asyn
 test.each([
   { title: 'no round is left', more: 'max_rounds: 1', turn: { text: 'no' } },
   { title: 'the answer was cut off', more: '', turn: { text: '{"city', finish: 'length' } as const },
-])('nothing is repaired when $title', async ({ more, turn }) => {
+])('no repair happens when $title', async ({ more, turn }) => {
   const { desk, fake } = await open(compatible, [turn]);
   expect(await desk.run(chat(more))).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_INVALID' } });
   expect(fake.requests).toHaveLength(1);
@@ -242,7 +245,7 @@ test('a filter that breaks the JSON of an answer leaves no object [DS-ANSWER-04]
   expect(desk.lines('seen')).toHaveLength(2);
 });
 
-test('what a filter made of an answer is what the object is of [DS-ANSWER-04]', async () => {
+test('the object comes from the answer as a filter changed it [DS-ANSWER-04]', async () => {
   const reply =
     '{"allow": true, "replace": {"message": {"role": "assistant", "content": "{\\"city\\": \\"[hidden]\\", \\"days\\": 3}"}}}';
   const hook = `hooks:\n  redact: {hook: provider, phases: [after_call], ${hookRecording('answers', 'seen', reply)}}`;
@@ -254,7 +257,7 @@ test('what a filter made of an answer is what the object is of [DS-ANSWER-04]', 
   }
 });
 
-test('a denied answer is denied, and no repair is asked for', async () => {
+test('a denied answer stays denied, and no repair is requested', async () => {
   const hook =
     'hooks:\n  guard: {hook: provider, phases: [after_call], command: $bin/answers, args: [\'{"allow": false, "reason": "no"}\']}';
   const { desk, fake } = await open(compatible, [{ text: 'no' }], hook);
@@ -262,7 +265,7 @@ test('a denied answer is denied, and no repair is asked for', async () => {
   expect(fake.requests).toHaveLength(1);
 });
 
-test('a stream gives out nothing of an answer that does not fit', async () => {
+test('a stream sends nothing of an answer that does not fit', async () => {
   const { desk } = await open(compatible, [
     { text: ['{"ci', 'ty": 1}'] },
     { text: ['{"city": "Graz", ', '"days": 3}'] },
@@ -272,7 +275,7 @@ test('a stream gives out nothing of an answer that does not fit', async () => {
   expect(texts).toEqual([good]);
 });
 
-test('an answer that a guardrail has not judged is not quoted, and one that fits is judged', async () => {
+test('an answer that a guardrail has not judged is not quoted, and a valid one is judged', async () => {
   const judged = 'guardrails: [{eval: contains, params: {patterns: [Graz]}}]';
   const { desk } = await open(compatible, [{ text: 'hush hush' }]);
   const { error } = await desk.run(chat(judged));
@@ -282,7 +285,7 @@ test('an answer that a guardrail has not judged is not quoted, and one that fits
   expect(await other.run(chat(judged))).toMatchObject({ error: { code: 'THRESHOLD_MISSED' } });
 });
 
-test('a run that goes on has the object that it had [DS-ANSWER-05]', async () => {
+test('a resumed run has its earlier object [DS-ANSWER-05]', async () => {
   const script = [{ text: 'no' }, { text: good }, { fault: { kind: 'hang' } }, { text: 'Rain.' }] as const;
   const { desk, fake } = await open(compatible, script);
   const pipeline = `
@@ -307,7 +310,7 @@ output: \${steps.answer.object}
   expect(JSON.stringify(fake.requests[3]?.body['messages'])).toContain('About Graz?');
 });
 
-test('schemas that refer to themselves, and answers of many levels and of many items', async () => {
+test('recursive schemas, and deep and long answers, are supported', async () => {
   const tree =
     '{type: object, required: [leaves], additionalProperties: false, properties: {leaves: {type: array, items: {$ref: "#"}}}}';
   const deep = (levels: number): string =>
@@ -356,7 +359,7 @@ test.each([
     ],
   },
 ])(
-  '$title is asked with top_p, stop, seed and tool_choice, and what it does not take is told once [DS-ANSWER-06]',
+  '$title receives top_p, stop, seed and tool_choice, and ignored settings are reported once [DS-ANSWER-06]',
   async ({ kind, sent, warned }) => {
     const { desk, fake } = await open(kind, [{ toolCalls: [{ name: 'look', args: {} }] }, { text: 'Rain.' }]);
     const settings = 'tools: [look], tool_choice: {tool: look}, top_p: 0.5, stop: [END], seed: 7';
@@ -374,7 +377,7 @@ test.each([
   },
 );
 
-test('a model that may not call tools is told so', async () => {
+test('a model that may not call tools receives that setting', async () => {
   const { desk, fake } = await open(compatible, [{ text: 'Rain.' }]);
   const settings = 'tools: [look], tool_choice: none';
   await desk.run(`steps: [{id: a, chat: {provider: main, messages: Hi., ${settings}}}]\n`);

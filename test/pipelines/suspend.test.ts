@@ -4,7 +4,7 @@ import { openOutage } from './suspending.ts';
 
 const chat = '{id: answer, chat: {provider: main, messages: Hello.}}';
 
-test('a fault of a model suspends the run, which goes on from that call with all before it kept [DS-SUSPEND-01]', async () => {
+test('a model fault suspends the run, which continues from that call and keeps everything before it [DS-SUSPEND-01]', async () => {
   const desk = await openOutage();
   desk.model.status = 503;
   const stopped = await desk.run(`
@@ -37,7 +37,7 @@ finally: [{id: end, tool: note, args: {who: end}}]
   expect(desk.model.asked).toBe(3);
 });
 
-test('a server that died suspends the run, and its call is made again with its key [DS-SUSPEND-02]', async () => {
+test('a server that died suspends the run, and its call is repeated with its key [DS-SUSPEND-02]', async () => {
   const desk = await openOutage();
   desk.down('"b"');
   const stopped = await desk.run(`
@@ -66,7 +66,7 @@ test.each([
     'completed',
     1,
   ],
-])('%s of the step comes first [DS-SUSPEND-03]', async (_, more, status, asked) => {
+])('%s of the step takes precedence [DS-SUSPEND-03]', async (_, more, status, asked) => {
   const desk = await openOutage();
   desk.model.status = 429;
   const came = await desk.run(`steps: [{${chat.slice(1, -1)}, ${more}}]\noutput: x\n`);
@@ -88,7 +88,7 @@ test.each([
   expect(desk.lines('notes')).toHaveLength(end === 'failed' ? 1 : 0);
 });
 
-test('a handler of a group around the step comes first, and a fault beside a failure of another kind fails the run [DS-SUSPEND-03]', async () => {
+test('a handler of an enclosing group takes precedence, and a fault beside another kind of failure fails the run [DS-SUSPEND-03]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const group = `steps: [{id: g, on_error: continue, steps: [${chat}]}]\noutput: x\n`;
@@ -97,7 +97,7 @@ test('a handler of a group around the step comes first, and a fault beside a fai
   expect((await desk.run(both)).status).toBe('failed');
 });
 
-test('what is beside the fault finishes first, people included [DS-SUSPEND-04]', async () => {
+test('parallel work finishes before the suspension, people included [DS-SUSPEND-04]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const asked = await desk.run(
@@ -114,7 +114,7 @@ test('what is beside the fault finishes first, people included [DS-SUSPEND-04]',
   expect(desk.lines('notes')).toHaveLength(1);
 });
 
-test('a tool that is idempotent: false and may have acted is asked about [DS-SUSPEND-05]', async () => {
+test('a tool that is idempotent: false and may have acted waits for a person [DS-SUSPEND-05]', async () => {
   const desk = await openOutage();
   desk.down('"x"');
   const stopped = await desk.run('steps: [{id: one, tool: once, args: {who: x}}]\n');
@@ -129,7 +129,7 @@ test('a tool that is idempotent: false and may have acted is asked about [DS-SUS
   expect(desk.calls()).toHaveLength(2);
 });
 
-test('a fault in finally suspends a run that went well, and no step of it is done twice [DS-SUSPEND-01]', async () => {
+test('a fault in finally suspends a successful run, and repeats no step of it [DS-SUSPEND-01]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const stopped = await desk.run(
@@ -142,7 +142,7 @@ test('a fault in finally suspends a run that went well, and no step of it is don
   expect(desk.lines('notes')).toHaveLength(3);
 });
 
-test('with fail_fast a fault ends the others, which are begun again with the run [DS-SUSPEND-04]', async () => {
+test('with fail_fast a fault ends the others, which restart with the run [DS-SUSPEND-04]', async () => {
   const desk = await openOutage();
   desk.down('"b"');
   const stopped = await desk.run(
@@ -155,7 +155,7 @@ test('with fail_fast a fault ends the others, which are begun again with the run
   expect(desk.calls().slice(2)).toEqual(['all[1]/call {"who":"b"}', 'all[2]/call {"who":"c"}']);
 });
 
-test('the next try is due after 30 s, or when the API asks for it [DS-SUSPEND-06]', async () => {
+test('the next attempt is due after 30 s, or when the API asks for it [DS-SUSPEND-06]', async () => {
   const desk = await openOutage();
   desk.model.status = 429;
   const pipeline = `steps: [${chat}]\n`;
@@ -171,7 +171,7 @@ test('the next try is due after 30 s, or when the API asks for it [DS-SUSPEND-06
   expect(listed?.suspended?.error.hint).toContain('runs resume');
 });
 
-test('a run that a fault suspended is cancelled, and stays when others are pruned [DS-SUSPEND-01]', async () => {
+test('a run that a fault suspended can be cancelled, and pruning keeps it [DS-SUSPEND-01]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const { run_id: id } = await desk.run(`steps: [${chat}]\n`);

@@ -45,7 +45,7 @@ const results = onTransports([
 ]);
 
 test.each(results)(
-  'an eval hook is told of an eval that was $title, and the eval does not wait',
+  'an eval hook receives an eval that was $title, and the eval does not wait',
   async ({ on, says, score, status }) => {
     const { runtime, events } = await open(`
   evals:
@@ -63,7 +63,7 @@ test.each(results)(
   },
 );
 
-test('an eval hook that hangs holds nobody up [PK-6-54@oneshot]', async () => {
+test('an eval hook that hangs delays nothing [PK-6-54@oneshot]', async () => {
   const { runtime, events } = await open(`
   evals:
     tone: {${modes.oneshot('{"score": 1}')}}
@@ -78,7 +78,7 @@ test('an eval hook that hangs holds nobody up [PK-6-54@oneshot]', async () => {
   expect(await eventually(() => toldOf(events))).toEqual(['untold']);
 });
 
-test('hooks have every phase of their kind, and the mode of their kind, unless they say otherwise [PK-6-55 PK-6-56]', async () => {
+test('hooks have every phase and the mode of their kind by default [PK-6-55 PK-6-56]', async () => {
   const { runtime } = await open(`
   hooks:
     p: {hook: provider, command: x}
@@ -131,7 +131,7 @@ test.each(versions)(
   },
 );
 
-test('a hook without phases is asked at each of them [PK-6-55]', async () => {
+test('a hook without phases runs at each of them [PK-6-55]', async () => {
   const { runtime } = await open(`
   hooks:
     guard: {hook: tool, ${modes.oneshot('{"allow": false}')}}
@@ -155,7 +155,7 @@ ${names.map((name) => `    "${name}": {hook: tool, ${modes.oneshot('{"allow": tr
   expect(events.flatMap((event) => (event.type === 'decision' ? [event.hook] : []))).toEqual(names);
 });
 
-test('a sandbox that cannot be had: failed, unscored, denied [PK-9-39@oneshot]', async () => {
+test('an unavailable sandbox: failed, unscored, denied [PK-9-39@oneshot]', async () => {
   const { runtime, events } = await open(`
   sandboxes: {jail: {mode: docker}}
   tools:

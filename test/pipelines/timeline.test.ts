@@ -22,7 +22,7 @@ output: \${steps.wait.result}
 const isRun = (type: unknown) => /^(run|step|pending)\./.test(String(type));
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('what happens to a run is told in its order', async () => {
+test('the events of a run are reported in order', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(pipeline, { order: 7 });
   const run = paused.run_id;
@@ -67,7 +67,7 @@ test('what happens to a run is told in its order', async () => {
   ]);
 });
 
-test('a run that fails tells of its error', async () => {
+test('a failed run reports its error', async () => {
   const desk = await openDesk(spec);
   const { run_id, error } = await desk.run('steps: [{id: one, tool: fail}]\n');
   expect(
@@ -80,7 +80,7 @@ test('a run that fails tells of its error', async () => {
   ]);
 });
 
-test('a run shows all that happened to it', async () => {
+test('a run shows its complete timeline', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(pipeline, '{"order": 12345678901234567890}');
   const id = pendingOf(paused);
@@ -145,7 +145,7 @@ function byText(one: { what: string; step: string | null }, other: typeof one): 
   return `${one.what} ${one.step}`.localeCompare(`${other.what} ${other.step}`);
 }
 
-test('runs are listed newest first, by status and so many', async () => {
+test('runs are listed newest first, by status and limit', async () => {
   const desk = await openDesk(spec);
   const one = await desk.run('steps: [{id: one, tool: note}]\n');
   const two = await desk.run(pipeline, {});
@@ -167,7 +167,7 @@ test('runs are listed newest first, by status and so many', async () => {
   });
 });
 
-test('the timeline follows what happened, whatever the clock said meanwhile', async () => {
+test('the timeline keeps the order of events, whatever the clock said', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(pipeline, { order: 7 });
   await desk.runtime.pending.reject(pendingOf(paused), { by: 'mara', reason: 'no' });

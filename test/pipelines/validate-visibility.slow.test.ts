@@ -131,7 +131,7 @@ function collectPlaces(steps: readonly Named[], list: string, places: Map<string
   }
 }
 
-test('an expression may ask for exactly those steps that a run can have come to by then', () => {
+test('an expression may read exactly those steps that a run can have finished by then', () => {
   fc.assert(
     fc.property(fc.array(shape, { minLength: 1, maxLength: 3 }), (shapes) => {
       const steps = nameAll(shapes, { next: 0 });

@@ -43,7 +43,7 @@ test('expressions see the run, the declared environment and vars, also after a r
   });
 });
 
-test('without a declared variable nothing is run and no run is kept, and a run that waits stays as it is [DS-RUN-10]', async () => {
+test('without a declared variable nothing runs and no run is stored, and a waiting run is unchanged [DS-RUN-10]', async () => {
   const desk = await openDesk(spec, { env: { ...process.env, REGION: 'eu' } });
   await expect(desk.run(pipeline, { name: 'Ada' })).rejects.toMatchObject({
     code: 'ENV_MISSING',
@@ -59,7 +59,7 @@ test('without a declared variable nothing is run and no run is kept, and a run t
   expect((await (await lacking.reopen({ env })).runtime.runs.resume(paused.run_id)).status).toBe('completed');
 });
 
-test('what was read from the environment is told nowhere and kept nowhere', async () => {
+test('environment values are neither shown nor stored', async () => {
   const desk = await openDesk(spec, { env });
   const end = await desk.run(
     'env: [TOKEN]\nvars: {key: "${env.TOKEN}"}\nsteps: [{id: one, if: "${vars.key != \'\'}", tool: note}, {id: two, tool: fail}]\n',
@@ -81,7 +81,7 @@ test('a value that cannot be computed fails the run before its first step', asyn
   expect(desk.lines('notes')).toEqual([]);
 });
 
-describe('what is refused before anything runs', () => {
+describe('problems that are refused before anything runs', () => {
   test.each([
     {
       title: 'a variable that is not declared, or misspelt',

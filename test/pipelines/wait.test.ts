@@ -9,7 +9,7 @@ import { problemsOfSteps } from './validate-support.ts';
 
 const spec = `tools: {note: {exec: ${recording('answers', 'notes', '{"result": "noted"}')}}}\n`;
 
-test('a wait waits, and tells until when', async () => {
+test('a wait waits, and reports until when', async () => {
   const desk = await openDesk(spec);
   const startedAt = Date.now();
   const end = await desk.run(
@@ -23,7 +23,7 @@ test('a wait waits, and tells until when', async () => {
   expect(waits).toEqual(['a', 'b']);
 });
 
-test('a run that is killed while it waits, and set down again, waits for what is left [DS-RUN-14]', async () => {
+test('a run that is killed and suspended again while it waits, waits for the rest [DS-RUN-14]', async () => {
   const waitMs = 3000;
   const first = await openDesk(spec);
   await first.runtime.close();
@@ -52,13 +52,13 @@ test('a run that is killed while it waits, and set down again, waits for what is
   expect(desk.lines('notes')).toHaveLength(2);
 });
 
-test('a wait that the time of its group is too short for ends with it', async () => {
+test('a wait that exceeds the time limit of its group ends with it', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run('steps: [{id: g, timeout_ms: 100, steps: [{id: a, wait: 1h}]}]\n');
   expect(end.error?.code).toBe('STEP_TIMEOUT');
 });
 
-describe('what is no wait', () => {
+describe('invalid waits', () => {
   test.each(['soon', '', -1, '10 minutes', true, '2027-01-31T08:00:00Z'])(
     '%j fails the step',
     async (pause) => {

@@ -34,7 +34,7 @@ const modes = [
 
 const cells = apis.flatMap((api) => modes.map((mode) => ({ ...api, ...mode })));
 
-test.each(cells)('$type drives a loop of two rounds, answered $mode', async ({ type, wire, stream }) => {
+test.each(cells)('$type runs a loop of two rounds, answered $mode', async ({ type, wire, stream }) => {
   const fake = await openFake(wire, script);
   onTestFinished(() => fake.close());
   const { runtime, events, folder } = await open(`

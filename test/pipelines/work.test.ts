@@ -31,7 +31,7 @@ async function endPause({ folder }: Desk): Promise<void> {
   database.close();
 }
 
-test('work goes on with a run when its pause is over, and not before [DS-WORK-01]', async () => {
+test('work continues a run when its pause is over, and not before [DS-WORK-01]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const { run_id: id } = await desk.run(`steps: [${chat}]\n`);
@@ -43,7 +43,7 @@ test('work goes on with a run when its pause is over, and not before [DS-WORK-01
   await expect.poll(() => told, { timeout: 20_000 }).toEqual([`${id} completed`]);
 });
 
-test('work goes on with a run whose call another process has decided [DS-WORK-01]', async () => {
+test('work continues a run whose call another process has decided [DS-WORK-01]', async () => {
   const desk = await openOutage();
   const asked = await desk.run('steps: [{id: a, tool: ask, args: {who: a}}]\n');
   const { told } = startWork(desk);
@@ -53,7 +53,7 @@ test('work goes on with a run whose call another process has decided [DS-WORK-01
   expect(desk.calls()).toHaveLength(1);
 });
 
-test('a wait sets a run down where that is asked for, and work goes on with it when it is over [DS-WORK-02]', async () => {
+test('a wait suspends a run on request, and work continues it when the wait is over [DS-WORK-02]', async () => {
   const desk = await openOutage();
   const pipeline = 'steps: [{id: a, wait: 2s}, {id: b, tool: note}]\n';
   const waiting = await desk.run(pipeline, undefined, { longestWaitMs: 100 });
@@ -66,7 +66,7 @@ test('a wait sets a run down where that is asked for, and work goes on with it w
   expect(desk.lines('notes')).toHaveLength(1);
 });
 
-test('a wait beside a person is set down with it, and a decision goes on with the run before the wait is over [DS-WORK-02]', async () => {
+test('a wait beside a person is suspended with it, and a decision continues the run before the wait is over [DS-WORK-02]', async () => {
   const desk = await openOutage();
   const asked = await desk.run(
     'steps: [{id: p, parallel: [{id: w, wait: 1h}, {id: a, tool: ask, args: {who: a}}]}]\n',
@@ -80,7 +80,7 @@ test('a wait beside a person is set down with it, and a decision goes on with th
   expect(desk.calls()).toHaveLength(1);
 });
 
-test('a wait inside the time of a group is waited for in its process [DS-WORK-02]', async () => {
+test('a wait inside the time limit of a group stays in its process [DS-WORK-02]', async () => {
   const desk = await openOutage();
   const end = await desk.run(
     'steps: [{id: g, timeout_ms: 60000, steps: [{id: a, wait: 200ms}]}]\n',
@@ -90,7 +90,7 @@ test('a wait inside the time of a group is waited for in its process [DS-WORK-02
   expect(end.status).toBe('completed');
 });
 
-test('a run whose process was killed is gone on with, by work and by a start with its id [DS-WORK-03]', async () => {
+test('work and a start with its id both continue a run whose process was killed [DS-WORK-03]', async () => {
   const desk = await openOutage();
   await desk.runtime.close();
   const fresh = await openAt(desk.config);
@@ -121,7 +121,7 @@ test('a run whose process was killed is gone on with, by work and by a start wit
   expect(desk.lines('notes')).toHaveLength(2);
 });
 
-test('a start with the id of a run that a fault suspended goes on with it, and of two at once one does [DS-WORK-03]', async () => {
+test('a start with the id of a run that a fault suspended continues it, and of two concurrent starts one does [DS-WORK-03]', async () => {
   const desk = await openOutage();
   const file = writePipeline(desk.folder, `steps: [{id: a, tool: note}, ${chat}, {id: b, tool: note}]\n`);
   desk.model.status = 500;
@@ -134,7 +134,7 @@ test('a start with the id of a run that a fault suspended goes on with it, and o
   expect(desk.model.asked).toBe(2);
 });
 
-test('several that work over one store execute no run twice [DS-WORK-04]', async () => {
+test('several workers over one store execute no run twice [DS-WORK-04]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const pipeline = `steps: [{id: a, tool: note}, ${chat}, {id: b, tool: note}]\n`;
@@ -151,7 +151,7 @@ test('several that work over one store execute no run twice [DS-WORK-04]', async
   expect(desk.model.asked).toBe(12);
 });
 
-test('a try that another process was faster with is not made again before its pause is over [DS-WORK-04]', async () => {
+test('an attempt that another process made first is not repeated before its pause is over [DS-WORK-04]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const ids = [];
@@ -166,7 +166,7 @@ test('a try that another process was faster with is not made again before its pa
   expect(desk.model.asked).toBe(8);
 });
 
-test('those who go on by themselves give up after a hundred times [DS-SUSPEND-06]', async () => {
+test('automatic attempts stop after a hundred [DS-SUSPEND-06]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const { run_id: id } = await desk.run(`steps: [${chat}]\nfinally: [{id: end, tool: note}]\n`);
@@ -182,7 +182,7 @@ test('those who go on by themselves give up after a hundred times [DS-SUSPEND-06
   expect(desk.lines('notes')).toHaveLength(1);
 });
 
-test('resumable lists what a fault suspended whenever it is due, and not what waits [DS-WORK-05]', async () => {
+test('resumable lists suspended runs whenever they are due, and no waiting ones [DS-WORK-05]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;
   const suspended = await desk.run(`steps: [${chat}]\n`);

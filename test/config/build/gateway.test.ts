@@ -22,7 +22,7 @@ test('a config without a gateway has one with every default', () => {
   expect({ gateway: config?.gateway, problems }).toEqual({ gateway: usualGateway, problems: [] });
 });
 
-test('an audit that says nothing refuses calls while rows cannot be kept, and keeps no bodies', () => {
+test('an audit with defaults refuses calls while rows cannot be stored, and keeps no bodies', () => {
   expect(read('audit: {head: {}}').gateway?.audit).toEqual({
     required: true,
     content: false,
@@ -143,7 +143,7 @@ describe.each([native, promptkit])('in %s', (apiVersion) => {
       section: 'window: 100',
       says: ['warning 8:5 gateway.window: is not used: it belongs to stream: windowed'],
     },
-  ])('$title is told', ({ section, says }) => {
+  ])('$title is reported', ({ section, says }) => {
     expect(read(section, apiVersion).problems).toEqual(says);
   });
 });

@@ -50,7 +50,7 @@ const schema: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   ),
 })).any;
 
-test('what is plain can be compiled for certain', () => {
+test('a plain schema is certain to compile', () => {
   fc.assert(
     fc.property(fc.dictionary(keywords, schema, { maxKeys: 4 }), (given) => {
       fc.pre(isPlainSchema(given));

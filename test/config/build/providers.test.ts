@@ -73,7 +73,7 @@ test.each([
     key: 'role: tts',
     refused: 'its role is tts, and only llm and embedding are supported',
   },
-])('a provider with $title is refused when it is used, in both versions', ({ key, refused }) => {
+])('a provider with $title is refused on use, in both versions', ({ key, refused }) => {
   const place = key.split(':', 1)[0];
   const expected = {
     found: [{ ...minimal, refused }],
@@ -83,7 +83,7 @@ test.each([
   expect(read(`-  {type: openai, model: m, ${key}}`, promptkit)).toEqual(expected);
 });
 
-test('of providers with one id v1alpha1 has the first', () => {
+test('v1alpha1 uses the first of several providers with one id', () => {
   const { found } = read(
     '- {id: main, type: a, model: one}\n  - {type: main, model: two}\n  - {type: b, model: three}',
     promptkit,
@@ -110,7 +110,7 @@ const chain = (...fallbacks: readonly string[]) =>
     .map((entry) => `- ${entry}`)
     .join('\n  ');
 
-test('who is asked after a provider are its fallbacks, and after each of them its own', () => {
+test('a provider’s fallbacks are tried in order, each followed by its own fallbacks', () => {
   const { found, problems } = read(chain('[b, d]', '[c]', '', ''));
   expect(problems).toEqual([]);
   expect(found?.map(({ fallback }) => fallback)).toEqual([['b', 'c', 'd'], ['c'], undefined, undefined]);
@@ -180,7 +180,7 @@ test.each([
   for (const version of [native, promptkit]) expect(read(yaml, version).problems).toEqual(problems);
 });
 
-test('a gateway keeps fallbacks that speak the same API, and does not mind those of providers that it does not offer', () => {
+test('a gateway uses fallbacks with the same API, and ignores those of providers that it does not offer', () => {
   expect(read(`${chain('[b]', '')}\ngateway: {}`).problems).toEqual([]);
   const anthropic =
     '- {id: a, type: claude, model: m, fallback: [b]}\n  - {id: b, type: anthropic, model: m}';
@@ -218,6 +218,6 @@ test.each([
     '- {type: mock, model: m, role: embedding, additional_config: {embeddings: [{text: hi}]}}',
     /^error 5:\d+ providers\[0\]\.additional_config\.embeddings\[0\]: needs either/,
   ],
-])('%s is told at its place [DS-EMBED-06]', (_title, yaml, told) => {
+])('%s is reported with its place [DS-EMBED-06]', (_title, yaml, told) => {
   expect(read(yaml).problems.join('\n')).toMatch(told);
 });

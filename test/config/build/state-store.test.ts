@@ -87,10 +87,7 @@ describe.each([native, promptkit])('in %s', (apiVersion) => {
   });
 });
 
-test.each(['redis', 'etcd', '5'])(
-  'type %s is refused when it is used, and never another store instead',
-  (type) => {
-    const { store } = read(`state_store: {type: ${type}}`, promptkit);
-    expect(store).toEqual({ type: 'refused', reason: `state_store.type is ${type}, which is not supported` });
-  },
-);
+test.each(['redis', 'etcd', '5'])('type %s is refused on use, and no other store replaces it', (type) => {
+  const { store } = read(`state_store: {type: ${type}}`, promptkit);
+  expect(store).toEqual({ type: 'refused', reason: `state_store.type is ${type}, which is not supported` });
+});

@@ -90,7 +90,7 @@ describe('a command that could not start is a warning, and the file loads [PK-2-
   });
 });
 
-describe('a script that says wrongly how it is run is refused, but by PromptKit’s files and open runtimes', () => {
+describe('a script with a wrong interpreter line is refused, except in PromptKit’s files and open runtimes', () => {
   const script = (name: string, content: string | Buffer) => chmodSync(write(name, content), 0o755);
   const lineFeeds = (name: string) => `Save it with LF line ends: \`sed -i 's/\\r$//' ${at(name)}\`.`;
   beforeAll(() => {
@@ -204,14 +204,14 @@ hooks: {h: {command: ./none, hook: eval}}`;
   });
 });
 
-test('an entry that never starts anyway is not looked up', () => {
+test('an entry that never starts is not looked up', () => {
   const spec = '\nevals: {e: {command: ./none, sandbox: box}}';
   expect(told(configText(promptkit, spec)).problems).toEqual([
     'warning 4:41 evals[e].sandbox: the sandbox "box" is not declared under spec.sandboxes; it never starts: the eval stays unscored | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
   ]);
 });
 
-describe('the script that an interpreter is told to run', () => {
+describe('the script that an interpreter runs', () => {
   test.each([
     ['python3', ['x.py', 'y.py'], 0],
     ['/usr/bin/python3.12', ['-u', 'x.py'], 1],

@@ -11,7 +11,7 @@ for (const name of ['here.sh', 'with space.py']) writeFileSync(join(cwd, name), 
 for (const name of ['windows.sh', 'windows.py']) writeFileSync(join(cwd, name), '#!/bin/sh\r\nexit 2\r\n');
 const searchPath = process.env.PATH ?? '';
 
-describe('a script that is not there', () => {
+describe('a missing script', () => {
   test.each([
     './gone.sh',
     'sh gone.sh',
@@ -52,7 +52,7 @@ describe('a script that is not there', () => {
     'exit 2',
     "echo 'open",
     '',
-  ])('is not looked for, or is there: %j', (command) => {
+  ])('is not looked for, or exists: %j', (command) => {
     expect(findMissingScript({ command, cwd, folder: cwd, searchPath })).toBeUndefined();
   });
 
@@ -68,7 +68,7 @@ describe('a script that is not there', () => {
   });
 });
 
-describe('a script with Windows line ends, which is a guard that is silently gone', () => {
+describe('a script with Windows line ends, which silently disables a guard', () => {
   const misread = `${join(cwd, 'windows.sh')} has Windows line ends (CRLF)`;
 
   test.each([

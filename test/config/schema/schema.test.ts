@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../..');
 
 describe('the published schemas', () => {
   test.each(Object.entries(schemas))(
-    'schema/%s is what the code says; `npx node test/tools/write-schemas.ts` writes it',
+    'schema/%s equals the code’s schema; `npx node test/tools/write-schemas.ts` writes it',
     (name, schema) => {
       expect(readFileSync(join(root, 'schema', name), 'utf8')).toBe(`${JSON.stringify(schema, null, 2)}\n`);
     },
@@ -55,7 +55,7 @@ describe('runtime.yaml.example', () => {
     }).toEqual({ loads: true, errors: [] });
   });
 
-  test('switches on what it names', () => {
+  test('enables what it names', () => {
     const { config } = told(switchedOn);
     const { position: _position, ...exec } = config?.tools[0]?.exec ?? {};
     expect({

@@ -42,7 +42,7 @@ async function familyOf({ runtime }: OutageDesk): Promise<string[]> {
   return all.filter(({ parent }) => parent !== undefined).map(({ name, status }) => `${name} ${status}`);
 }
 
-test('a fault far below suspends the outermost run and all between, and each is gone on with where it was [DS-WITHIN-01]', async () => {
+test('a fault in a nested run suspends all runs around it, and each continues where it was [DS-WITHIN-01]', async () => {
   const desk = await openLevels();
   desk.down('second');
   const stopped = await desk.run(root);
@@ -72,7 +72,7 @@ test('a fault far below suspends the outermost run and all between, and each is 
   expect(notesOf(desk)).toEqual(['inner', 'middle', 'root']);
 });
 
-test('a second start with the id of the outermost run goes on inside the runs below it [DS-WITHIN-02]', async () => {
+test('a second start with the id of the outermost run continues inside the nested runs [DS-WITHIN-02]', async () => {
   const desk = await openLevels();
   desk.down('second');
   const start = () => desk.runtime.run(writePipeline(desk.folder, root), undefined, { id: 'one' });
@@ -102,7 +102,7 @@ test.each([
     'failed',
   ],
 ])(
-  '%s of a step around comes first, and what is below has failed then [DS-WITHIN-03]',
+  '%s of an enclosing step takes precedence, and the nested run has failed [DS-WITHIN-03]',
   async (_, more, status, notes, last) => {
     const desk = await openLevels();
     desk.down('second');
@@ -128,7 +128,7 @@ test.each([
   expect(notesOf(desk)).toEqual(notes);
 });
 
-test('a wait below frees the process until its time, with the outermost run [DS-WITHIN-05]', async () => {
+test('a wait in a nested run releases the process until its time, with the outermost run [DS-WITHIN-05]', async () => {
   const desk = await openOutage();
   writePipeline(desk.folder, 'steps: [{id: a, wait: 2s}, {id: b, tool: note, args: {who: b}}]\n', 'slow');
   const one = 'steps: [{id: slow, pipeline: ./slow.pipeline.yaml}]\n';
@@ -142,7 +142,7 @@ test('a wait below frees the process until its time, with the outermost run [DS-
   expect(notesOf(desk)).toEqual(['b']);
 });
 
-test('a run is due when the calls below it are decided [DS-WITHIN-06]', async () => {
+test('a run is due when the calls of its nested runs are decided [DS-WITHIN-06]', async () => {
   const desk = await openOutage();
   writePipeline(desk.folder, 'steps: [{id: a, tool: ask, args: {who: a}}]\n', 'asks');
   const asked = await desk.run('steps: [{id: asks, pipeline: ./asks.pipeline.yaml}]\n');
@@ -159,7 +159,7 @@ test('a run is due when the calls below it are decided [DS-WITHIN-06]', async ()
   expect(desk.calls()).toHaveLength(1);
 });
 
-test('who cancels the outermost run ends what is set down below it [DS-WITHIN-07]', async () => {
+test('cancelling the outermost run ends the suspended runs below it [DS-WITHIN-07]', async () => {
   const desk = await openLevels();
   desk.down('second');
   const { run_id: id } = await desk.run(root);
@@ -175,7 +175,7 @@ test.each([
     '{id: g, steps: [{id: first, tool: once, args: {who: first}}, {id: second, tool: pay, args: {who: second}}]}',
   ],
   ['a run below', '{id: g, pipeline: ./part.pipeline.yaml}'],
-])('with fail_fast too, %s keeps what went well in it [DS-WITHIN-01]', async (_, branch) => {
+])('with fail_fast too, %s keeps what succeeded in it [DS-WITHIN-01]', async (_, branch) => {
   const desk = await openOutage();
   const steps = '[{id: first, tool: once, args: {who: first}}, {id: second, tool: pay, args: {who: second}}]';
   writePipeline(desk.folder, `steps: ${steps}\n`, 'part');

@@ -57,7 +57,7 @@ const passed = {
   metadata: {},
 };
 
-test('a chat answers with everything there is to know of the turn', async () => {
+test('a chat’s answer has every member of the turn', async () => {
   const desk = await openDesk(
     specOf([
       'when: round == 1, text: Let me see., tool_calls: [{name: echo, args: {n: 7}}], usage: {input_tokens: 10, output_tokens: 5}',
@@ -124,7 +124,7 @@ test.each([
   { title: 'a list of texts', talk: ['hi'] },
   { title: 'messages without a role', talk: [{ content: 'hi' }] },
   { title: 'messages of a strange role', talk: [{ role: 'developer', content: 'hi' }] },
-])('messages that are $title fail the chat, and no model is asked', async ({ talk }) => {
+])('messages that are $title fail the chat, and no model is called', async ({ talk }) => {
   const desk = await openDesk(specOf(['text: hi']));
   const end = await desk.run('steps: [{id: answer, chat: {provider: main, messages: "${input.talk}"}}]\n', {
     talk,
@@ -179,7 +179,7 @@ const told = [
 ];
 
 test.each(told)(
-  'the model is told of $title, and goes on [DS-CHAT-01]',
+  'the model receives $title, and continues [DS-CHAT-01]',
   async ({ call, content, error, status }) => {
     const guard =
       'hooks:\n  guard: {hook: tool, phases: [before_execution], command: $bin/answers, args: [\'{"allow": false, "reason": "not this one"}\']}';
@@ -217,7 +217,7 @@ test('native tool hooks get the ids that the model gave its calls, before and af
   );
 });
 
-test('the calls of one round run at once, so many as it may, and are told in their order', async () => {
+test('the calls of one round run concurrently up to the limit, and are reported in order', async () => {
   const call = (ms: number) => `{name: overlap, args: {file: $folder/marks, ms: ${ms}}}`;
   const desk = await openDesk(
     specOf([
@@ -263,7 +263,7 @@ test('a long number that the model writes reaches the tool, the model and the vi
   );
 });
 
-test('a model that only asks for tools is stopped after max_rounds calls', async () => {
+test('a model that only calls tools is stopped after max_rounds calls', async () => {
   const desk = await openDesk(specOf(['text: once more, tool_calls: [{name: note}]']));
   const end = await desk.run(
     chat('max_rounds: 3').replace('{id: answer,', '{id: answer, on_error: continue,'),
@@ -289,7 +289,7 @@ test.each(failures)('a provider that $title fails the chat', async ({ response, 
   expect(await desk.run(chat())).toMatchObject({ status: 'failed', error: { code } });
 });
 
-test('a provider that fails behind tool calls leaves what they came to in the view', async () => {
+test('a provider that fails after tool calls leaves their results in the view', async () => {
   const desk = await openDesk(
     specOf(['when: round == 1, tool_calls: [{name: note}]', 'error: {status: 400, message: too long}']),
   );
@@ -303,7 +303,7 @@ test('a provider that fails behind tool calls leaves what they came to in the vi
   });
 });
 
-test('temperature and max_tokens are the model’s, and no tools are offered unless some are named', async () => {
+test('temperature and max_tokens go to the model, and tools are offered only if named', async () => {
   const desk = await openDesk(specOf(["text: '${tools}'"]));
   const offered = viewOf(await desk.run(chat('temperature: 0.5, max_tokens: 7')));
   expect(offered.text).toBe('["echo","note","fail","crash","overlap"]');
@@ -319,7 +319,7 @@ const streams = [
 ] as const;
 
 test.each(streams)(
-  'a streamed answer ($stream) is the same, and its text is told of',
+  'a streamed answer ($stream) is the same, and its text is reported as it arrives',
   async ({ stream, pieces }) => {
     const responses = [
       'when: round == 1, tool_calls: [{name: echo, args: {n: 7}}]',
@@ -340,7 +340,7 @@ test.each(streams)(
   },
 );
 
-test('an answer that is not streamed is not told of as text', async () => {
+test('an answer that is not streamed is not reported as text', async () => {
   const desk = await openDesk(specOf(['text: hello']));
   await desk.run(chat());
   expect(desk.events.filter(({ type }) => type === 'text')).toEqual([]);

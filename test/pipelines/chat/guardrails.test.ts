@@ -101,7 +101,7 @@ test('a guardrail gets the conversation, the measures of the answer, variables a
   ]);
 });
 
-test('a guardrail of a chat and an eval of a suite over the same chat get the same context', async () => {
+test('a guardrail of a chat and a suite’s eval of the same chat get the same context', async () => {
   const responses = [
     'when: round == 1, tool_calls: [{name: note}, {name: note}], usage: {input_tokens: 5, output_tokens: 7}, repeat: true',
     `${fine}, usage: {input_tokens: 50, output_tokens: 70}, repeat: true`,
@@ -147,20 +147,23 @@ test('a denied answer denies the run', async () => {
   expect(end).toMatchObject({ status: 'denied', output: null, error: { code: 'THRESHOLD_MISSED' } });
 });
 
-test.each(streams)('an answer that passes is the turn’s, and is told of (%s)', async (stream) => {
-  const desk = await openDesk(specOf([fine]));
-  const end = await desk.run(chat(`${stream}${enforce}`));
-  expect(end.output).toMatchObject({
-    status: 'ok',
-    text: 'All good.',
-    guardrails: [{ id: 'judge', action: 'enforce', score: 1, passed: true, detail: '' }],
-  });
-  const texts = desk.events.flatMap((event) => (event.type === 'text' ? [event.text] : []));
-  expect(texts.join('')).toBe(stream === '' ? '' : 'All good.');
-});
+test.each(streams)(
+  'an answer that passes becomes the turn’s answer, and is reported (%s)',
+  async (stream) => {
+    const desk = await openDesk(specOf([fine]));
+    const end = await desk.run(chat(`${stream}${enforce}`));
+    expect(end.output).toMatchObject({
+      status: 'ok',
+      text: 'All good.',
+      guardrails: [{ id: 'judge', action: 'enforce', score: 1, passed: true, detail: '' }],
+    });
+    const texts = desk.events.flatMap((event) => (event.type === 'text' ? [event.text] : []));
+    expect(texts.join('')).toBe(stream === '' ? '' : 'All good.');
+  },
+);
 
 test.each(streams)(
-  'an answer that failed is asked for again, and only the good one is seen (%s) [DS-CHAT-02]',
+  'a failed answer is requested again, and only the good one is shown (%s) [DS-CHAT-02]',
   async (stream) => {
     const desk = await openDesk(specOf([secret, secret, fine]));
     const end = await desk.run(chat(`${stream}${enforce}, retries: 2`));
@@ -189,7 +192,7 @@ test.each(streams)(
   },
 );
 
-test('when no attempt passes, none is seen [DS-CHAT-02]', async () => {
+test('when no attempt passes, none is shown [DS-CHAT-02]', async () => {
   const desk = await openDesk(specOf([secret]));
   const end = await desk.run(chat(`${enforce}, retries: 1`));
   expect(end.output).toMatchObject({
@@ -201,21 +204,21 @@ test('when no attempt passes, none is seen [DS-CHAT-02]', async () => {
   expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
 });
 
-test('an answer that failed stays unseen when the next one cannot be had [DS-CHAT-02]', async () => {
+test('a failed answer stays hidden when the next one cannot be obtained [DS-CHAT-02]', async () => {
   const desk = await openDesk(specOf([secret, 'error: {status: 400, message: overloaded}']));
   const end = await desk.run(chat(`${enforce}, retries: 1`));
   expect(end.output).toMatchObject({ status: 'failed', text: '', error: { code: 'PROVIDER_FAILED' } });
   expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
 });
 
-test('an answer that failed stays unseen when the rounds run out [DS-CHAT-02]', async () => {
+test('a failed answer stays hidden when the rounds run out [DS-CHAT-02]', async () => {
   const desk = await openDesk(specOf([secret, 'text: once more, tool_calls: [{name: note}]']));
   const end = await desk.run(chat(`${enforce}, retries: 1, max_rounds: 2`));
   expect(end.output).toMatchObject({ status: 'failed', text: '', error: { code: 'ROUNDS_EXHAUSTED' } });
   expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
 });
 
-test('a guardrail that only monitors lets the answer pass, and says so', async () => {
+test('a guardrail that only monitors lets the answer pass, and reports it', async () => {
   const desk = await openDesk(specOf([secret]));
   const end = await desk.run(chat('guardrails: [{id: tone, eval: judge, action: monitor}]'));
   expect(end.output).toMatchObject({
@@ -225,7 +228,7 @@ test('a guardrail that only monitors lets the answer pass, and says so', async (
   });
 });
 
-test('all guardrails judge the answer, and the first that enforces and fails is the error', async () => {
+test('all guardrails judge the answer, and the first enforcing one that fails is the error', async () => {
   const desk = await openDesk(specOf([secret]));
   const guardrails = [
     '{id: first, eval: judge, action: monitor}',
@@ -312,7 +315,7 @@ test.each(
     { stream, phase: 'after_call' as const },
   ]),
 )(
-  'an answer that a hook enforces at $phase is its stand-in, and no tool is run ($stream)',
+  'an answer that a hook enforces at $phase replaces the model’s, and no tool runs ($stream)',
   async ({ phase, stream }) => {
     const { desk, end, told } = await run(`{"allow": false, ${standIn}}`, phase, stream);
     expect(end.output).toMatchObject({
@@ -331,7 +334,7 @@ test.each(
   },
 );
 
-test.each(streams)('an answer that a hook denies ends the chat, and no tool is run (%s)', async (stream) => {
+test.each(streams)('an answer that a hook denies ends the chat, and no tool runs (%s)', async (stream) => {
   const { desk, end, told } = await run('{"allow": false, "reason": "no cards"}', 'after_call', stream);
   expect(end.output).toMatchObject({ status: 'denied', text: '', error: { code: 'DENIED' } });
   expect(told).not.toContain('swordfish');
@@ -339,7 +342,7 @@ test.each(streams)('an answer that a hook denies ends the chat, and no tool is r
 });
 
 test.each(streams)(
-  'an answer that a hook replaces is what the conversation goes on with (%s) [DS-CHAT-03]',
+  'the conversation continues with an answer that a hook replaced (%s) [DS-CHAT-03]',
   async (stream) => {
     const message = '{"role": "assistant", "content": "It is good.", "tool_calls": []}';
     const { desk, end, told } = await run(
@@ -353,7 +356,7 @@ test.each(streams)(
   },
 );
 
-test('messages that a hook replaces are what the model is sent, and not what the conversation holds [DS-CHAT-03]', async () => {
+test('the model receives messages that a hook replaced, and the conversation keeps the original ones [DS-CHAT-03]', async () => {
   const replaced = '{"messages": [{"role": "user", "content": "masked"}], "system_prompt": "Be brief."}';
   const hook = `  gate: {hook: provider, phases: [before_call], command: $bin/answers, args: ['{"allow": true, "replace": ${replaced}}']}`;
   const desk = await openDesk(specOf(["text: 'good: ${system} ${messages.map(m, m.content)}'"], hook));
@@ -364,7 +367,7 @@ test('messages that a hook replaces are what the model is sent, and not what the
   });
 });
 
-test('the journal is the one place that has an answer that nobody may see', async () => {
+test('only the journal contains a withheld answer', async () => {
   const desk = await openDesk(specOf([secret]).replace('{type: memory}', '{type: sqlite, path: state.db}'));
   const { run_id } = await desk.run(chat(enforce));
   const shown = JSON.stringify([

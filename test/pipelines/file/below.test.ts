@@ -98,14 +98,14 @@ test.each([
     files: { 'a.yaml': '  steps: [{id: a, wait: 1s, input: {}}]\n' },
     told: ['a.yaml:4:29 steps[0].input: belongs to a step with `pipeline`'],
   },
-])('$title is told in its place', ({ files, told, hint }) => {
+])('$title is reported with its place', ({ files, told, hint }) => {
   const found = problemsIn(files);
   expect(found).toHaveLength(told.length);
   for (const [place, problem] of found.entries()) expect(problem).toContain(told[place]);
   if (hint !== undefined) expect(found.join()).toContain(hint);
 });
 
-test('one that calls what must not be called twice is not tried again', () => {
+test('a pipeline whose calls must not be repeated is not retried', () => {
   const found = problemsIn({
     'unsafe.yaml': step('b.yaml', ', retry: {max: 1}'),
     'b.yaml': '  steps: [{id: t, tool: act}]\n',
@@ -113,7 +113,7 @@ test('one that calls what must not be called twice is not tried again', () => {
   expect(found.filter((each) => each.includes('steps[0].retry'))).toHaveLength(1);
 });
 
-test('sixteen may stand within one another, and a link that leads back has an end', () => {
+test('sixteen levels of nesting are allowed, and a circular link is refused', () => {
   const chain = (length: number) =>
     Object.fromEntries(
       Array.from({ length }, (_, at) => [`${at}.yaml`, at === length - 1 ? leaf : step(`${at + 1}.yaml`)]),

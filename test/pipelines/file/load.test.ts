@@ -20,7 +20,7 @@ function stepOf(step: string) {
   return rest;
 }
 
-test('a pipeline is read with everything it says', () => {
+test('a pipeline is read with every key', () => {
   write('runtime.yaml', '');
   const spec = `runtime: ./runtime.yaml
 input: {type: object, required: [ticket]}
@@ -58,7 +58,7 @@ output: {reply: "\${steps.mood.result}"}`;
   ]);
 });
 
-test('a minimal pipeline has a name, and neither runtime nor output; any input will do', () => {
+test('a minimal pipeline has a name, without runtime and output; any input fits', () => {
   const { pipeline } = loadText(`${header}metadata: {name: refund}\nspec: {steps: [{id: a, tool: t}]}\n`);
   expect(Object.keys(pipeline ?? {})).toEqual([
     'file',
@@ -313,7 +313,7 @@ describe('whole files', () => {
     expect(loadText(text)).toEqual({ pipeline: undefined, problems });
   });
 
-  test('a runtime that is not there is a warning: it may yet be made', () => {
+  test('a missing runtime is a warning, since it may be created later', () => {
     const { pipeline, problems } = loadSpec('runtime: ./nowhere.yaml\nsteps: [{id: a, tool: t}]');
     expect([pipeline?.runtime, problems]).toEqual([
       join(folder, 'nowhere.yaml'),
@@ -321,7 +321,7 @@ describe('whole files', () => {
     ]);
   });
 
-  test('bytes that are no UTF-8 are a problem', () => {
+  test('bytes that are not UTF-8 are a problem', () => {
     const file = write('bytes.pipeline.yaml', Buffer.from([0x61, 0x3a, 0x20, 0xff]));
     expect(loadPipeline(file, undefined)).toEqual({
       pipeline: undefined,
@@ -340,7 +340,7 @@ describe('whole files', () => {
   });
 });
 
-describe('a pipeline that somebody needs', () => {
+describe('a required pipeline', () => {
   const good = `${header}spec: {runtime: ../r.yaml, steps: [{id: a, tool: t}]}\n`;
   const thrownBy = (work: () => unknown): unknown => {
     try {
@@ -350,7 +350,7 @@ describe('a pipeline that somebody needs', () => {
     }
   };
 
-  test('is given, from its file and from the text that stood in it', () => {
+  test('is loaded from its file and from its stored text', () => {
     const file = write('good.pipeline.yaml', good);
     const fromFile = requirePipeline(file, undefined);
     const changed = write('good.pipeline.yaml', 'changed since');
@@ -383,12 +383,12 @@ describe('a pipeline that somebody needs', () => {
     }
   });
 
-  test('and is not there is FILE_UNREADABLE', () => {
+  test('that is missing is FILE_UNREADABLE', () => {
     const error = thrownBy(() => requirePipeline(join(folder, 'none.yaml'), undefined));
     expect(error).toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 
-  test('names its tools right, or is refused, from its text too', () => {
+  test('names its tools correctly, or is refused, from its text too', () => {
     const runtime = { tools: [], evals: [], providers: [] };
     const file = join(folder, 'good.pipeline.yaml');
     expect(thrownBy(() => requirePipelineText({ file, text: good }, runtime))).toMatchObject({
@@ -398,7 +398,7 @@ describe('a pipeline that somebody needs', () => {
 });
 
 describe('the published schema', () => {
-  test('is this one', () => {
+  test('equals this one', () => {
     const published = readFileSync(new URL('../../../schema/pipeline.schema.json', import.meta.url), 'utf8');
     expect(published).toBe(`${JSON.stringify(pipelineSchema, null, 2)}\n`);
   });
@@ -465,7 +465,7 @@ const samples = [
 `,
 ];
 
-test('whatever the load accepts can be built and asked: broken texts', () => {
+test('whatever loads can be built and queried: broken texts', () => {
   const piece = fc.constantFrom(
     '',
     '"',
@@ -498,7 +498,7 @@ test('whatever the load accepts can be built and asked: broken texts', () => {
   );
 });
 
-test('whatever the load accepts can be built and asked: any value in the place of any value', () => {
+test('whatever loads can be built and queried: any value in place of any value', () => {
   const stepKeys = Object.keys(pipelineSchema.$defs.step.properties);
   const chatKeys = Object.keys(pipelineSchema.$defs.step.properties.chat.properties);
   const { value } = fc.letrec<{ value: unknown; mapping: unknown }>((tie) => ({

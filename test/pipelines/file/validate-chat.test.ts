@@ -53,11 +53,11 @@ test.each([
       expect.stringContaining('steps[0].chat.seed'),
     ],
   },
-])('$title is told with its place', ({ step, problems }) => {
+])('$title is reported with its place', ({ step, problems }) => {
   expect(problemsOfSteps(step)).toEqual(problems);
 });
 
-test('`object` is known of a chat with an output, and of no other', () => {
+test('`object` is known for a chat with an output only', () => {
   const use = '{id: b, tool: t, args: {x: "${steps.a.object.city}"}}';
   expect(problemsOfSteps(chat('output: {schema: {type: object}}'), use)).toEqual([]);
   expect(problemsOfSteps(chat('top_p: 1'), use)).toEqual([
@@ -65,7 +65,7 @@ test('`object` is known of a chat with an output, and of no other', () => {
   ]);
 });
 
-test('what is declared is what the chat has', () => {
+test('the declared members are those of the chat', () => {
   const settings =
     'tools: [t], tool_choice: {tool: t}, top_p: 0.3, stop: [A, B], seed: -3, output: {schema: {type: object}}';
   expect(loadSteps([chat(settings)]).pipeline?.steps).toMatchObject([

@@ -111,7 +111,7 @@ describe('names', () => {
     expect(problemsOf(...steps)).toEqual(problems);
   });
 
-  test('are no matter where the runtime is not known', () => {
+  test('are ignored if the runtime is unknown', () => {
     const steps = [
       '{id: a, tool: x}',
       '{id: b, eval: y, content: z}',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadSpec, problemsOfSteps } from '../validate-support.ts';
 
-describe('an expression is refused where it cannot know what it asks for', () => {
+describe('an expression is refused if it cannot know what it reads', () => {
   // The first step stands on line 5, at column 7; each of the others on a line of its own.
   test.each([
     {
@@ -260,7 +260,7 @@ describe('an expression is refused where it cannot know what it asks for', () =>
   });
 });
 
-describe('an expression may ask for', () => {
+describe('an expression may read', () => {
   test.each([
     {
       title: 'earlier steps',

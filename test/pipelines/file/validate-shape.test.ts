@@ -288,6 +288,6 @@ test.each([
       '6:33 steps[1].content: must be a string, a number, true or false, a list or a mapping, not the number NaN',
     ],
   },
-])('told in its place: $title', ({ steps, problems }) => {
+])('reported with its place: $title', ({ steps, problems }) => {
   expect(problemsOfSteps(...steps)).toEqual(problems);
 });

@@ -146,7 +146,7 @@ test.each(onStores)('in $store, $title [PK-8-03 PK-8-06@oneshot PK-8-07 PK-8-08]
   expect(seen).toEqual(row.content === undefined ? [] : [row.content.replaceAll('ID', id)]);
 });
 
-test.each(stores)('in %s, a call that nobody decides about in time has failed [PK-8-10]', async (store) => {
+test.each(stores)('in %s, a call without a decision in time has failed [PK-8-10]', async (store) => {
   const desk = await openDesk(specOn(store, 'approval: {when: "${false}", expires: 1500ms}'));
   const paused = await desk.run(pipeline);
   const id = pendingOf(paused);
@@ -176,28 +176,25 @@ test.each(stores)('in %s, a call that nobody decides about in time has failed [P
   expect(desk.lines('requests')).toHaveLength(1);
 });
 
-test.each(stores)(
-  'in %s, exactly one decision wins, and the others are told whose [PK-8-09]',
-  async (store) => {
-    const desk = await openDesk(specOn(store));
-    const id = pendingOf(await desk.run(pipeline));
-    const attempts = ['ann', 'bob', 'cid', 'dan'].flatMap((by) => [
-      desk.runtime.pending.approve(id, { by }),
-      desk.runtime.pending.reject(id, { by }),
-      desk.runtime.pending.respond(id, { by, result: {} }),
-    ]);
-    const outcomes = await Promise.allSettled(attempts);
-    const won = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    const lost = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-    expect(won).toHaveLength(1);
-    expect(lost.map(({ code }) => code)).toEqual(Array(11).fill('PENDING_DECIDED'));
-    for (const { details, message } of lost) {
-      expect(details).toEqual({ decision: won[0] });
-      expect(message).toContain(`${won[0]?.status} by ${won[0]?.by}`);
-    }
-    expect(await desk.runtime.pending.show(id)).toEqual(won[0]);
-  },
-);
+test.each(stores)('in %s, exactly one decision wins, and the others learn whose [PK-8-09]', async (store) => {
+  const desk = await openDesk(specOn(store));
+  const id = pendingOf(await desk.run(pipeline));
+  const attempts = ['ann', 'bob', 'cid', 'dan'].flatMap((by) => [
+    desk.runtime.pending.approve(id, { by }),
+    desk.runtime.pending.reject(id, { by }),
+    desk.runtime.pending.respond(id, { by, result: {} }),
+  ]);
+  const outcomes = await Promise.allSettled(attempts);
+  const won = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const lost = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  expect(won).toHaveLength(1);
+  expect(lost.map(({ code }) => code)).toEqual(Array(11).fill('PENDING_DECIDED'));
+  for (const { details, message } of lost) {
+    expect(details).toEqual({ decision: won[0] });
+    expect(message).toContain(`${won[0]?.status} by ${won[0]?.by}`);
+  }
+  expect(await desk.runtime.pending.show(id)).toEqual(won[0]);
+});
 
 const refused: readonly { title: string; decide: Decide; code: string }[] = [
   {
@@ -236,7 +233,7 @@ test.each(refused)('$title is refused, and the call still waits', async ({ decid
   expect(await desk.runtime.pending.show(id)).toMatchObject({ status: 'open' });
 });
 
-test('a run that still waits is resumed into the same wait, and the tool is not called again', async () => {
+test('a waiting run is resumed into the same wait, and the tool is not called again', async () => {
   const desk = await openDesk(specOn('sqlite'));
   const paused = await desk.run(pipeline);
   const again = await desk.reopen();
@@ -244,7 +241,7 @@ test('a run that still waits is resumed into the same wait, and the tool is not 
   expect(desk.lines('requests')).toHaveLength(1);
 });
 
-test('an approved call that asks again is a new pending, which names the old one [PK-8-11]', async () => {
+test('an approved call that asks again is a new pending call, which names the old one [PK-8-11]', async () => {
   const desk = await openDesk(`
 state_store: {type: sqlite}
 tools:
@@ -296,7 +293,7 @@ hooks: {after: {${hookRecording('answers', 'seen', says)}, hook: tool, phases: [
   expect(JSON.stringify([end, await denying.runtime.runs.show(denied)])).not.toContain('swordfish');
 });
 
-test('whoever waits on the spot is asked, and the run goes on [PK-8-06@server]', async () => {
+test('a handler that can decide at once is asked, and the run continues [PK-8-06@server]', async () => {
   const desk = await openDesk(`
 state_store: {type: sqlite}
 tools: {refund: {exec: {command: $bin/server, args: [pending], runtime: server}}}
@@ -326,14 +323,14 @@ test.each([
       throw new Error('the terminal is gone');
     },
   },
-])('where $title on the spot, the run waits', async ({ ask }) => {
+])('if the handler $title, the run waits', async ({ ask }) => {
   const desk = await openDesk(specOn('memory'));
   const paused = await desk.run(pipeline, undefined, { ask });
   expect(paused).toMatchObject({ status: 'pending', pending: [{ tool: 'refund' }] });
   expect(await desk.runtime.runs.show(paused.run_id)).toMatchObject({ status: 'pending' });
 });
 
-test('a run that waits in its process goes on when another decides [PK-8-09]', async () => {
+test('a run that waits in its process continues when another process decides [PK-8-09]', async () => {
   const desk = await openDesk(specOn('sqlite'));
   const pending = Promise.withResolvers<string>();
   const running = desk.run(pipeline, undefined, { wait: true, onPending: ({ id }) => pending.resolve(id) });

@@ -29,7 +29,7 @@ const requests: readonly { readonly title: string; readonly input: EvalInput; re
   },
 ];
 
-test.each(requests)('a request of $title is whole', ({ input, request }) => {
+test.each(requests)('a request of $title is complete', ({ input, request }) => {
   expect(toEvalRequest('tone', input)).toStrictEqual(request);
 });
 
@@ -45,7 +45,7 @@ test('members of a context that are undefined are empty', () => {
   expect(toEvalRequest('tone', given).context).toStrictEqual(empty);
 });
 
-test('messages and tool calls of a context are whole', () => {
+test('messages and tool calls of a context are complete', () => {
   // Both as a caller that is not TypeScript may hand them in.
   const messages = [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }] as unknown as ChatMessage[];
   const tool_calls = [{ name: 'w' }] as unknown as [];
@@ -112,7 +112,7 @@ const told = [
   { title: 'why there is none', outcome: unscored('it timed out'), members: { error: 'it timed out' } },
 ];
 
-test.each(told)('eval hooks are told $title', ({ outcome, members }) => {
+test.each(told)('eval hooks receive $title', ({ outcome, members }) => {
   const event = toScoredEvent(
     { id: 'tone-1', request, passed: false },
     { outcome, durationMs: 12, queueMs: 0, stderr: '' },

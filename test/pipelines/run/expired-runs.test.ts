@@ -45,32 +45,29 @@ const looks: readonly {
   { title: 'runs resume', look: ({ runtime }, run) => runtime.runs.resume(run) },
 ];
 
-test.each(looks)(
-  'a run in which nobody decided in time has ended when somebody looks: $title',
-  async ({ look }) => {
-    const desk = await openDesk(spec);
-    const { run_id } = await desk.run(one);
-    await expire();
-    await look(desk, run_id);
-    expect(keptIn(desk, 'SELECT status FROM runs')).toEqual(['failed']);
-    expect(keptIn(desk, 'SELECT ruling FROM pendings')).toEqual(['expired']);
-    expect(await desk.runtime.runs.show(run_id)).toMatchObject({
-      status: 'failed',
-      pending: 0,
-      error: { code: 'PENDING_EXPIRED' },
-    });
-    expect(await desk.runtime.runs.resume(run_id)).toMatchObject({
-      status: 'failed',
-      error: { code: 'PENDING_EXPIRED' },
-      steps: [{ step: 'wait', status: 'failed', error: { code: 'PENDING_EXPIRED' } }],
-    });
-    expect([...desk.lines('notes'), ...desk.lines('payments')]).toEqual([]);
-    await desk.runtime.close();
-    expect(desk.lines('ends')).toHaveLength(1);
-  },
-);
+test.each(looks)('a run without a decision in time has ended when it is read: $title', async ({ look }) => {
+  const desk = await openDesk(spec);
+  const { run_id } = await desk.run(one);
+  await expire();
+  await look(desk, run_id);
+  expect(keptIn(desk, 'SELECT status FROM runs')).toEqual(['failed']);
+  expect(keptIn(desk, 'SELECT ruling FROM pendings')).toEqual(['expired']);
+  expect(await desk.runtime.runs.show(run_id)).toMatchObject({
+    status: 'failed',
+    pending: 0,
+    error: { code: 'PENDING_EXPIRED' },
+  });
+  expect(await desk.runtime.runs.resume(run_id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'PENDING_EXPIRED' },
+    steps: [{ step: 'wait', status: 'failed', error: { code: 'PENDING_EXPIRED' } }],
+  });
+  expect([...desk.lines('notes'), ...desk.lines('payments')]).toEqual([]);
+  await desk.runtime.close();
+  expect(desk.lines('ends')).toHaveLength(1);
+});
 
-test('such a run can be pruned, a single call like a pipeline, and is as old as its expiry', async () => {
+test('an expired run can be pruned, a single call like a pipeline, by the age of its expiry', async () => {
   const desk = await openDesk(spec);
   await desk.run(one);
   await desk.runtime.tools.call('pay', {});
@@ -96,7 +93,7 @@ const further = [
 ];
 
 test.each(further)(
-  'to look is not to act: where $title, the run waits to be resumed',
+  'reading does not act: where $title, the run waits to be resumed',
   async ({ pipeline }) => {
     const desk = await openDesk(spec);
     const { run_id } = await desk.run(pipeline);
@@ -109,7 +106,7 @@ test.each(further)(
   },
 );
 
-test('a run that goes on without anything to do has completed', async () => {
+test('a run that continues without anything to do has completed', async () => {
   const desk = await openDesk(spec);
   const steps = '[{id: first, tool: note}, {id: wait, tool: pay, on_error: continue}]';
   const { run_id } = await desk.run(`steps: ${steps}\noutput: {was: "\${steps.wait.error.code}"}\n`);
@@ -130,7 +127,7 @@ test('where one call has expired and another still waits, the run waits', async 
   expect(await desk.runtime.runs.list()).toMatchObject([{ run_id, status: 'pending', pending: 1 }]);
 });
 
-test('a run that another process has in hand is left to it', async () => {
+test('a run that another process executes is left to it', async () => {
   const desk = await openDesk(spec);
   const told = Promise.withResolvers<void>();
   const running = desk.run('steps: [{id: wait, tool: ask}]\n', undefined, {

@@ -19,7 +19,7 @@ async function withCall(store: Store): Promise<Store> {
   return store;
 }
 
-test('a decision of another process ends the wait, long before anybody would look by himself', {
+test('another process’s decision ends the wait long before the next poll', {
   timeout: 60_000,
 }, async () => {
   const file = newFile();
@@ -43,7 +43,7 @@ test('a decision in memory ends the wait', async () => {
   waiter.close();
 });
 
-test('what was told between two looks is looked at', async () => {
+test('a change between two polls causes a poll', async () => {
   const store = await withCall(await openSqliteStore(memoryFile));
   const waiter = openChangeWaiter(store, never, { idleMs });
   await store.decide('p1', approval, 1);
@@ -63,7 +63,7 @@ test('an expiry and an abort end the wait', async () => {
   other.close();
 });
 
-test('while nothing happens, looks become rare', async () => {
+test('polls become rare while nothing changes', async () => {
   const file = newFile();
   const store = await withCall(await openAt(file));
   const waiter = openChangeWaiter(store, never, { idleMs });
@@ -82,7 +82,7 @@ test('while nothing happens, looks become rare', async () => {
   void looking;
 });
 
-test('what is told before it can be read is read a moment later', async () => {
+test('a notice that precedes its data is read a moment later', async () => {
   let tell = () => {};
   const watched = {
     watch: (onChange: () => void) => {
@@ -98,7 +98,7 @@ test('what is told before it can be read is read a moment later', async () => {
   waiter.close();
 });
 
-test('a store that is written to all the time is looked at four times a second at most', async () => {
+test('a store with constant writes is polled at most four times a second', async () => {
   const watchers = new Set<() => void>();
   const watched = {
     watch: (tell: () => void) => {
@@ -117,14 +117,14 @@ test('a store that is written to all the time is looked at four times a second a
   waiter.close();
 });
 
-test('where nothing can be watched, looking takes its place', async () => {
+test('polling replaces a watch that cannot be set', async () => {
   const blind = { watch: () => ({ isLive: () => false, close: () => {} }) };
   const waiter = openChangeWaiter(blind, never, { idleMs });
   await expect(waiter.next(undefined)).resolves.toBeUndefined();
   waiter.close();
 });
 
-test.runIf(mayLimitWatches)('a run goes on also where the machine has no watches left', async () => {
+test.runIf(mayLimitWatches)('a run also continues if the machine has no watches left', async () => {
   const file = newFile();
   const store = await withCall(await openAt(file));
   const script = `

@@ -49,7 +49,7 @@ function read({ step, text }: Stored): unknown {
   return readRecord(kindOf(step), new Json(text), { run: 'run_1', step });
 }
 
-test('every kept record is read, and written again as it was', () => {
+test('every stored record is read, and written again unchanged', () => {
   expect(new Set(stored.map(({ step }) => kindOf(step).name)).size).toBe(rules.length);
   for (const record of stored) {
     const written = kindOf(record.step).write(read(record));
@@ -73,7 +73,7 @@ function changed(value: unknown, [key, ...rest]: readonly (string | number)[], t
 /** What a record is damaged to at each of its members. */
 const harms = [undefined, null, 0, 'x', '', [], [[]], {}, true];
 
-test('a record that is damaged anywhere is read, or refused with a code that names run and step', () => {
+test('a record with any damage is read, or refused with a code that names run and step', () => {
   const tolerated = new Set<string>();
   let refused = 0;
   for (const record of stored) {
@@ -114,7 +114,7 @@ test.each(['', 'null', '5', '"x"', '[]', '{}', '[1]'])(
   },
 );
 
-test('a record of version 1 says so or says nothing; one of a newer version is refused with its version', () => {
+test('a record of version 1 names it or no version; one of a newer version is refused with its version', () => {
   const about = { run: 'run_1', step: 'a/score' };
   const score = { score: 1, passed: true, detail: '', data: null };
   const withVersion = (v: unknown) => readRecord(scoreRecord, Json.from({ v, ...score }), about);
