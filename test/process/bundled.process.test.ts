@@ -38,12 +38,12 @@ test.each([
   expect(await fire(entry)).toMatchObject(denied);
 });
 
-test('a program of its name that is given with a path is the user’s', async () => {
+test('a program with the same name and a path is the user’s', async () => {
   expect(await fire('command: ./bin/signalbox-pii')).toMatchObject({ verdict: 'allow' });
 });
 
 describe.skipIf(noSandbox !== undefined)('in a sandbox', () => {
-  test.each(['exec', 'server'])('a guard of the package is shown with its code: %s', async (mode) => {
+  test.each(['exec', 'server'])('a bundled guard is visible with its code: %s', async (mode) => {
     expect(await fire(`command: signalbox-pii, runtime: ${mode}, sandbox: box`)).toMatchObject(denied);
   });
 });

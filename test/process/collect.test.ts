@@ -25,7 +25,7 @@ describe('collecting', () => {
     expect(await collected(chunks, 10)).toBe(bytes);
   });
 
-  test('tells of an overflow before the stream ends, and reads on', async () => {
+  test('reports an overflow before the stream ends, and reads on', async () => {
     const stream = new PassThrough();
     const stdout = collect(streamOutput(stream), { maxBytes: 10 });
     stream.write('12345678901');
@@ -35,7 +35,7 @@ describe('collecting', () => {
     expect(stream.readableEnded).toBe(true);
   });
 
-  test('ends with a stream that is destroyed, with what was read until then', async () => {
+  test('ends with a destroyed stream, with what was read until then', async () => {
     const stream = new PassThrough();
     const stdout = collect(streamOutput(stream), { maxBytes: 10 });
     stream.write('abc');

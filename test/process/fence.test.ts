@@ -101,7 +101,7 @@ function fenceOf(plan: { readonly admits?: readonly Error[]; readonly live?: rea
   return { fence, seen };
 }
 
-test.each(ways)('$title gets nothing that its fence refuses [DS-RUN-17]', async (way) => {
+test.each(ways)('$title receives nothing that its fence refuses [DS-RUN-17]', async (way) => {
   const { transport, effects } = await way.open(createPool(2));
   const refusal = new RuntimeError('RUN_ENDED', 'run r1 was cancelled');
   const { fence, seen } = fenceOf({ admits: [refusal] });
@@ -112,25 +112,28 @@ test.each(ways)('$title gets nothing that its fence refuses [DS-RUN-17]', async 
   expect(seen.looks).toBeGreaterThan(0);
 });
 
-test.each(ways)('$title gets a message once, and only while the right to send it is live', async (way) => {
-  const { transport, effects } = await way.open(createPool(2));
-  const { fence, seen } = fenceOf({ live: [false, false] });
-  await fenced(fence, () => transport.exchange(message));
-  // Each time that the right had ended, it was asked for again.
-  expect(effects()).toBe(1);
-  expect(seen.admissions).toBeGreaterThanOrEqual(3);
-  const lost = new RuntimeError('STORE_FAILED', 'the claim is lost');
-  const late = fenceOf({ live: [false] });
-  const fence2: Fence = {
-    isLive: late.fence.isLive,
-    admit: async () => {
-      await late.fence.admit();
-      if (late.seen.looks > 0) throw lost;
-    },
-  };
-  expect(await faultOf(fenced(fence2, () => transport.exchange(message)))).toBe(lost);
-  expect(effects()).toBe(1);
-});
+test.each(ways)(
+  '$title receives a message once, and only while the right to send it is valid',
+  async (way) => {
+    const { transport, effects } = await way.open(createPool(2));
+    const { fence, seen } = fenceOf({ live: [false, false] });
+    await fenced(fence, () => transport.exchange(message));
+    // Each time that the right had ended, it was asked for again.
+    expect(effects()).toBe(1);
+    expect(seen.admissions).toBeGreaterThanOrEqual(3);
+    const lost = new RuntimeError('STORE_FAILED', 'the claim is lost');
+    const late = fenceOf({ live: [false] });
+    const fence2: Fence = {
+      isLive: late.fence.isLive,
+      admit: async () => {
+        await late.fence.admit();
+        if (late.seen.looks > 0) throw lost;
+      },
+    };
+    expect(await faultOf(fenced(fence2, () => transport.exchange(message)))).toBe(lost);
+    expect(effects()).toBe(1);
+  },
+);
 
 /** A transport whose exchanges take a turn, and which says what was started. */
 function openNoting(pool: Pool, concurrency = Number.POSITIVE_INFINITY) {
@@ -149,7 +152,7 @@ function openNoting(pool: Pool, concurrency = Number.POSITIVE_INFINITY) {
   return { transport: withPool(transport, { name: 'demo', concurrency }, pool), started };
 }
 
-test('whatever order calls wait and rights end in, nothing starts without an admission of its own', async () => {
+test('in any order of waits and expiries, nothing starts without its own admission', async () => {
   const call = fc.record({ refused: fc.nat(2), dead: fc.nat(3), isFenced: fc.boolean(), pauses: fc.nat(3) });
   await fc.assert(
     fc.asyncProperty(
@@ -179,7 +182,7 @@ test('whatever order calls wait and rights end in, nothing starts without an adm
   );
 });
 
-test('a store that takes long is not waited for in a slot', async () => {
+test('a slow store is not awaited in a slot', async () => {
   const pool = createPool(1);
   const { transport, started } = openNoting(pool);
   const slow = Promise.withResolvers<void>();
@@ -192,7 +195,7 @@ test('a store that takes long is not waited for in a slot', async () => {
   expect(started).toEqual(['passes', 'waits']);
 });
 
-test('a caller that gives up while the store takes long starts nothing', async () => {
+test('a caller that aborts during a slow store call starts nothing', async () => {
   const { transport, started } = openNoting(createPool(1));
   const slow = Promise.withResolvers<void>();
   const caller = new AbortController();
@@ -205,14 +208,14 @@ test('a caller that gives up while the store takes long starts nothing', async (
   expect(started).toEqual([]);
 });
 
-test('a right that always ends before the start is an error, not an endless try', async () => {
+test('a right that always ends before the start is an error, not an endless retry', async () => {
   const { transport, started } = openNoting(createPool(1));
   const fence: Fence = { admit: async () => {}, isLive: () => false };
   expect((await faultOf(fenced(fence, () => transport.exchange(message)))).code).toBe('STORE_FAILED');
   expect(started).toEqual([]);
 });
 
-test('work that nobody waits for has no fence', async () => {
+test('work without a caller has no fence', async () => {
   const { transport, started } = openNoting(createPool(1));
   const { fence, seen } = fenceOf({});
   await fenced(fence, () => unwatched(() => transport.exchange(message)));

@@ -28,7 +28,7 @@ function bindGreeted(said: string | readonly string[] = accepted, overrides: Par
 const calm = { firstDelayMs: 10, maxDelayMs: 20, circuitDeaths: 3, circuitPauseMs: 60_000 };
 
 describe.each(launchers)('a server that is greeted, through the %s launcher', (launcher) => {
-  test('hears the greeting first, once, whoever calls at the same time [PC-3-01@server PK-5-08@server]', async () => {
+  test('receives the greeting first and once, with any concurrent calls [PC-3-01@server PK-5-08@server]', async () => {
     const opened = await open(bindGreeted(), { launcher, greeting });
     const replies = await Promise.all([opened.call({ n: 1 }), opened.call({ n: 2 }), opened.call({ n: 3 })]);
     expect(replies).toEqual(['2', '3', '4']);
@@ -39,7 +39,7 @@ describe.each(launchers)('a server that is greeted, through the %s launcher', (l
     expect(allOf(opened.events, 'process.started')).toHaveLength(1);
   });
 
-  test('is greeted anew in every life, with ids from 1 [PC-3-10@server]', async () => {
+  test('is greeted again in every life, with ids from 1 [PC-3-10@server]', async () => {
     const opened = await open(bindGreeted(), { launcher, greeting });
     expect((await opened.fault({ die: 1 })).code).toBe('SERVER_EXIT');
     await opened.event('process.ended');
@@ -97,9 +97,9 @@ const refusals = [
   { title: 'is too long', said: 'long', fault: { code: 'OUTPUT_LIMIT' } },
 ];
 
-describe('a greeting whose answer', () => {
+describe('a greeting with an answer that', () => {
   test.each(refusals)(
-    '$title fails all that wait for it, and no request is sent',
+    '$title fails all callers that wait for it, and no request is sent',
     async ({ said, fault }) => {
       const opened = await open(bindGreeted(said), { greeting: said === 'long' ? greeting : impatient });
       const faults = await Promise.all([opened.fault({ n: 1 }), opened.fault({ n: 2 })]);
@@ -113,7 +113,7 @@ describe('a greeting whose answer', () => {
     },
   );
 
-  test('is no result is for the check to judge', async () => {
+  test('is not a result is left to the check', async () => {
     const lenient = await open(bindGreeted('bare'), { greeting });
     expect(await lenient.call({ n: 1 })).toBe('2');
     const check = (reply: Reply | RuntimeError) => (reply instanceof RuntimeError ? reply : undefined);
@@ -124,7 +124,7 @@ describe('a greeting whose answer', () => {
     });
   });
 
-  test('is an exit without a word on stderr promises none', async () => {
+  test('is an exit without stderr refers to none', async () => {
     const binding = bind('/bin/sh', { mode: 'server', args: ['-c', 'read -r line; exit 3'] });
     const { hint, details } = await (await open(binding, { greeting: impatient })).fault();
     expect([details['stage'], hint]).toEqual([
@@ -153,7 +153,7 @@ describe('a greeting whose answer', () => {
     expect(allOf(opened.events, 'circuit.opened').map(({ deaths }) => deaths)).toEqual([3]);
   });
 
-  test('is good is no good reply: a server that dies of every request opens the circuit', async () => {
+  test('is good is not a good reply: a server that dies of every request opens the circuit', async () => {
     const opened = await open(bindGreeted(accepted, { restart: calm }), { greeting });
     const codes: string[] = [];
     for (let call = 0; call < 4; call++) {
@@ -163,7 +163,7 @@ describe('a greeting whose answer', () => {
     expect(codes).toEqual([...Array(3).fill('SERVER_EXIT'), 'SERVER_CIRCUIT_OPEN']);
   });
 
-  test('takes longer than a call may is waited for, and the call has its own time after it [PC-3-03]', async () => {
+  test('takes longer than a call may is awaited, and the call has its own time after it [PC-3-03]', async () => {
     const opened = await open(bindGreeted([accepted, '0.9']), { greeting });
     const limit = { method: 'execute', timeoutMs: 500 };
     const answered = opened.transport.exchange({ ...limit, body: '{"args":{"n":1}}' });
@@ -176,7 +176,7 @@ describe('a greeting whose answer', () => {
     });
   });
 
-  test('is given up by one caller is still heard for the others', async () => {
+  test('one caller aborts still serves the others', async () => {
     const opened = await open(bindGreeted([accepted, '0.3']), { greeting });
     const caller = new AbortController();
     const givenUp = opened.fault({ n: 1 }, caller.signal);
@@ -198,7 +198,7 @@ describe('a greeting whose answer', () => {
 });
 
 describe('a server with a greeting', () => {
-  test('that cannot be started says at which stage', async () => {
+  test('that cannot be started names its stage', async () => {
     const binding = bind('./no-such-program', { mode: 'server' });
     const [greeted, bare] = [await open(binding, { greeting }), await open(binding)];
     expect(toFault(await greeted.fault())).toMatchObject({
@@ -221,7 +221,7 @@ describe('a server with a greeting', () => {
     expect(allOf(opened.events, 'process.started')).toHaveLength(2);
   });
 
-  test('is greeted by warm(), before anybody calls', async () => {
+  test('is greeted by warm(), before any call', async () => {
     const opened = await open(bindGreeted(), { greeting });
     opened.transport.warm();
     await opened.event('stderr');

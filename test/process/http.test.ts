@@ -102,7 +102,7 @@ test.each([301, 302, 307, 308])('a %d is a reply too, and is not followed', asyn
   expect(heard.map(({ path }) => path)).toEqual(['/hook']);
 });
 
-test('what a URL has of credentials goes into a header, unless the endpoint has one', async () => {
+test('credentials of a URL go into a header, unless the endpoint has one', async () => {
   const { port, heard } = await serve(endsWith(200));
   const url = `http://an%20n:p%3Aw@127.0.0.1:${port}/hook?key=1`;
   await open(port, { url }).exchange(message);
@@ -118,7 +118,7 @@ test('a body of exactly the limit is read', async () => {
   expect(textOf(await open(port).exchange(message))).toBe('x'.repeat(1000));
 });
 
-test('a body beyond the limit, however long it goes on, is OUTPUT_LIMIT', async () => {
+test('a body beyond the limit, however long, is OUTPUT_LIMIT', async () => {
   const { port } = await serve((response) => {
     response.write('x'.repeat(1001));
   });
@@ -138,7 +138,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-test('no connection is PROCESS_START, which shows neither credentials nor query', async () => {
+test('a refused connection is PROCESS_START, which shows neither credentials nor query', async () => {
   const port = await closedPort();
   const url = `http://ann:secret@127.0.0.1:${port}/hook?token=secret#secret`;
   const fault = await faultOf(open(port, { url, headers: { 'x-key': 'secret' } }).exchange(message));
@@ -201,7 +201,7 @@ test.each(unsendable)(
   },
 );
 
-test('a caller that gives up is ABORTED at once, and the connection with it', async () => {
+test('a caller’s abort is ABORTED at once, and closes the connection', async () => {
   const gone = Promise.withResolvers<void>();
   const { port, asked } = await serve((response) => void response.on('close', gone.resolve));
   const caller = new AbortController();
@@ -212,7 +212,7 @@ test('a caller that gives up is ABORTED at once, and the connection with it', as
   await gone.promise;
 });
 
-test('close() ends what is under way, and what comes after it is RUNTIME_CLOSED', async () => {
+test('close() ends exchanges in progress, and later ones are RUNTIME_CLOSED', async () => {
   const gone = Promise.withResolvers<void>();
   const { port, heard, asked } = await serve((response) => void response.on('close', gone.resolve));
   const transport = open(port);
@@ -225,7 +225,7 @@ test('close() ends what is under way, and what comes after it is RUNTIME_CLOSED'
   expect(heard).toHaveLength(1);
 });
 
-test('exchanges wait for a slot of the pool, and warm() asks for nothing', async () => {
+test('exchanges wait for a slot of the pool, and warm() sends nothing', async () => {
   const { port, heard } = await serve(endsWith(200));
   const pool = createPool(1);
   const transport = open(port, {}, pool);

@@ -27,7 +27,7 @@ const plans = launchers.flatMap((launcher) =>
 );
 
 test.concurrent.for(plans)(
-  'a host with an idle $kind ends after $calls calls, closed: $isClosed, $launcher launcher',
+  'a host with an idle $kind exits after $calls calls, closed: $isClosed, $launcher launcher',
   // Of this test: the global one belongs to whichever runs beside it.
   async ({ kind: _, ...plan }, { expect, onTestFinished }) => {
     const host = spawn(process.execPath, [join(import.meta.dirname, 'returns.ts'), JSON.stringify(plan)], {

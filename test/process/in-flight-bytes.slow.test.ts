@@ -18,7 +18,7 @@ async function askAll(calls: number, line: string, body: string, inFlight: InFli
   return Object.groupBy(await Promise.all(Array.from({ length: calls }, ask)), (told) => told);
 }
 
-test('60 requests of 20 MB stay within the room, and none is lost [DS-LIM-12@oneshot]', async () => {
+test('60 requests of 20 MB stay within the limit, and none is lost [DS-LIM-12@oneshot]', async () => {
   const inFlight = new InFlightBytes(cap);
   const told = await askAll(60, 'wc -c', 'x'.repeat(20 * MIB), inFlight);
   expect(Object.keys(told)).toEqual([`${20 * MIB + 1}`]);

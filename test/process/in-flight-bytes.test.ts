@@ -15,7 +15,7 @@ function held() {
   return { work: () => promise, end: resolve };
 }
 
-test('requests start in turn, and a short one does not overtake a long one', async () => {
+test('requests start in order, and a short one does not overtake a long one', async () => {
   const room = new InFlightBytes(10);
   const begun: string[] = [];
   const first = held();
@@ -33,7 +33,7 @@ test('requests start in turn, and a short one does not overtake a long one', asy
   expect(begun).toEqual(['first', 'long', 'short']);
 });
 
-test('one that is larger than all the room runs alone', async () => {
+test('a request larger than the limit runs alone', async () => {
   const room = new InFlightBytes(10);
   const [large, other] = [held(), held()];
   const runs = [runIn(room, 100, large.work), runIn(room, 1, other.work)];
@@ -45,7 +45,7 @@ test('one that is larger than all the room runs alone', async () => {
   expect(takeRoom(room, 10)).toBe(true);
 });
 
-test('who gives up leaves the queue to those behind', async () => {
+test('an aborted request leaves the queue to the next ones', async () => {
   const room = new InFlightBytes(10);
   const first = held();
   const leaving = new AbortController();
@@ -65,7 +65,7 @@ test('who gives up leaves the queue to those behind', async () => {
   expect(takeRoom(room, 10)).toBe(true);
 });
 
-test('the oldest output is always read, the others while there is room', () => {
+test('the oldest output is always read, and others while there is room', () => {
   const room = new InFlightBytes(100);
   const reading = new Set<string>();
   const open = (name: string) => {
@@ -97,7 +97,7 @@ test('the oldest output is always read, the others while there is room', () => {
   expect(takeRoom(room, 100)).toBe(true);
 });
 
-test('whatever comes, all of it ends, and never is more taken than there is but by one alone', async () => {
+test('in any sequence every request ends, and only a single one ever exceeds the limit', async () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(sizes, async (all) => {

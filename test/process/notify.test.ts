@@ -42,7 +42,7 @@ describe('a notification', () => {
     );
   });
 
-  test('stands among the requests in the order in which they came [PC-4-07@server]', async () => {
+  test('keeps its place among the requests [PC-4-07@server]', async () => {
     const opened = await open(bindGreeted(), { greeting });
     const sent = [tell(opened, note(1)), opened.call({ n: 2 }), tell(opened, note(3))];
     await Promise.all(sent);
@@ -53,7 +53,7 @@ describe('a notification', () => {
     );
   });
 
-  test('that is answered with a null id disturbs no request [PC-4-02@server]', async () => {
+  test('that is answered with a null id affects no request [PC-4-02@server]', async () => {
     const opened = await open(bindGreeted(), { greeting });
     const answered = opened.call({ n: 1 });
     await tell(opened, note(2));
@@ -81,14 +81,14 @@ describe('a notification', () => {
     expect(stderrOf(opened.events)).toBe(hello + noted(1));
   });
 
-  test('goes to one of several instances, always the same', async () => {
+  test('always goes to the same one of several instances', async () => {
     const opened = await open(bindGreeted({ instances: 3 }), { greeting });
     for (const n of [1, 2, 3]) await tell(opened, note(n));
     await opened.transport.close();
     expect(stderrOf(opened.events)).toBe(hello + noted(1) + noted(2) + noted(3));
   });
 
-  test('is nothing that a one-shot process can be sent', async () => {
+  test('cannot be sent to a one-shot process', async () => {
     const { transport } = await open(bind('hang.sh'));
     expect(transport.notify).toBeUndefined();
   });
@@ -97,7 +97,7 @@ describe('a notification', () => {
 describe('a notification fails', () => {
   const big = { method: 'hook.event', body: JSON.stringify({ text: 'x'.repeat(100_000) }) };
 
-  test('as PROCESS_TIMEOUT when nobody reads it, and what was not begun is taken back', async () => {
+  test('as PROCESS_TIMEOUT when nobody reads it, and an unsent one is withdrawn', async () => {
     const opened = await open(bindServer('never-reads', { maxOutputBytes: 150_000 }));
     const brief = { ...big, timeoutMs: 300 };
     const faults = await Promise.all([faultOf(tell(opened, brief)), faultOf(tell(opened, brief))]);
@@ -126,7 +126,7 @@ describe('a notification fails', () => {
     expect((await Promise.all(unread)).map(({ code }) => code)).toEqual(['SERVER_EXIT', 'SERVER_EXIT']);
   });
 
-  test('with the error of the greeting, stage and all', async () => {
+  test('with the error of the greeting and its stage', async () => {
     const opened = await open(bind('wants-greeting', { mode: 'server', args: ['dies'] }), { greeting });
     expect(await faultOf(tell(opened, note(1)))).toMatchObject({
       code: 'SERVER_EXIT',
@@ -134,7 +134,7 @@ describe('a notification fails', () => {
     });
   });
 
-  test('as ABORTED for a caller that gave up before, and nothing is started', async () => {
+  test('as ABORTED if the caller aborted before, and nothing is started', async () => {
     const opened = await open(bindQuick());
     expect((await faultOf(tell(opened, note(1), AbortSignal.abort()))).code).toBe('ABORTED');
     await opened.transport.close();
@@ -148,7 +148,7 @@ describe('a notification fails', () => {
     expect(opened.events).toEqual([]);
   });
 
-  test('as SERVER_CIRCUIT_OPEN, and the one that tries afterwards neither closes nor opens it', async () => {
+  test('as SERVER_CIRCUIT_OPEN, and the trial afterwards neither closes nor opens it', async () => {
     const restart = { firstDelayMs: 10, maxDelayMs: 20, circuitDeaths: 2, circuitPauseMs: 300 };
     const opened = await open(bindQuick({ restart }));
     for (const _ of [1, 2]) await opened.fault({ die: 7 });

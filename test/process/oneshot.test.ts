@@ -35,14 +35,14 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     );
   });
 
-  test('writes the body as it is, one newline, and the end [PK-2-10@oneshot]', async () => {
+  test('writes the body unchanged, one newline, and the end [PK-2-10@oneshot]', async () => {
     const { transport } = await open(bind('print-stdin'));
     const body = '{"args":{"text":"<b>&grün ☂ \\" / \\u2028","n":12345678901234567890}}';
     const reply = await transport.exchange({ method: 'execute', body });
     expect(JSON.parse(textOf(reply)).result).toBe(`${body}\n`);
   });
 
-  test('ends the body with what the message says, if anything', async () => {
+  test('ends the body with the terminator of the message, if any', async () => {
     const { transport } = await open(bind('print-stdin'));
     const seen: unknown[] = [];
     for (const [body, ending] of [
@@ -57,7 +57,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(seen).toEqual(['{"n":1}\n', '{"n":1}', '']);
   });
 
-  test('adds variables to one exchange, takes others away, and leaves the next one alone', async () => {
+  test('adds variables to one exchange, removes others, and leaves the next one alone', async () => {
     const env = { ...bind('print-env').env, KEPT: 'old', CHANGED: 'old', GONE: 'old' };
     const { transport } = await open(bind('print-env', { env }));
     const ask = async (changes?: Record<string, string | undefined>) => {
@@ -75,7 +75,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(await ask()).toEqual({ ...env, SIGNALBOX_OWNER });
   });
 
-  test('gives the whole of stdout, and stderr and the end beside it', async () => {
+  test('gives the whole of stdout, with stderr and the exit', async () => {
     const { transport } = await open(bind('/bin/sh', { args: ['-c', 'echo a; echo b >&2; echo c; exit 4'] }));
     const reply = await transport.exchange({ method: 'execute', body: '{}' });
     const stdout = Buffer.from('a\nc\n');
@@ -86,7 +86,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     { title: 'never reads it', command: 'never-reads.sh', args: [] },
     { title: 'closes stdin', command: '/bin/sh', args: ['-c', 'exec 0<&-; sleep 0.1; echo unread'] },
     { title: 'reads three bytes of it', command: '/bin/sh', args: ['-c', 'head -c 3; echo unread'] },
-  ])('takes the answer of a child that, of 1 MiB, $title [PK-2-11@oneshot]', async ({ command, args }) => {
+  ])('accepts the answer of a child that, of 1 MiB, $title [PK-2-11@oneshot]', async ({ command, args }) => {
     const { call } = await open(bind(command, { args }));
     expect(await call({ text: 'x'.repeat(1024 * 1024) })).toContain('unread');
   });
@@ -159,7 +159,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(await event('process.ended')).toMatchObject({ exitCode: null, signal: 'SIGTERM' });
   });
 
-  test('takes the reply at the exit, though a grandchild holds stdout [PK-2-31@oneshot PK-2-32@oneshot]', async () => {
+  test('takes the reply at the exit although a grandchild holds stdout [PK-2-31@oneshot PK-2-32@oneshot]', async () => {
     const { call, events } = await open(bind('grandchild-holds-stdout.sh', { leftovers: 'keep' }));
     expect(await call()).toBe(good);
     const grandchild = numberAfter('child', stderrOf(events));
@@ -179,7 +179,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     },
   );
 
-  test('lets what is left of the group live where the binding says so [PK-2-34@oneshot]', async () => {
+  test('keeps the rest of the group alive if the binding says so [PK-2-34@oneshot]', async () => {
     const { call, transport, events } = await open(bind('grandchild-quiet.sh', { leftovers: 'keep' }));
     expect(await call()).toBe(good);
     await transport.close();
@@ -200,7 +200,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     process.kill(grandchild, 'SIGKILL');
   });
 
-  test('gives up at once when the caller does, and ends the process [DS-PROC-10@oneshot]', async () => {
+  test('aborts at once when the caller does, and ends the process [DS-PROC-10@oneshot]', async () => {
     const { fault, event } = await open(bind('hang.sh'));
     const caller = new AbortController();
     const given = fault({}, caller.signal);
@@ -215,7 +215,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(await event('process.ended')).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  test('close() gives up the calls underway and ends their processes', async () => {
+  test('close() aborts the calls in progress and ends their processes', async () => {
     const { fault, transport, event, events } = await open(bind('hang-with-child.sh'));
     const given = Promise.all([fault(), fault()]);
     await event('stderr', 1);
@@ -228,14 +228,14 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     await until(() => !children.some(isRunning), 'end of the children');
   });
 
-  test('many calls at once do not mix their replies', async () => {
+  test('concurrent calls do not mix their replies', async () => {
     const { call } = await open(bind('echo-args'));
     const asked = Array.from({ length: 40 }, (_, index) => ({ index, filler: 'x'.repeat(index * 500) }));
     const replies = await Promise.all(asked.map((args) => call(args)));
     expect(replies.map((text) => JSON.parse(text).result)).toEqual(asked);
   });
 
-  test('a reply is whole, though this process is too busy to read it in time', async () => {
+  test('a reply is complete although this process is too busy to read it in time', async () => {
     const busy = (event: RuntimeEvent) => {
       // Ends of processes are found out together, so the last is told before its output was read.
       if (event.type === 'stderr') blockFor(250);
@@ -258,13 +258,13 @@ function blockFor(ms: number): void {
 }
 
 describe('one-shot', () => {
-  test('tells of a signal that ended the process', async () => {
+  test('reports the signal that ended the process', async () => {
     const { transport } = await openWith(bind('killed-after-reply.sh'));
     const reply = await transport.exchange({ method: 'execute', body: '{}' });
     expect(reply).toMatchObject({ via: 'process', exitCode: null, signal: 'SIGKILL' });
   });
 
-  test('answers PROCESS_TIMEOUT after timeoutMs, with what stderr said until then [PK-2-21@oneshot PK-2-14@oneshot PK-2-15@oneshot]', async () => {
+  test('answers PROCESS_TIMEOUT after timeoutMs, with the stderr until then [PK-2-21@oneshot PK-2-14@oneshot PK-2-15@oneshot]', async () => {
     const script = 'echo waiting >&2; echo for the lock >&2; exec sleep 60';
     const { fault } = await openWith(bind('/bin/sh', { args: ['-c', script], timeoutMs: 400 }));
     expect(toFault(await fault())).toEqual({
@@ -278,7 +278,7 @@ describe('one-shot', () => {
   test.each([
     { title: 'shorter', timeoutMs: 60_000, own: 300 },
     { title: 'longer', timeoutMs: 100, own: 300 },
-  ])('a message’s own limit counts, though $title than the binding’s', async ({ timeoutMs, own }) => {
+  ])('a message’s own limit applies, though $title than the binding’s', async ({ timeoutMs, own }) => {
     const { transport } = await openWith(bind('hang.sh', { timeoutMs }));
     const fault = await faultOf(transport.exchange({ method: 'call', body: '', timeoutMs: own }));
     expect(fault).toMatchObject({
@@ -304,7 +304,7 @@ describe('one-shot', () => {
     await until(() => stderrOf(events).includes('cleaned up\n'), 'last words');
   });
 
-  test('close() waits for the end of what a timed-out call left', async () => {
+  test('close() waits for the end of processes that a timed-out call left', async () => {
     const { fault, events, transport } = await openWith(bind('hang-ignoring-term.sh', { timeoutMs: 400 }));
     const { message } = await fault();
     await transport.close();
@@ -332,13 +332,13 @@ describe('one-shot', () => {
     expect(await call()).toBe('x'.repeat(bytes));
   });
 
-  test('one byte over the limit, written and gone at once, is OUTPUT_LIMIT [PK-2-27@oneshot]', async () => {
+  test('one byte over the limit, written right before the exit, is OUTPUT_LIMIT [PK-2-27@oneshot]', async () => {
     const script = `printf '%01001d' 0`;
     const { fault } = await openWith(bind('/bin/sh', { args: ['-c', script], maxOutputBytes: 1000 }));
     expect((await fault()).code).toBe('OUTPUT_LIMIT');
   });
 
-  test('what a grandchild adds beyond the limit after the exit is OUTPUT_LIMIT too [PK-2-27@oneshot]', async () => {
+  test('output of a grandchild beyond the limit after the exit is OUTPUT_LIMIT too [PK-2-27@oneshot]', async () => {
     const script = `(sleep 0.1; printf '%01000d' 0) & printf x`;
     const { fault } = await openWith(
       bind('/bin/sh', { args: ['-c', script], maxOutputBytes: 1000, drainMs: 10_000 }),
@@ -347,7 +347,7 @@ describe('one-shot', () => {
   });
 
   test.each(['flood-stderr.sh', 'flood-stderr-one-line.sh', 'flood-stderr-short-lines.sh'])(
-    'is not held up by 64 MiB on stderr: %s [PK-2-12@oneshot]',
+    'is not delayed by 64 MiB on stderr: %s [PK-2-12@oneshot]',
     async (command) => {
       const { call, transport, events } = await openWith(bind(command));
       expect(JSON.parse(await call()).result).toBe('after the flood');
@@ -366,7 +366,7 @@ describe('one-shot', () => {
     },
   );
 
-  test('tells stderr line by line under the entry’s name [PK-2-13@oneshot]', async () => {
+  test('reports stderr line by line under the entry’s name [PK-2-13@oneshot]', async () => {
     const script = `printf 'one\\r\\n\\ntwo' >&2; sleep 0.1; printf ' and a half\\nno newline' >&2; echo '{}'`;
     const { call, transport, events } = await openWith(bind('/bin/sh', { args: ['-c', script] }));
     await call();
@@ -389,13 +389,13 @@ describe('one-shot', () => {
     expect(reply).toMatchObject({ exitCode: 5, stderr: tail });
   });
 
-  test('reads what the grandchild still says within the short grace', async () => {
+  test('reads what the grandchild writes within the short grace', async () => {
     const script = `(sleep 0.2; printf ', "late": 1}') & printf '{"result": 1'`;
     const { call } = await openWith(bind('/bin/sh', { args: ['-c', script], drainMs: 10_000 }));
     expect(await call()).toBe('{"result": 1, "late": 1}');
   });
 
-  test('starts nothing for a caller that has given up already', async () => {
+  test('starts nothing for a caller that has already aborted', async () => {
     const { fault, events } = await openWith(bind('hang.sh'));
     expect((await fault({}, AbortSignal.abort())).code).toBe('ABORTED');
     expect(events).toEqual([]);
@@ -421,13 +421,13 @@ describe('one-shot', () => {
   });
 });
 
-test('a line of a one-shot process is never anybody’s noise', async () => {
+test('a line of a one-shot process never counts as noise', async () => {
   const { call, events } = await openWith(bind('banner.sh'));
   await call();
   expect(dropped(events)).toEqual([]);
 });
 
-test('this process may end while its children live, and takes them along', async () => {
+test('this process may end while its children live, and ends them', async () => {
   const { call, transport } = await openWith(
     bind(process.execPath, { args: [fixture('../../process/quits.ts')] }),
   );

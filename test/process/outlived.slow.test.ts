@@ -77,7 +77,7 @@ const ends = launchers.flatMap((launcher) =>
 );
 
 test.each(ends)(
-  'nothing outlives a host that $signal ends: $launcher launcher',
+  'no process outlives a host that $signal ends: $launcher launcher',
   async ({ launcher, signal }) => {
     const { said, kill } = await startHost({ launcher }, 'parent');
     await kill(signal);
@@ -92,7 +92,7 @@ test.each(launchers)('no server outlives a killed host: %s launcher', async (lau
   await expectGone(numberAfter('parent', said()), numberAfter('child', said()));
 });
 
-test.each(launchers)('nothing outlives a worker thread that is ended: %s launcher', async (launcher) => {
+test.each(launchers)('no process outlives a terminated worker thread: %s launcher', async (launcher) => {
   const { child, said } = await startHost({ launcher, thread: 'worker' }, 'parent');
   child.stdin?.write('now\n');
   await until(() => said().includes('terminated'), 'end of the worker');
@@ -101,7 +101,7 @@ test.each(launchers)('nothing outlives a worker thread that is ended: %s launche
 });
 
 test.each(launchers)(
-  'nothing outlives a host that is killed in the middle of eight starts: %s launcher',
+  'no process outlives a host that is killed in the middle of eight starts: %s launcher',
   async (launcher) => {
     for (const afterMs of [0, 1, 2, 3, 5, 8, 13, 21]) {
       const host = spawn(process.execPath, [starter, launcher], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -116,14 +116,14 @@ test.each(launchers)(
   },
 );
 
-test('what a killed host leaves running is asked by SIGTERM first', async () => {
+test('processes of a killed host get SIGTERM first', async () => {
   const { said, kill } = await startHost({ command: 'obeys-term.sh' }, 'ready');
   await kill('SIGKILL');
   await expectGone(numberAfter('ready', said()));
   expect(readFileSync(join(tmpdir(), 'asked'), 'utf8')).toBe('asked\n');
 });
 
-test('what a finished child left behind outlives a killed host where it is to be kept, and only there', async () => {
+test('a finished child’s leftovers outlive a killed host only if the entry keeps them', async () => {
   const kept = await startHost({ command: 'grandchild-quiet.sh', leftovers: 'keep' }, 'answered');
   const running = await startHost({ leftovers: 'keep' }, 'parent');
   await kept.kill('SIGKILL');
@@ -134,7 +134,7 @@ test('what a finished child left behind outlives a killed host where it is to be
   process.kill(left, 'SIGKILL');
 });
 
-test('a watcher that somebody killed is replaced, and hears of what runs', async () => {
+test('a killed watcher is replaced, and learns what runs', async () => {
   const { child, said, kill } = await startHost({}, 'parent');
   const [first = 0] = watchersOf(child.pid);
   process.kill(first, 'SIGKILL');
@@ -155,7 +155,7 @@ test('one watcher serves all transports of a thread, and ends with the last of t
   expect(watchersOf(process.pid)).toEqual([]);
 });
 
-test('what has ended by its owner’s word is left alone, and so is what is not there', async () => {
+test('processes that their owner ended, and missing ones, are left alone', async () => {
   const watcher = startWatcher(() => {});
   const children = [0, 1].map(() => spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }));
   const [ended, running] = children.map(({ pid = 0 }) => pid);
@@ -168,17 +168,20 @@ test('what has ended by its owner’s word is left alone, and so is what is not 
   process.kill(ended ?? 0, 'SIGKILL');
 });
 
-test.runIf(process.platform === 'linux')('a process of which only the start was told is found', async () => {
-  const watcher = startWatcher(() => {});
-  const child = spawn('cat', { detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
-  await once(child, 'spawn');
-  watcher.add(describeStart(readlinkSync(`/proc/${child.pid}/fd/1`)));
-  await watcher.close();
-  await expectGone(child.pid ?? 0);
-});
+test.runIf(process.platform === 'linux')(
+  'a process of which only the start was reported is found',
+  async () => {
+    const watcher = startWatcher(() => {});
+    const child = spawn('cat', { detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
+    await once(child, 'spawn');
+    watcher.add(describeStart(readlinkSync(`/proc/${child.pid}/fd/1`)));
+    await watcher.close();
+    await expectGone(child.pid ?? 0);
+  },
+);
 
 test.runIf(process.platform === 'linux')(
-  'several processes of which only the start was told are found',
+  'several processes of which only the start was reported are found',
   async () => {
     const watcher = startWatcher(() => {});
     const children = Array.from({ length: 5 }, () =>
@@ -192,7 +195,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('of a group whose leader is gone the rest is ended, and nobody who has its number since', async () => {
+test('the rest of a group without its leader is ended, and no later process with its number', async () => {
   const watcher = startWatcher(() => {});
   const leader = spawn('/bin/sh', ['-c', 'sleep 60 & echo $!'], {
     detached: true,
@@ -207,7 +210,7 @@ test('of a group whose leader is gone the rest is ended, and nobody who has its 
   stranger.kill('SIGKILL');
 });
 
-test('the loss of a watcher is told once', async () => {
+test('the loss of a watcher is reported once', async () => {
   const losses: string[] = [];
   const watcher = startWatcher((reason) => losses.push(reason));
   await until(() => watchersOf(process.pid).length === 1, 'watcher');

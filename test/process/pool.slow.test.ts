@@ -32,7 +32,7 @@ function openManual() {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('no more exchanges run at once than the pool has slots', async () => {
+test('no more exchanges run concurrently than the pool has slots', async () => {
   const { transport, running, end } = openManual();
   const behind = withPool(transport, bind('hang.sh'), createPool(2));
   const all = Promise.all([1, 2, 3, 4, 5].map(() => behind.exchange(message)));
@@ -46,7 +46,7 @@ test('no more exchanges run at once than the pool has slots', async () => {
   expect(await all).toEqual(Array(5).fill(reply));
 });
 
-test('a slot that is free is taken in the same turn, and given back when the exchange ends', async () => {
+test('a free slot is taken in the same turn, and released when the exchange ends', async () => {
   const { transport, running, end } = openManual();
   const pool = createPool(2);
   const behind = withPool(transport, bind('hang.sh'), pool);
@@ -61,7 +61,7 @@ test('a slot that is free is taken in the same turn, and given back when the exc
   await Promise.all(first);
 });
 
-test('nobody takes a slot past those who wait', async () => {
+test('no exchange takes a slot ahead of waiting ones', async () => {
   const pool = createPool(2);
   const order: number[] = [];
   const doors = [0, 1, 2, 3, 4, 5].map(() => Promise.withResolvers<Reply>());
@@ -91,7 +91,7 @@ test('nobody takes a slot past those who wait', async () => {
   expect(order).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('100,000 exchanges, some given up while they wait, never take more slots than there are, and lose none', async () => {
+test('100,000 exchanges, some aborted while they wait, never exceed the slots, and lose none', async () => {
   const [slots, own] = [7, 3];
   const pool = createPool(slots);
   const counts = { running: 0, narrow: 0, mostRunning: 0, mostNarrow: 0 };
@@ -144,7 +144,7 @@ test('100,000 exchanges, some given up while they wait, never take more slots th
   expect(pool.take()).toBe(false);
 });
 
-test('an entry’s own limit holds inside a larger pool, and leaves the others their slots', async () => {
+test('an entry’s own limit applies inside a larger pool, and leaves the others their slots', async () => {
   const pool = createPool(3);
   const [narrow, wide] = [openManual(), openManual()];
   const one = withPool(narrow.transport, bind('hang.sh', { concurrency: 1 }), pool);
@@ -162,7 +162,7 @@ test('an entry’s own limit holds inside a larger pool, and leaves the others t
   expect(await Promise.all(asked)).toEqual(Array(6).fill(reply));
 });
 
-test('an entry that finds the pool full keeps none of its own slots by that', async () => {
+test('an entry that finds the pool full holds none of its own slots', async () => {
   const pool = createPool(2);
   const [narrow, wide] = [openManual(), openManual()];
   const one = withPool(narrow.transport, bind('hang.sh', { concurrency: 1 }), pool);
@@ -179,7 +179,7 @@ test('an entry that finds the pool full keeps none of its own slots by that', as
   expect(await again).toBe(reply);
 });
 
-test('a failed exchange gives its slots back', async () => {
+test('a failed exchange releases its slots', async () => {
   const { transport, end } = openManual();
   const behind = withPool(transport, bind('hang.sh', { concurrency: 1 }), createPool(1));
   const first = behind.exchange(message);
@@ -199,7 +199,7 @@ const waits = [
 ];
 
 test.each(waits)(
-  'a caller that gives up while it waits $title leaves the queue',
+  'a caller that aborts while it waits $title leaves the queue',
   async ({ concurrency, slots }) => {
     const { transport, running, end } = openManual();
     const behind = withPool(transport, bind('hang.sh', { concurrency }), createPool(slots));
@@ -218,7 +218,7 @@ test.each(waits)(
   },
 );
 
-test('a caller that gave up before gets no slot', async () => {
+test('a caller that aborted before gets no slot', async () => {
   const { transport, running } = openManual();
   const behind = withPool(transport, bind('hang.sh'), createPool(1));
   expect((await faultOf(behind.exchange(message, AbortSignal.abort()))).code).toBe('ABORTED');
@@ -241,7 +241,7 @@ test.each(bounds)('$title', async ({ on, title, slots, own }) => {
   expect(readOverlap(file)).toEqual({ calls: calls.length, most: 2 });
 });
 
-test('a one-shot caller that gives up while queued starts no process', async () => {
+test('a one-shot caller that aborts while queued starts no process', async () => {
   const pool = createPool(1);
   const { call, fault, events } = await open(bind('slow-allow'), { pool });
   const caller = new AbortController();
@@ -254,7 +254,7 @@ test('a one-shot caller that gives up while queued starts no process', async () 
   expect(allOf(events, 'process.started')).toHaveLength(1);
 });
 
-test('a timed-out exchange gives its slot back while its process still dies', async () => {
+test('a timed-out exchange releases its slot while its process still dies', async () => {
   const pool = createPool(1);
   const hanging = await open(bind('hang-ignoring-term.sh', { timeoutMs: 300, graceMs: 1_000 }), { pool });
   const quick = await open(bind('never-reads.sh'), { pool });
@@ -264,7 +264,7 @@ test('a timed-out exchange gives its slot back while its process still dies', as
   expect(allOf(hanging.events, 'process.ended')).toEqual([]);
 });
 
-test('a chain of exchanges comes to an end with one slot [DS-PROC-09@oneshot]', async () => {
+test('a chain of nested exchanges completes with one slot [DS-PROC-09@oneshot]', async () => {
   const pool = createPool(1);
   const { call } = await open(bind('print-stdin'), { pool });
   let text = 'start';

@@ -12,7 +12,7 @@ function countCodes(faults: readonly { readonly code: string }[]): Record<string
   );
 }
 
-describe('thousands of requests at once', () => {
+describe('thousands of concurrent requests', () => {
   test('each get their own reply', async () => {
     const { call, events } = await open(bindQuick());
     const replies = await Promise.all(many(3_000).map((n) => call({ n })));
@@ -39,7 +39,7 @@ describe('thousands of requests at once', () => {
     expect(counts).toEqual(many(400).map((n) => n + 1));
   });
 
-  test('are all given up with one signal, and leave nothing behind [PK-5-38@server]', async () => {
+  test('are all aborted with one signal, and leave nothing behind [PK-5-38@server]', async () => {
     const { call, fault, events } = await open(bindQuick());
     await call({ n: 0 });
     const caller = new AbortController();
@@ -57,7 +57,7 @@ describe('thousands of requests at once', () => {
     expect(dropped(events)).toEqual([]);
   });
 
-  test('leave no limit and no listener behind once they are answered', async () => {
+  test('leave no timer and no listener behind once they are answered', async () => {
     const { call } = await open(bindQuick());
     await call({ n: 0 });
     const cleared = vi.spyOn(DeadlineList.prototype, 'clear');
@@ -70,7 +70,7 @@ describe('thousands of requests at once', () => {
     expect(cleared).toHaveBeenCalledTimes(200);
   });
 
-  test('are not sent when they are given up in the turn in which they were made', async () => {
+  test('are not sent if they are aborted in the same turn', async () => {
     const { call, fault } = await open(bindQuick());
     await call({ n: 0 });
     const caller = new AbortController();
@@ -80,7 +80,7 @@ describe('thousands of requests at once', () => {
     expect(JSON.parse(await call({ pid: 0 })).count).toBe(2);
   });
 
-  test('all time out, and disturb no later call', async () => {
+  test('all time out, and affect no later call', async () => {
     const { call, fault } = await open(bindQuick({ timeoutMs: 1_500 }));
     await call({ n: 0 });
     const faults = await Promise.all(many(2_000).map(() => fault({ silent: 1 })));
@@ -88,7 +88,7 @@ describe('thousands of requests at once', () => {
     expect(await call({ n: 1 })).toBe('{"n":1}');
   });
 
-  test('all fail with the server that dies, and later ones are answered by the next', async () => {
+  test('all fail with the server that dies, and the next server answers later ones', async () => {
     const { call, fault, events } = await open(bindQuick());
     await call({ n: 0 });
     const lost = many(1_000).map(() => fault({ silent: 1 }));
@@ -116,8 +116,8 @@ describe('thousands of requests at once', () => {
   });
 });
 
-describe('a time limit of the message’s own', () => {
-  test.each(many(3).map((n) => 200 + 100 * n))('of %d ms holds beside others', async (timeoutMs) => {
+describe('a time limit of a message', () => {
+  test.each(many(3).map((n) => 200 + 100 * n))('of %d ms applies beside others', async (timeoutMs) => {
     const { transport, call } = await open(bindQuick());
     await call({ n: 0 });
     const long = new AbortController();

@@ -8,7 +8,7 @@ const silent =
 const standard = 'Raise timeout_ms, or find out what the process waits for.';
 const asServer = { mode: 'server', timeoutMs: 1_000 } as const;
 
-describe('a server that does not answer is told from one that is slow', () => {
+describe('a server that does not answer is distinguished from a slow one', () => {
   test.each([
     {
       title: 'a server that never flushes',
@@ -40,13 +40,13 @@ describe('a server that does not answer is told from one that is slow', () => {
     expect({ code: error.code, hint: error.hint }).toEqual({ code, hint });
   });
 
-  test('one that has answered before is slow, and nothing else is said', async () => {
+  test('a server that has answered before is slow, and gets no further hint', async () => {
     const { call, fault } = await open(bindPuppet({ timeoutMs: 1_000 }));
     await call({ write: '{"jsonrpc":"2.0","id":%ID,"result":1}\n' });
     expect((await fault({ ms: 3_000 })).hint).toBe(standard);
   });
 
-  test('a dialect that has servers only is not told of one-shot scripts', async () => {
+  test('a dialect that only has servers gets no hint about one-shot scripts', async () => {
     const greeting = {
       message: { method: 'hook.hello', body: '{}', timeoutMs: 1_000 },
       check: (reply: Reply | RuntimeError) => (reply instanceof RuntimeError ? reply : undefined),
@@ -58,7 +58,7 @@ describe('a server that does not answer is told from one that is slow', () => {
 });
 
 describe.each(launchers)('a one-shot process through the %s launcher', (launcher) => {
-  test('that has written its reply and lives on is told so', async () => {
+  test('that has written its reply and lives on gets a hint', async () => {
     const { fault } = await open(bind('hang-after-reply.sh', { timeoutMs: 1_000 }), { launcher });
     const { code, hint } = await fault();
     expect({ code, hint }).toEqual({
@@ -67,7 +67,7 @@ describe.each(launchers)('a one-shot process through the %s launcher', (launcher
     });
   });
 
-  test('that has written nothing is not', async () => {
+  test('that has written nothing gets none', async () => {
     const { fault } = await open(bind(fixture('hang.sh'), { timeoutMs: 500 }), { launcher });
     expect((await fault()).hint).toBe(standard);
   });

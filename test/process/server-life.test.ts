@@ -44,7 +44,7 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     expect(starts(opened)).toBe(1);
   });
 
-  test('is sent nothing before the first request [PK-5-06@server]', async () => {
+  test('receives nothing before the first request [PK-5-06@server]', async () => {
     const opened = await open(bindPuppet({ warm: true }), { launcher });
     opened.transport.warm();
     await opened.event('process.started');
@@ -106,14 +106,14 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     await until(() => !isRunning(numberAfter('child', line)), 'end of the child');
   });
 
-  test('that exits with a code at the end of stdin is told, and close() succeeds [PK-5-53@server]', async () => {
+  test('that exits with a code at the end of stdin is reported, and close() succeeds [PK-5-53@server]', async () => {
     const opened = await open(bindServer('exits-nonzero-at-eof'), { launcher });
     await opened.call({ n: 1 });
     await expect(opened.transport.close()).resolves.toBeUndefined();
     expect(allOf(opened.events, 'process.ended')).toMatchObject([{ exitCode: 4, signal: null }]);
   });
 
-  test('that dies fails what is in flight at once [PK-5-41@server PK-2-15@server PK-2-14@server]', async () => {
+  test('that dies fails all requests in flight at once [PK-5-41@server PK-2-15@server PK-2-14@server]', async () => {
     const opened = await open(bindQuick(), { launcher });
     expect(toFault(await opened.fault({ die: 7 }))).toEqual({
       code: 'SERVER_EXIT',
@@ -136,26 +136,26 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
 });
 
 describe('requests', () => {
-  test('are in flight together, and every answer finds its caller [PK-5-10@server]', async () => {
+  test('are in flight together, and every answer reaches its caller [PK-5-10@server]', async () => {
     const { call } = await open(bindServer('slow'));
     const delays = [300, 20, 200, 100, 250, 50];
     const replies = await Promise.all(delays.map((ms) => call({ ms })));
     expect(replies).toEqual(delays.map((ms) => `{"ms":${ms}}`));
   });
 
-  test('that are answered in the opposite order find their callers [PK-5-10@server]', async () => {
+  test('that are answered in the opposite order reach their callers [PK-5-10@server]', async () => {
     const { call } = await open(bindServer('out-of-order'));
     expect(await Promise.all([call({ n: 1 }), call({ n: 2 })])).toEqual(['{"n":1}', '{"n":2}']);
   });
 
-  test('a hundred at once are all answered [PK-5-09@server]', async () => {
+  test('a hundred concurrent ones are all answered [PK-5-09@server]', async () => {
     const { call } = await open(bindServer('line'));
     const lines = await Promise.all(Array.from({ length: 100 }, (_, n) => call({ n })));
     const ids = lines.map((text) => JSON.parse(JSON.parse(text)).id);
     expect(ids).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
   });
 
-  test('go one after another where concurrency is 1 [DS-PROC-08@server]', async () => {
+  test('run one after another where concurrency is 1 [DS-PROC-08@server]', async () => {
     // This one answers nothing before it has two requests; the second is sent when the first has timed out.
     const { call, fault } = await open(bindServer('out-of-order', { concurrency: 1, timeoutMs: 700 }));
     const [first, second] = [fault({ n: 1 }), call({ n: 2 })];
@@ -172,7 +172,7 @@ describe('requests', () => {
     expect(ids).toEqual(['1', '2', '1', '2']);
   });
 
-  test('never reuse the id of one that was given up [PK-5-09@server]', async () => {
+  test('never reuse the id of an aborted one [PK-5-09@server]', async () => {
     const { call, fault } = await open(bindPuppet());
     const write = '{"jsonrpc":"2.0","id":%ID,"result":%ID}\n';
     const caller = new AbortController();
@@ -198,7 +198,7 @@ describe('a server that starts', () => {
     expect(new Set(pids).size).toBe(2);
   });
 
-  test('is as many processes as the entry has instances, and the idlest is asked', async () => {
+  test('has as many processes as instances, and an idle one is used', async () => {
     const opened = await open(bindServer('slow', { instances: 3 }));
     await Promise.all([1, 2, 3].map(() => opened.call({ ms: 200 })));
     expect(starts(opened)).toBe(3);
@@ -206,7 +206,7 @@ describe('a server that starts', () => {
     expect(starts(opened)).toBe(3);
   });
 
-  test('starts all its instances ahead where it is warmed, and once', async () => {
+  test('starts all its instances once, ahead of calls, if it is warmed', async () => {
     const opened = await open(bindQuick({ instances: 2 }));
     opened.transport.warm();
     opened.transport.warm();
@@ -216,7 +216,7 @@ describe('a server that starts', () => {
     expect(starts(opened)).toBe(2);
   });
 
-  test('fails its first call only when that is made, where warming failed', async () => {
+  test('fails its first call only when it is made, if warming failed', async () => {
     const opened = await open(bind('no-such-program', { mode: 'server' }));
     opened.transport.warm();
     await sleep(50);
@@ -235,7 +235,7 @@ describe('a server that starts', () => {
 });
 
 describe('stderr', () => {
-  test('is told line by line under the entry’s name [PK-2-13@server]', async () => {
+  test('is reported line by line under the entry’s name [PK-2-13@server]', async () => {
     const { call, events, event } = await open(bindServer('stderr'));
     await call();
     await call();
@@ -246,14 +246,14 @@ describe('stderr', () => {
     );
   });
 
-  test('does not hold up a server that floods it [PK-2-12@server]', async () => {
+  test('does not delay a server that floods it [PK-2-12@server]', async () => {
     const script =
       'while read -r l; do head -c 8388608 /dev/zero >&2; echo \'{"jsonrpc":"2.0","id":1,"result":1}\'; done';
     const { call } = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script] }));
     expect(await call()).toBe('1');
   });
 
-  test('of a dead server is read to its end, though its exit was seen before [PK-2-15@server]', async () => {
+  test('of a dead server is read to its end, even if its exit was seen before [PK-2-15@server]', async () => {
     const script = '(sleep 0.2; echo last words >&2) >/dev/null & read -r line; exit 3';
     const { fault } = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script], drainMs: 10_000 }));
     expect((await fault()).message).toBe(
@@ -273,7 +273,7 @@ describe('stderr', () => {
 describe('a server that does not read', () => {
   const body = { text: 'x'.repeat(100_000) };
 
-  test('does not hold up the deadline [PK-5-39@server]', async () => {
+  test('does not delay the deadline [PK-5-39@server]', async () => {
     const { fault } = await open(bindServer('never-reads', { timeoutMs: 300 }));
     const faults = await Promise.all([fault(body), fault(body), fault(body)]);
     expect(faults.map(({ code }) => code)).toEqual(Array(3).fill('PROCESS_TIMEOUT'));
@@ -295,7 +295,7 @@ describe('a server that does not read', () => {
     ]);
   });
 
-  test('is busy no longer once those calls were given up', async () => {
+  test('is no longer busy once those calls are aborted', async () => {
     const { fault } = await open(bindServer('never-reads', { maxOutputBytes: 150_000 }));
     const caller = new AbortController();
     const givenUp = [fault(body, caller.signal), fault(body, caller.signal)];
@@ -310,7 +310,7 @@ describe('a server that does not read', () => {
     expect((await waiting).code).toBe('ABORTED');
   });
 
-  test('is sent the rest of a half-sent request, and nothing of one not begun [PK-5-38@server]', async () => {
+  test('receives the rest of a half-sent request, and nothing of an unsent one [PK-5-38@server]', async () => {
     const { call, fault } = await open(bindPuppet());
     await call({ write: good });
     const [half, none] = [new AbortController(), new AbortController()];
@@ -341,7 +341,7 @@ describe('a server that dies', () => {
     });
   });
 
-  test('fails everything that is in flight, and only that [PK-5-41@server PK-5-43@server PK-5-44@server]', async () => {
+  test('fails all requests in flight, and only those [PK-5-41@server PK-5-43@server PK-5-44@server]', async () => {
     const opened = await open(bindQuick());
     const before = await opened.call({ n: 0 });
     const inFlight = [opened.fault({ silent: 1 }), opened.fault({ silent: 2 }), opened.fault({ die: 7 })];
@@ -350,7 +350,7 @@ describe('a server that dies', () => {
     expect(starts(opened)).toBe(2);
   });
 
-  test('is sent nothing a second time [PK-5-43@server]', async () => {
+  test('receives nothing a second time [PK-5-43@server]', async () => {
     const opened = await open(bindPuppet());
     expect((await opened.fault({ exit: 3 })).code).toBe('SERVER_EXIT');
     expect(await opened.call({ write: '{"jsonrpc":"2.0","id":%ID,"result":%SEEN}\n' })).toMatch(
@@ -358,7 +358,7 @@ describe('a server that dies', () => {
     );
   });
 
-  test('while idle is started again by the next call, and nobody fails [PK-5-44@server]', async () => {
+  test('while idle is restarted by the next call, and no call fails [PK-5-44@server]', async () => {
     const opened = await open(bindQuick());
     const first = JSON.parse(await opened.call({ pid: true }));
     process.kill(first.pid, 'SIGKILL');
@@ -380,7 +380,7 @@ describe('a server that dies', () => {
     expect(allOf(opened.events, 'circuit.opened')).toEqual([]);
   });
 
-  test('takes along what it left in its group', async () => {
+  test('takes its group along', async () => {
     const opened = await open(bindServer('with-child'));
     const { pid, child } = JSON.parse(await opened.call());
     process.kill(pid, 'SIGKILL');
@@ -388,7 +388,7 @@ describe('a server that dies', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test('leaves it alone where the binding says so', async () => {
+  test('leaves its group alone if the binding says so', async () => {
     const opened = await open(bindServer('with-child', { leftovers: 'keep' }));
     const { pid, child } = JSON.parse(await opened.call());
     process.kill(pid, 'SIGKILL');
@@ -399,7 +399,7 @@ describe('a server that dies', () => {
     process.kill(child, 'SIGKILL');
   });
 
-  test('is replaced at once, though its child still holds its stdout', async () => {
+  test('is replaced at once, although its child still holds its stdout', async () => {
     const script = 'sleep 60 & read -r line; exit 9';
     const opened = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script], drainMs: 5_000 }));
     const first = opened.fault();
@@ -414,7 +414,7 @@ describe('a server that dies', () => {
     expect([await first, await second].map(({ code }) => code)).toEqual(['SERVER_EXIT', 'SERVER_EXIT']);
   });
 
-  test('with closed stdout says what it did [PK-5-42@server]', async () => {
+  test('with closed stdout is reported as such [PK-5-42@server]', async () => {
     const { fault, call, events } = await open(bindServer('closes-stdout'));
     expect((await fault()).message).toBe(
       'the server closed its stdout and was killed while the request was in flight',
@@ -439,7 +439,7 @@ describe('restarts', () => {
     expect(performance.now() - diedAt).toBeGreaterThan(300);
   });
 
-  test('that take longer than the caller may wait are PROCESS_TIMEOUT, and nothing is sent [PK-5-46@server]', async () => {
+  test('that exceed a caller’s time limit are PROCESS_TIMEOUT, and nothing is sent [PK-5-46@server]', async () => {
     const opened = await open(bindQuick({ ...slowly(30_000), timeoutMs: 500 }));
     await dieOnce(opened);
     await dieOnce(opened);
@@ -458,7 +458,7 @@ describe('restarts', () => {
     expect(starts(opened)).toBe(2);
   });
 
-  test('tell how many deaths there were', async () => {
+  test('report the number of deaths', async () => {
     const opened = await open(bindQuick(slowly(10)));
     for (let death = 1; death <= 3; death++) await dieOnce(opened);
     await opened.call({ n: 1 });
@@ -503,7 +503,7 @@ describe('the circuit', () => {
     ]);
   });
 
-  test('lets one call try after the pause, whose good reply closes it [PK-5-48@server]', async () => {
+  test('lets one trial call through after the pause, whose good reply closes it [PK-5-48@server]', async () => {
     const file = blocker('until-repaired');
     const opened = await open(bindServer(['dies-while', file], { restart: policy }));
     for (let death = 1; death <= 3; death++) expect((await opened.fault()).code).toBe('SERVER_EXIT');
@@ -517,7 +517,7 @@ describe('the circuit', () => {
     expect(starts(opened)).toBe(4);
   });
 
-  test('opens again with the death of that call, for another pause [PK-5-48@server]', async () => {
+  test('opens again if that call’s server dies, for another pause [PK-5-48@server]', async () => {
     const opened = await open(bindQuick({ restart: policy }));
     for (let death = 1; death <= 3; death++) await opened.fault({ die: 7 });
     await sleep(policy.circuitPauseMs + 20);
@@ -527,7 +527,7 @@ describe('the circuit', () => {
     expect(allOf(opened.events, 'circuit.opened').map(({ deaths }) => deaths)).toEqual([3, 4]);
   });
 
-  test('stays open after a trial that times out, though nothing died', async () => {
+  test('stays open after a trial that times out, although nothing died', async () => {
     const file = blocker('until-silent');
     const args = ['-c', `read -r line; test -e ${file} && exit 1; sleep 60`];
     const opened = await open(bind('/bin/sh', { mode: 'server', args, restart: policy, timeoutMs: 500 }));
@@ -550,7 +550,7 @@ describe('the circuit', () => {
     expect(allOf(opened.events, 'circuit.opened')).toEqual([]);
   });
 
-  test('leaves the trial to the next call where the caller of one gave up', async () => {
+  test('leaves the trial to the next call if the caller of one aborted', async () => {
     const file = blocker('until-patient');
     const args = ['-c', `read -r line; test -e ${file} && exit 1; sleep 60`];
     const opened = await open(bind('/bin/sh', { mode: 'server', args, restart: policy }));
@@ -567,7 +567,7 @@ describe('the circuit', () => {
     expect(allOf(opened.events, 'circuit.opened')).toHaveLength(1);
   });
 
-  test('is each instance’s own, and while one is closed no call is refused', async () => {
+  test('is separate for each instance, and while one is closed no call is refused', async () => {
     const opened = await open(bindQuick({ instances: 2, restart: longPause }));
     const codes: string[] = [];
     for (let call = 0; call < 3; call++) codes.push((await opened.fault({ die: 7 })).code);
@@ -581,13 +581,13 @@ describe('the circuit', () => {
 });
 
 describe('closing', () => {
-  test('a server that never started is nothing to wait for', async () => {
+  test('a server that never started is not awaited', async () => {
     const { transport, events } = await open(bindQuick());
     await transport.close();
     expect(events).toEqual([]);
   });
 
-  test('while it starts ends what was started', async () => {
+  test('while it starts ends the started process', async () => {
     const opened = await open(bindQuick(), { launcher: 'portable' });
     const first = opened.fault({ silent: true });
     await opened.transport.close();
@@ -605,7 +605,7 @@ describe('closing', () => {
     expect(await asked).toBe('"good"');
   });
 
-  test('lets a server answer what it was sent in the same turn', async () => {
+  test('lets a server answer requests that were sent in the same turn', async () => {
     const opened = await open(bindQuick({ graceMs: 5_000 }));
     await opened.call({ n: 0 });
     const asked = [1, 2, 3].map((n) => opened.call({ n }));
@@ -613,7 +613,7 @@ describe('closing', () => {
     expect(await Promise.all(asked)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
   });
 
-  test('fails what is never answered with RUNTIME_CLOSED: it was not the server that failed', async () => {
+  test('fails unanswered requests with RUNTIME_CLOSED, since the server did not fail', async () => {
     const opened = await open(bindQuick());
     const asked = opened.fault({ silent: true });
     await opened.event('process.started');
@@ -632,7 +632,7 @@ describe('closing', () => {
     expect(allOf(opened.events, 'process.ended')).toMatchObject([{ exitCode: 0, signal: null }]);
   });
 
-  test('twice, or at the same time, is the same as once', async () => {
+  test('twice, or concurrently, equals once', async () => {
     const opened = await open(bindServer('ignores-eof'));
     await opened.call();
     await Promise.all([opened.transport.close(), opened.transport.close()]);
@@ -640,7 +640,7 @@ describe('closing', () => {
     expect(allOf(opened.events, 'process.ended')).toMatchObject([{ signal: 'SIGTERM' }]);
   });
 
-  test('is for good: later calls are RUNTIME_CLOSED and start nothing', async () => {
+  test('is final: later calls are RUNTIME_CLOSED and start nothing', async () => {
     const opened = await open(bindQuick({ instances: 2 }));
     await opened.call();
     await opened.transport.close();
@@ -649,7 +649,7 @@ describe('closing', () => {
     expect(starts(opened)).toBe(1);
   });
 
-  test('refuses later calls at once, though the server has not ended', async () => {
+  test('refuses later calls at once, although the server has not ended', async () => {
     const opened = await open(bindServer('ignores-eof', { graceMs: 1_000 }));
     await opened.call();
     const closed = opened.transport.close();

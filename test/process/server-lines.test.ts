@@ -90,7 +90,7 @@ const accepted = titled([
   },
 ]);
 
-test.each(accepted)('a reply is taken: $title', async ({ write, text }) => {
+test.each(accepted)('a reply is accepted: $title', async ({ write, text }) => {
   const before = puppet.events.length;
   expect(await ask(puppet.call, write)).toBe(text);
   expect(dropped(puppet.events.slice(before))).toEqual([]);
@@ -202,7 +202,7 @@ const noise = titled([
   },
 ]);
 
-test.each(noise)('is told and has no effect: $title', async ({ write, told }) => {
+test.each(noise)('is reported and has no effect: $title', async ({ write, told }) => {
   const before = puppet.events.length;
   expect(await ask(puppet.call, `${write}${good}`)).toBe('"good"');
   expect(dropped(puppet.events.slice(before))).toEqual(told.map(ofLast));
@@ -296,7 +296,7 @@ const refused = titled([
   },
 ]);
 
-test.each(refused)('fails its request and nothing else: $title', async ({ write, fault }) => {
+test.each(refused)('fails only its request: $title', async ({ write, fault }) => {
   const before = puppet.events.length;
   const given = toFault(await ask(puppet.fault, write));
   expect(given).toEqual(JSON.parse(ofLast(JSON.stringify(fault))));
@@ -307,7 +307,7 @@ test.each(refused)('fails its request and nothing else: $title', async ({ write,
 describe('a reply without id', () => {
   const anonymous = '{"jsonrpc":"2.0","result":"whose?"}\n';
 
-  test('is dropped and told while several are in flight [PK-5-22@server]', async () => {
+  test('is dropped and reported while several are in flight [PK-5-22@server]', async () => {
     const { call, events } = await open(bindPuppet());
     const first = call({});
     const reply = '{"jsonrpc":"2.0","id":1,"result":"first"}\n';
@@ -316,21 +316,21 @@ describe('a reply without id', () => {
     expect(dropped(events)).toEqual([`noise: a reply without an id: ${anonymous.trim()}`]);
   });
 
-  test('is dropped and told while nothing is in flight [PK-5-22@server]', async () => {
+  test('is dropped and reported while nothing is in flight [PK-5-22@server]', async () => {
     const { call, events, event } = await open(bindPuppet());
     expect(await call({ write: `${good}${anonymous}` })).toBe('"good"');
     expect((await event('dropped')).what).toBe('noise');
     expect(dropped(events)).toEqual([`noise: a reply without an id: ${anonymous.trim()}`]);
   });
 
-  test('is dropped after a timeout, for it may be the answer to that request [PK-5-22@server]', async () => {
+  test('is dropped after a timeout, since it may answer that request [PK-5-22@server]', async () => {
     const { call, fault, events } = await open(bindPuppet({ timeoutMs: 1_000 }));
     expect((await fault({})).code).toBe('PROCESS_TIMEOUT');
     expect(await call({ write: `${anonymous}${good}` })).toBe('"good"');
     expect(dropped(events)).toEqual([`noise: a reply without an id: ${anonymous.trim()}`]);
   });
 
-  test('fails the only one in flight again once the late reply has come [PK-5-21@server]', async () => {
+  test('fails the only one in flight again once the late reply has arrived [PK-5-21@server]', async () => {
     const { call, fault } = await open(bindPuppet());
     await call({ write: good });
     const caller = new AbortController();
@@ -356,8 +356,8 @@ describe('a reply without id', () => {
   });
 });
 
-describe('a reply that nobody waits for', () => {
-  test('after a timeout is dropped and disturbs no later call [PK-5-23@server PK-5-36@server]', async () => {
+describe('an unexpected reply', () => {
+  test('after a timeout is dropped and affects no later call [PK-5-23@server PK-5-36@server]', async () => {
     const reply = `printf '{"jsonrpc":"2.0","id":%s,"result":"number %s"}\\n' "$n" "$n"`;
     const script = `n=0; while read -r line; do n=$((n + 1)); [ $n = 2 ] && sleep 1; ${reply}; done`;
     const { call, fault, events } = await open(
@@ -386,7 +386,7 @@ describe('a reply that nobody waits for', () => {
     expect(dropped(events)).toEqual(['late reply: no call waits for a reply to request 1 any more']);
   });
 
-  test('with an id from the future is of nobody', async () => {
+  test('with a future id belongs to no request', async () => {
     const { call, events } = await open(bindPuppet());
     const early = '{"jsonrpc":"2.0","id":2,"result":"too early"}\n';
     expect(await call({ write: `${early}${good}` })).toBe('"good"');
@@ -395,7 +395,7 @@ describe('a reply that nobody waits for', () => {
   });
 });
 
-test('a batch fails every request in flight that it names, and no other [PK-5-17@server]', async () => {
+test('a batch fails exactly the requests in flight that it names [PK-5-17@server]', async () => {
   const { call, fault, events } = await open(bindPuppet());
   const [one, two, three] = [fault({}), fault({}), call({})];
   const third = '{"jsonrpc":"2.0","id":3,"result":"third"}\n';
@@ -411,7 +411,7 @@ describe('a line over the limit', () => {
   const binding = bindPuppet({ maxOutputBytes: 8_192 });
   const tooLong = { code: 'OUTPUT_LIMIT', message: '"demo": a reply is longer than 8192 bytes' };
 
-  test('fails its own request and lets the others go on [PK-5-26@server PK-2-27@server]', async () => {
+  test('fails its request and does not affect others [PK-5-26@server PK-2-27@server]', async () => {
     const { call, fault } = await open(binding);
     const other = call({});
     const long = '{"jsonrpc":"2.0","id":%ID,"result":"%FILL"}\n';
@@ -420,7 +420,7 @@ describe('a line over the limit', () => {
     expect(await other).toBe('"other"');
   });
 
-  test('fails all in flight where its start shows no id [PK-5-27@server]', async () => {
+  test('fails all in flight if its start shows no id [PK-5-27@server]', async () => {
     const { call, fault, events } = await open(binding);
     const faults = [fault({}), fault({}), fault({ fill: 9_000, write: '{"result":"%FILL","id":%ID}\n' })];
     expect(await Promise.all(faults)).toMatchObject([tooLong, tooLong, tooLong]);
@@ -428,14 +428,14 @@ describe('a line over the limit', () => {
     expect(allOf(events, 'process.started')).toHaveLength(1);
   });
 
-  test('is never taken for the reply to a request that its data name [PK-5-27@server]', async () => {
+  test('is never taken for the reply to a request that its data names [PK-5-27@server]', async () => {
     const { fault } = await open(binding);
     const write = '{"result":{"id":1,"text":"%FILL"},"id":%ID}\n';
     const faults = [fault({}), fault({ fill: 9_000, write })];
     expect(await Promise.all(faults)).toMatchObject([tooLong, tooLong]);
   });
 
-  test('shows its id behind other members too', async () => {
+  test('shows its id after other members too', async () => {
     const { call, fault } = await open(binding);
     const other = call({});
     const write = '{"meta":{"id":1,"x":["%ID"]},"id" : %ID , "result":"%FILL"}\n';
@@ -444,7 +444,7 @@ describe('a line over the limit', () => {
     expect(await other).toBe('"other"');
   });
 
-  test('of a request that was given up is dropped', async () => {
+  test('of an aborted request is dropped', async () => {
     const { call, fault, events } = await open(binding);
     await call({ write: good });
     const caller = new AbortController();
@@ -472,7 +472,7 @@ describe('a line over the limit', () => {
 });
 
 describe('a reply without "jsonrpc": "2.0"', () => {
-  test('is taken, with one warning for each process [PK-5-35@server]', async () => {
+  test('is accepted, with one warning for each process [PK-5-35@server]', async () => {
     const { call, events } = await open(bindPuppet());
     const bare = '{"id":%ID,"result":"bare"}\n';
     expect([await call({ write: bare }), await call({ write: bare })]).toEqual(['"bare"', '"bare"']);
@@ -516,14 +516,14 @@ test('noise before a call does not become its hint [PK-5-37@server]', async () =
   expect((await fault()).hint).toBe('Raise timeout_ms, or find out what the process waits for.');
 });
 
-test('seven sorts of noise around each reply cost nothing [PK-5-12@server]', async () => {
+test('seven kinds of noise around each reply have no effect [PK-5-12@server]', async () => {
   const { call, events } = await open(bindServer('noise-between'));
   const replies = await Promise.all([1, 2, 3].map((n) => call({ n })));
   expect(replies).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
   expect(allOf(events, 'dropped')).toHaveLength(21);
 });
 
-test('an aborted call is forgotten as a timed-out one is [DS-PROC-10@server]', async () => {
+test('an aborted call is forgotten like a timed-out one [DS-PROC-10@server]', async () => {
   const { call, transport, events } = await open(bindPuppet());
   const caller = new AbortController();
   const body = JSON.stringify({ args: { ms: 300, write: '{"jsonrpc":"2.0","id":%ID,"result":"late"}\n' } });

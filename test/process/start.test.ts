@@ -45,7 +45,7 @@ describe.each(launchers)('a process that cannot be started by the %s launcher', 
     expect([...oneshot.events, ...server.events]).toEqual([]);
   });
 
-  test.runIf(process.platform === 'linux')('for want of descriptors fails, and loses none', () => {
+  test.runIf(process.platform === 'linux')('for lack of descriptors fails, and leaks none', () => {
     const script = `ulimit -n 80; exec "$0" "$1" ${launcher}`;
     const program = join(import.meta.dirname, 'launch/starved.ts');
     const { stdout, stderr } = spawnSync('sh', ['-c', script, process.execPath, program]);
@@ -56,7 +56,7 @@ describe.each(launchers)('a process that cannot be started by the %s launcher', 
   });
 });
 
-test('a relative folder on PATH is one of the caller’s, not of the process', async () => {
+test('a relative folder on PATH is relative to the caller, not to the process', async () => {
   const bin = relative(process.cwd(), fixture('.'));
   const PATH = [bin, '/usr/bin', '/bin'].join(delimiter);
   expect(findExecutable('never-reads.sh', folder, PATH)).toEqual({

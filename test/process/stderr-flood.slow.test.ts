@@ -27,7 +27,7 @@ const floods = [
 ];
 
 test.each(launchers.flatMap((launcher) => floods.map((flood) => ({ launcher, ...flood }))))(
-  '64 MiB of stderr $title do not hold up the reply: $launcher launcher',
+  '64 MiB of stderr $title do not delay the reply: $launcher launcher',
   async ({ launcher, text, encoding, lines }) => {
     const events: RuntimeEvent[] = [];
     const binding = bind(process.execPath, { args: ['-e', flooding(text, encoding)] });

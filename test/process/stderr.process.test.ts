@@ -18,7 +18,7 @@ test.each([
   expect(lastLineOf(text)).toBe(line);
 });
 
-test('an error is told with the last line, and keeps all of stderr', () => {
+test('an error is shown with the last line, and keeps all of stderr', () => {
   const error = new RuntimeError('SERVER_EXIT', 'it ended', { hint: 'a hint', details: { exit_code: 3 } });
   expect(toFault(withStderr(error, 'one\ntwo\n'))).toEqual({
     code: 'SERVER_EXIT',
@@ -28,7 +28,7 @@ test('an error is told with the last line, and keeps all of stderr', () => {
   });
 });
 
-test('an error stays as it is where stderr said nothing', () => {
+test('an error is unchanged if stderr is empty', () => {
   const error = new RuntimeError('SERVER_EXIT', 'it ended');
   expect(withStderr(error, '')).toBe(error);
   expect(withStderr(error, ' \n').message).toBe('it ended');
@@ -50,7 +50,7 @@ async function watch(
   return { told, tail: tail() };
 }
 
-test('lines are told as they come, the last one at the end', async () => {
+test('lines are reported as they arrive, the last one at the end', async () => {
   expect(await watch(['on', 'e\ntwo\r', '\nthr', 'ee'])).toEqual({
     told: ['one', 'two', 'three'],
     tail: 'one\ntwo\r\nthree',
@@ -72,7 +72,7 @@ test.each([
     middle: ['(19001 lines, 199011 bytes)'],
     last: 19_501,
   },
-])('of $title lines the first and the last 500 are told, and how much lay between', async (row) => {
+])('of $title lines the first and the last 500 are reported, with the number between', async (row) => {
   const { count, end, middle, last } = row;
   const all = [...numbered(count), end];
   const expected = [...named(0, 500), ...middle, ...named(last, count), ...(end === '' ? [] : [end])];
@@ -84,24 +84,24 @@ test.each([
   expect((await watch([...all.join('').matchAll(/[\s\S]{1,7}/g)].map(String))).told).toEqual(expected);
 });
 
-test('of long lines 64 KiB at the beginning and 64 KiB at the end are told', async () => {
+test('of long lines 64 KiB at the beginning and 64 KiB at the end are reported', async () => {
   const lines = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(1023, '0'));
   const { told } = await watch(lines.map((line) => `${line}\n`));
   expect(told).toEqual([...lines.slice(0, 65), '(872 lines, 892928 bytes)', ...lines.slice(-63)]);
 });
 
-test('a line without end is told once, as far as 64 KiB go', async () => {
+test('an endless line is reported once, up to 64 KiB', async () => {
   const { told, tail } = await watch(Array(100).fill('x'.repeat(4096)));
   expect(told).toEqual([`${'x'.repeat(64 * 1024)} …`, '(0 lines, 344064 bytes)']);
   expect(tail).toBe('x'.repeat(64 * 1024));
 });
 
-test('what follows a line that was too long is told', async () => {
+test('lines after a too long one are reported', async () => {
   const { told } = await watch(['x'.repeat(100_000), 'yyy\nnext\n', 'last']);
   expect(told).toEqual([`${'x'.repeat(64 * 1024)} …`, '(1 lines, 34468 bytes)', 'next', 'last']);
 });
 
-test('no character is cut, and bytes that are none are marked', async () => {
+test('no character is cut, and invalid bytes are marked', async () => {
   const long = 'é'.repeat(40_000);
   const { told, tail } = await watch([`a${long}`]);
   expect(told).toEqual([`a${'é'.repeat(32_767)} …`, '(0 lines, 14465 bytes)']);
@@ -113,7 +113,7 @@ test('no character is cut, and bytes that are none are marked', async () => {
   ]);
 });
 
-test('what lives on is heard again once the time is over, and its last lines are told then', async () => {
+test('a surviving process is read again after the pause, and its last lines are reported then', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const told: string[] = [];
@@ -134,13 +134,16 @@ test('what lives on is heard again once the time is over, and its last lines are
   expect(told).toEqual(['9', '10']);
 });
 
-test.each(['utf-16le', 'utf-16be'])('%s with its mark is read, however it is torn', async (form) => {
-  const bytes = Buffer.from('\ufeffone é 🚂\r\ntwo\n', 'utf16le');
-  const torn = Array.from(form === 'utf-16le' ? bytes : bytes.swap16(), (byte) => Buffer.from([byte]));
-  expect(await watch(torn)).toEqual({ told: ['one é 🚂', 'two'], tail: 'one é 🚂\r\ntwo\n' });
-});
+test.each(['utf-16le', 'utf-16be'])(
+  '%s with its byte order mark is read, however it is split',
+  async (form) => {
+    const bytes = Buffer.from('\ufeffone é 🚂\r\ntwo\n', 'utf16le');
+    const torn = Array.from(form === 'utf-16le' ? bytes : bytes.swap16(), (byte) => Buffer.from([byte]));
+    expect(await watch(torn)).toEqual({ told: ['one é 🚂', 'two'], tail: 'one é 🚂\r\ntwo\n' });
+  },
+);
 
-test('half of a mark, and half of a character, are kept as what is no character', async () => {
+test('half of a mark, and half of a character, are kept as invalid characters', async () => {
   expect(await watch([Buffer.from([0xff])])).toEqual({ told: ['\ufffd'], tail: '\ufffd' });
   expect(await watch([Buffer.from([0xff, 0xfe, 0x41])])).toEqual({ told: ['\ufffd'], tail: '\ufffd' });
 });
@@ -154,7 +157,7 @@ function cut(text: string, length: number): string[] {
 test.each([
   { title: 'in lines', line: 'a usual line of a log\n', told: 1_001 },
   { title: 'in one line', line: 'a line that does not end ', told: 2 },
-])('of a flood $title as much is told with secrets as without', async ({ line, told: count }) => {
+])('of a flood $title the same amount is reported with secrets as without', async ({ line, told: count }) => {
   const chunks = cut(line.repeat((3 * megabyte) / line.length), 65_521);
   const plain = await watch(chunks);
   expect(plain.told).toHaveLength(count);
@@ -171,7 +174,7 @@ test.each([
   { title: 'in lines', line: `password ${secret} of line\n` },
   { title: 'without lines', line: `${secret} ` },
   { title: 'in long lines', line: `${`${secret} `.repeat(50)}\n` },
-])('no piece of a secret is told of a flood of them $title, wherever it is cut', async ({ line }) => {
+])('no part of a secret is shown of a flood of them $title, wherever it is cut', async ({ line }) => {
   const text = line.repeat(Math.ceil((2 * megabyte) / line.length));
   for (const length of [4_096, 65_001]) {
     const { told, tail } = await watch(cut(text, length), undefined, createScrubber([secret]));
@@ -181,7 +184,7 @@ test.each([
   }
 });
 
-test('the end of a flood can be seen while it goes on', async () => {
+test('the end of a flood is visible while it lasts', async () => {
   const scrubber = createScrubber([secret]);
   const reader = createStderrReader(() => {}, { scrubber });
   for (let round = 0; round < 3; round++) {

@@ -42,7 +42,7 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 }
 
 describe('lines', () => {
-  test('are the same however the stream is cut', () => {
+  test('are the same however the stream is split', () => {
     const cuts = fc.array(fc.nat(), { maxLength: 20, size: 'max' });
     fc.assert(
       fc.property(stream, cuts, (bytes, positions) => {
@@ -74,12 +74,12 @@ describe('lines', () => {
     expect(split([Buffer.from(text)])).toEqual(told);
   });
 
-  test('of exactly the limit may come in pieces', () => {
+  test('of exactly the limit may arrive in pieces', () => {
     const pieces = ['123456', '789012', '\n1', '234567890123', '\n'].map((piece) => Buffer.from(piece));
     expect(split(pieces)).toEqual(['line: 123456789012', 'long: 12345']);
   });
 
-  test('that stand in one chunk are not copied, and one in many chunks is copied once', () => {
+  test('in one chunk are not copied, and one in many chunks is copied once', () => {
     const concat = vi.spyOn(Buffer, 'concat');
     const passed: { readonly bytes: Buffer; readonly length: number }[] = [];
     const lines = createLineSplitter(
@@ -100,7 +100,7 @@ describe('lines', () => {
     concat.mockRestore();
   });
 
-  test('of an endless line are held up to the limit only', () => {
+  test('of an endless line are kept only up to the limit', () => {
     let held = 0;
     const lines = createLineSplitter(
       { maxBytes: 1000, prefixBytes: 10 },
@@ -118,7 +118,7 @@ describe('lines', () => {
   });
 });
 
-test('a stream that is slow to read leaves a time limit its turn, and loses nothing', async () => {
+test('a slow stream does not delay a time limit, and loses nothing', async () => {
   const stream = new PassThrough();
   const chunks = ['a', 'b', 'c', 'd', 'e'];
   for (const chunk of chunks) stream.write(chunk);

@@ -91,7 +91,7 @@ test.each([
   expect(closeEnv(entries, host)).toEqual({ variables: { ...always, ...adds }, secrets, missing });
 });
 
-test('what the host lacks of the usual variables is not missing', () => {
+test('a usual variable that the host lacks is not reported as missing', () => {
   expect(closeEnv([], { PATH: '/bin', LANG: undefined })).toEqual({
     variables: { PATH: '/bin' },
     secrets: [],
@@ -99,6 +99,6 @@ test('what the host lacks of the usual variables is not missing', () => {
   });
 });
 
-test('the host’s environment is this process’s own', () => {
+test('the host’s environment is that of this process', () => {
   expect(hostEnv()['PATH']).toBe(process.env['PATH']);
 });

@@ -23,7 +23,7 @@ const commandOf = (entry: string, rest = '') => {
   return [resolved?.binding?.command, resolved?.binding?.args];
 };
 
-describe('what is started', () => {
+describe('the started command', () => {
   test.each([
     {
       entry: '{dialect: claude, command: "cat ${CLAUDE_PROJECT_DIR}/x | y", claude: {event: Stop}}',
@@ -55,7 +55,7 @@ describe('what is started', () => {
     expect(commandOf(entry)).toEqual(started);
   });
 
-  test('an option that nobody sets keeps the process from starting', () => {
+  test('an unset option keeps the process from starting', () => {
     const [resolved] = resolveAll([
       '{dialect: claude, command: cat, args: ["${user_config.MODE}"], claude: {event: Stop}}',
     ]);
@@ -68,7 +68,7 @@ describe('what is started', () => {
     ]);
   });
 
-  test('a PicoClaw process stays, in its folder', () => {
+  test('a PicoClaw process is persistent, in its folder', () => {
     const [resolved] = resolveAll(['{dialect: picoclaw, command: sh, hook: tool, picoclaw: {dir: d}}']);
     expect([resolved?.binding?.mode, resolved?.cwd]).toEqual(['server', join(folder, 'd')]);
   });
@@ -110,7 +110,7 @@ describe('limits and leftovers', () => {
     expect(resolved.map(({ binding }) => binding?.timeoutMs)).toEqual([9000, 1500]);
   });
 
-  test('spec.defaults stand in for what an entry does not say', () => {
+  test('spec.defaults apply where an entry is silent', () => {
     const [resolved] = resolveAll(
       ['{dialect: chibi, command: sh}'],
       '  defaults: {timeout_ms: 7, leftovers: kill}\n',
@@ -129,7 +129,7 @@ describe('the environment', () => {
     };
   };
 
-  test('of a Claude Code handler has its place, and nothing that is not named', () => {
+  test('of a Claude Code handler has its place, and nothing else', () => {
     expect(
       envOf(
         '{dialect: claude, command: sh, env: [KEY, GONE, CLAUDE_PROJECT_DIR=p, CLAUDE_PLUGIN_ROOT=q], claude: {event: Stop}}',
@@ -164,7 +164,7 @@ describe('the environment', () => {
     });
   });
 
-  test('of a chibi plugin is verbose where the log is', () => {
+  test('of a chibi plugin is verbose if the log is', () => {
     const { env } = envOf('{dialect: chibi, command: sh}', '  logging: {defaultLevel: debug}\n');
     expect(env).toEqual({ ...chibi, CHIBI_VERBOSE: '1' });
   });
@@ -191,7 +191,7 @@ describe('the environment', () => {
 });
 
 describe('an http handler', () => {
-  test('has headers filled from what is allowed and in env, and from nothing else', () => {
+  test('has headers filled only from permitted variables and env', () => {
     const [resolved] = resolveAll([
       '{dialect: claude, env: [KEY, HOST, LIT=l, GONE], max_output_bytes: 9, claude: {event: Stop, type: http, url: "https://x/$KEY", headers: {A: "Bearer $KEY", B: "${LIT}-$HOST-${PATH}$GONE."}, allowedEnvVars: [KEY, LIT, PATH, GONE]}}',
     ]);

@@ -51,7 +51,7 @@ function hook(kind: HookKind, keys: Partial<ExecConfig> = {}, defaults: Defaults
 
 const restart = { firstDelayMs: 100, maxDelayMs: 5_000, circuitDeaths: 5, circuitPauseMs: 30_000 };
 
-test('an entry that says nothing has every default [PK-2-30 PK-2-22]', () => {
+test('an empty entry has every default [PK-2-30 PK-2-22]', () => {
   expect(tool()).toEqual({
     name: 'demo',
     capability: 'tool',
@@ -82,7 +82,7 @@ test('an entry that says nothing has every default [PK-2-30 PK-2-22]', () => {
   });
 });
 
-test('an entry that says everything has what it says', () => {
+test('a complete entry has all its values', () => {
   const resolved = resolveExec(
     {
       name: 'judge',
@@ -140,7 +140,7 @@ test('an entry that says everything has what it says', () => {
   });
 });
 
-test('spec.defaults stand in where an entry says nothing', () => {
+test('spec.defaults apply where an entry is silent', () => {
   const defaults = { timeoutMs: 7, maxOutputBytes: 8, graceMs: 0, leftovers: 'keep' } as const;
   expect(tool({}, defaults)).toMatchObject(defaults);
   expect(hook('eval', {}, defaults)).toMatchObject(defaults);

@@ -141,7 +141,7 @@ const exact = onTransports([
   },
 ]);
 
-test.each(exact)('$title, and that is told', async ({ on, env, adds }) => {
+test.each(exact)('$title, and reports it', async ({ on, env, adds }) => {
   const { document, notes } = await callOnce(on, { command: facts, env });
   const result = document.status === 'ok' ? document.result : document;
   expect(result).toHaveProperty('env', { ...closed, ...adds, SIGNALBOX_OWNER: expect.any(String) });
@@ -197,11 +197,14 @@ const refused = onTransports([
   },
 ]);
 
-test.each(refused)('cannot start, and says why: $title', async ({ on, command, says, hint }) => {
-  const { document } = await callOnce(on, { command });
-  const message = `"demo" could not be started: ${says}`;
-  expect(document).toEqual({ status: 'failed', error: { code: 'PROCESS_START', message, hint } });
-});
+test.each(refused)(
+  'a process cannot start, and the error says why: $title',
+  async ({ on, command, says, hint }) => {
+    const { document } = await callOnce(on, { command });
+    const message = `"demo" could not be started: ${says}`;
+    expect(document).toEqual({ status: 'failed', error: { code: 'PROCESS_START', message, hint } });
+  },
+);
 
 const failures = [
   {
@@ -231,7 +234,7 @@ test.each(failures)('is a failure: $title', async ({ command, error }) => {
   expect(document).toMatchObject({ status: 'failed', error });
 });
 
-test('without spec.concurrency as many calls run at once as there are cores [DS-PROC-07]', async () => {
+test('without spec.concurrency as many calls run concurrently as there are cores [DS-PROC-07]', async () => {
   const file = join(folder, 'overlap');
   const runtime = await openTool('server', { command: fixture('overlap') });
   const calls = Array.from({ length: availableParallelism() * 2 + 1 }, () =>
@@ -266,7 +269,7 @@ hooks:
 const evalReply = '{"score": 0.5, "detail": "so so", "data": {"n": 12345678901234567890}}';
 const hookReply = '{"allow": true, "metadata": {"by": "guard"}, "reason": "fine"}';
 
-test('a server is asked, and answers, what a process would be and would print [PK-5-02@server PK-5-03@server]', async () => {
+test('a server gets and answers the same requests as a one-shot process [PK-5-02@server PK-5-03@server]', async () => {
   const printed = { tool: '{"result": [1, 2]}', eval: evalReply, hook: hookReply };
   const once = await askAll('oneshot', printed);
   const served = await askAll('server', { ...printed, tool: '[1, 2]' });

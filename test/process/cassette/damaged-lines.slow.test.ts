@@ -110,7 +110,7 @@ test.each(calls)(
   },
 );
 
-test('a recording of a later version says so, and where', async () => {
+test('a recording of a later version is reported with its place', async () => {
   const exchange = lineWith('"exchange":1').replace('"exchange":1', '"exchange":2');
   const call = lineWith('{"v":1').replace('{"v":1', '{"v":2');
   const says = (line: number) =>

@@ -8,7 +8,7 @@ import { ask, linesOf, neverOpened, newFile, openTape, record, replay } from './
 /** An entry of that name, none of whose processes can start. */
 const gone = (binding: ReturnType<typeof bind>) => ({ ...binding, command: '/nowhere/at/all', args: [] });
 
-test('whatever a process prints and however it ends comes again, byte for byte', async () => {
+test('any output and any end of a process is replayed byte for byte', async () => {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const text = fc.string({ unit: 'binary' }).map((words) => new TextEncoder().encode(words));
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), text);
@@ -33,7 +33,7 @@ test('whatever a process prints and however it ends comes again, byte for byte',
   );
 });
 
-test('whatever JSON a server answers comes again, byte for byte', async () => {
+test('any JSON that a server answers is replayed byte for byte', async () => {
   const results = fc.sample(
     anySample.map(({ text }) => text.replaceAll(/[\r\n]/g, ' ')),
     40,
@@ -69,14 +69,14 @@ const ends = [
   },
 ];
 
-test.each(ends)('$title comes again', async ({ binding, args = {}, shape }) => {
+test.each(ends)('$title is replayed', async ({ binding, args = {}, shape }) => {
   const file = newFile();
   const recorded = await record(file, binding, [ask(args)]);
   expect(recorded).toMatchObject([shape]);
   expect(await replay(file, gone(binding), [ask(args)])).toStrictEqual(recorded);
 });
 
-test('the same request gets its replies in the order in which they were asked for, each once', async () => {
+test('equal requests get their replies in the recorded order, each once', async () => {
   const file = newFile();
   const pid = ask({ pid: 1 });
   const recorded = await record(file, bindQuick(), [pid, ask({ x: 1 }), pid, pid]);
@@ -95,7 +95,7 @@ test('the same request gets its replies in the order in which they were asked fo
   ]);
 });
 
-test('requests that are under way at once are answered in the order in which they began', async () => {
+test('concurrent requests are answered in the order in which they began', async () => {
   const file = newFile();
   const cassette = await openTape({ record: file });
   const { transport } = await open(bindPuppet());
@@ -111,7 +111,7 @@ test('requests that are under way at once are answered in the order in which the
   expect(again).toMatchObject([{ result: '"first"' }, { result: '"second"' }]);
 });
 
-test('what a caller gave up is not recorded, and what it gives up is not answered', async () => {
+test('an aborted request is not recorded, and its replay is not answered', async () => {
   const file = newFile();
   const cassette = await openTape({ record: file });
   const { transport } = await open(bind('hang.sh'));

@@ -20,7 +20,7 @@ async function recorded(): Promise<string> {
 
 const blobs = (file: string) => linesOf(file).flatMap(({ blob }) => blob ?? []);
 
-test('a text stands in a file once, however often and by however many recorders it is said', async () => {
+test('a text is stored once in a file, however many recorders write it', async () => {
   const file = newFile();
   await record(file, entry, [ask({ x: 1 }), ask({ x: 1 })]);
   await record(file, { ...entry, name: 'other' }, [ask({ x: 1 })]);
@@ -32,7 +32,7 @@ test('a text stands in a file once, however often and by however many recorders 
   ]);
 });
 
-test('an exchange is one line that says who was asked what, and how long it took', async () => {
+test('an exchange is one line with process, request and duration', async () => {
   const file = newFile();
   await record(file, bind('echo-args'), [ask({ x: 1 })]);
   expect(linesOf(file).at(-1)).toStrictEqual({
@@ -51,7 +51,7 @@ test('an exchange is one line that says who was asked what, and how long it took
   });
 });
 
-test('lines are written while the run goes on', async () => {
+test('lines are written during the run', async () => {
   const file = newFile();
   const cassette = await openTape({ record: file });
   const echo: Transport = {
@@ -70,7 +70,7 @@ test('lines are written while the run goes on', async () => {
   expect(linesOf(file)).toHaveLength(3);
 });
 
-test('a last line that was cut off is passed over, and stays harmless when the file is added to', async () => {
+test('a truncated last line is skipped, and does no harm when the file is appended to', async () => {
   const file = await recorded();
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.slice(0, -20));
@@ -119,7 +119,7 @@ function hard(file: string): string {
   return `${file}.hard`;
 }
 
-describe('what makes no sense is refused before anything is opened', () => {
+describe('invalid options are refused before anything is opened', () => {
   const aliases: readonly { title: string; alias: (file: string) => string }[] = [
     { title: 'the same path', alias: (file) => file },
     { title: 'a longer path', alias: (file) => `${dirname(file)}/./${file.slice(dirname(file).length + 1)}` },
@@ -133,7 +133,7 @@ describe('what makes no sense is refused before anything is opened', () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
-  test('files that are not there, or no files', async () => {
+  test('missing files, or no files', async () => {
     const folder = dirname(newFile());
     const nowhere = join(folder, 'gone/new.jsonl');
     for (const options of [
@@ -146,7 +146,7 @@ describe('what makes no sense is refused before anything is opened', () => {
     }
   });
 
-  test('live entries without a replay, and such that do not exist', async () => {
+  test('live entries without a replay, or unknown ones', async () => {
     const replay = await recorded();
     expect(await faultOf(openTape({ live: ['demo'] }))).toMatchObject({ code: 'USAGE' });
     expect(await faultOf(openTape({ replay, live: ['dmeo'] }))).toMatchObject({
@@ -156,7 +156,7 @@ describe('what makes no sense is refused before anything is opened', () => {
   });
 });
 
-test('once nothing can be written, that is said and nothing is asked any more', async () => {
+test('after a write error the error is reported and no further request is sent', async () => {
   const events: RuntimeEvent[] = [];
   const cassette = await openTape({ record: '/dev/full', onEvent: (event) => events.push(event) });
   let asked = 0;
@@ -177,7 +177,7 @@ test('once nothing can be written, that is said and nothing is asked any more', 
   expect(await cassette.findRecordingFault()).toMatchObject({ code: 'FILE_UNREADABLE' });
 });
 
-test('a recording that was removed meanwhile is told to be lacking, and one that is there is not', async () => {
+test('a recording that was removed meanwhile is reported as missing, and an existing one is not', async () => {
   const file = newFile();
   const cassette = await openTape({ record: file });
   expect(await cassette.findRecordingFault()).toBeUndefined();
@@ -185,13 +185,13 @@ test('a recording that was removed meanwhile is told to be lacking, and one that
   expect(await cassette.findRecordingFault()).toMatchObject({ code: 'FILE_UNREADABLE' });
 });
 
-test('a pipe that nobody writes to is no cassette to replay', async () => {
+test('a pipe without a writer is no cassette to replay', async () => {
   const file = newFile();
   execFileSync('mkfifo', [file]);
   expect(await faultOf(openTape({ replay: file }))).toMatchObject({ code: 'FILE_UNREADABLE' });
 });
 
-test('long lines of two writers of one file stay whole', async () => {
+test('long lines of two writers of one file stay intact', async () => {
   const file = newFile();
   const open = () => openRecordingWriter(file, { isDurable: true });
   const writers = [open(), open()];
@@ -204,7 +204,7 @@ test('long lines of two writers of one file stay whole', async () => {
   expect(lines.map((each) => [...new Set(each)].join('')).toSorted()).toStrictEqual(['a', 'b', 'c', 'd']);
 });
 
-test('misses are counted, but not those of who is only told things', async () => {
+test('misses are counted, but not those of notifications', async () => {
   const cassette = await openTape({ replay: await recorded() });
   const asked = cassette.wrap(entry, neverOpened);
   const told = cassette.wrap({ ...entry, name: 'diary' }, neverOpened, true);
@@ -226,7 +226,7 @@ const others = [
   { title: 'another dialect', change: { dialect: 'promptkit-go' as const } },
 ];
 
-test.each(others)('a request by $title is another one, and the error says so', async ({ change }) => {
+test.each(others)('a request with $title is another one, and the error says so', async ({ change }) => {
   const [outcome] = await replay(await recorded(), { ...entry, ...change }, [ask({ x: 1 })]);
   const asked = { dialect: 'promptkit', mode: 'server', ...change };
   expect(outcome).toMatchObject({
@@ -235,7 +235,7 @@ test.each(others)('a request by $title is another one, and the error says so', a
   });
 });
 
-test('lines of model calls are left alone', async () => {
+test('lines of model calls are unchanged', async () => {
   const file = await recorded();
   appendFileSync(file, '{"v":1,"provider":"main","model":"m","recorder":"r","digest":"d"}\n');
   expect(await replay(file, entry, [ask({ x: 1 })])).toMatchObject([{ result: '{"x":1}' }]);

@@ -19,7 +19,7 @@ function digest(entry: Entry, message: Message): string {
   return digestRequest(describeRequest(entry, message, (text) => text.replaceAll('topsecret', '[redacted]')));
 }
 
-test('requests of native entries keep the keys that cassettes have', () => {
+test('requests of native entries keep their cassette keys', () => {
   const message = { method: 'execute', body: '{"args":{"x":1},"idempotency_key":"call_1"}' };
   expect(digest(native, message)).toBe('c1cb063c99841dd183f218534253b84135ea3fb6a04f096e63ee1fb745f6730a');
 });
@@ -105,7 +105,7 @@ test.each(chances)('$title does not count', ({ dialect, body, left }) => {
   expect(withoutVolatileFields(body, volatileFieldsOf(dialect))).toBe(left);
 });
 
-test('what is asked in variables is answered from the cassette, and a miss names them', async () => {
+test('requests in variables are answered from the cassette, and a miss names them', async () => {
   const file = newFile();
   const binding = bind('print-env', { dialect: 'chibi', env: { PATH: bind('print-env').env['PATH'] ?? '' } });
   const write = { ...read, env: { CHIBI_TOOL_NAME: 'write', CHIBI_HOOK: undefined } };
@@ -126,7 +126,7 @@ test('what is asked in variables is answered from the cassette, and a miss names
   ]);
 });
 
-test('the status of an HTTP reply comes again', async () => {
+test('the status of an HTTP reply is replayed', async () => {
   const file = newFile();
   const entry: Entry = {
     name: 'demo',
@@ -152,7 +152,7 @@ test('the status of an HTTP reply comes again', async () => {
   expect(bare(await again.exchange(message))).toStrictEqual(bare(reply));
 });
 
-test('what is only told is recorded as nothing and replayed as nothing', async () => {
+test('a notification is recorded without a reply and replayed without one', async () => {
   const file = newFile();
   const binding = bindPuppet({ capability: 'hook', dialect: 'picoclaw' });
   const { transport, event } = await open(binding);
@@ -170,7 +170,7 @@ test('what is only told is recorded as nothing and replayed as nothing', async (
   await expect(silent.notify?.(note)).rejects.toMatchObject({ code: 'RUNTIME_CLOSED' });
 });
 
-test('a one-shot process is sent no notifications by a cassette either', async () => {
+test('a one-shot process gets no notifications from a cassette either', async () => {
   const file = newFile();
   await record(file, bind('echo-args'), []);
   const player = await openTape({ replay: file });

@@ -20,7 +20,7 @@ async function recorded(): Promise<string> {
   return file;
 }
 
-test('a model call and an exchange stand in one file, and each finds its own', async () => {
+test('a model call and an exchange can be in one file, and each is found', async () => {
   const file = await recorded();
   const text = readFileSync(file, 'utf8');
   expect(text).toContain('My key is [redacted], my password=[redacted]');
@@ -38,7 +38,7 @@ test('a model call and an exchange stand in one file, and each finds its own', a
   expect(tape.misses()).toBe(1);
 });
 
-test('a call that is not among the exchanges is a miss', async () => {
+test('a call without a recorded exchange is a miss', async () => {
   const file = newFile();
   await record(file, entry, [ask({ x: 1 })]);
   const tape = await openTape({ replay: file });

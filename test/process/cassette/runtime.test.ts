@@ -97,7 +97,7 @@ async function work(runtime: Runtime) {
 const hidden = (documents: unknown) =>
   JSON.parse(JSON.stringify(documents).replaceAll(JSON.stringify(secret).slice(1, -1), '[redacted]'));
 
-test('a runtime that was recorded is replayed without its programs: the same documents, and nothing is started', async () => {
+test('a replay of a runtime gives the same documents, and starts no process', async () => {
   const folder = desk();
   const record = join(folder, 'run.jsonl');
   const recorded = await use(folder, { record }, work);
@@ -114,7 +114,7 @@ test('a runtime that was recorded is replayed without its programs: the same doc
   expect(await use(other, { replay: record }, work, {})).toStrictEqual(hidden(recorded));
 });
 
-test('no secret of a process is in the file, which its owner alone may read', async () => {
+test('the file contains no secret of a process, and only its owner may read it', async () => {
   const folder = desk();
   const record = join(folder, 'run.jsonl');
   await use(folder, { record }, async (runtime) => {
@@ -135,7 +135,7 @@ test('no secret of a process is in the file, which its owner alone may read', as
   expect((statSync(record).mode & 0o777).toString(8)).toBe('600');
 });
 
-test('a live entry runs for real beside the replayed rest', async () => {
+test('a live entry runs for real besides the replayed rest', async () => {
   const folder = desk();
   const record = join(folder, 'run.jsonl');
   await use(folder, { record }, work);
@@ -158,7 +158,7 @@ test('a live entry runs for real beside the replayed rest', async () => {
   expect(readdirSync(join(other, 'started'))).toStrictEqual(['guard']);
 });
 
-test('what is replayed can be recorded again, with what was live in it', async () => {
+test('a replay can be recorded again, with its live parts', async () => {
   const folder = desk();
   const [first, second] = [join(folder, 'first.jsonl'), join(folder, 'second.jsonl')];
   const recorded = await use(folder, { record: first }, work);
@@ -172,7 +172,7 @@ test('what is replayed can be recorded again, with what was live in it', async (
   expect(kept(second)).toStrictEqual(kept(first));
 });
 
-test('model calls stand in the same file, and what a process told them is no secret there either', async () => {
+test('model calls are in the same file, and secrets of processes are hidden there too', async () => {
   const folder = desk();
   const record = join(folder, 'run.jsonl');
   const talk = (of: string) => async (runtime: Runtime) => {

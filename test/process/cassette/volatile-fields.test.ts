@@ -57,6 +57,6 @@ const own = [
   { title: 'what is no JSON', body: '{"duration_ms":1' },
 ];
 
-test.each(own)('$title counts as it is', ({ body }) => {
+test.each(own)('$title counts unchanged', ({ body }) => {
   expect(withoutVolatileFields(body, volatileFieldsOf('promptkit'))).toBe(body);
 });

@@ -53,7 +53,7 @@ function notesOf(events: readonly RuntimeEvent[]): string[] {
 
 const isLinux = process.platform === 'linux';
 
-describe.runIf(isLinux)('a forked script is as one that was started [DS-FORK-01@oneshot]', () => {
+describe.runIf(isLinux)('a forked script behaves like a started one [DS-FORK-01@oneshot]', () => {
   test.each(Object.entries(scripts))('%s', async (title, text) => {
     const file = scriptOf(text);
     const how = { args: ['one', 'two words'] };
@@ -103,7 +103,7 @@ describe.runIf(isLinux)('a forked script is as one that was started [DS-FORK-01@
     },
   );
 
-  test('a module beside it counts before one of the standard library, and its imports come in their order', async () => {
+  test('a module beside it takes precedence over the standard library, and its imports keep their order', async () => {
     const file = scriptOf(
       'import os, fractions, json\nimport gc\nprint(json.here, fractions.here, gc.isenabled())',
     );
@@ -143,7 +143,7 @@ describe.runIf(isLinux)('a forked script is as one that was started [DS-FORK-01@
     for (const index of [0, 1, 2]) expect(new Set(said.map((text) => text.split(' ')[index])).size).toBe(10);
   });
 
-  test('what is imported after other code is imported by each, as it is then', async () => {
+  test('imports after other code are done by each child', async () => {
     const file = scriptOf('import sys\nsys.path.insert(0, "late")\nimport words\nprint(words.said)');
     writeBeside(file, 'words.py', 'said = "early"');
     writeBeside(file, 'late/words.py', 'said = "late"');
@@ -155,8 +155,8 @@ describe.runIf(isLinux)('a forked script is as one that was started [DS-FORK-01@
 const saysParent =
   'import json, os, sys\nrequest = sys.stdin.read()\nprint(os.getppid(), os.getpid(), request)';
 
-describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
-  test('is one for all calls, of which each has a child', async () => {
+describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
+  test('is one for all calls, each of which has a child', async () => {
     const { ask, events } = await openForked(scriptOf(saysParent));
     const said = await Promise.all(
       Array.from({ length: 40 }, (_, index) => ask(`${index} ${'x'.repeat(index * 500)}`)),
@@ -170,7 +170,7 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
     expect(allOf(events, 'process.started')).toHaveLength(41);
   });
 
-  test('hands over 20 MB, and nothing', async () => {
+  test('passes on 20 MB, and empty input', async () => {
     const { ask } = await openForked(scriptOf('import sys\nprint(len(sys.stdin.buffer.read()))'));
     expect(await ask('x'.repeat(20_000_000))).toBe('20000001\n');
     expect(await ask('')).toBe('1\n');
@@ -195,7 +195,7 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
     expect(notesOf(events)).toEqual([]);
   });
 
-  test('lets calls end that it has under way when it is replaced', async () => {
+  test('lets calls in progress end when it is replaced', async () => {
     const file = scriptOf(
       'import sys, time\nprint("one", file=sys.stderr, flush=True)\ntime.sleep(1)\nprint("done")',
     );
@@ -209,7 +209,7 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
     await until(() => !isRunning(first?.pid ?? 0), 'end of the first helper');
   });
 
-  test('may be killed while nobody calls', async () => {
+  test('may be killed while idle', async () => {
     const { ask } = await openForked(scriptOf(saysParent));
     const parent = Number.parseInt(await ask(), 10);
     process.kill(parent, 'SIGKILL');
@@ -221,7 +221,7 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
   });
 
   test.each(['kill', 'keep'] as const)(
-    'fails what it has under way when it is killed, ends it, and is replaced, with leftovers: %s',
+    'fails calls in progress when it is killed, ends them, and is replaced, with leftovers: %s',
     async (leftovers) => {
       const file = scriptOf(
         'import json, os, subprocess, sys, time\nif "stay" in sys.stdin.read():\n  child = subprocess.Popen(["sleep", "60"])\n  print(f"parent {os.getppid()} own {os.getpid()} child {child.pid}", file=sys.stderr, flush=True)\n  time.sleep(60)\nprint("done")',
@@ -239,7 +239,7 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
     },
   );
 
-  test('is ended by close(), with what it has under way', async () => {
+  test('is ended by close(), with its calls in progress', async () => {
     // The watcher goes on, as beside other entries: it must not be what ends them.
     onTestFinished(acquireWatcher(() => {}));
     const file = scriptOf(
@@ -266,8 +266,8 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
   });
 });
 
-describe.runIf(isLinux)('a forked process is bounded as any other [DS-FORK-03@oneshot]', () => {
-  test('its group is ended at the deadline, and the helper lives on', async () => {
+describe.runIf(isLinux)('a forked process has the usual limits [DS-FORK-03@oneshot]', () => {
+  test('is ended with its group at the deadline, and the helper survives', async () => {
     const file = scriptOf(
       'import os, signal, subprocess, sys, time\nif "stay" in sys.stdin.read():\n  signal.signal(signal.SIGTERM, signal.SIG_IGN)\n  child = subprocess.Popen(["sleep", "60"])\n  print(f"own {os.getpid()} child {child.pid}", file=sys.stderr, flush=True)\n  time.sleep(60)\nprint(os.getppid())',
     );
@@ -284,7 +284,7 @@ describe.runIf(isLinux)('a forked process is bounded as any other [DS-FORK-03@on
     expect(Number(await ask())).toBe(parent);
   });
 
-  test('a flood ends with OUTPUT_LIMIT', async () => {
+  test('that floods its output ends with OUTPUT_LIMIT', async () => {
     const { exchange, event } = await openForked(
       scriptOf('import sys\nwhile True: sys.stdout.write("x" * 65536)'),
     );
@@ -292,7 +292,7 @@ describe.runIf(isLinux)('a forked process is bounded as any other [DS-FORK-03@on
     expect(await event('process.ended')).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  test('what it leaves in its group is killed, or kept', async () => {
+  test('leaves processes in its group, which are killed or kept', async () => {
     const file = scriptOf(
       'import subprocess, sys\nprint(subprocess.Popen(["sleep", "60"], stdin=-3, stdout=-3, stderr=-3).pid)',
     );
@@ -307,7 +307,7 @@ describe.runIf(isLinux)('a forked process is bounded as any other [DS-FORK-03@on
     process.kill(kept, 'SIGKILL');
   });
 
-  test('a caller that gives up has its answer at once, also while the imports hang, and nothing runs after', async () => {
+  test('answers at once when its caller aborts, also while the imports hang, and nothing runs after', async () => {
     const file = scriptOf('import slow\nopen("effect", "w")');
     writeBeside(file, 'slow.py', 'import time\ntime.sleep(2)');
     const { transport, exchange } = await openForked(file, { timeoutMs: 300 });
@@ -335,7 +335,7 @@ const ownHelper = (file: string, text: string) => {
   return file;
 };
 
-describe('what cannot be forked says why, once, and runs as one-shot [DS-FORK-04@oneshot]', () => {
+describe('a script that cannot be forked says why, once, and runs one-shot [DS-FORK-04@oneshot]', () => {
   test.runIf(isLinux).each([
     {
       why: 'threads',
@@ -382,12 +382,12 @@ describe('what cannot be forked says why, once, and runs as one-shot [DS-FORK-04
     expect(notesOf(events)).toEqual([expect.stringContaining(says)]);
   });
 
-  test('a script whose Python is not there fails as ever', async () => {
+  test('a script with a missing Python fails as usual', async () => {
     const { exchange } = await openForked(scriptOf('print(1)', '#!/opt/no-such/python3'));
     expect((await faultOf(exchange())).code).toBe('PROCESS_START');
   });
 
-  test('a call with variables of its own', async () => {
+  test('a call with its own variables', async () => {
     const file = scriptOf('import os\nprint(os.environ.get("WORD"))');
     const { transport, ask, events } = await openForked(file);
     const reply = await transport.exchange({ method: 'execute', body: '', env: { WORD: 'mine' } });
@@ -397,7 +397,7 @@ describe('what cannot be forked says why, once, and runs as one-shot [DS-FORK-04
   });
 
   test.runIf(isLinux)(
-    'a script that kills what forks it: each call fails, in the end without a fork',
+    'a script that kills its forking process: each call fails, finally without a fork',
     async () => {
       const file = scriptOf(
         'import os, sys\nos.kill(os.getppid(), 9)\nprint("x", file=open("calls.log", "a"))\nimport time; time.sleep(60)',

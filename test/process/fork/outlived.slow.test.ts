@@ -26,7 +26,7 @@ const isLinux = process.platform === 'linux';
 test.runIf(isLinux).each([
   { title: 'the program', kill: 'program' },
   { title: 'the helper and the program', kill: 'both' },
-])('nothing forked outlives a SIGKILL of $title [DS-FORK-05@oneshot]', async ({ kill }) => {
+])('no forked process outlives a SIGKILL of $title [DS-FORK-05@oneshot]', async ({ kill }) => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'holds.ts'), writeScript()], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -44,7 +44,7 @@ test.runIf(isLinux).each([
 });
 
 test.runIf(isLinux)(
-  'the helper leaves no child alive when its stdin ends, whoever else looks after them',
+  'the helper kills its children when its stdin ends, whoever else watches them',
   async () => {
     const helperFile = join(import.meta.dirname, '../../../src/process/fork/fork-helper.py');
     const helper = spawn('python3', [helperFile, writeScript()], { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -159,7 +159,7 @@ describe.each(variants)('$title', async ({ open }) => {
     expect(await says(launch, script(endless))).toBe('y\n');
   });
 
-  test('hands over the closed environment and nothing else', async () => {
+  test('passes on only the closed environment', async () => {
     const variables = { A: '1', B: 'x=y', EMPTY: '', TEXT: 'grün, ☂ and\nnewline' };
     const { stdout } = await run(launch, request('/usr/bin/env', { args: ['-0'], env: variables }));
     expect(stdout.toString().split('\0').sort()).toEqual([
@@ -171,13 +171,13 @@ describe.each(variants)('$title', async ({ open }) => {
     ]);
   });
 
-  test('hands over arguments as they are', async () => {
+  test('passes on arguments unchanged', async () => {
     const args = ['', ' two  words ', '$HOME', '*', '"quoted"', "it's", 'a\nb', 'grün', '--', '\\'];
     const { stdout } = await run(launch, request('/usr/bin/printf', { args: ['%s\\0', ...args] }));
     expect(stdout.toString().split('\0')).toEqual([...args, '']);
   });
 
-  test('starts each process in its own folder, with its own streams, whatever the last one had', async () => {
+  test('starts each process with its own folder and streams, whatever the previous one had', async () => {
     const folders = [realpathSync(tmpdir()), '/', '/usr', '/'].flatMap((folder) => [folder, folder]);
     for (const cwd of folders) {
       const both = [cwd, '/'].map((one) => says(launch, script('read -r a; pwd; echo "$a"', textInput(one))));
@@ -191,7 +191,7 @@ describe.each(variants)('$title', async ({ open }) => {
     expect([stdout.length, stderr, ended]).toEqual([60 * bytes, 'done\n', clean]);
   });
 
-  test('starts in the folder that was asked for', async () => {
+  test('starts in the requested folder', async () => {
     const { stdout } = await run(launch, request('/bin/pwd', { args: ['-P'], cwd: fixture('..') }));
     expect(stdout.toString()).toBe(`${realpathSync(fixture('..'))}\n`);
   });
@@ -204,7 +204,7 @@ describe.each(variants)('$title', async ({ open }) => {
     { how: 'kill -15 $$', end: { exitCode: null, signal: 'SIGTERM' } },
     { how: 'kill -11 $$', end: { exitCode: null, signal: 'SIGSEGV' } },
     { how: 'kill -13 $$', end: { exitCode: null, signal: 'SIGPIPE' } },
-  ])('tells how a process ended: $how', async ({ how, end }) => {
+  ])('reports how a process ended: $how', async ({ how, end }) => {
     expect((await run(launch, script(how))).ended).toEqual(end);
   });
 
@@ -218,18 +218,18 @@ describe.each(variants)('$title', async ({ open }) => {
     },
   );
 
-  test('does not mind a child that never reads 1 MiB', async () => {
+  test('ignores a child that never reads 1 MiB', async () => {
     const input = Buffer.alloc(1024 * 1024, 'x');
     expect(await says(launch, script('echo unread', { input }))).toBe('unread\n');
   });
 
-  test('does not mind a child that closes stdin early', async () => {
+  test('ignores a child that closes stdin early', async () => {
     const input = Buffer.alloc(1024 * 1024, 'x');
     const text = 'head -c 3; exec 0<&-; sleep 0.1; echo; echo over';
     expect(await says(launch, script(text, { input }))).toBe('xxx\nover\n');
   });
 
-  test('leaves stdin open as a stream where no input is given', async () => {
+  test('leaves stdin open as a stream if no input is given', async () => {
     const { stdin, stdout, stderr, ended } = await launchStreams(
       launch,
       request('/bin/cat', { input: null }),
@@ -295,7 +295,7 @@ describe.each(variants)('$title', async ({ open }) => {
     stderr.destroy();
   });
 
-  test('tells of the end of a process whose child holds all its streams', async () => {
+  test('reports the end of a process whose child holds all its streams', async () => {
     const { pid, stdout, stderr, ended } = await launchStreams(launch, script('sleep 60 & exit 0'));
     expect(await ended).toEqual(clean);
     expect([stdout.readableEnded, stderr.readableEnded]).toEqual([false, false]);
@@ -317,7 +317,7 @@ describe.each(variants)('$title', async ({ open }) => {
       what: script(':', { args: ['x'.repeat(1024 * 1024)] }),
       says: /E2BIG/,
     },
-  ])('refuses $title with the system’s own word for it', async ({ what, says: word }) => {
+  ])('refuses $title with the system’s error', async ({ what, says: word }) => {
     await expect(launch(what)).rejects.toThrow(word);
   });
 
@@ -344,7 +344,7 @@ describe.each(variants)('$title', async ({ open }) => {
     expect(await settle(children, 2_000)).toEqual([]);
   });
 
-  test.runIf(hasProc)('hands down no descriptor but the three standard ones', async () => {
+  test.runIf(hasProc)('passes on only the three standard descriptors', async () => {
     const server = await launch(request('/bin/cat', { input: null }));
     const file = openSync('/etc/passwd', 'r');
     const listing = request('/bin/ls', { args: ['/proc/self/fd'] });
@@ -357,7 +357,7 @@ describe.each(variants)('$title', async ({ open }) => {
     for (const stream of [server.stdout, server.stderr]) stream.destroy();
   });
 
-  test('ends a stream’s reader when the stream ends, whoever else was started meanwhile', async () => {
+  test('ends a stream’s reader when the stream ends, whatever else was started meanwhile', async () => {
     const servers = await Promise.all([1, 2, 3].map(() => launch(request('/bin/cat', { input: null }))));
     const [first] = servers;
     first?.stdin?.end();
@@ -370,27 +370,27 @@ describe.each(variants)('$title', async ({ open }) => {
   });
 });
 
+test.runIf(hasProc)('the native launcher passes on no descriptor that this process inherited', async () => {
+  const launch = await openLauncher('native');
+  // Unlike Node's own, this one stays open when another program is started.
+  const fd: number = koffi.load('libc.so.6').func('int dup(int fd)')(0);
+  const listing = await says(launch, request('/bin/ls', { args: ['/proc/self/fd'] }));
+  closeSync(fd);
+  expect(listing).toBe('0\n1\n2\n3\n');
+});
+
 test.runIf(hasProc)(
-  'the native launcher hands down no descriptor that this process was started with',
+  'the output of a quick process is complete when it has ended, without a stream',
   async () => {
     const launch = await openLauncher('native');
-    // Unlike Node's own, this one stays open when another program is started.
-    const fd: number = koffi.load('libc.so.6').func('int dup(int fd)')(0);
-    const listing = await says(launch, request('/bin/ls', { args: ['/proc/self/fd'] }));
-    closeSync(fd);
-    expect(listing).toBe('0\n1\n2\n3\n');
+    const { stdout, stderr, ended } = await launch(request('/bin/cat', { input: Buffer.alloc(60_000, 'x') }));
+    const outputs = [listen(stdout), listen(stderr)];
+    await ended;
+    // A stream ends in a later turn of the event loop.
+    expect([stdout.isClosed, stderr.isClosed]).toEqual([true, true]);
+    expect((await Promise.all(outputs)).map(({ length }) => length)).toEqual([60_000, 0]);
   },
 );
-
-test.runIf(hasProc)('what a quick process wrote is there when it has ended, without a stream', async () => {
-  const launch = await openLauncher('native');
-  const { stdout, stderr, ended } = await launch(request('/bin/cat', { input: Buffer.alloc(60_000, 'x') }));
-  const outputs = [listen(stdout), listen(stderr)];
-  await ended;
-  // A stream ends in a later turn of the event loop.
-  expect([stdout.isClosed, stderr.isClosed]).toEqual([true, true]);
-  expect((await Promise.all(outputs)).map(({ length }) => length)).toEqual([60_000, 0]);
-});
 
 test.runIf(hasProc)('the portable launcher survives the removal of its temporary folder', async () => {
   const launch = await openLauncher('portable');
@@ -403,7 +403,7 @@ test.runIf(hasProc)('the portable launcher survives the removal of its temporary
   expect(await says(launch, script('echo after'))).toBe('after\n');
 });
 
-test.runIf(hasProc)('a worker thread starts processes as the main thread does', async () => {
+test.runIf(hasProc)('a worker thread starts processes like the main thread', async () => {
   const worker = new Worker(new URL('./worker.ts', import.meta.url));
   const [told] = await once(worker, 'message');
   await once(worker, 'exit');
@@ -417,7 +417,7 @@ test.runIf(hasProc)('a worker thread starts processes as the main thread does', 
   });
 });
 
-test.runIf(hasProc)('whoever asks for no launcher in particular gets the native one', async () => {
+test.runIf(hasProc)('the native launcher is the default', async () => {
   const launch = await openLauncher('auto');
   const kind = request('/usr/bin/stat', { args: ['-L', '-c', '%F', '/dev/stdin'] });
   expect(await says(launch, kind)).toBe('fifo\n');

@@ -19,7 +19,7 @@ function groupsIn(folder: string): string[] {
 }
 
 test.runIf(hasGroups)(
-  'groups of a killed owner are removed by the next, those of the living stay [DS-LIM-09]',
+  'the next process removes groups of a killed owner, and keeps those of living ones [DS-LIM-09]',
   async () => {
     const places = (await makeFolders()).map((folder) => dirname(folder));
     expect(places).not.toEqual([]);
@@ -45,7 +45,7 @@ test.runIf(hasGroups)(
   },
 );
 
-test.runIf(hasGroups)('a group with a process goes when the process has gone', async () => {
+test.runIf(hasGroups)('a group with a process is removed when the process has ended', async () => {
   const group = (await openGroupMaker())?.make({ processes: 4 });
   const [procs = ''] = group?.joins ?? [];
   execFileSync('/bin/sh', ['-c', `echo 0 >'${procs}'; sleep 0.3 >/dev/null 2>&1 &`]);
@@ -57,7 +57,7 @@ test.runIf(hasGroups)('a group with a process goes when the process has gone', a
   );
 });
 
-test('where no group can be made there is none', async () => {
+test('without permission for groups there is none', async () => {
   const folders = [join(import.meta.dirname, 'nowhere'), '/proc'];
   expect(await openGroupMaker([{ version: 1, controllers: ['pids'], folders }])).toBeUndefined();
 });

@@ -14,7 +14,7 @@ const programs = [
   { command: 'java', args: ['-version'] },
 ].map((each) => ({ ...each, found: findExecutable(each.command, '/', searchPath) }));
 
-describe.runIf(process.platform === 'linux').each(ways)('held by $way', ({ findGroups }) => {
+describe.runIf(process.platform === 'linux').each(ways)('limited by $way', ({ findGroups }) => {
   test.for(programs)('$command runs under every limit [DS-LIM-07]', async ({ args, found }, { skip }) => {
     if (!found.found) return skip('it is not installed here');
     const limits = { memoryMb: 512, cpuSeconds: 30, openFiles: 128, processes: 64, fileSizeMb: 16 };

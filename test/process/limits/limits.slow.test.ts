@@ -62,7 +62,7 @@ linuxOnly.each(ways)('held by $way', ({ way, findGroups }) => {
     );
   });
 
-  test('one that copes with what it is refused is answered [DS-LIM-03]', async () => {
+  test('a process that handles a refused resource is answered [DS-LIM-03]', async () => {
     const opened = await openGreedy({ limits: { openFiles: 64, memoryMb: 256 } }, { findGroups });
     expect(await opened.call({ files: 10_000, cope: true })).toBe('"refused"\n');
     expect(await opened.call({ reserve: 4096, cope: true })).toBe('"refused"\n');
@@ -75,14 +75,14 @@ test.runIf(hasGroups)('a fork that is refused is answered as the process decides
 });
 
 linuxOnly.each(launchers)('with the %s launcher', (launcher) => {
-  test('what is in flight of a server fails together, and it is started again [DS-LIM-04@server]', async () => {
+  test('all requests in flight of a server fail together, and it is restarted [DS-LIM-04@server]', async () => {
     const opened = await openGreedy({ ...modes.server, limits: { cpuSeconds: 1 } }, { launcher });
     const faults = await Promise.all([opened.fault({ cpu: 3600 }), opened.fault({ echo: 1 })]);
     expect([faults[0].code, faults[1].code]).toEqual(['LIMIT_EXCEEDED', 'LIMIT_EXCEEDED']);
     expect(await opened.call({ echo: 2 })).toBe('2');
   });
 
-  test('a process within all its limits is as one without', async () => {
+  test('a process within all its limits behaves like one without', async () => {
     const limits = { memoryMb: 512, cpuSeconds: 60, openFiles: 256, processes: 64, fileSizeMb: 8 };
     const opened = await openGreedy({ limits, nice: 3 }, { launcher });
     expect(await opened.call({ memory: 32 })).toBe('32\n');

@@ -11,7 +11,7 @@ describe.each(launchers)('with the %s launcher', (launcher) => {
     return await call();
   };
 
-  test('a process has its limits and its modesty, and so has what it starts', async () => {
+  test('a process and its children have its limits and its lower priority', async () => {
     const limits = { memoryMb: 100, cpuSeconds: 7, openFiles: 64, fileSizeMb: 3 };
     const own = [
       'f 6144 6144',
@@ -25,12 +25,12 @@ describe.each(launchers)('with the %s launcher', (launcher) => {
     expect(await run(`/bin/sh -c '${shown}'`, { limits, nice: 5 })).toBe(own);
   });
 
-  test('a limit that is stricter already stays', async () => {
+  test('a stricter existing limit stays', async () => {
     const inner = `/bin/sh -c 'ulimit -n'`;
     expect(await run(`ulimit -n 40; ${inner}`, { limits: { openFiles: 64 } })).toBe('40\n');
   });
 
-  test('arguments and environment are those of a process without limits [DS-LIM-06]', async () => {
+  test('arguments and environment equal those of a process without limits [DS-LIM-06]', async () => {
     const args = ['-c', 'printf "%s|" "$0" "$@"; env | sort', 'zero', 'a b', '', '"$HOME"', "it's"];
     const bare = bind('/bin/sh', { args, env: { PATH: '/usr/bin:/bin', SHLVL: '7' } });
     const told = await Promise.all(
@@ -39,7 +39,7 @@ describe.each(launchers)('with the %s launcher', (launcher) => {
     expect(told[1]).toBe(told[0]);
   });
 
-  test('a program that fails without a word, after a child of it used up the computing, names the limit', {
+  test('a silent failure after a child used up the CPU time names the limit', {
     retry: 3,
   }, async () => {
     const silent = `/bin/sh -c 'while :; do :; done' 2>/dev/null || exit 3`;

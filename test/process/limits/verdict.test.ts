@@ -84,12 +84,12 @@ test.each(ends)('$title: $limit', ({ how, limit }) => {
   );
 });
 
-test('a limit that an entry does not have is not what it reached', () => {
+test('a limit that an entry does not have is never the reason', () => {
   const how = { ...quiet, stderr: 'EMFILE', end: by('SIGXCPU') };
   expect(faultOf('demo', { memoryMb: 1 }, how)).toBeUndefined();
 });
 
-test('what cannot be limited, or not be run after that, could not be started', () => {
+test('a process that cannot be limited, or cannot run afterwards, has not started', () => {
   const codeOf = (exitCode: number, stderr: string) =>
     faultOf('demo', all, { ...quiet, end: exit(exitCode), stderr })?.code;
   expect(codeOf(125, 'signalbox: the system does not let it set its limit -n\n')).toBe('PROCESS_START');

@@ -28,7 +28,7 @@ function openPlayed(): Subject {
   return { session, played, told, outcomes: [], callers: [] };
 }
 
-test('in whatever order replies, late ones, duplicates, deaths, aborts and time limits come, each request gets one outcome, its own', async () => {
+test('in any order of replies, late ones, duplicates, deaths, aborts and time limits, each request gets exactly its outcome', async () => {
   let commands = 0;
   await fc.assert(
     fc.asyncProperty(sessionCommands, async (given) => {

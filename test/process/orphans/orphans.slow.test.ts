@@ -44,9 +44,9 @@ function markOf(pid: number): string {
 }
 
 // Elsewhere there is no /proc, and nothing is swept.
-describe.runIf(process.platform === 'linux')('what a killed Signalbox left', () => {
+describe.runIf(process.platform === 'linux')('leftovers of a killed Signalbox', () => {
   test.each(launchers)(
-    'is ended with its daemons though its watcher was killed as well: %s launcher [DS-ORPHAN-01@oneshot]',
+    'are ended with their daemons even if the watcher was killed as well: %s launcher [DS-ORPHAN-01@oneshot]',
     async (launcher) => {
       const host = await startHost({ command: scripts.hangs, launcher }, ...words);
       const pids = [...host.pids.values()];
@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('what a killed Signalbox left', () 
     },
   );
 
-  test('is ended though it left its group, where the watcher has ended the rest [DS-ORPHAN-01@oneshot]', async () => {
+  test('are ended even if they left their group, where the watcher has ended the rest [DS-ORPHAN-01@oneshot]', async () => {
     const { child, pids } = await startHost({ command: scripts.hangs }, ...words);
     const closed = once(child, 'close');
     child.kill('SIGKILL');
@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('what a killed Signalbox left', () 
     expect([...pids.values()].filter(isRunning)).toEqual([]);
   });
 
-  test('is ended a second after the next runtime was opened [DS-ORPHAN-01@oneshot]', async () => {
+  test('are ended a second after the next runtime was opened [DS-ORPHAN-01@oneshot]', async () => {
     const host = await startHost({ command: scripts.hangs }, ...words);
     await killWithWatcher(host);
     writeFileSync(
@@ -84,7 +84,7 @@ describe.runIf(process.platform === 'linux')('what a killed Signalbox left', () 
       .toEqual([]);
   });
 
-  test('is ended where an entry keeps leftovers only as far as calls were under way [DS-ORPHAN-02@oneshot]', async () => {
+  test('are ended, if an entry keeps leftovers, only for calls in progress [DS-ORPHAN-02@oneshot]', async () => {
     const cut = await startHost({ command: scripts.hangs, leftovers: 'keep' }, ...words);
     const over = await startHost({ command: scripts.answers, leftovers: 'keep' }, ...words, 'answered');
     const kept = ['session', 'double'].map((word) => over.pids.get(word) ?? 0);
@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('what a killed Signalbox left', () 
     for (const pid of [...kept, cut.pids.get('double') ?? 0]) expectOrphan(pid);
   });
 
-  test('stays where no call was under way [DS-ORPHAN-02@oneshot]', async () => {
+  test('stay if no call was in progress [DS-ORPHAN-02@oneshot]', async () => {
     const host = await startHost({ command: scripts.answers }, ...words, 'answered');
     await killWithWatcher(host);
     await sweepOrphans(soon);
@@ -105,7 +105,7 @@ describe.runIf(process.platform === 'linux')('what a killed Signalbox left', () 
     for (const pid of left) expectOrphan(pid);
   });
 
-  test('is finished by the next when one that sweeps is killed, and two at once do no harm [DS-ORPHAN-03@oneshot]', async () => {
+  test('are finished by the next sweep when one is killed, and two concurrent sweeps do no harm [DS-ORPHAN-03@oneshot]', async () => {
     const host = await startHost({ command: scripts.hangs }, ...words);
     const pids = [...host.pids.values()];
     await killWithWatcher(host);
@@ -126,8 +126,8 @@ describe.runIf(process.platform === 'linux')('what a killed Signalbox left', () 
   });
 });
 
-describe.runIf(process.platform === 'linux')('a sweep leaves alone', () => {
-  test('what a living Signalbox runs, in whatever session [DS-ORPHAN-03@oneshot]', async () => {
+describe.runIf(process.platform === 'linux')('a sweep ignores', () => {
+  test('processes of a living Signalbox, in any session [DS-ORPHAN-03@oneshot]', async () => {
     const killed = await startHost({ command: scripts.hangs }, ...words);
     const living = await startHost({ command: scripts.hangs }, ...words);
     const forged = await startMarked(markOf(living.pids.get('leader') ?? 0));
@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')('a sweep leaves alone', () => {
     expect([...living.pids.values(), forged].map(isRunning)).toEqual([true, true, true, true]);
   });
 
-  test('what has no mark, or that of another machine or start of the system [DS-ORPHAN-03@oneshot]', async () => {
+  test('processes without a mark, or with that of another machine or boot [DS-ORPHAN-03@oneshot]', async () => {
     const killed = await startHost({ command: scripts.hangs }, ...words);
     const mark = markOf(killed.pids.get('leader') ?? 0);
     const [pid, thread, startedAt, , leftovers] = mark.split('.');
@@ -153,7 +153,7 @@ describe.runIf(process.platform === 'linux')('a sweep leaves alone', () => {
     expect(isRunning(forged)).toBe(false);
   });
 
-  test.runIf(process.getuid?.() === 0)('what another user runs [DS-ORPHAN-03@oneshot]', async () => {
+  test.runIf(process.getuid?.() === 0)('processes of another user [DS-ORPHAN-03@oneshot]', async () => {
     const killed = await startHost({ command: scripts.hangs }, ...words);
     const other = await startMarked(markOf(killed.pids.get('leader') ?? 0), { uid: 65_534 });
     await killWithWatcher(killed);

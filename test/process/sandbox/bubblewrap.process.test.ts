@@ -32,19 +32,19 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       expect(reply).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
     });
 
-    test('what runs inside has the mark by which it is ended after its owner was killed', async () => {
+    test('processes inside have the mark for cleaning up after a killed owner', async () => {
       const { call } = await run('echo "$SIGNALBOX_OWNER"');
       expect(await call()).toMatch(/^\d+\..+\.kill\n$/);
     });
 
-    test('60 MB go in and out', async () => {
+    test('60 MB pass in both directions', async () => {
       const binding = { maxOutputBytes: 100_000_000, timeoutMs: 50_000 };
       const { call } = await run('exec cat', { binding });
       const text = 'x'.repeat(60_000_000);
       expect((await call({ text })).length).toBe(60_000_000 + '{"args":{"text":""}}\n'.length);
     });
 
-    test('a command that asks for time to end gets the grace, and one that does not is killed [DS-BOX-06@oneshot]', async () => {
+    test('a command that handles SIGTERM gets the grace, and one that does not is killed [DS-BOX-06@oneshot]', async () => {
       const mark = join(folder, `ended-${launcher}`);
       writeFileSync(mark, '');
       const binding = { timeoutMs: 400, graceMs: 5_000 };
@@ -66,7 +66,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       expect(await stays.event('process.ended')).toMatchObject({ signal: 'SIGKILL' });
     });
 
-    test('a daemon in a session of its own ends with the call, and at its timeout [DS-BOX-05@oneshot]', async () => {
+    test('a daemon in its own session ends with the call, and at its timeout [DS-BOX-05@oneshot]', async () => {
       const inner = 'setsid sh -c "trap : TERM; while :; do sleep 0.05; done" >/dev/null 2>&1 </dev/null &';
       const name = `daemon-of-${launcher}-${process.pid}`;
       const binding = { env: { PATH: '/usr/bin:/bin', MARK: name } };
@@ -77,7 +77,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       await untilSoon(() => processesWith(`MARK=${name}`).length === 0, 'end of the daemons');
     });
 
-    test('a command that is not there is none that ran', async () => {
+    test('a missing command counts as not started', async () => {
       const missing = script(folder, 'true', '/no/such/interpreter');
       const { fault } = await open(bindBoxed(missing, { folder }), { launcher });
       expect(await fault()).toMatchObject({
@@ -92,7 +92,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
     });
   });
 
-  test('one that is ended while its sandbox is made leaves nothing', async () => {
+  test('an abort during the setup of the sandbox leaves nothing', async () => {
     const env = { PATH: '/usr/bin:/bin', MARK: `early-${process.pid}` };
     const path = script(folder, 'sleep 60');
     for (let ms = 0; ms < 12; ms += 1) {
@@ -104,7 +104,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
     await untilSoon(() => processesWith(env.MARK).length === 0, 'end of what was begun');
   });
 
-  test('there is no network, unless it is asked for [DS-BOX-01@oneshot]', async () => {
+  test('there is no network unless configured [DS-BOX-01@oneshot]', async () => {
     const server = createServer((socket) => socket.end('reached'));
     onTestFinished(() => void server.close());
     const port = await new Promise<number>((resolve) => {
@@ -134,7 +134,7 @@ for line in sys.stdin:
     expect(await call()).toBe('"[Errno 101] Network is unreachable"');
   });
 
-  test('writes end at the paths that are named [DS-BOX-02@oneshot]', async () => {
+  test('only the named paths can be written [DS-BOX-02@oneshot]', async () => {
     const inside = join(folder, 'inside');
     mkdirSync(inside);
     const outside = join(folder, 'outside');
@@ -150,7 +150,7 @@ echo a > ${shared} && echo private`;
     expect([outside, '/usr/file', '/file', shared].map(existsSync)).toEqual([false, false, false, false]);
   });
 
-  test('nothing is shown but the system, the folder and what is named; what is hidden stays so [DS-BOX-03@oneshot]', async () => {
+  test('only the system, the folder and named paths are visible; hidden ones stay hidden [DS-BOX-03@oneshot]', async () => {
     const [home, state] = [makeFolder(), join(folder, '.state')];
     for (const [path, file] of [
       [join(home, '.ssh'), 'id'],
@@ -171,7 +171,7 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
     expect(existsSync(join(home, 'x'))).toBe(false);
   });
 
-  test('what is hidden stays so where it is shown by another name [DS-BOX-03@oneshot]', async () => {
+  test('a hidden path stays hidden under another name [DS-BOX-03@oneshot]', async () => {
     const [project, links] = [makeFolder(), makeFolder()];
     mkdirSync(join(project, '.state'));
     writeFileSync(join(project, '.state/state.db'), 'secret');
@@ -181,12 +181,12 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
     expect(shown).toBe('end\n');
   });
 
-  test('other processes are neither seen nor reached [DS-BOX-04@oneshot]', async () => {
+  test('other processes are neither visible nor reachable [DS-BOX-04@oneshot]', async () => {
     const shown = await say(`ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid} || echo none`);
     expect(shown).toMatch(/^[2-6]\nnone\n$/);
   });
 
-  test('there are no privileges to be had [DS-BOX-04@oneshot]', async () => {
+  test('no privileges can be gained [DS-BOX-04@oneshot]', async () => {
     const facts = await say(
       "grep -E '^(NoNewPrivs|CapEff|CapPrm|CapInh|CapAmb):' /proc/self/status | tr -d '\\t'",
     );
@@ -196,11 +196,11 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
     );
   });
 
-  test('no further namespaces can be made', async () => {
+  test('no further namespaces can be created', async () => {
     expect(await say('unshare -U true 2>/dev/null || echo refused')).toBe('refused\n');
   });
 
-  test('what the loader obeys reaches the command, not bwrap', async () => {
+  test('loader variables reach the command, not bwrap', async () => {
     const env = {
       PATH: '/usr/bin:/bin',
       LD_LIBRARY_PATH: '/no/such',
@@ -211,7 +211,7 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
     expect(await say(lines, { binding: { env } })).toBe('/no/such hello /tmp\n0\n');
   });
 
-  test('values of variables stand on no command line', async () => {
+  test('values of variables are on no command line', async () => {
     const env = { PATH: '/usr/bin:/bin', TOKEN: `canary-${process.pid}-of-the-box` };
     const binding = { env, timeoutMs: 5_000 };
     const { fault, event } = await open(bindBoxed(script(folder, 'sleep 60'), { folder, binding }));
@@ -240,7 +240,7 @@ for line in sys.stdin:
     expect(isRunning(started ?? 0)).toBe(false);
   });
 
-  test('twenty run at once, each in its own', async () => {
+  test('twenty run concurrently, each in its own sandbox', async () => {
     const { call } = await open(
       bindBoxed(script(folder, 'echo $$ > /tmp/me; sleep 0.05; ls /tmp; cat /tmp/me'), { folder }),
     );
@@ -248,7 +248,7 @@ for line in sys.stdin:
     expect(new Set(said.map((text) => text.split('\n')[0]))).toEqual(new Set(['me']));
   });
 
-  test('processes that wait for their calls wait in their sandboxes', async () => {
+  test('waiting processes wait in their sandboxes', async () => {
     const lines = 'touch /tmp/here; read -r line; ls /tmp/here; echo "$line"';
     const { call, event } = await open(bindBoxed(script(folder, lines), { folder, binding: { spares: 1 } }));
     expect(await call()).toBe('/tmp/here\n{"args":{}}\n');

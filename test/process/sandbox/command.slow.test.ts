@@ -57,14 +57,14 @@ const clients = [
 ];
 
 describe.each(clients)('by $title', ({ box }) => {
-  test('the variables of the entry go along, no others, and no value stands on a command line [DS-BOX-10@oneshot]', async () => {
+  test('only the variables of the entry are passed on, and no value is on a command line [DS-BOX-10@oneshot]', async () => {
     const { call, log } = await openIn(box, ['python3', '-c', report], ', env: [TOKEN]');
     const result = { args: { a: 1 }, token, home: '/inside', cwd: '/' };
     expect(await call()).toEqual({ status: 'ok', result });
     expect(log().join()).not.toContain('quotes');
   });
 
-  test('what runs there ends with its call, daemons of the call too, and nobody else’s [DS-BOX-11@oneshot]', async () => {
+  test('processes inside end with their call, including its daemons, and no others [DS-BOX-11@oneshot]', async () => {
     const lines = 'trap "" TERM; setsid sleep 600 & sleep 0.1; echo up >&2; while :; do sleep 0.1; done';
     const { runtime, events, inside } = await openIn(
       box,
@@ -95,7 +95,7 @@ describe.each(clients)('by $title', ({ box }) => {
   });
 });
 
-test('what runs there ends at its time limit [DS-BOX-11@oneshot]', async () => {
+test('processes inside end at their time limit [DS-BOX-11@oneshot]', async () => {
   const words = ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'];
   const box = '{mode: docker_exec, container: hooks}';
   const { call, runtime, log, inside } = await openIn(
@@ -110,7 +110,7 @@ test('what runs there ends at its time limit [DS-BOX-11@oneshot]', async () => {
   await untilSoon(() => inside().length === 0, 'end of what was begun');
 });
 
-test('a client that is killed from outside takes what it started along [DS-BOX-11@oneshot]', async () => {
+test('a client that is killed from outside takes its processes along [DS-BOX-11@oneshot]', async () => {
   const box = '{mode: docker_exec, container: hooks}';
   const { call, events, inside } = await openIn(box, ['sleep', '600'], ', env: [PLAIN], timeout_ms: 50000');
   const outcome = call();
@@ -145,7 +145,7 @@ test('a program that is no client runs the command with its own environment', as
   expect(await call()).toEqual({ status: 'ok', result: `1 canary-${mark}` });
 });
 
-test('what cannot end the command says so', async () => {
+test('a runner that cannot end the command says so', async () => {
   const box = '{mode: command, prefix: [env], kill: ["false", "${id}"]}';
   const { call, runtime, events } = await openIn(box, ['sleep', '600'], ', timeout_ms: 200, grace_ms: 50');
   expect(await call()).toMatchObject({ error: { code: 'PROCESS_TIMEOUT' } });
@@ -158,7 +158,7 @@ test('what cannot end the command says so', async () => {
   ]);
 });
 
-test('the program that a command is handed to has the mark by which it is ended after its owner was killed', async () => {
+test('the program of a command has the mark for cleaning up after a killed owner', async () => {
   const words = ['sh', '-c', 'tr "\\0" "\\n" < /proc/self/environ  >&2; echo \'{"result": 1}\''];
   const { runtime, call, events } = await openIn('{mode: command, prefix: [env]}', words);
   expect(await call()).toEqual({ status: 'ok', result: 1 });

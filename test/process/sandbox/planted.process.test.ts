@@ -42,7 +42,7 @@ const plots = fc.record({
   isOwn: fc.boolean(),
 });
 
-describe.skipIf(noSandbox !== undefined)('what a sandboxed process has planted', () => {
+describe.skipIf(noSandbox !== undefined)('a planted link of a sandboxed process', () => {
   test('leads nowhere, whichever key of the config names it', async () => {
     await fc.assert(
       fc.asyncProperty(plots, async ({ names, linkAt, isRelative, target, key, isOwn }) => {
@@ -83,7 +83,7 @@ describe.skipIf(noSandbox !== undefined)('what a sandboxed process has planted',
     );
   }, 200_000);
 
-  test('a link that a person made, where no sandbox writes, is followed as ever', async () => {
+  test('a person’s link outside of writable folders is followed as usual', async () => {
     const { root, project, home } = makeWorld();
     symlinkSync(home, join(root, 'link'));
     const { call } = await open(
@@ -92,7 +92,7 @@ describe.skipIf(noSandbox !== undefined)('what a sandboxed process has planted',
     expect(await call()).toBe(secret);
   });
 
-  test('a script that it has written chooses no interpreter outside', async () => {
+  test('a script written inside selects no interpreter outside', async () => {
     const { project, home, work } = makeWorld();
     const planted = script(work, 'anything', join(home, 'key'));
     const { transport } = await open(bindBoxed(planted, { folder: project, write: [work] }));
@@ -101,7 +101,7 @@ describe.skipIf(noSandbox !== undefined)('what a sandboxed process has planted',
     });
   });
 
-  test('the folder of the state is made before anything inside could make it', async () => {
+  test('the state folder is created before anything inside could create it', async () => {
     const { project } = makeWorld();
     const state = join(project, '.state');
     const line = `mkdir ${state}/x 2>/dev/null || echo refused`;
@@ -113,7 +113,7 @@ describe.skipIf(noSandbox !== undefined)('what a sandboxed process has planted',
   });
 });
 
-test('a path is opened step by step: the result is what stands there without links below a writable folder', () => {
+test('a path is opened step by step, without following links below a writable folder', () => {
   const { project, home, work } = makeWorld();
   symlinkSync('../../home', join(work, 'out'));
   symlinkSync(work, join(project, 'in'));
@@ -137,7 +137,7 @@ describe.skipIf(noSandbox !== undefined)('a secret file', () => {
   };
   const look = `cat .env keys/main.key data link keys/note; ls -A . keys | tr '\\n' ' '`;
 
-  test('stays hidden when another file takes its place by a rename', async () => {
+  test('stays hidden when a rename puts another file in its place', async () => {
     const { project, secrets } = world();
     const server = `import sys, json, os
 for line in sys.stdin:
@@ -155,7 +155,7 @@ for line in sys.stdin:
     expect(before).not.toContain(secret);
   });
 
-  test('is not there, while what stands beside it is, and cannot be made there', async () => {
+  test('is absent, while its siblings are visible, and cannot be created there', async () => {
     const { project, secrets } = world();
     const { transport } = await open(
       bindBoxed(script(project, `${look}; echo x > .env; echo x > other`), { folder: project, secrets }),
@@ -187,7 +187,7 @@ for line in sys.stdin:
   });
 });
 
-describe.skipIf(noSandbox !== undefined)('of the host', () => {
+describe.skipIf(noSandbox !== undefined)('the host', () => {
   const run = async (lines: string, options: Partial<BoxOptions> = {}) => {
     const folder = makeFolder();
     const { call } = await open(
@@ -221,7 +221,7 @@ print(json.dumps({"can": can, "secrets": secrets, "uid": os.getuid(), "sys": os.
     },
   );
 
-  test.runIf(process.arch === 'x64')('no keyring is to be had', async () => {
+  test.runIf(process.arch === 'x64')('no keyring is accessible', async () => {
     const lines = `import ctypes, json
 libc = ctypes.CDLL(None, use_errno=True)
 def call(*args):

@@ -46,7 +46,7 @@ describe.skipIf(noSandbox !== undefined)('entries in a sandbox of bubblewrap', (
     { limit: 'memory_mb', value: 64, line: 'head -c 600000000 /dev/zero | tail -n 1 > /dev/null' },
     { limit: 'file_size_mb', value: 1, line: 'head -c 5000000 /dev/zero > /tmp/x' },
     { limit: 'cpu_seconds', value: 1, line: 'while :; do :; done' },
-  ])('the limit $limit holds in it as without it', async ({ limit, value, line }) => {
+  ])('the limit $limit applies in it as without it', async ({ limit, value, line }) => {
     const { runtime } = await open(
       `sandboxes: {box: {mode: bubblewrap}}\ntools: {t: {exec: {${sh(`${line}; exit $?`)}, limits: {${limit}: ${value}}}}}`,
     );
@@ -80,7 +80,7 @@ hooks:
     },
   );
 
-  test('what it is kept from fails, with the key that would give it [DS-BOX-09@oneshot]', async () => {
+  test('a denied access fails, with the key that would allow it [DS-BOX-09@oneshot]', async () => {
     const { runtime, folder } = await open(`sandboxes: {box: {mode: bubblewrap, write: [out]}}
 tools:
   connects: {exec: {command: python3, args: ["-c", "import socket; socket.create_connection(('192.0.2.1', 80), 5)"], sandbox: box}}
@@ -102,7 +102,7 @@ tools:
     expect(existsSync(join(folder, 'here'))).toBe(false);
   });
 
-  test('hooks deny when their sandbox fails, also those whose own system lets what is missing pass [DS-BOX-08@oneshot]', async () => {
+  test('hooks deny when their sandbox fails, even if their own system lets failures pass [DS-BOX-08@oneshot]', async () => {
     const { runtime } = await open(`sandboxes: {box: {mode: bubblewrap, read: [gone]}, other: {mode: gaol}}
 hooks:
   native: {hook: provider, phases: [before_call], ${sh(`echo '{"allow": true}'`)}}
@@ -140,7 +140,7 @@ imports:
     });
   });
 
-  test('a script that would be forked runs by itself, and a note says so', async () => {
+  test('a script that would be forked runs by itself, with a note', async () => {
     const { runtime, events, folder } = await open(`sandboxes: {box: {mode: bubblewrap}}
 tools:
   t: {exec: {command: python3, args: [tool.py], runtime: fork, sandbox: box}}`);
@@ -164,7 +164,7 @@ tools:
   });
 });
 
-describe('a sandbox that cannot be had', () => {
+describe('an unavailable sandbox', () => {
   const tool = 'tools:\n  t: {exec: {command: "true", sandbox: box}}';
   const without = { PATH: makeFolder(), HOME: '/root' };
 
@@ -186,7 +186,7 @@ describe('a sandbox that cannot be had', () => {
     expect(problemsOf(fault).map(formatProblem)).toEqual([`${file}${says}`]);
   });
 
-  test('is an error of the file, in PromptKit’s too, where the system permits none; validate says it as well', async () => {
+  test('is an error of the file, in PromptKit’s too, where the system permits none; validate reports it', async () => {
     const bin = makeFolder();
     const words = 'bwrap: No permissions to create new namespace';
     writeFileSync(join(bin, 'bwrap'), `#!/bin/sh\necho "${words}" >&2\nexit 1\n`);
@@ -212,14 +212,14 @@ describe('a sandbox that cannot be had', () => {
     expect(found.filter(({ severity }) => severity === 'error')).toMatchObject(told);
   });
 
-  test('is no error where nothing names it [DS-BOX-07]', async () => {
+  test('is no error if no entry uses it [DS-BOX-07]', async () => {
     const { file } = write('sandboxes: {box: {mode: bubblewrap}, client: {mode: docker_run, image: x}}');
     const runtime = await openRuntime(file, { log: false, env: without });
     await runtime.close();
     expect(runtime.tools.list()).toEqual([]);
   });
 
-  test('that would show a home folder, or the state of Signalbox, is an error of the file', async () => {
+  test('that would expose a home folder, or the state of Signalbox, is an error of the file', async () => {
     const shows = async (spec: string, home?: string) => {
       const { file, folder } = write(`${spec}\n${tool}`);
       const host = { ...env, HOME: home ?? folder };

@@ -35,7 +35,7 @@ test.each([
   { title: 'a busy one rather than one that refuses', states: [refusing, busier, busy, refusing], asked: 2 },
   { title: 'an idle one behind one that refuses', states: [refusing, idle], asked: 1 },
   { title: 'the first where all refuse', states: [refusing, refusing], asked: 0 },
-])('of several servers is asked: $title', async ({ states, asked }) => {
+])('one of several servers is selected: $title', async ({ states, asked }) => {
   expect(await findAsked(states)).toEqual([asked]);
 });
 
@@ -44,7 +44,7 @@ async function openDirectly(binding = bindQuick()): Promise<ServerTransport> {
   return openServer(binding, { launch: await openLauncher('auto'), emit: () => {} });
 }
 
-test('the load is what waits for a start or a reply, and nothing of what failed', async () => {
+test('the load counts pending starts and replies, and no failures', async () => {
   const server = await openDirectly();
   const replies = [1, 2, 3].map(() => server.exchange(message));
   expect(server.load).toBe(3);
@@ -60,7 +60,7 @@ test('the load is what waits for a start or a reply, and nothing of what failed'
   await missing.close();
 });
 
-test('a caller that gave up before is told so, and a server that is ready is sent nothing', async () => {
+test('a caller that aborted before gets that error, and a ready server receives nothing', async () => {
   const server = await openDirectly();
   await server.exchange(message);
   expect((await faultOf(server.exchange(message, AbortSignal.abort()))).code).toBe('ABORTED');

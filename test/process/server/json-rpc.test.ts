@@ -6,7 +6,7 @@ import { encodeRequest, findRequestId, readLine } from '../../../src/process/ser
 const read = (text: string) => readLine(Buffer.from(text));
 
 describe('a request', () => {
-  test('is one line with the body as it is [PK-5-01@server]', () => {
+  test('is one line with the body unchanged [PK-5-01@server]', () => {
     const body = '{"args":{"n":12345678901234567890,"x":1.0}}';
     expect(encodeRequest(7, 'execute', body).toString()).toBe(
       `{"jsonrpc":"2.0","id":7,"method":"execute","params":${body}}\n`,
@@ -232,11 +232,11 @@ describe('a line', () => {
       text: '{"ID":"x","result":1}',
       line: { kind: 'noise', why: 'an id that is not an integer' },
     },
-  ])('with $title is read as what it is', ({ text, line }) => {
+  ])('with $title is read correctly', ({ text, line }) => {
     expect(read(text)).toEqual(line);
   });
 
-  test('that is deeper than any stack is read like any other', () => {
+  test('that is nested beyond any stack is read normally', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     expect(read(`{"jsonrpc":"2.0","id":1,"result":${deep}}`)).toMatchObject({
       kind: 'reply',
@@ -246,7 +246,7 @@ describe('a line', () => {
     expect(read(deep)).toEqual({ kind: 'batch', ids: [] });
   });
 
-  test('keeps only the start of a peer’s long text', () => {
+  test('keeps only the start of a long error text', () => {
     const long = 'x'.repeat(100_000);
     expect(read(`{"id":1,"error":"${long}"}`)).toMatchObject({ text: `"${'x'.repeat(199)}…` });
     expect(read(`{"method":"${long}"}`)).toEqual({ kind: 'request', method: `${'x'.repeat(200)}…` });
@@ -256,7 +256,7 @@ describe('a line', () => {
     });
   });
 
-  test('is read whatever its bytes are', () => {
+  test('is read whatever its bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200, size: 'max' }), (bytes) => {
         expect(readLine(bytes).kind).toMatch(/^(noise|request|batch|reply|malformed|anonymous)$/);
@@ -265,7 +265,7 @@ describe('a line', () => {
     );
   });
 
-  test('is read whatever its members are', () => {
+  test('is read whatever its members', () => {
     const key = fc.oneof(
       fc.constantFrom('id', 'jsonrpc', 'method', 'result', 'error', '__proto__'),
       fc.string(),
@@ -280,7 +280,7 @@ describe('a line', () => {
     );
   });
 
-  test('gives back every result and every error byte for byte', () => {
+  test('returns every result and every error byte for byte', () => {
     const member = fc.tuple(fc.constantFrom('result', 'error'), fc.jsonValue(), fc.nat({ max: 3 }));
     fc.assert(
       fc.property(fc.integer({ min: 1 }), member, (id, [key, value, indent]) => {
@@ -316,14 +316,14 @@ describe('a line that is not UTF-8', () => {
   });
 
   test.each(['caf\xe9 is open', '{"result":"\xe9"}', 'caf\xe9: "id": 3', '["\xe9",{"id":3}]'])(
-    'is noise where no id can be read: %s',
+    'is noise if no id can be read: %s',
     (text) => {
       expect(readLine(Buffer.from(text, 'latin1'))).toEqual({ kind: 'noise', why: 'not UTF-8' });
     },
   );
 });
 
-describe('the id of a line that is cut off', () => {
+describe('the id of a truncated line', () => {
   const id = (text: string) => findRequestId(Buffer.from(text, 'latin1'));
 
   test.each([
@@ -353,7 +353,7 @@ describe('the id of a line that is cut off', () => {
     expect(id(text)).toBe(found);
   });
 
-  test('is that of the whole line, wherever it is cut behind the id', () => {
+  test('is that of the whole line, wherever it is cut after the id', () => {
     const line = fc.record({ before: fc.jsonValue(), id: fc.nat(), after: fc.jsonValue(), cut: fc.nat() });
     fc.assert(
       fc.property(line, ({ before, id: wanted, after, cut }) => {
@@ -367,7 +367,7 @@ describe('the id of a line that is cut off', () => {
     );
   });
 
-  test('is looked for in any bytes without fail', () => {
+  test('can be searched for in any bytes without an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300, size: 'max' }), (bytes) => {
         expect(['number', 'undefined']).toContain(typeof findRequestId(bytes));

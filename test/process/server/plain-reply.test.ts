@@ -70,7 +70,7 @@ describe('a line in the usual spelling', () => {
     expect(agrees(Buffer.from(line))).toBe(true);
   });
 
-  test('a result that came before is one only with every byte the same', () => {
+  test('a result equals an earlier one only if every byte is the same', () => {
     const line = (result: string) => Buffer.from(`{"jsonrpc":"2.0","id":7,"result":${result}}`);
     const first = readShort(line('{"allow":true}'));
     const [again, known] = [readShort(line('{"allow":true}')), readShort(line('{"allow":true}'))];
@@ -90,7 +90,7 @@ describe('a line in the usual spelling', () => {
     expect(readShort(line('{"allow":"a"}'))?.result.value).toEqual({ allow: 'a' });
   });
 
-  test('is read as the full reading has it, or not at all', () => {
+  test('is read as the full parser reads it, or not at all', () => {
     let count = 0;
     fc.assert(
       fc.property(usual, (line) => {
@@ -102,7 +102,7 @@ describe('a line in the usual spelling', () => {
   });
 });
 
-describe('a line in any other spelling is left to the full reading', () => {
+describe('a line in any other spelling is left to the full parser', () => {
   test.each([
     '',
     '{',
@@ -164,13 +164,13 @@ describe('a line in any other spelling is left to the full reading', () => {
     expect(readShort(Buffer.from(line))).toBeUndefined();
   });
 
-  test('and so is every one that is not UTF-8', () => {
+  test('and so is every line that is not UTF-8', () => {
     const line = Buffer.from('{"jsonrpc":"2.0","id":7,"result":"caf\xe9"}', 'latin1');
     expect(readShort(line)).toBeUndefined();
   });
 });
 
-test('whatever happens to a usual line, both readings agree', () => {
+test('any change of a usual line gives the same in both parsers', () => {
   const change = fc.record({
     at: fc.nat(),
     remove: fc.nat({ max: 2 }),
@@ -214,7 +214,7 @@ test('whatever happens to a usual line, both readings agree', () => {
   );
 });
 
-test('a result that is deeper than any stack is read', () => {
+test('a result that is nested beyond any stack is read', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   expect(readShort(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${deep}}`))?.result.text).toBe(deep);
 });

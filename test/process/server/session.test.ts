@@ -7,7 +7,7 @@ import { bindQuick, faultOf } from '../harness.ts';
 
 const message = { method: 'execute', body: '{"args":{"die":7}}' };
 
-test('a session that is over takes nothing more: what it is asked fails at once, as what was in flight', async () => {
+test('requests to an ended session fail at once, like those in flight', async () => {
   onTestFinished(acquireWatcher(() => {}));
   const context = { launch: await openLauncher('auto'), emit: () => {} };
   const process = await startProcess(bindQuick(), context, null);

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { isRunning, until } from '../harness.ts';
 
 test.each(['SIGKILL', 'SIGTERM', 'SIGHUP'] as const)(
-  'nothing that waits outlives a program that %s ends [DS-WARM-05@oneshot]',
+  'no waiting process outlives a program that %s ends [DS-WARM-05@oneshot]',
   async (signal) => {
     const file = join(mkdtempSync(join(tmpdir(), 'spare-')), 'script.sh');
     // An end of stdin does not end it.

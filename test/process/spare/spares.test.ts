@@ -65,7 +65,7 @@ async function open(
 }
 
 describe.each(launchers)('spares of the %s launcher', (launcher) => {
-  test('a link to itself beside the script hurts nobody', async () => {
+  test('a link to itself beside the script does no harm', async () => {
     const script = scriptOf(answers);
     symlinkSync('loop', join(dirname(script), 'loop'));
     const bench = await open(script, { spares: 1 }, {}, launcher);
@@ -75,7 +75,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     expect(await bench.ask('hello')).toBe(`${waiting} hello`);
   });
 
-  test('a call is served by a process that was waiting, and another takes its place [DS-WARM-01@oneshot]', async () => {
+  test('a waiting process serves a call, and another takes its place [DS-WARM-01@oneshot]', async () => {
     const { transport, ask, filled, waiting, started } = await open(scriptOf(answers), {}, {}, launcher);
     expect(started()).toEqual([]);
     transport.warm();
@@ -88,7 +88,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     expect(started()).toHaveLength(3);
   });
 
-  test('no process serves two requests, however many come at once [DS-WARM-01@oneshot]', async () => {
+  test('no process serves two requests, however many arrive at once [DS-WARM-01@oneshot]', async () => {
     const { transport, ask, filled } = await open(scriptOf(answers), { spares: 3 }, {}, launcher);
     transport.warm();
     await filled();
@@ -98,7 +98,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     expect(new Set(replies.map((reply) => Number.parseInt(reply, 10))).size).toBe(20);
   });
 
-  test('a request of 20 MB reaches it whole', async () => {
+  test('a request of 20 MB reaches it completely', async () => {
     const { transport, ask, filled } = await open(scriptOf('wc -c'), {}, {}, launcher);
     transport.warm();
     await filled();
@@ -120,7 +120,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     expect(notes('warn')).toEqual([]);
   });
 
-  test('one that died unnoticed, just before its request, costs a cold start and no failure [DS-WARM-03@oneshot]', async () => {
+  test('one that died unnoticed, just before its request, causes a cold start and no failure [DS-WARM-03@oneshot]', async () => {
     const { transport, ask, filled, waiting } = await open(scriptOf(answers), {}, {}, launcher);
     transport.warm();
     await filled();
@@ -133,7 +133,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     expect(before).not.toContain(Number.parseInt(reply, 10));
   });
 
-  test('close() kills what waits, with its group, and shows no end of stdin to it [DS-WARM-05@oneshot]', async () => {
+  test('close() kills waiting processes with their group, without ending their stdin [DS-WARM-05@oneshot]', async () => {
     const file = scriptOf('sleep 60 & echo child $! >&2; cat; touch effect');
     const { transport, events, filled, waiting } = await open(file, {}, {}, launcher);
     transport.warm();
@@ -147,7 +147,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
   });
 });
 
-describe('a process that waits', () => {
+describe('a waiting process', () => {
   test('is not used once its script has changed [DS-WARM-02@oneshot]', async () => {
     const file = scriptOf('cat >/dev/null; echo old');
     const { transport, ask, filled } = await open(file);
@@ -186,7 +186,7 @@ describe('a process that waits', () => {
     },
   );
 
-  test('is looked for again where the interpreter is the command and the script an argument [DS-WARM-02@oneshot]', async () => {
+  test('is checked again if the interpreter is the command and the script an argument [DS-WARM-02@oneshot]', async () => {
     const file = scriptOf('cat >/dev/null; echo old');
     const { transport, ask, filled } = await open('/bin/sh', { args: ['script.sh'], cwd: dirname(file) });
     transport.warm();
@@ -195,7 +195,7 @@ describe('a process that waits', () => {
     expect(await ask('')).toBe('new\n');
   });
 
-  test('goes when it is old, and another takes its place [DS-WARM-04@oneshot]', async () => {
+  test('is ended when it is old, and another takes its place [DS-WARM-04@oneshot]', async () => {
     const { transport, filled, started, waiting } = await open(
       scriptOf(answers),
       {},
@@ -208,7 +208,7 @@ describe('a process that waits', () => {
     expect(before).toHaveLength(2);
   });
 
-  test('goes when memory is short, and comes back with it; calls do without [DS-WARM-04@oneshot]', async () => {
+  test('is ended when memory is short, and returns with it; calls work without [DS-WARM-04@oneshot]', async () => {
     let hasRoom = true;
     const { transport, ask, filled, waiting } = await open(
       scriptOf(answers),
@@ -234,7 +234,7 @@ describe('a process that waits', () => {
     expect(readFileSync(join(dirname(file), 'effects.log'), 'utf8')).toBe('pay\n');
   });
 
-  test('that closed its stdin answers without the request, as a cold one does', async () => {
+  test('that closed its stdin answers without the request, like a cold one', async () => {
     const { transport, ask, filled } = await open(scriptOf('exec </dev/null; sleep 1; echo done'), {
       spares: 1,
     });
@@ -243,7 +243,7 @@ describe('a process that waits', () => {
     expect(await ask('one')).toBe('done\n');
   });
 
-  test('is ended with its group at the deadline of its call, which tells what it said before', async () => {
+  test('is ended with its group at the deadline of its call, which reports its earlier output', async () => {
     const file = scriptOf('echo imported >&2; sleep 60 & echo child $! >&2; cat >/dev/null; wait');
     const { transport, exchange, events, filled } = await open(file, { timeoutMs: 300, spares: 1 });
     transport.warm();
@@ -258,7 +258,7 @@ describe('a process that waits', () => {
     await until(() => !isRunning(child), 'end of the child');
   });
 
-  test('is not used by a call with an environment of its own', async () => {
+  test('is not used by a call with its own environment', async () => {
     const { transport, filled, waiting } = await open(scriptOf('cat >/dev/null; echo $WORD; echo $$ >&2'));
     transport.warm();
     await filled();
@@ -269,7 +269,7 @@ describe('a process that waits', () => {
   });
 });
 
-test('a program that does not wait is started five times and no more, until its files change [DS-WARM-03@oneshot]', async () => {
+test('a program that does not wait is started only five times, until its files change [DS-WARM-03@oneshot]', async () => {
   const file = scriptOf('echo x >>starts.log; echo "{}"');
   const { transport, ask, notes, started } = await open(file);
   transport.warm();
@@ -285,7 +285,7 @@ test('a program that does not wait is started five times and no more, until its 
   await until(() => started().length === before + 4, 'new spares');
 });
 
-test('a program that cannot be started is told of by the call, not by what was to wait', async () => {
+test('a program that cannot be started is reported by the call, not by the spare', async () => {
   const { transport, exchange, events } = await open(join(tmpdir(), 'no-such-program'));
   transport.warm();
   expect((await faultOf(exchange('one'))).code).toBe('PROCESS_START');
