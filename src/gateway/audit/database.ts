@@ -15,7 +15,7 @@ import { type Head, readHead } from './keys.ts';
 export function openKept(file: string): DatabaseSync {
   if (!existsSync(file)) {
     throw new RuntimeError('FILE_UNREADABLE', `there is no audit in ${file}`, {
-      hint: 'spec.gateway.audit keeps one; --database names a copy.',
+      hint: 'Set spec.gateway.audit to record one, or name a copy with --database.',
     });
   }
   try {

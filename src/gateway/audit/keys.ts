@@ -56,7 +56,7 @@ export function isDigestKey(text: string): boolean {
 export function readSigningKey(pem: string, name: string): KeyObject {
   const key = attempt(() => createPrivateKey(pem));
   if (key?.asymmetricKeyType === 'ed25519') return key;
-  throw unusable(name, 'is no private Ed25519 key in PEM');
+  throw unusable(name, 'is not a private Ed25519 key in PEM');
 }
 
 /** Reads one or more public keys. Throws STORE_FAILED unless each is an Ed25519 key. */
@@ -65,7 +65,7 @@ export function readPublicKeys(pem: string, name: string): KeyObject[] {
   const keys = blocks.map((block) => attempt(() => createPublicKey(block)));
   const usable = keys.filter((key) => key !== undefined && key.asymmetricKeyType === 'ed25519');
   if (usable.length > 0 && usable.length === keys.length) return usable.filter((key) => key !== undefined);
-  throw unusable(name, 'holds no public Ed25519 key in PEM');
+  throw unusable(name, 'contains no public Ed25519 key in PEM');
 }
 
 function publicPem(key: KeyObject): string {
@@ -99,7 +99,7 @@ function attempt<Result>(work: () => Result, code?: string): Result | undefined 
 
 function unusable(name: string, why: string): RuntimeError {
   return new RuntimeError('STORE_FAILED', `${name} ${why}`, {
-    hint: '`openssl genpkey -algorithm ed25519` makes one; without one of your own Signalbox makes it.',
+    hint: 'Create one with `openssl genpkey -algorithm ed25519`. If you provide none, Signalbox creates one.',
   });
 }
 

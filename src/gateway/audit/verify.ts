@@ -81,7 +81,7 @@ export async function walkChain(
     if (count % ROWS_PER_TURN !== 0) continue;
     onProgress(count, row.seq);
     await nextTurn();
-    if (options.signal.aborted) throw new RuntimeError('ABORTED', 'the verification was given up');
+    if (options.signal.aborted) throw new RuntimeError('ABORTED', 'the verification was cancelled');
   }
   return { walked: walk.end(), comparison };
 }
@@ -92,8 +92,7 @@ function checkStrayContents(database: DatabaseSync, problems: Problems): void {
   const stray = database
     .prepare('SELECT seq FROM contents WHERE seq NOT IN (SELECT seq FROM rows) LIMIT 5')
     .all();
-  for (const { seq } of stray)
-    problems.add(`there is a content of row ${seq}, which is not there`, Number(seq));
+  for (const { seq } of stray) problems.add(`there is content of row ${seq}, but no such row`, Number(seq));
 }
 
 /** Reports unknown, changed or missing tables, views, triggers and indexes, which could show readers other data. */
@@ -101,8 +100,8 @@ function checkSchema(database: DatabaseSync, problems: Problems): void {
   const wanted = usualSchema();
   const found = readSchema(database);
   for (const [name, sql] of found) {
-    if (!wanted.has(name)) problems.add(`the database has ${name}, which no audit has`);
-    else if (wanted.get(name) !== sql) problems.add(`${name} of the database is not that of an audit`);
+    if (!wanted.has(name)) problems.add(`the database has ${name}, which does not belong to an audit`);
+    else if (wanted.get(name) !== sql) problems.add(`${name} of the database differs from that of an audit`);
   }
   for (const name of wanted.keys()) if (!found.has(name)) problems.add(`the database lacks ${name}`);
 }
@@ -154,7 +153,7 @@ function compareHeads(
       const gone = [...bySeq.values()].flat().filter(({ seq }) => seq > (last ?? 0));
       for (const head of gone)
         problems.add(
-          `rows after ${last ?? 0} are missing: there was a row ${head.seq}, says ${named(head)}`,
+          `rows after ${last ?? 0} are missing: there was a row ${head.seq} according to ${named(head)}`,
           head.seq,
         );
       const removed = [...bySeq.keys()].filter((seq) => seq < pruned);
@@ -165,8 +164,7 @@ function compareHeads(
 
 function checkHead(head: Head, chain: string, publicKeys: readonly KeyObject[], problems: Problems): void {
   if (!isSigned(head, publicKeys)) problems.add(`${named(head)} is not signed with this key`);
-  if (head.chain !== chain)
-    problems.add(`${named(head)} is that of another audit: this is not the chain that it was`);
+  if (head.chain !== chain) problems.add(`${named(head)} belongs to another audit: this is another chain`);
 }
 
 export function strangeHeads(
@@ -244,7 +242,7 @@ function startWalk(chain: string, problems: Problems, onHash: (seq: number, hash
 }
 
 function checkNumber({ seq }: KeptRow, problems: Problems): void {
-  if (seq < 1) problems.add(`there is a row ${seq}, and the first row is 1`, seq);
+  if (seq < 1) problems.add(`there is a row ${seq}, but the first row is 1`, seq);
 }
 
 function checkHash(
@@ -268,7 +266,7 @@ function checkContent(
   const isKept = typeof wanted === 'string';
   if (content === undefined && isKept) problems.add(`the content of row ${seq} is gone`, seq, id);
   if (content === undefined) return;
-  if (!isKept) problems.add(`row ${seq} has a content that was not kept with it`, seq, id);
+  if (!isKept) problems.add(`row ${seq} has content that was not recorded with it`, seq, id);
   else if (createHash('sha256').update(content).digest('hex') !== wanted)
     problems.add(`the content of row ${seq} was changed`, seq, id);
 }
@@ -295,10 +293,10 @@ function checkBeginning(
   problems: Problems,
 ): PruneNote | undefined {
   if (first.seq <= 1 && note !== undefined)
-    problems.add(`rows up to ${note.through} were removed, and are there again`, first.seq);
+    problems.add(`rows up to ${note.through} were removed, but are present again`, first.seq);
   if (first.seq <= 1) return undefined;
   if (note?.through !== first.seq - 1) {
-    problems.add(`${missing(1, first.seq - 1)}, and no row says that they were removed`, first.seq);
+    problems.add(`${missing(1, first.seq - 1)}, but no row says that they were removed`, first.seq);
     return undefined;
   }
   checkHash(chain, first, note.hash, problems, idOf(membersOf(first.body)));

@@ -76,7 +76,7 @@ export async function answerCall(client: ClientCall, services: GatewayServices):
         if (answer.status < 300 && mediaTypeOf(answer.headers) === 'text/event-stream') {
           if (request.isStream) return await judgeStream(read, before, answer);
           answer.discard();
-          throw invalidAnswer('it is a stream, and none was asked for');
+          throw invalidAnswer('it is a stream, but none was requested');
         }
         const bytes = await account.time('upstream', () => readWhole(answer, config.limits.answerBytes));
         const body = decodeUtf8(bytes);
@@ -194,11 +194,11 @@ interface PeekedRequest extends AskedModel {
 /** Throws RefusedCall (400) unless the body is a JSON object without duplicate keys. */
 function peekRequest(text: string): PeekedRequest {
   const root = tryOpen(text);
-  if (root === undefined) throw invalidRequest('The body is no JSON.');
-  if (root.kind !== 'object') throw invalidRequest('The body is no JSON object.');
+  if (root === undefined) throw invalidRequest('The body is not JSON.');
+  if (root.kind !== 'object') throw invalidRequest('The body is not a JSON object.');
   const members = new Map<string, Place>();
   for (const { key, start, end } of scanMembers(text, root.start)) {
-    if (members.has(key)) throw invalidRequest('The body has a key twice.', key.slice(0, 64));
+    if (members.has(key)) throw invalidRequest('The body has a duplicate key.', key.slice(0, 64));
     members.set(key, new Place(text, start, end));
   }
   const modelPlace = members.get('model');

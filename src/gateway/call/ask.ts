@@ -129,14 +129,13 @@ async function readUntilBegun(
   const before: Uint8Array[] = [];
   for (;;) {
     const { done, value } = await pieces.next();
-    if (done === true)
-      throw new UpstreamFault(`Provider "${provider}" ended its answer before it had begun.`);
+    if (done === true) throw new UpstreamFault(`Provider "${provider}" ended its answer before it began.`);
     held.add(value.length);
     before.push(value);
     for (const event of parser.push(value)) {
       const telling = tellingOf(event);
       if (telling === 'answer') return before;
-      if (telling === 'fault') throw new UpstreamFault(`Provider "${provider}" told an error of its own.`);
+      if (telling === 'fault') throw new UpstreamFault(`Provider "${provider}" returned an error.`);
     }
   }
 }
@@ -246,7 +245,7 @@ function requireReadable(answer: UpstreamAnswer, provider: string): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.trim().toLowerCase() !== 'identity') {
     answer.discard();
-    throw invalidAnswer('it is compressed, though it was asked not to be');
+    throw invalidAnswer('it is compressed, although no compression was requested');
   }
   if (status >= 200 && (status < 300 || status >= 400)) return;
   answer.discard();
@@ -260,7 +259,7 @@ export async function readWhole({ body }: UpstreamAnswer, maxBytes: number): Pro
 }
 
 function tooLarge(): RefusedCall {
-  const message = 'The answer is larger than what the gateway reads of one.';
+  const message = 'The answer is larger than the gateway accepts.';
   return refuse(502, 'answer_too_large', message);
 }
 

@@ -41,7 +41,7 @@ function headerText(text: string): string {
 export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof RefusedCall) return thrown.refusal;
   if (thrown instanceof RuntimeError && thrown.code === 'STORE_FAILED') return uncountable(thrown).refusal;
-  return refusal(500, 'internal_error', 'The gateway has failed.');
+  return refusal(500, 'internal_error', 'The gateway failed.');
 }
 
 /** Throws RefusedCall if the config asks for errors, if it is no denial, or if the endpoint has no text responses. */
@@ -89,7 +89,7 @@ export async function giveAsAsked(
 const noTexts: Refusal = refusal(
   400,
   'content_filter',
-  'A hook gives a text in the place of the answer, and this endpoint answers with none.',
+  'A hook answered with a text, but this endpoint returns no texts.',
 );
 
 /** `x-accel-buffering` tells nginx not to buffer the stream. */

@@ -77,7 +77,7 @@ async function decompress(body: Uint8Array, coding: Coding, maxBytes: number): P
     throw refuse(
       400,
       'invalid_request',
-      `The body is not whole, or is not ${coding}, which its content-encoding says.`,
+      `The body is incomplete, or is not ${coding}, although its content-encoding says so.`,
     );
   }
 }
@@ -106,7 +106,7 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
 }
 
 function brokenOff(): RefusedCall {
-  return refuse(400, 'body_incomplete', 'The body broke off.', { isRetryable: true });
+  return refuse(400, 'body_incomplete', 'The body ended early.', { isRetryable: true });
 }
 
 /** No hook reads it, so only strings that known clients send are allowed. Throws RefusedCall (400) for any other. */
@@ -117,7 +117,7 @@ export function queryOf(url: string, endpoint: EndpointName): string {
   // Anthropic's SDK and agent use this query for beta calls of Messages.
   if (isAnthropicEndpoint(endpoint) && query === '?beta=true') return query;
   if (/^\?api-version=[\w.-]{1,40}$/.test(query)) return query;
-  throw invalidRequest('The address has a query that is not known here.');
+  throw invalidRequest('The address has an unknown query.');
 }
 
 export function toResponse({ status, headers, body }: ClientReply): Response {

@@ -51,7 +51,7 @@ function endpointOf(pathname: string): EndpointName | undefined {
 }
 
 function refuseRoute({ codecs }: GatewayServices): Response {
-  const message = 'This call is none that hooks can read, so it is not made.';
+  const message = 'Hooks cannot read this call, so it is not made.';
   return toResponse(toRefusalReply(codecs.chat, refusal(404, 'not_found', message)));
 }
 

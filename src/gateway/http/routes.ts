@@ -91,8 +91,7 @@ function refuseRoute(path: string, { codecs }: GatewayServices): Response {
     allowed === undefined
       ? {
           ...unknownRoute,
-          message:
-            'There is no such endpoint here; docs/guides/guard-any-client.md lists those that there are.',
+          message: 'This endpoint does not exist here; docs/guides/guard-any-client.md lists the endpoints.',
         }
       : { ...wrongMethod, message: `This endpoint takes ${allowed} only.` };
   const reply = toRefusalReply(codecs[familyOf(path)], refusal);
@@ -119,7 +118,7 @@ function refuseUpgrade({ upgrade }: ClientHeaders): Refusal | undefined {
 const noUpgrade: Refusal = refusal(
   426,
   'upgrade_refused',
-  'There are no WebSockets here; send the call as a POST over HTTP.',
+  'The gateway has no WebSockets; send the call as a POST over HTTP.',
 );
 
 /** The headers of a 426 response. Source: RFC 9110, section 15.5.22. */
@@ -144,7 +143,7 @@ function refuseOrigin(
   if (requiresKeys) return undefined;
   if (origin !== undefined) return untrusted('A page in a browser cannot call a gateway without keys.');
   if (typeof host !== 'string' || isLoopbackName(host)) return undefined;
-  return untrusted('A gateway without keys is called by the address of this machine only.');
+  return untrusted('Call a gateway without keys by the address of this machine only.');
 }
 
 function untrusted(message: string): Refusal {

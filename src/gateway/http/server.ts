@@ -107,7 +107,7 @@ async function listening(
 
 function toListenError(thrown: unknown, address: string): RuntimeError {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown';
-  const why = reasons[code] ?? `it cannot be listened on (${code})`;
+  const why = reasons[code] ?? `the server cannot listen there (${code})`;
   return new RuntimeError('LISTEN_FAILED', `${address}: ${why}`, { cause: thrown });
 }
 

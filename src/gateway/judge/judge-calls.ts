@@ -426,7 +426,7 @@ function argsForClient(name: string, original: Json, changed: Json): Json {
     return Json.from(input);
   throw new RuntimeError(
     'ARGS_INVALID',
-    `tool "${name}": its input is a text, and can only be changed as \`input\``,
+    `tool "${name}": its input is a text, so it can only be changed as \`input\``,
   );
 }
 

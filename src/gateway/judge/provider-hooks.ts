@@ -113,9 +113,10 @@ function toProviderRequest(
 
 /** Writes the hooks' changes into the body. Throws REPLY_MALFORMED if the format cannot express a change. */
 function writeRequest({ request, offered }: ReadCall, sent: ProviderRequest, left: ProviderRequest): string {
-  if (left.model !== sent.model) throw new RuntimeError('REPLY_MALFORMED', 'a gateway keeps the model');
+  if (left.model !== sent.model)
+    throw new RuntimeError('REPLY_MALFORMED', 'hooks of a gateway cannot change the model');
   if (!isSameByValue(left.options, sent.options))
-    throw new RuntimeError('REPLY_MALFORMED', 'a gateway keeps the settings of a request');
+    throw new RuntimeError('REPLY_MALFORMED', 'hooks of a gateway cannot change the settings of a request');
   const { payload } = request;
   const { messages, system_prompt, other = payload.other, tools = payload.tools } = left;
   return request.write({ messages, system_prompt, other, tools }, offered.upstreamName);

@@ -236,7 +236,7 @@ function pendingRefusal(records: readonly PendingRecord[]): RefusedCall {
   const said = open.map(({ id, tool, message }) => `Tool "${tool}" waits for a person (${id}): ${message}`);
   const how =
     open.length === 0
-      ? 'An equal request waits for a person already.'
+      ? 'An identical request already waits for a person.'
       : `Decide with ${open.map(({ id }) => `"signalbox pending approve ${id}"`).join(', ')}, or reject.`;
   return refuse(400, 'pending_approval', [...said, how, 'Then send the same request again.'].join('\n'), {
     verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
@@ -371,7 +371,7 @@ function orphan({ index }: ClientToolResult, { request }: JudgeContext): Refused
   return refuse(
     400,
     'tool_result_unknown',
-    'the result of a tool has no call in this request, so that the hooks of tools cannot judge it',
+    'the result of a tool has no call in this request, so tool hooks cannot judge it',
     { param: request.places[index] },
   );
 }

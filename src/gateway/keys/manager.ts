@@ -100,8 +100,8 @@ interface NewText {
 function planCreation(wanted: NewKey, found: KeyEntry | undefined, { text, at }: NewText): KeyChanges {
   const { name } = wanted;
   if (found !== undefined && found.key.revokedAt === null) {
-    throw new RuntimeError('USAGE', `there is a key "${name}" already`, {
-      hint: 'Choose another name, or give it a new text with `signalbox keys rotate`.',
+    throw new RuntimeError('USAGE', `there is already a key "${name}"`, {
+      hint: 'Choose another name, or replace its text with `signalbox keys rotate`.',
     });
   }
   const key: KeyRecord = {
@@ -150,7 +150,7 @@ function secretOf(keyId: string, { text, at }: NewText): SecretRecord {
 function requireKey(found: KeyEntry | undefined, which: string, { location }: KeyBook): KeyEntry {
   if (found !== undefined) return found;
   // The text may be a real key, so it is never shown.
-  const named = which.startsWith('sbx_') ? 'which begins like that text' : `"${which}"`;
+  const named = which.startsWith('sbx_') ? 'that begins like that text' : `"${which}"`;
   throw new RuntimeError('KEY_UNKNOWN', `there is no key ${named} in ${location}`);
 }
 
@@ -173,11 +173,12 @@ function checkNewKey(wanted: NewKey, at: number): void {
   const { name, models, expiresAt, budget = {} } = wanted;
   if (!nameForm.test(name)) {
     // The text may be a real key, so it is not quoted.
-    throw new RuntimeError('USAGE', 'that cannot be the name of a key', {
+    throw new RuntimeError('USAGE', 'the name of the key is not valid', {
       hint: 'A name has up to 64 letters, digits, spaces and . _ @ + -, and begins with neither key_ nor sbx_.',
     });
   }
-  if (models?.length === 0) throw new RuntimeError('USAGE', 'a key needs a model that it may call');
+  if (models?.length === 0)
+    throw new RuntimeError('USAGE', 'a key needs at least one model that it may call');
   if (expiresAt !== undefined && !(expiresAt > at)) {
     throw new RuntimeError('USAGE', 'the key would have expired already');
   }
@@ -185,7 +186,7 @@ function checkNewKey(wanted: NewKey, at: number): void {
     const count = wanted[limit];
     if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= MOST)) continue;
     throw new RuntimeError('USAGE', `${count} cannot be a limit (${limit})`, {
-      hint: 'A limit is a whole number from 1 on.',
+      hint: 'A limit is a whole number of at least 1.',
     });
   }
   for (const [period, dollars] of Object.entries(budget)) {

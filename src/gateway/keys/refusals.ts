@@ -28,7 +28,7 @@ export function forbiddenModel(): RefusedCall {
 export function unpricedModel(): RefusedCall {
   return forbidden(
     'model_without_price',
-    'This API key has a budget in money, and the gateway knows no price of that model.',
+    'This API key has a budget in money, but the gateway has no price for that model.',
     'model',
   );
 }
@@ -60,7 +60,7 @@ export function tooManyCalls(limit: number): RefusedCall {
   return refuse(
     429,
     'concurrency_limit_exceeded',
-    `This API key has ${limit} calls under way, and may have no more at once.`,
+    `This API key has ${limit} calls in progress, and may not have more at once.`,
     { retryAfter: 1, isRetryable: true },
   );
 }
@@ -70,7 +70,7 @@ export function spentBudget(period: string, secondsLeft: number | undefined): Re
   return refuse(
     429,
     'insufficient_quota',
-    `What is left of the budget of this API key (${period}) does not suffice for this request.`,
+    `The remaining budget of this API key (${period}) is too small for this request.`,
     { retryAfter: secondsLeft },
   );
 }
@@ -80,7 +80,7 @@ export function heldBudget(period: string): RefusedCall {
   return refuse(
     429,
     'insufficient_quota',
-    `The rest of the budget of this API key (${period}) is set aside for calls that are under way.`,
+    `The remaining budget of this API key (${period}) is reserved for calls in progress.`,
     { retryAfter: 1, isRetryable: true },
   );
 }

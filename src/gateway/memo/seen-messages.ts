@@ -146,7 +146,9 @@ function joinAnswer(answer: Answer, part: UnjudgedPart): JoinedAnswer {
 function joinModify(answer: Modify, part: UnjudgedPart): JoinedAnswer {
   const members = new Map(exactMembers(answer.replace));
   if (members.has('system_prompt') && !part.hasSystemPrompt)
-    throw malformed('it replaces a system prompt that it was not shown, because it had let it pass before');
+    throw malformed(
+      'it replaces a system prompt that it did not receive, because it allowed that prompt before',
+    );
   const given = members.get('messages');
   const isPromptChanged = members.has('system_prompt');
   if (given === undefined) {
@@ -177,7 +179,7 @@ function joinMessages(texts: readonly string[], { whole, indexes }: UnjudgedPart
   else if (kept.length - first === indexes.length) kept.splice(first, indexes.length, ...texts);
   else
     throw malformed(
-      `it was shown ${formatCount(indexes.length, 'message')} from among others and gives ${texts.length} in their place`,
+      `it received ${formatCount(indexes.length, 'message')} of several, but answered with ${texts.length}`,
     );
   return new Json(`[${kept.join(',')}]`);
 }

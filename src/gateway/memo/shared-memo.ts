@@ -70,7 +70,7 @@ function createMemo(
 
 function readKey(answer: unknown): MemoKey {
   const secret = Buffer.from(String(answer), 'hex');
-  if (secret.length !== KEY_LENGTH) throw new DamagedError('the key of the memo is none');
+  if (secret.length !== KEY_LENGTH) throw new DamagedError('the key of the memo is not valid');
   return new MemoKey(secret);
 }
 

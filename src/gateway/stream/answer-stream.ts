@@ -204,7 +204,7 @@ class ToldError extends Error {
   readonly event: SseEvent;
 
   constructor(event: SseEvent) {
-    super('the upstream tells an error');
+    super('the upstream returned an error');
     this.event = event;
   }
 }
@@ -213,9 +213,14 @@ const FRAME_BYTES = 'data: \n\n'.length;
 
 const internal: Refusal = refusal(500, 'internal_error', 'The gateway failed, so the answer is withheld.');
 
-const upstreamError: Refusal = refusal(502, 'upstream_failed', 'The upstream told an error in its answer.', {
-  isRetryable: true,
-});
+const upstreamError: Refusal = refusal(
+  502,
+  'upstream_failed',
+  'The upstream returned an error in its answer.',
+  {
+    isRetryable: true,
+  },
+);
 
 class UpstreamEvents {
   readonly #events: AsyncIterator<SseEvent>;
@@ -271,7 +276,7 @@ const afterEndMs = 2000;
 const brokenOff: Refusal = refusal(
   502,
   'upstream_failed',
-  'The upstream broke its answer off, so it is withheld.',
+  'The upstream ended its answer early, so it is withheld.',
   { isRetryable: true },
 );
 
@@ -338,5 +343,5 @@ class Patience {
 const contradicted: Refusal = refusal(
   400,
   'content_filter',
-  'The whole answer does not begin with what had already gone out of it.',
+  'The whole answer does not begin with the part that was already sent.',
 );

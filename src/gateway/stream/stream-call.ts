@@ -137,12 +137,12 @@ export class HeldBytes {
 const tooLarge = refusal(
   502,
   'answer_too_large',
-  'The answer is larger than what the gateway holds back of one answer until its hooks have decided.',
+  'The answer is larger than the gateway may hold back until its hooks have decided.',
 );
 
 const overloaded = refusal(
   503,
   'overloaded',
-  'The gateway holds back as much of other answers as it may; try again later.',
+  'The gateway holds back too much of other answers at the moment; try again later.',
   { retryAfter: 1, isRetryable: true },
 );

@@ -111,7 +111,7 @@ function openUpstream(
 function whyLeft(provider: ProviderConfig): string | undefined {
   if (provider.refused !== undefined) return provider.refused;
   if (endpointsOf(provider).size > 0) return undefined;
-  return `its type ${provider.type} speaks none of the endpoints`;
+  return `its type ${provider.type} supports none of the endpoints`;
 }
 
 /** The gateway does not translate between APIs, so a fallback must support one of the same endpoints. */
@@ -380,7 +380,7 @@ async function send(id: string, target: Target, request: UpstreamRequest): Promi
 /** Limits the total duration, because a stream that keeps sending never hits an idle timeout. */
 function endInTime(stream: Readable, timeoutMs: number): void {
   const timer = startTimer({ timeoutMs }, () => {
-    const error = new Error(`the answer was not whole within ${timeoutMs} ms`);
+    const error = new Error(`the answer was not complete within ${timeoutMs} ms`);
     stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
   });
   stream.on('error', () => {}).once('close', () => timer.clear());

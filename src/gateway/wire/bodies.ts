@@ -57,7 +57,7 @@ function writeTools(
 ): void {
   const wanted = new Map(changed.map((listing) => [listing.name, listing]));
   if (changed.some(({ name }) => !sent.some(({ listing }) => listing.name === name)))
-    throw unwritable('a hook offers the model a tool that the request has not');
+    throw unwritable('a hook offers the model a tool that is not in the request');
   const gone = sent.filter(({ listing }) => !wanted.has(listing.name));
   for (const list of form.lists) {
     const place = body.at(list);

@@ -122,7 +122,7 @@ export function seeMedia(
   }
   const file = carrier && fileOf(held.place, carrier, shape);
   if (file !== undefined && !isSoundFile(file))
-    throw invalid('has bytes that are no base64', memberSpot(held, carrier?.key ?? '') ?? held);
+    throw invalid('has bytes that are not base64', memberSpot(held, carrier?.key ?? '') ?? held);
   const transcript = shape.transcript === undefined ? undefined : held.place.at(shape.transcript);
   const description: MediaFacet['description'] = {
     ...(file === undefined

@@ -127,7 +127,7 @@ export function numberAt(place: Place | undefined, key: string): number | undefi
   return value?.kind === 'number' ? Number(value.value) : undefined;
 }
 
-export type JsonProblem = 'is not UTF-8' | 'is not JSON' | 'is nested too deeply' | 'has a key twice';
+export type JsonProblem = 'is not UTF-8' | 'is not JSON' | 'is nested too deeply' | 'has a duplicate key';
 
 /** Returns undefined if the bytes are not UTF-8. Keeps a byte order mark, which is not valid JSON. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
@@ -170,7 +170,7 @@ function findProblem(text: string, maxDepth: number): JsonProblem | undefined {
     } else if (tokens.isKey) {
       const known = keys[depth] ?? new Set();
       const before = known.size;
-      if (known.add(tokens.name).size === before) return 'has a key twice';
+      if (known.add(tokens.name).size === before) return 'has a duplicate key';
     }
   }
   return undefined;

@@ -83,7 +83,7 @@ export function requireTold(read: readonly ChatMessage[], wanted: readonly ChatM
       const other = wanted[index];
       return other !== undefined && tells(essence(message), essence(other));
     });
-  if (!isExact) throw unwritable('what a hook has changed cannot be written into the body exactly');
+  if (!isExact) throw unwritable('a change of a hook cannot be written into the body exactly');
 }
 
 type PlainObject = Readonly<Record<string, unknown>>;

@@ -105,7 +105,7 @@ function writeBody(seen: Seen, plain: PlainObject, edits: Edits, options: Rewrit
     const texts = given.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
     const isConsistent = content === texts.join('') || content === texts.join('\n');
     if (texts.length > 0 && !isConsistent)
-      throw unwritable('a replaced message says one thing in `content`, another in `parts`');
+      throw unwritable('a replaced message has different texts in `content` and `parts`');
     writeParts(given, { body, list }, edits, options);
     if (texts.length > 0 || content === '') return;
     if (before.content !== '') throw unwritable('the `parts` of a replaced message lack its text');
@@ -193,7 +193,7 @@ function writePart(facet: BodyFacet, part: PlainObject, edits: Edits, options: R
   }
   const carried = facet.inline && encodeWireText(facet.inline.file, text);
   if (facet.inline === undefined || carried === undefined)
-    throw unwritable('a file of a replaced message has got a text');
+    throw unwritable('a file of a replaced message has a text');
   edits.replaceText(facet.inline.place, carried);
 }
 
@@ -260,7 +260,7 @@ function writeTexts(
   options: RewriteOptions,
 ): string {
   const text = given ?? '';
-  if (typeof text !== 'string') throw unwritable(`the \`${name}\` of a replaced message is no text`);
+  if (typeof text !== 'string') throw unwritable(`the \`${name}\` of a replaced message is not a string`);
   if (text === joinTexts(texts)) return text;
   if (texts.length > 0 && text !== '') return spreadText(texts, text, edits, options);
   if (text === '') {
@@ -269,7 +269,7 @@ function writeTexts(
       else edits.remove(owner, entry);
     }
   } else if (add !== undefined) add(text);
-  else throw unwritable(`a replaced message has a \`${name}\` that was not there`);
+  else throw unwritable(`a replaced message has a \`${name}\` that the original did not have`);
   return text;
 }
 
@@ -316,7 +316,7 @@ function writeArgMembers(held: Place, keys: readonly string[], json: Json, edits
     !isObject(json.value) ||
     [...members.keys()].some((key) => !keys.includes(key) || held.at(key) === undefined)
   )
-    throw unwritable('the arguments of a replaced call have a member that its kind has not');
+    throw unwritable('the arguments of a replaced call have a member that its kind does not have');
   for (const key of keys) {
     const place = held.at(key);
     const member = members.get(key);
@@ -469,7 +469,7 @@ function isFacet<Facet, Wanted>(
 
 function refuseNew(what: string): () => never {
   return () => {
-    throw unwritable(`a replaced message has a ${what} that was not there`);
+    throw unwritable(`a replaced message has a ${what} that the original did not have`);
   };
 }
 

@@ -47,7 +47,7 @@ export function walk(spot: Spot, shape: Shape, context: WalkContext, seen: Seen)
     if (!context.rules.references.has(shape.reference)) throw refusals(context).reference(spot);
     seen.other.add(spot.path, spot);
   } else if ('link' in shape) {
-    if (place.text === undefined) throw refusals(context).invalid('is no text', spot);
+    if (place.text === undefined) throw refusals(context).invalid('is not a string', spot);
     seen.links.set(shape.link, spot);
   } else if ('items' in shape) walkItems(spot, shape, context, seen);
   else if ('each' in shape) walkEach(spot, shape, context, seen);
@@ -121,7 +121,7 @@ function walkBytes({ place, owner, path }: Spot, { bytes }: Bytes, context: Walk
   const { opaque } = context.rules;
   if (!opaque.has(bytes) && !opaque.has(type ?? bytes)) throw refusals(context).unknown(type, { path });
   if (place.text === undefined || !isSoundFile({ base64: place.text, mediaType: `${bytes}/*` }))
-    throw refusals(context).invalid('has bytes that are no base64', { path });
+    throw refusals(context).invalid('has bytes that are not base64', { path });
 }
 
 function isVector({ kind, source, start, end, text }: Place): boolean {
@@ -317,13 +317,14 @@ function showTwin(
 function showCall(spot: Spot, shape: ShowCall, context: WalkContext, seen: Seen): void {
   const { invalid } = refusals(context);
   const held = shape.in === undefined ? spot : memberSpot(spot, shape.in);
-  if (spot.place.kind !== 'object' || held?.place.kind !== 'object') throw invalid('is no tool call', spot);
+  if (spot.place.kind !== 'object' || held?.place.kind !== 'object')
+    throw invalid('is not a tool call', spot);
   const ids = typeof shape.id === 'string' ? [shape.id] : shape.id;
   const idKey = ids.find((key) => spot.place.at(key)?.kind === 'string');
   const nameKey = typeof shape.name === 'string' ? shape.name : undefined;
   const name = nameKey === undefined ? undefined : held.place.at(nameKey);
   if (name !== undefined && name.kind !== 'string' && name.kind !== 'null')
-    throw invalid('has a name that is no text', held);
+    throw invalid('has a name that is not a string', held);
   const argKeys = typeof shape.args === 'string' ? [shape.args] : shape.args;
   seen.calls.push({
     id: idKey === undefined ? '' : (spot.place.at(idKey)?.text ?? ''),
@@ -428,5 +429,5 @@ function showCitation(spot: Spot, shape: ShowCitation, context: WalkContext, see
 }
 
 function requireObject(spot: Spot, context: WalkContext): void {
-  if (spot.place.kind !== 'object') throw refusals(context).invalid('is no object', spot);
+  if (spot.place.kind !== 'object') throw refusals(context).invalid('is not an object', spot);
 }

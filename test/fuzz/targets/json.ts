@@ -86,7 +86,7 @@ function problemIn(text: string, value: unknown): string | undefined {
   }
   const hasTwice = keys !== countKeys(value);
   holds((findDuplicateKey(text) !== undefined) === hasTwice || isMisread(text), 'a key twice', text);
-  if (deepest <= 1_000) return hasTwice ? 'has a key twice' : undefined;
+  if (deepest <= 1_000) return hasTwice ? 'has a duplicate key' : undefined;
   return hasTwice ? problemOf(text) : 'is nested too deeply';
 }
 

@@ -115,7 +115,7 @@ export async function readHeads(link: Link, location: string): Promise<KeptHead[
   });
   if (rows.length === 0) {
     throw new RuntimeError('FILE_UNREADABLE', `there is no audit in ${location}`, {
-      hint: 'spec.gateway.audit keeps one.',
+      hint: 'Set spec.gateway.audit to record one.',
     });
   }
   return rows.map((row) => ({ chain: String(row['chain']), head: readHead(JSON.stringify(row)) }));

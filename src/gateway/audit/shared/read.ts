@@ -111,7 +111,7 @@ async function verifyChain(
   { publicKeys, heads, onProgress, signal }: Omit<VerifyOptions, 'file'>,
 ): Promise<ChainReport> {
   const problems = createProblems((message) => `chain ${chain}: ${message}`);
-  if (head === undefined) problems.add('the head in the database is none');
+  if (head === undefined) problems.add('the head in the database is not valid');
   const own = heads.filter((each) => each.chain === chain);
   const { walked, comparison } = await walkChain(readChain(link, chain), {
     ...{ chain, heads: own, publicKeys, problems, signal },
@@ -129,7 +129,7 @@ async function verifyChain(
 /** Reports catalog changes that could show readers other data than the stored rows. */
 async function checkCatalog(link: Link, problems: Problems): Promise<void> {
   for (const { what } of await link.query({ text: strangeParts }))
-    problems.add(`the database has ${String(what)}, which no audit has`);
+    problems.add(`the database has ${String(what)}, which does not belong to an audit`);
 }
 
 const tables = `('gateway_chains', 'gateway_audit_rows', 'gateway_audit_contents')`;
@@ -143,9 +143,9 @@ const strangeParts = `
 
 async function checkStray(link: Link, problems: Problems): Promise<void> {
   for (const { chain } of await link.query({ text: strayRows }))
-    problems.add(`there are rows of the chain ${String(chain)}, which has no head`);
+    problems.add(`there are rows of the chain ${String(chain)}, but it has no head`);
   for (const { chain, seq } of await link.query({ text: strayContents }))
-    problems.add(`there is a content of row ${String(seq)} of chain ${String(chain)}, which is not there`);
+    problems.add(`there is content of row ${String(seq)} of chain ${String(chain)}, but no such row`);
 }
 
 const strayRows = `SELECT DISTINCT chain FROM signalbox.gateway_audit_rows AS r

@@ -113,7 +113,7 @@ function createOwnChain(chains: Chains, maker: RowMaker, writer: string): OwnCha
       }
       throw new RuntimeError(
         'STORE_FAILED',
-        'the audit could not be written, since others wrote to its chain',
+        'the audit could not be written, because others wrote to its chain',
       );
     },
     forget: () => {

@@ -90,7 +90,7 @@ export class ChatStreamWriter implements StreamWriter {
       frames.push({ choices: [], usage: answer['usage'] });
     }
     if (this.#isDone && frames.length > 0)
-      throw unwritable('a stream has ended that an answer would go on with');
+      throw unwritable('a stream has ended, but the answer would continue it');
     const written = frames.map((frame) => this.#frame(frame)).join('');
     if (this.#isDone) return written;
     this.#isDone = true;
@@ -220,5 +220,5 @@ const headKeys = new Set([
 ]);
 
 function changedToo(key: string): Error {
-  return unwritable(`the client has a \`${key}\` already that a replaced answer does not begin with`);
+  return unwritable(`the client already has a \`${key}\` that the replaced answer does not begin with`);
 }

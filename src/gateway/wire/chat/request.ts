@@ -14,7 +14,7 @@ import { requestShape } from './shapes.ts';
 /** Throws RefusedCall (400). */
 export function readChatRequest(body: string, rules: WireRules): WireRequest {
   const place = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
-  if (place.kind !== 'object') throw invalidRequest('the body is no JSON object');
+  if (place.kind !== 'object') throw invalidRequest('the body is not a JSON object');
   return new ChatRequest(place, rules);
 }
 
@@ -69,7 +69,7 @@ class ChatRequest implements WireRequest {
     const written = edits.apply();
     const again = readBody(openPlace(written), this.#rules, promptCount).payload;
     if (again.system_prompt !== changed.system_prompt)
-      throw unwritable('what a hook has changed cannot be written into the body exactly');
+      throw unwritable('a change of a hook cannot be written into the body exactly');
     requireTold(again.messages, changed.messages);
     return written;
   }
@@ -153,7 +153,7 @@ function readBody(place: Place, rules: WireRules, promptCount?: number): ReadBod
 function requireMessages(list: Place): void {
   for (const [index, item] of list.items.entries())
     if (item.kind !== 'object')
-      throw invalidRequest(`messages[${index}] is no message`, `messages[${index}]`);
+      throw invalidRequest(`messages[${index}] is not a message`, `messages[${index}]`);
 }
 
 function isSystem({ place, body }: Seen): boolean {
@@ -228,7 +228,7 @@ function writePrompt(
   if (prompt.length === 0 || changed === '') return;
   const texts = splitPrompt(old, changed);
   if (texts === undefined)
-    throw unwritable('a replaced `system_prompt` cannot be parted among the system messages of the request');
+    throw unwritable('a replaced `system_prompt` cannot be split over the system messages of the request');
   for (const [index, seen] of prompt.entries()) {
     const { parts: _, ...sent } = describe(seen, 'system');
     const content = texts[index] ?? '';
@@ -273,9 +273,7 @@ function withPartsOfResult(told: ChatMessage, changed: ChatMessage): ChatMessage
   const member = (result: unknown, key: string): unknown =>
     typeof result === 'object' && result !== null ? Reflect.get(result, key) : undefined;
   if (member(given, 'id') !== member(sent, 'id') || member(given, 'name') !== member(sent, 'name'))
-    throw unwritable(
-      'a replaced tool message has not the `tool_result` with the id and the name that it had',
-    );
+    throw unwritable('a replaced tool message does not keep the id and the name of its `tool_result`');
   if (changed['parts'] !== undefined) throw unwritable('a replaced tool message has `parts` of its own');
   return { ...changed, parts: member(given, 'parts') };
 }
@@ -289,9 +287,7 @@ function newMessage(message: ChatMessage): string {
     (key) => key === 'role' || key === 'content' || (key === 'parts' && isText),
   );
   if (role === 'tool' || !isPlain)
-    throw unwritable(
-      'a message that a hook has added, or that stands where another was, is not a text alone',
-    );
+    throw unwritable('a message that a hook added or put in place of another must only be a text');
   return JSON.stringify({ role, content });
 }
 

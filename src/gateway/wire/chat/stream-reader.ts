@@ -31,7 +31,7 @@ export class ChatStreamReader implements StreamReader {
       if (!passesUnread(name, this.#rules)) throw unknownEvent(name);
       return { kind: 'held' };
     }
-    if (this.#isDone) throw invalidAnswer('its stream goes on after its end');
+    if (this.#isDone) throw invalidAnswer('its stream continues after its end');
     if (data.trim() === '[DONE]') {
       this.#isDone = true;
       return { kind: 'end' };
@@ -55,7 +55,7 @@ export class ChatStreamReader implements StreamReader {
     if (this.#assembly.choices.size === 0) throw invalidAnswer('its stream has no answer');
     const choices = [...this.#assembly.choices.values()];
     if (!this.#isDone && choices.some(({ finishReason }) => finishReason === undefined))
-      throw invalidAnswer('its stream broke off');
+      throw invalidAnswer('its stream ended early');
     if (choices.some(({ index }) => index >= choices.length))
       throw invalidAnswer('a choice of its stream is missing');
     return readChatAnswer(this.#assembly.toBody(), this.#rules);
@@ -65,7 +65,7 @@ export class ChatStreamReader implements StreamReader {
     const choice = this.#assembly.choice(index);
     const [one, other] = [choice.text('reasoning_content'), choice.text('reasoning')];
     if (one !== '' && other !== '' && one !== other)
-      throw invalidAnswer('its stream tells its reasoning in two ways');
+      throw invalidAnswer('its stream gives its reasoning in two ways');
   }
 }
 
@@ -99,11 +99,11 @@ export function readChunk(event: SseEvent): Chunk {
   if (known !== undefined) return known;
   const place = openStrictly(event.data, (problem) => invalidAnswer(`a frame of its stream ${problem}`));
   const value = parseLossless(place.source);
-  if (!isObject(value)) throw invalidAnswer('a frame of its stream is no object');
+  if (!isObject(value)) throw invalidAnswer('a frame of its stream is not an object');
   const members: Members = new Map(Object.entries(value));
   const choices = members.get('choices') ?? [];
   members.delete('choices');
-  if (!Array.isArray(choices)) throw invalidAnswer('the choices of a frame are no list');
+  if (!Array.isArray(choices)) throw invalidAnswer('the choices of a frame are not a list');
   const seen = new Seen(place);
   walk(bodySpot(place), chunkShape, { rules: anything, isAnswer: true, at: '' }, seen);
   const chunk = {
@@ -120,16 +120,16 @@ const chunks = new WeakMap<SseEvent, Chunk>();
 const anything = { opaque: new Set<string>(), references: new Set<string>(), redactsEmbeddings: false };
 
 function toChoice(choice: unknown, seen: Seen): ChunkChoice {
-  if (!isObject(choice)) throw invalidAnswer('a choice of a frame is no object');
+  if (!isObject(choice)) throw invalidAnswer('a choice of a frame is not an object');
   const members: Members = new Map(Object.entries(choice));
   const index = members.get('index');
   const delta = members.get('delta') ?? {};
   const finish = members.get('finish_reason') ?? undefined;
   if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= MAX_CHOICES)
     throw invalidAnswer('a choice of a frame has no index');
-  if (!isObject(delta)) throw invalidAnswer('a delta of a frame is no object');
+  if (!isObject(delta)) throw invalidAnswer('a delta of a frame is not an object');
   if (finish !== undefined && typeof finish !== 'string')
-    throw invalidAnswer('a finish_reason of a frame is no text');
+    throw invalidAnswer('a finish_reason of a frame is not a string');
   for (const key of ['index', 'delta', 'finish_reason']) members.delete(key);
   return {
     index,
@@ -290,12 +290,12 @@ export class ChoiceAssembly {
 
   #addCalls(deltas: unknown): void {
     if (deltas === undefined || deltas === null) return;
-    if (!Array.isArray(deltas)) throw invalidAnswer('the tool calls of a frame are no list');
+    if (!Array.isArray(deltas)) throw invalidAnswer('the tool calls of a frame are not a list');
     for (const delta of deltas) this.#addCall(delta);
   }
 
   #addCall(delta: unknown): void {
-    if (!isObject(delta)) throw invalidAnswer('a tool call of a frame is no object');
+    if (!isObject(delta)) throw invalidAnswer('a tool call of a frame is not an object');
     const index = this.#indexOf(delta);
     const call: Members = this.#calls.get(index) ?? new Map();
     this.#calls.set(index, call);
@@ -328,7 +328,7 @@ export class ChoiceAssembly {
       : undefined;
     const found = known ?? (isNew ? this.#calls.size : this.#calls.size === 1 ? 0 : undefined);
     if ((index !== undefined && index !== null) || found === undefined || found >= MAX_CALLS)
-      throw invalidAnswer('a tool call of a frame has no index, and could be a part of several');
+      throw invalidAnswer('a tool call of a frame has no index, and could belong to several calls');
     return found;
   }
 }
@@ -341,12 +341,12 @@ function isText(value: unknown): value is string {
 
 function mergeFunction(before: unknown, value: unknown, growing: string): unknown {
   if (value === undefined || value === null) return before;
-  if (!isObject(value)) throw invalidAnswer('a tool call of a frame is no object');
+  if (!isObject(value)) throw invalidAnswer('a tool call of a frame is not an object');
   const merged: Members = new Map(Object.entries(before ?? {}));
   for (const [key, member] of Object.entries(value)) {
     if (key === 'name') setOnce(merged, key, member);
     else if (key === growing && isObject(member))
-      throw invalidAnswer('the arguments of a tool call come in no text');
+      throw invalidAnswer('the arguments of a tool call are not a string');
     else if (key === growing) merged.set(key, mergeValues(merged.get(key), requirePiece(member), true));
     else merged.set(key, mergeValues(merged.get(key), member, true));
   }
@@ -360,7 +360,7 @@ function setOnce(members: Members, key: string, value: unknown): void {
     if (!members.has(key) && value !== undefined) members.set(key, value);
     return;
   }
-  if (before !== '') throw invalidAnswer(`a tool call has the \`${key}\` of two`);
+  if (before !== '') throw invalidAnswer(`a tool call has two values of \`${key}\``);
   members.set(key, value);
 }
 
@@ -386,7 +386,7 @@ function requirePiece(value: unknown): unknown {
     value === null ||
     isTree(value) ||
     (Array.isArray(value) && value.every(isTree));
-  if (!isPiece) throw invalidAnswer('a text of its stream comes in another type');
+  if (!isPiece) throw invalidAnswer('a text of its stream has another type');
   return value;
 }
 

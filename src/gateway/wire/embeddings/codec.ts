@@ -146,7 +146,7 @@ function readVectors(place: Place, rules: WireRules) {
   const list = place.at('data');
   if (list?.kind !== 'array') throw invalidAnswer('it has no list of `data`');
   const stray = list.items.findIndex(({ kind }) => kind !== 'object');
-  if (stray !== -1) throw invalidAnswer(`data[${stray}] is no embedding`);
+  if (stray !== -1) throw invalidAnswer(`data[${stray}] is not an embedding`);
   const seen = new Seen(place);
   walk(bodySpot(place), answerShape, { rules, isAnswer: true, at: '' }, seen);
   const usage = readOpenAiUsage(place.at('usage'));

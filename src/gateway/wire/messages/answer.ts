@@ -31,7 +31,7 @@ export function readMessagesAnswer(body: string, rules: WireRules): WireAnswer {
 }
 
 function readMessage(root: Place, rules: WireRules) {
-  if (root.at('type')?.text !== 'message') throw invalidAnswer('it is no message');
+  if (root.at('type')?.text !== 'message') throw invalidAnswer('it is not a message');
   if (root.at('content')?.kind !== 'array') throw invalidAnswer('`content` is not a list');
   const seen = new Seen(root);
   walk(bodySpot(root), answerShape, { rules, isAnswer: true, at: '' }, seen);
@@ -79,7 +79,7 @@ export function readCount(body: string, rules: WireRules): WireAnswer {
 
 function openAnswer(body: string): Place {
   const root = openStrictly(body, (problem) => invalidAnswer(`it ${problem}`));
-  if (root.kind !== 'object') throw invalidAnswer('it is no object');
+  if (root.kind !== 'object') throw invalidAnswer('it is not an object');
   return root;
 }
 

@@ -228,5 +228,5 @@ function typeOf(block: Place | undefined): string | undefined {
 }
 
 function contradicted() {
-  return unwritable('what has gone out of the answer already is not its beginning');
+  return unwritable('the answer does not begin with the part that was already sent');
 }

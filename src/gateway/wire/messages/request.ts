@@ -106,7 +106,7 @@ function requireOneModel(root: Place, { references }: WireRules): void {
       ? undefined
       : `tools[${tool}].model`;
   if (param === undefined) return;
-  const message = `${param} lets other models answer than \`model\`, which limits and prices go by; spec.gateway.references of the config may let it pass as "fallbacks"`;
+  const message = `${param} lets models other than \`model\` answer, but limits and prices follow \`model\`; spec.gateway.references of the config may let it pass as "fallbacks"`;
   throw refuse(400, 'unreadable_reference', message, { param });
 }
 
@@ -249,7 +249,7 @@ function requireWholeCalls(
   );
   for (const [index, { result }] of sent.entries())
     if (result?.call !== undefined && kept.has(index) !== calls.has(result.callId))
-      throw unwritable('of a tool call and its result only one was taken out');
+      throw unwritable('a hook removed a tool call or its result, but not both');
 }
 
 function writeMessage({ told, seen, result }: ReadMessage, changed: ChatMessage, edits: Edits): ChatMessage {
@@ -271,6 +271,6 @@ function newMessage(message: ChatMessage): string {
   const { role, content, ...rest } = plainReplaced(message);
   const isPlain = Object.values(rest).every((value) => value === undefined || value === null);
   if ((role !== 'user' && role !== 'assistant') || typeof content !== 'string' || !isPlain)
-    throw unwritable('a new message is more than the text of a user or assistant');
+    throw unwritable('a new message must only be the text of a user or assistant');
   return JSON.stringify({ role, content });
 }

@@ -39,7 +39,7 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   answer(): WireAnswer {
-    if (!this.#message.isComplete) throw invalidAnswer('its stream broke off');
+    if (!this.#message.isComplete) throw invalidAnswer('its stream ended early');
     return withExtras(readMessagesAnswer(this.#message.json, this.#context.rules), this.#rest.other.members);
   }
 
@@ -112,7 +112,7 @@ function readData({ event, data }: SseEvent): Place | undefined {
   const place = openStrictly(data, (problem) => invalidAnswer(`an event of its stream ${problem}`));
   // Clients use the event's name, its `type` or both, so they must agree.
   if (place.kind !== 'object' || place.at('type')?.text !== event || event === undefined)
-    throw invalidAnswer('an event of its stream has another name than type');
+    throw invalidAnswer('the name and the type of an event of its stream differ');
   return place;
 }
 

@@ -258,7 +258,7 @@ function isPlain(message: ChatMessage): boolean {
 function formatMessage(message: ChatMessage): string {
   const { role, content } = message;
   if (role === 'tool' || !isPlain(message))
-    throw unwritable('a message that hooks added is more than a text');
+    throw unwritable('a message that hooks added must only be a text');
   return JSON.stringify({ role, content });
 }
 

@@ -47,7 +47,7 @@ export class ResponsesStreamReader implements StreamReader {
     }
     if (event !== undefined && event !== type) throw invalidAnswer('an event of its stream has two names');
     const isFree = kind.is === 'rest' && kind.isFree === true;
-    if (this.#end !== undefined && !isFree) throw invalidAnswer('its stream goes on behind its end');
+    if (this.#end !== undefined && !isFree) throw invalidAnswer('its stream continues after its end');
     const read = { root, type };
     switch (kind.is) {
       case 'response':
@@ -76,7 +76,7 @@ export class ResponsesStreamReader implements StreamReader {
     const byId = new Map(finals.map((final) => [final.at('id')?.text ?? '', final]));
     for (const [position, item] of items.entries()) {
       const final = (item.id === '' ? undefined : byId.get(item.id)) ?? finals[position];
-      if (final === undefined) throw invalidAnswer('its response lacks an item that its stream told');
+      if (final === undefined) throw invalidAnswer('its response lacks an item that its stream sent');
       item.check(final);
       for (const { path, place, isWhole, type } of item.values)
         this.#addExtras(type, missing(place, placeAt(final, path), isWhole ? 'whole' : 'begin'));
@@ -132,7 +132,7 @@ export class ResponsesStreamReader implements StreamReader {
         ? (named ?? Math.max(-1, ...this.#items.keys()) + 1)
         : requireIndex(root, 'output_index');
     const known = this.#items.get(index);
-    if (!isEnd && known !== undefined) throw invalidAnswer(`\`${type}\` tells an item again`);
+    if (!isEnd && known !== undefined) throw invalidAnswer(`\`${type}\` repeats an item`);
     const item = known ?? new StreamedItem(isEnd ? undefined : place);
     this.#items.set(index, item);
     if (isEnd) item.check(place);
@@ -310,7 +310,7 @@ class StreamedItem {
 
 function contradiction(path: ItemPath): Error {
   return invalidAnswer(
-    `its stream tells \`${path.map((key) => (typeof key === 'number' ? 'n' : key)).join('.')}\` in two ways`,
+    `its stream gives \`${path.map((key) => (typeof key === 'number' ? 'n' : key)).join('.')}\` in two ways`,
   );
 }
 

@@ -87,7 +87,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     const root = openPlace(written);
     const events = [this.#open(root)];
     if (new Set(indexes.filter((index) => index !== undefined)).size !== this.#items.size)
-      throw unwritable('the answer lacks an item that has already gone out');
+      throw unwritable('the answer lacks an item that was already sent');
     let next = 0;
     for (const [position, item] of (root.at('output')?.items ?? []).entries()) {
       next = Math.max(next, indexes[position] === undefined ? position : 0);
@@ -340,7 +340,7 @@ function restOf(text: string, sent = ''): string {
 }
 
 function contradiction(): Error {
-  return unwritable('the answer does not begin with what has already gone out of it');
+  return unwritable('the answer does not begin with the part that was already sent');
 }
 
 // --- values at their beginning ---
