@@ -240,7 +240,7 @@ test.concurrent('hook fire reports if no hook receives the event [DS-CLI-10]', a
   expect(unheard.people).toEqual({
     code: 0,
     stdout:
-      'allow\nasked: nobody; no hook receives tool before_execution\nhint: `signalbox hook list` shows the events of each hook.\n',
+      'allow\nasked: none; no hook receives tool before_execution\nhint: `signalbox hook list` shows the events of each hook.\n',
     stderr: '',
   });
   expect(unheard.programs.document).toMatchObject({ verdict: 'allow', asked: [] });

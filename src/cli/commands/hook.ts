@@ -153,7 +153,7 @@ function toHookAndPhase(hook: HookKind, phase: string | undefined) {
 function describeAsked(asked: readonly string[], { hook, phase, dialect, point }: FireFlags): string {
   if (asked.length > 0) return `asked: ${asked.map(escapeInvisibleLine).join(', ')}`;
   const moment = [hook ?? dialect, phase ?? point].filter((word) => word !== undefined).join(' ');
-  return `asked: nobody; no hook receives ${moment}\nhint: \`signalbox hook list\` shows the events of each hook.`;
+  return `asked: none; no hook receives ${moment}\nhint: \`signalbox hook list\` shows the events of each hook.`;
 }
 
 /** Throws EVENT_INVALID for unknown members, since a misspelt one would be missing from the event. */

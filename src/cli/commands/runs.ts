@@ -126,9 +126,9 @@ Examples:
   signalbox runs resume --all
   signalbox runs resume --all --pipeline refund --label shop=berlin --json
 
---all continues each run once whose suspension or wait is over, whose calls are decided, or whose process is gone. It skips
-runs that another process executes, and a run that fails does not stop the others. \`signalbox work\` does the same until
-you stop it.
+--all continues, once each, the runs that a fault suspended, whose wait is over, whose calls are decided, or whose process is
+gone. It skips runs that another process executes, and a run that fails does not stop the others. \`signalbox work\` does
+the same until you stop it.
 
 A run that has ended is only shown again; \`runs retry\` continues one that failed.
 

@@ -4,6 +4,7 @@ import { formatCount } from '../../base/text/phrases.ts';
 import type { GatewayDocument, ServedGateway } from '../../runtime/runtime.ts';
 import { type CommandContext, command, untilAborted } from '../command.ts';
 import { formatColumns } from '../show/columns.ts';
+import { codeText, hintWithPage } from '../terminal.ts';
 
 export const serveCommand = command('serve', {
   about: 'serve the models of the config over HTTP, behind its hooks',
@@ -50,9 +51,11 @@ async function reload({ terminal }: CommandContext, served: ServedGateway): Prom
     const { models } = await served.reload();
     terminal.printStderr(`reloaded: ${formatCount(models.length, 'model')}`);
   } catch (thrown) {
-    const { code, message, hint } = toRuntimeError(thrown);
-    const refused = `error: the config was not reloaded: [${code}] ${escapeInvisible(message)}`;
-    terminal.printStderr(hint === '' ? refused : `${refused}\nhint: ${escapeInvisible(hint)}`);
+    const error = toRuntimeError(thrown);
+    terminal.printStderr(
+      `error: the config was not reloaded: ${codeText(error)}${escapeInvisible(error.message)}`,
+    );
+    if (error.hint !== '') terminal.printStderr(`hint: ${escapeInvisible(hintWithPage(error))}`);
   }
 }
 

@@ -22,7 +22,7 @@ const languages: Readonly<Record<TemplateLanguage, Overlay | undefined>> = {
   sh: {
     folder: join(examples, 'quickstart-sh'),
     extension: '.sh',
-    needs: 'shell scripts that ask jq',
+    needs: 'shell scripts that use jq',
     needsOnly: 'A POSIX shell and jq are all they need.',
     babble: 'echo hi',
   },

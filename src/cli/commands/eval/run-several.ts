@@ -4,6 +4,7 @@ import type { Runtime, SuiteReport } from '../../../runtime/runtime.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
+import { hintWithPage } from '../../terminal.ts';
 import {
   cassetteOf,
   maxFailures,
@@ -207,5 +208,6 @@ async function tellFault(
   terminal.printStderr(`${oneLine(suite)}: error, [${error.code}] ${oneLine(error.message)}`);
   const problems = Array.isArray(error.details['problems']) ? problemsOf(error) : [];
   for (const problem of problems) terminal.printStderr(`  ${formatProblem(problem)}`);
-  if (problems.length === 0 && error.hint !== '') terminal.printStderr(`  hint: ${oneLine(error.hint)}`);
+  if (problems.length === 0 && error.hint !== '')
+    terminal.printStderr(`  hint: ${oneLine(hintWithPage(error))}`);
 }
