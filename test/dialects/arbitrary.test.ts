@@ -65,7 +65,7 @@ function objectIn(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefi
   }
 }
 
-test('no bytes make a filter allow or modify that do not say so', () => {
+test('a filter allows or modifies only if its output says so, for any bytes', () => {
   const verdicts = new Set<string>();
   fc.assert(
     fc.property(anyBytes, anyEvent, (stdout, event) => {
@@ -80,7 +80,7 @@ test('no bytes make a filter allow or modify that do not say so', () => {
   expect([...verdicts].sort()).toEqual(['allow', 'deny', 'modify']);
 });
 
-test('no bytes make a tool succeed or ask that do not say so', () => {
+test('a tool succeeds or asks only if its output says so, for any bytes', () => {
   const statuses = new Set<string>();
   fc.assert(
     fc.property(anyBytes, (stdout) => {
@@ -96,7 +96,7 @@ test('no bytes make a tool succeed or ask that do not say so', () => {
   expect([...statuses]).toEqual(expect.arrayContaining(['failed', 'ok']));
 });
 
-test('no bytes make an eval score that do not say so', () => {
+test('an eval scores only if its output says so, for any bytes', () => {
   const statuses = new Set<string>();
   fc.assert(
     fc.property(anyBytes, (stdout) => {
@@ -117,7 +117,7 @@ const anyEnding = fc.oneof(
   fc.record({ exitCode: fc.constant(null), signal: fc.constantFrom('SIGKILL', 'SIGSEGV', 'SIGTERM') }),
 );
 
-test('nothing that a failed process printed is an affirmative', () => {
+test('no output of a failed process is an affirmative', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -159,7 +159,7 @@ const members = fc.array(
   { maxLength: 5 },
 );
 
-test('exactly the documented affirmatives allow', () => {
+test('only the documented affirmatives allow', () => {
   const seen = new Set<boolean>();
   fc.assert(
     fc.property(members, (given) => {
@@ -194,7 +194,7 @@ function around(key: string, { text }: Sample, [a, b, c]: readonly [string, stri
 
 const spaces = fc.tuple(space, space, space);
 
-test('a tool’s result keeps its bytes, whatever it is', () => {
+test('any result of a tool keeps its bytes', () => {
   fc.assert(
     fc.property(anySample, spaces, (sample, between) => {
       const ok = { status: 'ok', result: { text: sample.text } };
@@ -206,7 +206,7 @@ test('a tool’s result keeps its bytes, whatever it is', () => {
   );
 });
 
-test('an eval’s data keeps its bytes, whatever it holds', () => {
+test('any data of an eval keeps its bytes', () => {
   fc.assert(
     fc.property(objectSample, spaces, (sample, between) => {
       const text = around('data', sample, between).replace('{', '{"score":1,');
@@ -217,7 +217,7 @@ test('an eval’s data keeps its bytes, whatever it holds', () => {
   );
 });
 
-test('a hook’s metadata and replacement keep their bytes, whatever they hold', () => {
+test('any metadata and replacement of a hook keep their bytes', () => {
   fc.assert(
     fc.property(objectSample, spaces, (sample, between) => {
       const metadata = around('metadata', sample, between).replace('{', '{"allow":true,');

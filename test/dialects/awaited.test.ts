@@ -7,7 +7,7 @@ import { openProject, runtimeYaml } from './project.ts';
 
 const root = '"$CHIBI_PROJECT_ROOT"';
 
-test('what a chibi hook without a result does is done at the next point of the turn [CH-9-01@oneshot]', async () => {
+test('a chibi hook without a result finishes before the next point of the turn [CH-9-01@oneshot]', async () => {
   const told = ['on_start', 'post_tool_output', 'post_tool', 'post_message'];
   const slow = shPlugin(
     schemaOf('slow', told),
@@ -48,7 +48,7 @@ const payloads = {
   post_index_file: { path: '/x', lang: 'ts', symbol_count: 1, ref_count: 0 },
 };
 
-test.each(points)('a host that fires chibi %s goes on when it is over', async (point) => {
+test.each(points)('a host that fires chibi %s continues when the hook has ended', async (point) => {
   const slow = shPlugin(schemaOf('slow', [point]), `cat > /dev/null; sleep 0.2; touch ${root}/done`);
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(importPlugins),
@@ -58,7 +58,7 @@ test.each(points)('a host that fires chibi %s goes on when it is over', async (p
   expect([decision.verdict, existsSync(join(folder, 'done'))]).toEqual(['allow', true]);
 });
 
-test('a host that fires Agentao’s PreCompact compacts when it is over, one rule after another', async () => {
+test('a host that fires Agentao’s PreCompact compacts when its rules have run, one after another', async () => {
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(
       [
@@ -73,7 +73,7 @@ test('a host that fires Agentao’s PreCompact compacts when it is over, one rul
   expect([decision.verdict, readFileSync(join(folder, 'done'), 'utf8')]).toEqual(['allow', 'one\ntwo\n']);
 });
 
-test('a host that gives up waits no longer, and the hook is told nevertheless', async () => {
+test('a host that aborts waits no longer, and the hook still receives the event', async () => {
   const slow = shPlugin(schemaOf('slow', ['pre_clear']), `cat > /dev/null; sleep 0.5; touch ${root}/done`);
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(importPlugins),

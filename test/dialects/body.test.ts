@@ -139,7 +139,7 @@ const hints = [
   },
 ];
 
-test.each(onTransports(hints))('the fault tells of $title', ({ stdout, says }) => {
+test.each(onTransports(hints))('the fault quotes $title', ({ stdout, says }) => {
   expect(decodeTool(printed(stdout))).toMatchObject({ error: { code: 'REPLY_MALFORMED', ...says } });
 });
 
@@ -165,7 +165,7 @@ test.each(broken)(
   },
 );
 
-test('a real process that prints a byte too many is refused by all three [PK-3-03@oneshot]', async () => {
+test('a real process that prints one byte too many is refused by all three [PK-3-03@oneshot]', async () => {
   expect(await callAll({ runs: ['invalid-utf8.sh'] })).toEqual(refusedMeans);
   expect(await callTool(openBench(), { runs: ['invalid-utf8.sh'] })).toMatchObject({
     error: { message: expect.stringContaining('byte 28 ') },
@@ -189,7 +189,7 @@ const remarks = [
   },
 ];
 
-test.each(onTransports(remarks))('$title is told at $level', async ({ on, says, key, level }) => {
+test.each(onTransports(remarks))('$title is reported at $level', async ({ on, says, key, level }) => {
   const told = { level, message: expect.stringContaining(`"${key}"`) };
   expect(notesOn(printed(says))).toContainEqual(told);
   const bench = openBench();
@@ -201,14 +201,14 @@ test.each(onTransports(remarks))('$title is told at $level', async ({ on, says, 
   });
 });
 
-test('a reply with very many unknown keys calls for few remarks', () => {
+test('a reply with very many unknown keys causes few notes', () => {
   const members = Array.from({ length: 50_000 }, (_, index) => `"member ${index}": ${index}`);
   const notes = notesOn(printed(`{"result": 1, ${members.join(',')}}`));
   expect(notes).toHaveLength(21);
   expect(notes.at(-1)).toEqual({ level: 'debug', message: 'the reply has 49980 further unknown members' });
 });
 
-test('known keys call for no remark', () => {
+test('known keys cause no note', () => {
   const says = '{"allow": true, "reason": "", "enforced": false, "metadata": {}, "replace": {"args": {}}}';
   expect(decodeHook(printed(says)).verdict).toBe('modify');
   const levels = notesOn(printed(says)).map(({ message }) => /"(\w+)"/.exec(message)?.[1]);
@@ -271,7 +271,7 @@ const endings = [
 ];
 
 test.each(endings)(
-  'a failed process is told by $title, whatever it printed',
+  'a failed process is reported by $title, whatever it printed',
   ({ ended, stderr, stdout, error }) => {
     const reply = { via: 'process', ...ended, stdout: Buffer.from(stdout), stderr } as const;
     const details = { exit_code: ended.exitCode, signal: ended.signal, stderr };
@@ -281,6 +281,6 @@ test.each(endings)(
   },
 );
 
-test('the reader throws its one error class', () => {
+test('the reader throws only its error class', () => {
   expect(() => readBody(new Uint8Array())).toThrow(RuntimeError);
 });

@@ -116,7 +116,7 @@ async function cutOff({ runtime, folder }: OpenProject, cut: Cut, giveUp: AbortC
 }
 
 test.each(times([...ofTool, ...ofProvider, ...ofTurn]))(
-  'a run that $cut sets down while $title is asked asks again when it goes on',
+  'a run that $cut suspends during $title calls the hook again when it continues',
   async ({ cut, ...row }) => {
     const project = await openRow(row);
     const giveUp = new AbortController();
@@ -144,7 +144,7 @@ test.each(times([...ofTool, ...ofProvider, ...ofTurn]))(
 );
 
 test.each(times(ofTool))(
-  'a call that $cut ends while $title is asked has failed, and nobody denied it',
+  'a call that $cut ends during $title has failed, and counts as not denied',
   async ({ cut, ...row }) => {
     const project = await openRow(row);
     const giveUp = new AbortController();
@@ -199,7 +199,7 @@ test.each(fired.flatMap((row) => cuts.map((cut) => ({ ...row, cut }))))(
 );
 
 test.each(times(ofProvider))(
-  'a guarded call that $cut ends while $title is asked tells nothing',
+  'a guarded call that $cut ends during $title reveals nothing',
   async ({ cut, ...row }) => {
     const project = await openRow(row);
     const giveUp = new AbortController();

@@ -97,7 +97,7 @@ const dialects: Readonly<Record<string, fc.Arbitrary<Answer>>> = {
 };
 
 test.each(Object.entries(dialects))(
-  'nothing that a failed hook of %s wrote is in a decision, whatever it wrote',
+  'no output of a failed hook of %s is in a decision',
   (dialect, anyAnswer) => {
     fc.assert(
       fc.property(anyAnswer, (answer) => {
@@ -110,7 +110,7 @@ test.each(Object.entries(dialects))(
   },
 );
 
-test('the person who runs a hook is shown what it wrote', () => {
+test('the person who runs a hook sees its output', () => {
   const answer = decodeHook({
     ...{ via: 'process', stdout: Buffer.from(''), stderr: marker, exitCode: 3, signal: null },
   });
@@ -132,7 +132,7 @@ test.each([
   { hook: 'provider', phase: 'after_call' },
   { hook: 'tool', phase: 'before_execution' },
 ] as const)(
-  'no client of a gateway reads what a $hook hook wrote that failed at $phase',
+  'no client of a gateway reads the output of a $hook hook that failed at $phase',
   async ({ hook, phase }) => {
     const answers = hook === 'tool' ? 'tool_calls: [{name: run, args: {text: boom}}]' : 'text: boom';
     const asks = phase === 'before_call' ? 'boom' : 'hello';

@@ -40,7 +40,7 @@ const claude = '  c: {dialect: claude, command: ./claude.sh, claude: {event: Sto
 const agentao = '  a: {dialect: agentao, command: ./agentao.sh, agentao: {event: Stop, stop_reentry_cap: 3}}';
 const reminded = '<system-reminder>Stop hook injected this</system-reminder>\nagentao';
 
-test('two systems that force at one Stop are both read, and each is held to its own cap', async () => {
+test('two systems that force at one Stop are both read, each with its own cap', async () => {
   const { run, forced, notes, seen } = await runForced([claude, agentao].join('\n'));
   expect(run).toMatchObject({ status: 'completed', output: { text: 'answer' } });
   const both = `claude\n\n${reminded}`;
@@ -57,7 +57,7 @@ test('two systems that force at one Stop are both read, and each is held to its 
   ]);
 });
 
-test('a system whose hook forced nothing is not told that it did', async () => {
+test('a system whose hook forced nothing does not receive that it did', async () => {
   const { seen, forced } = await runForced([claude, agentao].join('\n'), {
     claude: forces('claude', 0),
     agentao: forces('agentao', 1),
@@ -69,7 +69,7 @@ test('a system whose hook forced nothing is not told that it did', async () => {
   ]);
 });
 
-test('a force that the round limit drops is told as dropped, by the hook’s name', async () => {
+test('a forced turn that the round limit drops is reported with the hook’s name', async () => {
   const { run, forced, notes } = await runForced(agentao, { chat: 'max_rounds: 1' });
   expect([run.status, forced]).toEqual(['completed', [reminded]]);
   expect(notes).toEqual([['a', expect.stringContaining('no round is left')]]);

@@ -31,7 +31,7 @@ const kinds: readonly { kind: Kind; fits: readonly string[]; fails: readonly str
   { kind: 'any', fits: ['null', '1', '{}'], fails: [] },
 ];
 
-test.each(kinds)('what is a $kind, and what is none', ({ kind, fits, fails }) => {
+test.each(kinds)('a $kind accepts its values only', ({ kind, fits, fails }) => {
   const judged = [...fits, ...fails].map((text) => isOfKind(new Json(text), kind));
   expect(judged).toEqual([...fits.map(() => true), ...fails.map(() => false)]);
 });
@@ -46,14 +46,14 @@ const table: Table = {
 };
 const context = createHookContext('s1');
 
-test('defaults stand in the order of the table, and those without a value are absent', () => {
+test('defaults come in the order of the table, and those without a value are absent', () => {
   expect(Object.entries(defaultsOf(table, {}, context))).toEqual([
     ['session', 's1'],
     ['count', 0],
   ]);
 });
 
-test('what was given keeps its place and its value, and what was left out follows', () => {
+test('given members keep place and value, and omitted ones follow', () => {
   const filled = fillIn(table, { other: 1, count: 5, name: 'n', session: undefined }, context);
   expect(Object.entries(filled)).toEqual([
     ['other', 1],
@@ -73,7 +73,7 @@ function problemOf(payload: Readonly<Record<string, unknown>>): unknown {
   }
 }
 
-test('the first member of the table that is missing or wrong is named, whether it is a tree or a text', () => {
+test('the first missing or wrong member of the table is named, for a tree and for a text', () => {
   const whole = { name: 'n', session: 's', count: 1 };
   expect([
     problemOf(whole),

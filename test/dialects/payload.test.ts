@@ -430,7 +430,7 @@ test.each(onTransports(requests))('an eval reads $title', async ({ input, dialec
   expect(lines).toEqual([wire]);
 });
 
-test('what is no member of the wire stays behind, such as a credential', () => {
+test('members outside the wire format, such as a credential, are not sent', () => {
   const { context, ...request } = toEvalRequest('tone', { content: '' });
   const leaky = { ...request, key: 'secret', context: { ...context, api_key: 'secret' } };
   expect(requireNative('promptkit').eval.encode(leaky).body).not.toContain('secret');

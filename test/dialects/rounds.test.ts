@@ -85,14 +85,14 @@ const statusesOf = ({ output }: { output: unknown }) =>
   JSON.parse(JSON.stringify(output)).calls.map(({ status }: { status: string }) => status);
 
 test.each(limiters)(
-  'a $dialect hook that counts lets one call of a round through, and no other',
+  'a counting $dialect hook lets exactly one call of a round pass',
   async ({ hooks, files }) => {
     const { run } = await openRound(hooks, files);
     expect(statusesOf(await run())).toEqual(['ok', 'denied', 'denied']);
   },
 );
 
-test.each(['claude', 'agentao'])('calls whose %s hooks are done run at once', async (dialect) => {
+test.each(['claude', 'agentao'])('calls whose %s hooks have finished run concurrently', async (dialect) => {
   const { run } = await openRound(
     `hooks:\n  h: {dialect: ${dialect}, command: "true", ${dialect}: {event: PreToolUse}}`,
     {
@@ -104,7 +104,7 @@ test.each(['claude', 'agentao'])('calls whose %s hooks are done run at once', as
   expect(statusesOf(await run())).toEqual(['ok', 'ok']);
 });
 
-test('tool_concurrency bounds calls, and not the hooks that Agentao asks before any of them runs', async () => {
+test('tool_concurrency limits calls, and not the hooks that Agentao runs before all of them', async () => {
   const { run, folder } = await openRound(
     'hooks:\n  h: {dialect: agentao, command: ./see.sh, agentao: {event: PreToolUse}}',
     {
@@ -142,7 +142,7 @@ test.each([
     abort: 'before_tool b',
     order: [...callOf('a'), 'before_tool b'],
   },
-])('a picoclaw hook sees one whole call after another: $title', async ({ chat, abort, order }) => {
+])('a picoclaw hook sees complete calls one after another: $title', async ({ chat, abort, order }) => {
   const { run, folder } = await openRound(
     'hooks:\n  h: {dialect: picoclaw, command: ./witness, picoclaw: {intercept: [before_tool, after_tool]}}',
     {
@@ -156,7 +156,7 @@ test.each([
   expect(readFileSync(join(folder, 'order'), 'utf8').trim().split('\n')).toEqual(order);
 });
 
-test('results pass the hooks behind a tool in the order of the calls, however quick the tools are', async () => {
+test('results pass the after hooks in call order, whatever the speed of the tools', async () => {
   const { run, folder } = await openRound(
     'hooks:\n  h: {dialect: claude, command: ./keep.sh, claude: {event: PostToolUse}}',
     {
@@ -170,7 +170,7 @@ test('results pass the hooks behind a tool in the order of the calls, however qu
   expect(readFileSync(join(folder, 'order'), 'utf8')).toBe('a\nb\n');
 });
 
-test('a hook that ends the turn at one call is not asked about the next', async () => {
+test('a hook that ends the turn at one call does not run for the next', async () => {
   const halt = `#!/bin/sh\ncat >> asked; echo >> asked\nsleep 0.1\necho '{"continue": false, "stopReason": "enough"}'\n`;
   const { run, folder } = await openRound(
     'hooks:\n  h: {dialect: claude, command: ./halt.sh, claude: {event: PreToolUse}}',
@@ -181,7 +181,7 @@ test('a hook that ends the turn at one call is not asked about the next', async 
   expect(existsSync(join(folder, 'ran-b'))).toBe(false);
 });
 
-test('a run that is set down while hooks of a round are asked has made none of the calls, and says so', async () => {
+test('a run suspended during the hooks of a round has made none of the calls, and says so', async () => {
   const opened = await openRound(
     'hooks:\n  h: {dialect: agentao, command: ./wait.sh, agentao: {event: PreToolUse}}',
     {

@@ -54,7 +54,7 @@ const messagesOf = ({ output }: { readonly output: unknown }): string[] =>
 const start = async ({ runtime, folder }: OpenProject) =>
   await runtime.run(join(folder, 'agent.pipeline.yaml'), { text: 'hi' });
 
-test('what hooks of a session’s start say reaches the model when no person speaks first', async () => {
+test('context from a session’s start reaches the model when no person speaks first', async () => {
   const chat = '';
   const opened = await openSession([starts('startup', 'branch')], {
     responses: ['{text: "${messages[size(messages) - 1].content}"}'],
@@ -75,7 +75,7 @@ test('what hooks of a session’s start say reaches the model when no person spe
   ]);
 });
 
-test('what they say at a resume reaches the next model call, once, and at the next resume again', async () => {
+test('context from a resume reaches the next model call once, and again at the next resume', async () => {
   const opened = await openSession([starts('startup', 'started'), starts('resume', 'resumed')]);
   const paused = await start(opened);
   expect(paused.status).toBe('pending');
@@ -93,7 +93,7 @@ test('what they say at a resume reaches the next model call, once, and at the ne
   ]);
 });
 
-test('a run that is cut off between its start and its first turn does not lose what hooks said', async () => {
+test('a run interrupted between its start and its first turn keeps the context of hooks', async () => {
   const waits = '#!/bin/sh\ncat > /dev/null\n[ -e go ] && exit 0\ntouch asked\nsleep 60\n';
   const opened = await openSession(
     [
@@ -115,7 +115,7 @@ test('a run that is cut off between its start and its first turn does not lose w
   expect(messagesOf(run)).toEqual([`user: ${remind('started')}\nhi`, 'assistant: done']);
 });
 
-test('what a hook in the background said is read again by a run that goes on', async () => {
+test('a run that continues reads a background hook’s context again', async () => {
   const late = `#!/bin/sh\ncat > /dev/null\necho '${JSON.stringify({ hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'deployed' } })}'\ntouch said\n`;
   const opened = await openSession(
     [
@@ -142,7 +142,7 @@ const long =
   '  long: {dialect: claude, command: "head -c 20000 /dev/zero | tr \'\\\\\\\\0\' x", claude: {event: UserPromptSubmit}}';
 const fileIn = (text: string) => /the whole text is in (\S+)\]/.exec(text)?.[1] ?? '';
 
-test('a long context’s file is there when the run goes on in another process, and goes when the run is pruned', async () => {
+test('a long context’s file exists when the run continues in another process, and is removed when it is pruned', async () => {
   const opened = await openSession([long]);
   const paused = await start(opened);
   expect(paused.status).toBe('pending');
@@ -155,7 +155,7 @@ test('a long context’s file is there when the run goes on in another process, 
   expect(existsSync(fileIn(prompt))).toBe(false);
 });
 
-test('a long context of what nobody keeps goes with the runtime', async () => {
+test('a long context of an unstored call is removed with the runtime', async () => {
   const opened = await openSession([long]);
   const decision = await opened.runtime.hooks.fire({
     dialect: 'claude',
@@ -169,7 +169,7 @@ test('a long context of what nobody keeps goes with the runtime', async () => {
   expect(readdirSync(opened.folder)).not.toContain('state.db.texts');
 });
 
-test('a file that is gone meanwhile disturbs nobody', async () => {
+test('a missing context file does no harm', async () => {
   const opened = await openSession([long]);
   const paused = await start(opened);
   rmSync(join(opened.folder, 'state.db.texts'), { recursive: true });

@@ -25,7 +25,7 @@ const rows = rowsOf<Record<'title' | 'hook', string>>`
   a native filter of the model call | h: {hook: provider, command: ./native.sh}
 `;
 
-test.each(rows)('a run that is set down while $title is asked goes on later', async ({ hook }) => {
+test.each(rows)('a run that is suspended during $title continues later', async ({ hook }) => {
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(
       `defaults: {grace_ms: 50}\nstate_store: {type: sqlite, path: state.db}\n${mockProvider(...responses)}${tool}hooks:\n  ${hook}`,
@@ -47,7 +47,7 @@ test.each(rows)('a run that is set down while $title is asked goes on later', as
   expect(document).toMatchObject({ status: 'completed', output: { text: 'done' } });
 });
 
-test('a tool call that is given up while a hook is asked has failed, not been denied', async () => {
+test('a tool call that is aborted during a hook has failed, not been denied', async () => {
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(
       `defaults: {grace_ms: 50}\n${tool}hooks:\n  h: {dialect: claude, command: ./wait.sh, claude: {event: PreToolUse}}`,

@@ -36,7 +36,7 @@ async function fire(folder: string) {
   return { child, ended };
 }
 
-test('what answered while Signalbox itself was stopped has answered in time', async () => {
+test('an answer that arrived while Signalbox itself was stopped is in time', async () => {
   const folder = project(4_000);
   const { child, ended } = await fire(folder);
   child.kill('SIGSTOP');

@@ -87,7 +87,7 @@ test('one call has one id and one name in every payload and in the transcript, a
     ]);
 });
 
-test('broken arguments are told as an empty object, in batches and in the transcript', async () => {
+test('broken arguments are shown as an empty object, in batches and in the transcript', async () => {
   const broken = { name: 'run', args: new Json('{"command": ') };
   const fake = await openFake('openai', [{ toolCalls: [broken] }, { text: 'done' }]);
   onTestFinished(() => fake.close());
@@ -146,7 +146,7 @@ test('a run lists PicoClaw’s hooks of model calls that failed open, of every r
   expect(run.steps).toMatchObject([{ step: 'chat', status: 'ok', failed_open: [...around, ...around] }]);
 });
 
-test('what failed open before a hook denied is told beside the denial', async () => {
+test('hooks that failed open before a denial are reported with it', async () => {
   const { run } = await openAgent(
     [
       'hooks:',
@@ -174,7 +174,7 @@ const asks = JSON.stringify({
 });
 const looks = `{ cat; echo; } >> told\n"$NODE" "${builtProgram}" pending list --json --config runtime.yaml >> seen 2>/dev/null`;
 
-test('hooks are told that a call waits once it is kept, with its id', async () => {
+test('hooks receive a waiting call with its id once it is stored', async () => {
   const hooks = [
     `state_store: {type: sqlite, path: state.db}`,
     'hooks:',
@@ -192,7 +192,7 @@ test('hooks are told that a call waits once it is kept, with its id', async () =
   expect(JSON.stringify(lines('seen'))).toContain(waiting?.id);
 });
 
-test('a call of its own is told to wait once it is kept, and never when it is approved on the spot', async () => {
+test('a single call is reported as waiting once it is stored, and never when it is approved on the spot', async () => {
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(
       [

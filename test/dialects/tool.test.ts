@@ -149,13 +149,13 @@ const go = onTransports([
   },
 ]);
 
-test.each(go)('the Go dialect reads $title as the other one does', async ({ on, member, says, means }) => {
+test.each(go)('the Go dialect reads $title like the other one', async ({ on, member, says, means }) => {
   const reply = on === 'server' && member === 'result' ? says : `{"${member}": ${says}}`;
   const outcome = await callTool(openBench(), { ...answering(on, reply), dialect: 'promptkit-go' });
   expect(sayTool(outcome)).toBe(means);
 });
 
-test('the text of an error that is no text is kept in the details [PK-4-12@oneshot]', () => {
+test('an error that is not a text is kept in the details [PK-4-12@oneshot]', () => {
   expect(decodeTool(printed('{"error": {"code": 12345678901234567890}}'))).toEqual({
     status: 'failed',
     error: {
@@ -167,7 +167,7 @@ test('the text of an error that is no text is kept in the details [PK-4-12@onesh
   });
 });
 
-test('where none of the three keys is left, the hint shows what to print [PK-4-19@oneshot]', () => {
+test('if none of the three keys is left, the hint shows what to print [PK-4-19@oneshot]', () => {
   expect(decodeTool(printed('{"status": "ok"}'))).toMatchObject({
     error: { hint: expect.stringContaining('{"result": …}'), details: { text: '{"status": "ok"}' } },
   });

@@ -11,7 +11,7 @@ const lists = { 'list.sh': '#!/bin/sh\necho \'{"result": "two files"}\'\n' };
 const fails = (dialect: string, event: string) =>
   `{dialect: ${dialect}, command: "exit 1", ${dialect}: {event: ${event}}}`;
 
-test('of several hooks that failed open none hides another', async () => {
+test('several hooks that failed open are all reported', async () => {
   const { runtime } = await openProject({
     'runtime.yaml': runtimeYaml(
       [
@@ -40,7 +40,7 @@ test('of several hooks that failed open none hides another', async () => {
   });
 });
 
-test('a run says which of its hooks failed open', async () => {
+test('a run reports which of its hooks failed open', async () => {
   const events = ['UserPromptSubmit', 'PreToolUse', 'PostToolBatch', 'Stop'];
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(
@@ -56,7 +56,7 @@ test('a run says which of its hooks failed open', async () => {
   expect(run.steps).toMatchObject([{ step: 'chat', status: 'ok', failed_open: failed }]);
 });
 
-test('what hooks tell the model of a call stands in the document of the call', async () => {
+test('hook texts for the model are in the document of the call', async () => {
   const { runtime } = await openProject({
     'runtime.yaml': runtimeYaml(
       `${tool}hooks:\n  h: {dialect: claude, command: "echo leaked >&2; exit 2", claude: {event: PostToolUse}}`,
@@ -82,7 +82,7 @@ const answer = (what: string) =>
 test.each([
   { title: 'what a guard forbids', what: 'everything', document: { status: 'denied', hook: 'guard' } },
   { title: 'what the guard lets pass', what: 'files', document: { status: 'ok', result: 'two files' } },
-])('who answers a question may change the call into $title', async ({ what, document }) => {
+])('a person who answers a question may change the call into $title', async ({ what, document }) => {
   const { runtime } = await openProject({
     'runtime.yaml': runtimeYaml(
       [

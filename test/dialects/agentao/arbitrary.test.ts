@@ -45,7 +45,7 @@ const bytes = fc.oneof(
 const points = fc.constantFrom(...Object.keys(agentao.points));
 const exits = fc.constantFrom(0, 1, 2, 127, null);
 
-test('whatever a rule prints, its answer is an answer or a refusal [AO-7-38@oneshot]', () => {
+test('any output of a rule is read as an answer or a refusal [AO-7-38@oneshot]', () => {
   fc.assert(
     fc.property(points, bytes, exits, (point, stdout, exit) => {
       const answer = ask({ point, reply: left(stdout, { exit }) });
@@ -57,7 +57,7 @@ test('whatever a rule prints, its answer is an answer or a refusal [AO-7-38@ones
   );
 });
 
-test('a process that ended badly and left no answer never passes without saying so [AO-7-35@oneshot]', () => {
+test('a failed process without an answer never passes without a report [AO-7-35@oneshot]', () => {
   const noAnswer = fc.oneof(
     fc.constantFrom('', ' ', '{}', '{"x":1}', 'text', '[]', '{"decision"'),
     fc.string().filter((text) => !text.includes('{')),
@@ -81,7 +81,7 @@ test('a process that ended badly and left no answer never passes without saying 
   );
 });
 
-test('a blocking error is never ignored, whatever stands beside it [AO-7-02@oneshot]', () => {
+test('a blocking error is never ignored, whatever other members there are [AO-7-02@oneshot]', () => {
   const deciding = fc.constantFrom('UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure');
   const beside = fc.dictionary(fc.constantFrom(...keys, ...more), value, { maxKeys: 4 });
   const error = value.filter((each) => each !== null);

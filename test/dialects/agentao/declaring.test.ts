@@ -33,7 +33,7 @@ function load(imports: string, files: Readonly<Record<string, unknown>>) {
 const command = (line: string, more = {}) => ({ type: 'command', command: line, ...more });
 const group = { matcher: 'Bash', hooks: [command('cat')] };
 
-test('what no import names is not read [AO-1-01]', () => {
+test('a file that no import names is not read [AO-1-01]', () => {
   const file = { hooks: { Stop: command('cat') } };
   const files = { 'hooks.json': file, '.agentao/plugins/x/hooks/hooks.json': file };
   expect(load('', files)).toEqual({ hooks: [], told: [], hints: [] });
@@ -173,16 +173,19 @@ const rejected = [
   })),
 ];
 
-test.each(rejected)('a rule is rejected, and the rest kept: $text [AO-2-06]', ({ event, entry, text }) => {
-  const file = { hooks: { [event]: [entry, command('ls')] } };
-  expect(load('{dialect: agentao, file: h.json}', { 'h.json': file })).toEqual({
-    hooks: [`agentao ${event}-1: ls`],
-    told: [`warning h.json:4:4 hooks.${event}[0]: ${text}`],
-    hints: [],
-  });
-});
+test.each(rejected)(
+  'a rule is rejected, and the others are kept: $text [AO-2-06]',
+  ({ event, entry, text }) => {
+    const file = { hooks: { [event]: [entry, command('ls')] } };
+    expect(load('{dialect: agentao, file: h.json}', { 'h.json': file })).toEqual({
+      hooks: [`agentao ${event}-1: ls`],
+      told: [`warning h.json:4:4 hooks.${event}[0]: ${text}`],
+      hints: [],
+    });
+  },
+);
 
-test('an event that there is not is skipped, and the rest kept [AO-2-06]', () => {
+test('an unknown event is skipped, and the others are kept [AO-2-06]', () => {
   const file = { hooks: { Setup: [command('cat')], Stop: [command('ls')] } };
   const { hooks, told } = load('{dialect: agentao, file: h.json}', { 'h.json': file });
   expect([hooks, told]).toEqual([
@@ -204,13 +207,16 @@ test.each([
   { event: 'PreToolUse', severity: 'error' },
   { event: 'UserPromptSubmit', severity: 'error' },
   { event: 'Stop', severity: 'warning' },
-])('with on_failure: deny a skipped rule at $event is told as $severity [AO-2-08]', ({ event, severity }) => {
-  const file = { hooks: { [event]: [command('cat', { matcher: 'x' })] } };
-  const { told } = load('{dialect: agentao, file: h.json, on_failure: deny}', { 'h.json': file });
-  expect(told).toEqual([
-    expect.stringMatching(`^${severity} h\\.json:4:4 hooks\\.${event}\\[0\\]: Hook rule`),
-  ]);
-});
+])(
+  'with on_failure: deny a skipped rule at $event is reported as $severity [AO-2-08]',
+  ({ event, severity }) => {
+    const file = { hooks: { [event]: [command('cat', { matcher: 'x' })] } };
+    const { told } = load('{dialect: agentao, file: h.json, on_failure: deny}', { 'h.json': file });
+    expect(told).toEqual([
+      expect.stringMatching(`^${severity} h\\.json:4:4 hooks\\.${event}\\[0\\]: Hook rule`),
+    ]);
+  },
+);
 
 test('other keys beside `hooks` make a file a settings file of Claude Code; without `hooks` they are events [AO-2-09]', () => {
   const beside = { permissions: { deny: ['Bash'] }, env: {}, model: 'm' };

@@ -35,7 +35,7 @@ test.each(points.flatMap((point) => others.map((code) => ({ point, code }))))(
   },
 );
 
-test('the reply of a server denies [AO-7-38@oneshot]', () => {
+test('a server’s reply denies [AO-7-38@oneshot]', () => {
   expect(say(ask({ point: 'PreToolUse', reply: { via: 'rpc' } }))).toBe('deny REPLY_MALFORMED');
 });
 
@@ -85,20 +85,20 @@ test.each(remarks)('$title', ({ point, stdout, levels }) => {
   expect(notes.map(({ level }) => level)).toEqual(levels);
 });
 
-test('a bad exit with a harmless object behind a banner is closed by its own rule [AO-7-36@oneshot]', () => {
+test('a failed exit with a harmless object after a banner is closed by its rule [AO-7-36@oneshot]', () => {
   const seat = { ...seatAt('PreToolUse'), onFailure: 'deny' } as const;
   const { output, notes } = agentao.decode(seat, questionAt('PreToolUse'), left('hi\n{"a":1}', { exit: 1 }));
   expect(say(output)).toBe('deny "hook \\"guard\\" exited with code 1" agentao.exit_nonzero');
   expect(notes.filter(({ message }) => message.includes('its denial counts'))).toEqual([]);
 });
 
-test('exit 2 at Stop has no remark on what else is printed [AO-7-19@oneshot]', () => {
+test('exit 2 at Stop causes no note on other output [AO-7-19@oneshot]', () => {
   const reply = left('hi\n{"blockingError":"no"}', { exit: 2, stderr: 'more' });
   const { notes } = agentao.decode(seatAt('Stop'), questionAt('Stop'), reply);
   expect(notes.filter(({ message }) => message.includes('its denial counts'))).toEqual([]);
 });
 
-test('at the cap a force is none, and ends the loop [AO-8-11]', () => {
+test('at the cap a forced turn is ignored, and ends the loop [AO-8-11]', () => {
   const question = { ...questionAt('Stop'), hookContext: { ...scene, forcedTurns: 3 } };
   const { output, notes } = agentao.decode(seatAt('Stop'), question, left('', { exit: 2, stderr: 'more' }));
   expect(say(output)).toBe('modify "more" {}');

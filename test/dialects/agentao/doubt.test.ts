@@ -131,7 +131,7 @@ test.each(titled(rows))('$title', ({ point, reply, means }) => {
 });
 
 test.each(asked)(
-  '%s: what was cut off is closed where there is something to deny [AO-7-48@oneshot]',
+  '%s: a truncated output is closed if there is something to deny [AO-7-48@oneshot]',
   (point) => {
     const answer = ask({ point, reply: left(cutOff), seat: { ...seatAt(point), onFailure: 'deny' } });
     expect(say(answer)).toBe(

@@ -13,13 +13,13 @@ const permission = (permissionDecision: string, permissionDecisionReason: unknow
 const silent = { code: 0, document: null, stderr: '' };
 
 describe('hook agentao', () => {
-  test('what the guards allow is left to Agentao’s own rules [DS-INBOUND-07]', () => {
+  test('a call that the guards allow is left to Agentao’s own rules [DS-INBOUND-07]', () => {
     expect(ask('PreToolUse', call('ls'))).toEqual(silent);
     expect(ask('UserPromptSubmit', { userMessage: 'hello' })).toEqual(silent);
     expect(ask('PreCompact', {})).toEqual(silent);
   });
 
-  test('a denied call is denied in Agentao’s two ways, a question is asked [DS-INBOUND-07]', () => {
+  test('a denied call is denied in Agentao’s two forms, and a question is asked [DS-INBOUND-07]', () => {
     const reason = '"tools": no deleting: "quotes" and $(touch hacked)';
     expect(ask('PreToolUse', call('rm -rf /'))).toEqual({
       code: 0,
@@ -31,7 +31,7 @@ describe('hook agentao', () => {
     );
   });
 
-  test('what would have been changed, or cannot be judged, is denied [DS-INBOUND-07]', () => {
+  test('a call that would be changed, or cannot be judged, is denied [DS-INBOUND-07]', () => {
     expect(ask('PreToolUse', call('mail ada@example.org')).document).toMatchObject(
       permission('deny', expect.anything()),
     );
@@ -62,13 +62,13 @@ describe('hook agentao', () => {
     });
   });
 
-  test('a config that is not there denies [DS-INBOUND-07]', () => {
+  test('a missing config denies [DS-INBOUND-07]', () => {
     expect(ask('PreToolUse', call('ls'), folderOf({})).document).toMatchObject(
       permission('deny', expect.anything()),
     );
   });
 
-  test('Agentao’s rules make of the answers what the guards have said [DS-INBOUND-07]', async () => {
+  test('Agentao’s rules read the answers as the guards meant them [DS-INBOUND-07]', async () => {
     const { hooks } = JSON.parse(await exported('agentao'));
     expect(Object.keys(hooks)).toEqual([
       'SessionStart',

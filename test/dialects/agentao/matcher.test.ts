@@ -65,7 +65,7 @@ const triggers = [
   { pattern: 1, hit: false },
 ];
 
-test.each(triggers)('the trigger $pattern hears of manual: $hit [AO-4-07]', ({ pattern, hit }) => {
+test.each(triggers)('the trigger $pattern matches manual: $hit [AO-4-07]', ({ pattern, hit }) => {
   expect(hears('PreCompact', { trigger: pattern }, ['manual'])).toBe(hit);
 });
 
@@ -83,7 +83,7 @@ test.each([
   { matcher: { toolName: '' }, hit: true },
   { matcher: { toolName: null }, hit: true },
   { matcher: { toolName: 5 }, hit: false },
-])('on a session $matcher is held against no name: $hit [AO-4-13]', ({ matcher, hit }) => {
+])('on a session $matcher is compared with no name: $hit [AO-4-13]', ({ matcher, hit }) => {
   for (const event of ['SessionStart', 'SessionEnd']) {
     expect(agentao.selects(seatAt(event, { matcher }), questionAt(event))).toBe(hit);
     const [fault] = findMatcherFaults(event, matcher);

@@ -179,7 +179,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a child that holds stdout open delays no answer, and lives on [AO-6-01@oneshot]', async () => {
+test('a child that holds stdout open delays no answer, and survives [AO-6-01@oneshot]', async () => {
   const { folder, fire } = await openRule({ script: 'forks', event: 'UserPromptSubmit' });
   expect(say(await fire())).toBe('allow ["left a child"]');
   expect(isAlive(childOf(folder))).toBe(true);
@@ -189,7 +189,7 @@ test.each([
   { isStrict: false, says: 'allow open agentao.timeout' },
   { isStrict: true, says: 'deny hook "rule" did not answer in time closed agentao.timeout' },
 ])(
-  'a rule that hangs is killed with its children: $says [PK-2-25@oneshot AO-7-35@oneshot AO-7-36@oneshot]',
+  'a hanging rule is killed with its children: $says [PK-2-25@oneshot AO-7-35@oneshot AO-7-36@oneshot]',
   async ({ isStrict, says }) => {
     const { folder, fire } = await openRule({
       script: 'hangs',
@@ -206,7 +206,7 @@ test.each([
   { isStrict: false, says: 'allow open agentao.spawn' },
   { isStrict: true, says: 'deny hook "rule" could not be started closed agentao.spawn' },
 ])(
-  'a rule whose folder is gone cannot be started: $says [AO-7-35@oneshot AO-7-36@oneshot]',
+  'a rule with a missing folder cannot be started: $says [AO-7-35@oneshot AO-7-36@oneshot]',
   async ({ isStrict, says }) => {
     const { folder, fire } = await openRule({ script: 'deaf', event: 'PreToolUse', isStrict });
     rmSync(join(folder, 'sub'), { recursive: true });
@@ -214,7 +214,7 @@ test.each([
   },
 );
 
-test('a rule has its folder, JSON on stdin and the environment that it names [AO-6-01@oneshot AO-6-02@oneshot]', async () => {
+test('a rule gets its folder, JSON on stdin and the environment that it names [AO-6-01@oneshot AO-6-02@oneshot]', async () => {
   const { folder, fire } = await openRule({ script: 'tells', event: 'UserPromptSubmit' });
   expect(say(await fire())).toBe(`allow ["${folder}/sub|yes|unset|{event:"]`);
 });

@@ -33,7 +33,7 @@ test.each(forms.map((row) => ({ ...row, title: `${row.point} [${row.cites}]` }))
   },
 );
 
-test('a forced turn goes on with a reminder [AO-8-09]', () => {
+test('a forced turn continues with a reminder [AO-8-09]', () => {
   const settled = agentao.toNeutralAnswer(
     stopEvent,
     questionAt('Stop'),

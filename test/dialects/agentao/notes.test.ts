@@ -42,7 +42,7 @@ test.each([
   ['PreToolUse', '{"hookSpecificOutput":{"permissionDecision":"allow"}}', []],
   ['PreToolUse', '{"permissionDecision":"deny","blockingError":"no"}', []],
   ['PreToolUse', '{"permissionDecision":"deny","continue":false}', []],
-])('at %s a permission in another place is told of: %s [AO-7-42@oneshot]', (point, says, notes) => {
+])('at %s a permission in another place is noted: %s [AO-7-42@oneshot]', (point, says, notes) => {
   expect(notesOn(point, says)).toEqual(notes);
 });
 
@@ -58,7 +58,7 @@ test.each([
   ['SessionEnd', '{"a', []],
   ['PreCompact', 'a\n{"blockingError":"no"}', []],
 ])(
-  'at %s the text %j is told of where it looks like JSON [AO-7-15@oneshot AO-7-34@oneshot]',
+  'at %s the text %j is noted if it looks like JSON [AO-7-15@oneshot AO-7-34@oneshot]',
   (point, says, notes) => {
     expect(notesOn(point, says)).toEqual(notes);
   },
@@ -84,11 +84,11 @@ const starts: readonly (readonly [says: string, notes: readonly unknown[]])[] = 
   ['a\n{"decision":"block","decision":"approve"}', [expect.stringMatching(/^debug it said: a/), beside]],
 ];
 
-test.each(starts)('at SessionStart what would stop is told of: %s [AO-7-44@oneshot]', (says, notes) => {
+test.each(starts)('at SessionStart a stop is noted: %s [AO-7-44@oneshot]', (says, notes) => {
   expect(notesOn('SessionStart', says)).toEqual(notes);
 });
 
-test('a fault where nothing can be denied is warned of [AO-7-37@oneshot]', () => {
+test('a fault is a warning where nothing can be denied [AO-7-37@oneshot]', () => {
   expect(notesOn('SessionStart', fault('OUTPUT_LIMIT'))).toEqual(['warn it failed: it went wrong']);
 });
 
@@ -100,11 +100,11 @@ test.each([
   ['{"decision":"block","reason":"more","continue":false}', []],
   ['{"decision":"approve"}', []],
   ['{}', []],
-])('a block without a reason is told of: %s [AO-7-21@oneshot]', (says, notes) => {
+])('a block without a reason is noted: %s [AO-7-21@oneshot]', (says, notes) => {
   expect(notesOn('Stop', says)).toEqual(notes);
 });
 
-test('where no round is left a force is none, and says so [AO-8-11]', () => {
+test('a forced turn without a round left is ignored, with a note [AO-8-11]', () => {
   const question = { ...questionAt('Stop'), hookContext: { ...scene, isLastRound: true } };
   const reply = left('', { exit: 2, stderr: 'more' });
   expect(notesOn('Stop', reply, question)).toEqual([

@@ -38,7 +38,7 @@ test.each(titled(stdins))('stdin of $title', ({ point, data, flat }) => {
   expect(stdinOf(questionAt(point))).toEqual({ ...envelope, hook_event_name: point, ...common, ...flat });
 });
 
-test('arguments keep what they say, to the last digit [AO-5-09 AO-5-10]', () => {
+test('arguments keep their text, to the last digit [AO-5-09 AO-5-10]', () => {
   const toolInput = new Json('{ "n":12345678901234567890, "é":1.0 }');
   const { body, terminator } = agentao.encode(
     seatAt('PreToolUse'),
@@ -292,7 +292,7 @@ test('nothing fires for a tool that does not exist [AO-3-12]', () => {
   expect(events.map((event) => agentao.pointsAt(event))).toEqual([[], []]);
 });
 
-test('no other moment reaches a rule [AO-3-01]', () => {
+test('no other event reaches a rule [AO-3-01]', () => {
   expect(agentao.pointsAt({ hook: 'turn', phase: 'turn_start', turn })).toEqual([]);
 });
 
@@ -308,7 +308,7 @@ test('after a force the stop is marked [AO-8-10]', () => {
   ).toMatchObject({ stop_hook_active: true });
 });
 
-test('only the two that decide nothing are told [AO-7-30@oneshot]', () => {
+test('only the two that decide nothing run without an answer [AO-7-30@oneshot]', () => {
   const toldOnly = Object.entries(agentao.points).filter(([, { isFilter }]) => !isFilter);
   expect(toldOnly.map(([point]) => point)).toEqual(['SessionEnd', 'PreCompact']);
 });
@@ -338,7 +338,7 @@ test('a command rule needs its process [AO-6-07]', () => {
   expect(agentao.staticAnswer(seatAt('UserPromptSubmit'), questionAt('UserPromptSubmit'))).toBeUndefined();
 });
 
-test('a rule of another event hears nothing [AO-4-01]', () => {
+test('a rule of another event does not run [AO-4-01]', () => {
   const heard = Object.keys(payloads).filter((point) => agentao.selects(seatAt('Stop'), questionAt(point)));
   expect(heard).toEqual(['Stop']);
 });

@@ -151,7 +151,7 @@ const rows = [
   },
 ];
 
-test('each event of a tool comes to one decision [AO-3-02 AO-7-18@oneshot AO-9-01]', async () => {
+test('each tool event leads to one decision [AO-3-02 AO-7-18@oneshot AO-9-01]', async () => {
   const { runtime, events } = await open();
   const decisions = await Promise.all(
     rows.map(async ({ title, point, payload }) => ({ title, ...told(await fire(runtime, point, payload)) })),

@@ -200,7 +200,7 @@ const rows = [
   },
 ];
 
-test('each event of a turn or a session comes to one decision [AO-3-02 AO-7-30@oneshot AO-9-01 AO-9-05]', async () => {
+test('each event of a turn or a session leads to one decision [AO-3-02 AO-7-30@oneshot AO-9-01 AO-9-05]', async () => {
   const { folder, runtime, events } = await open();
   const decisions = await Promise.all(
     rows.map(async ({ title, point, payload }) => ({ title, ...told(await fire(runtime, point, payload)) })),
@@ -217,7 +217,7 @@ test('each event of a turn or a session comes to one decision [AO-3-02 AO-7-30@o
   expect(fired.toSorted()).toEqual(expected.toSorted());
 });
 
-test('a point that is not one, or a payload that is wrong, is refused by name [AO-3-03]', async () => {
+test('an unknown point, or an invalid payload, is refused by name [AO-3-03]', async () => {
   const { runtime } = await open();
   const refusals = [
     fire(runtime, 'PreToolUs', {}),

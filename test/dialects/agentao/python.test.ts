@@ -59,8 +59,8 @@ const { value: jsonText } = fc.letrec<{ value: string }>((tie) => {
   return { value };
 });
 
-describe.skipIf(!hasPython)('held against python3', () => {
-  test('stdin is what json.dumps makes of the same values [AO-5-10]', () => {
+describe.skipIf(!hasPython)('compared with python3', () => {
+  test('stdin equals json.dumps of the same values [AO-5-10]', () => {
     const texts = fc.sample(jsonText, { numRuns: 3_000, seed: 7 });
     const program =
       'import json, sys\nfor line in sys.stdin.buffer.read().decode().split("\\n"): print(json.dumps(json.loads(line)))';
@@ -68,7 +68,7 @@ describe.skipIf(!hasPython)('held against python3', () => {
     expect(texts.map(toPythonJson)).toEqual(stdout.trimEnd().split('\n'));
   });
 
-  test('an answer is JSON where json.loads says so, and not elsewhere [AO-7-43@oneshot]', () => {
+  test('an answer is JSON exactly where json.loads accepts it [AO-7-43@oneshot]', () => {
     const words = fc.constantFrom(
       'NaN',
       'Infinity',
@@ -99,7 +99,7 @@ describe.skipIf(!hasPython)('held against python3', () => {
     );
   });
 
-  test('white space is what str.strip takes', () => {
+  test('white space is the same as for str.strip', () => {
     const codes = Array.from({ length: 0xffff }, (_, code) => code).filter(
       (code) => code < 0xd800 || code > 0xdfff,
     );
@@ -131,11 +131,11 @@ test.each([
     written: '"a/b\\b\\f\\n\\r\\t\\"\\\\\\u0000\\u007f"',
   },
   { given: '""', written: '""' },
-])('$given is written $written [AO-5-10]', ({ given, written }) => {
+])('$given is written as $written [AO-5-10]', ({ given, written }) => {
   expect(toPythonJson(given)).toBe(written);
 });
 
-test('what is deep or long is written all the same', () => {
+test('deep and long values are written too', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const long = JSON.stringify('é'.repeat(1_000_000));
   expect([toPythonJson(deep), toPythonJson(long).length]).toEqual([deep, 6_000_002]);

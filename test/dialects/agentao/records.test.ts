@@ -64,7 +64,7 @@ test.each(
       leaves: { additional_contexts: ['{"decision": "bl'], messages: [context('{"decision": "bl')] },
     },
   ]),
-)('a rule of a prompt leaves on record what it did: $printed [AO-8-01 AO-8-04]', ({ says, leaves }) => {
+)('a rule of a prompt is recorded with its effect: $printed [AO-8-01 AO-8-04]', ({ says, leaves }) => {
   expect(recordOf('UserPromptSubmit', says)).toEqual(leaves);
 });
 
@@ -107,7 +107,7 @@ test.each(
     },
     { says: left('{"a'), leaves: { additional_contexts: ['{"a'], messages: [context('{"a')] } },
   ]),
-)('a rule of a tool leaves on record what it did: $printed [AO-8-03 AO-8-04]', ({ says, leaves }) => {
+)('a rule of a tool is recorded with its effect: $printed [AO-8-03 AO-8-04]', ({ says, leaves }) => {
   expect(recordOf('PreToolUse', says)).toEqual(leaves);
 });
 
@@ -162,16 +162,16 @@ test.each(
     },
     { says: left('{"a'), leaves: { additional_contexts: ['{"a'], messages: [context('{"a')] } },
   ]),
-)('a rule of a stop leaves on record what it did: $printed [AO-8-02 AO-8-04]', ({ says, leaves }) => {
+)('a rule of a stop is recorded with its effect: $printed [AO-8-02 AO-8-04]', ({ says, leaves }) => {
   expect(recordOf('Stop', says)).toEqual(leaves);
 });
 
-test('at the cap a force is on record as it was wanted [AO-8-11]', () => {
+test('at the cap a forced turn is recorded as requested [AO-8-11]', () => {
   const reply = left('', { exit: 2, stderr: 'more' });
   expect(recordOf('Stop', reply, { atCap: true })).toEqual(forced('more', { via: 'exit2' }));
 });
 
-test('what failed is on record without its stderr, where rules are reported [AO-7-35@oneshot]', () => {
+test('a failure is recorded without its stderr, where rules are reported [AO-7-35@oneshot]', () => {
   const crash = left('', { exit: 1, stderr: 'x'.repeat(600) });
   const warned = (what: string) => ({ messages: [success({ warning: `Hook ${what}` })] });
   const kept = ['UserPromptSubmit', 'PreToolUse', 'Stop'];
@@ -189,7 +189,7 @@ test('what failed is on record without its stderr, where rules are reported [AO-
   }
 });
 
-test('a record names its rule by its command, else by its name, and differs by what it is about [AO-8-04]', () => {
+test('a record names its rule by its command, else by its name, and differs by its event [AO-8-04]', () => {
   const recorded = (point: string, seat = seatAt(point), payload = questionAt(point).payload) => {
     const question = { ...questionAt(point), payload };
     const { metadata } = ask({ point, reply: left(''), seat, question });

@@ -123,13 +123,13 @@ const fired = [
 
 test.each(
   fired.map((row) => ({ ...row, title: `${row.point} ${JSON.stringify(row.given)} [${row.cites} AO-9-02]` })),
-)('told of $title', ({ point, given, data }) => {
+)('reports $title', ({ point, given, data }) => {
   const question = questionAt(point);
   const { answer } = conclude(question, said(point, ...given), 4);
   expect(agentao.report?.(question, { selected: 4, answer })).toEqual({ matched_rule_count: 4, ...data });
 });
 
-test('a force at the limit has its own word [AO-9-03]', () => {
+test('a forced turn at the limit has its own status [AO-9-03]', () => {
   const question = questionAt('Stop', { payload: { turn_end_reason: 'max_iterations' } });
   const { answer } = conclude(question, said('Stop', { force_continue: true }));
   expect(agentao.report?.(question, { selected: 1, answer })).toMatchObject({
@@ -137,6 +137,6 @@ test('a force at the limit has its own word [AO-9-03]', () => {
   });
 });
 
-test('nothing is told when no rule was selected [AO-9-01]', () => {
+test('nothing is reported when no rule was selected [AO-9-01]', () => {
   expect(agentao.report?.(questionAt('Stop'), { selected: 0, answer: answers.allow() })).toBeUndefined();
 });

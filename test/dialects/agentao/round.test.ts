@@ -14,7 +14,7 @@ function resultOf(point: string, given: readonly unknown[], selected?: number) {
   return { ...result, ...(messages && { messages }) };
 }
 
-test('what the rules of a prompt said is a UserPromptSubmitResult [AO-8-01]', () => {
+test('the answers of prompt rules form a UserPromptSubmitResult [AO-8-01]', () => {
   const given = [
     { additionalContext: 'a' },
     { additionalContext: ['b', 'c'] },
@@ -43,7 +43,7 @@ test('a stop has its reason in the result [AO-8-01]', () => {
   });
 });
 
-test('what the rules of a stop said is a StopHookResult [AO-8-02 AO-9-02]', () => {
+test('the answers of stop rules form a StopHookResult [AO-8-02 AO-9-02]', () => {
   const given = [
     { system_message: 'note', suppress_output: true },
     { force_continue: true, follow_up_message: 'more' },
@@ -120,7 +120,7 @@ test.each(chains)('$title [AO-7-17 AO-8-03]', ({ given, decision, reason, means 
   expect(JSON.parse(answer.metadata.text).agentao).toEqual(expected);
 });
 
-test('text before a tool is on record only [AO-7-15@oneshot]', () => {
+test('text before a tool is only recorded [AO-7-15@oneshot]', () => {
   const { answer } = conclude(questionAt('PreToolUse'), [ask({ point: 'PreToolUse', reply: left('fine') })]);
   expect(answer.context).toBeUndefined();
   expect(JSON.parse(answer.metadata.text).agentao.additional_contexts).toEqual(['fine']);
@@ -139,7 +139,7 @@ test('a failure that denied is the blocking error of its round [AO-8-01 AO-8-02]
   }
 });
 
-test('a kept failure is on record as a warning [AO-7-35@oneshot]', () => {
+test('a kept failure is recorded as a warning [AO-7-35@oneshot]', () => {
   const reply = left('', { exit: 1, stderr: 'oops' });
   const { answer } = conclude(questionAt('Stop'), [ask({ point: 'Stop', reply })]);
   const { agentao: result, failed_open } = JSON.parse(answer.metadata.text);
@@ -165,7 +165,7 @@ test('a record says what happened, of which rule, when [AO-8-04 AO-8-05]', () =>
   expect(JSON.parse(answer.metadata.text).agentao.messages).toEqual([record]);
 });
 
-test('records of two moments differ, those of one do not [AO-8-04]', () => {
+test('records of two events differ, those of one do not [AO-8-04]', () => {
   const uuidAt = (now: string) => {
     const question = questionAt('UserPromptSubmit', { hookContext: { ...scene, now } });
     const answer = ask({ point: 'UserPromptSubmit', reply: left(''), question });
@@ -175,7 +175,7 @@ test('records of two moments differ, those of one do not [AO-8-04]', () => {
   expect(uuidAt('a')).not.toBe(uuidAt('b'));
 });
 
-test('a prompt rule is on record by that name [AO-8-04]', () => {
+test('a prompt rule is recorded by that name [AO-8-04]', () => {
   const answer = agentao.staticAnswer(
     seatAt('UserPromptSubmit', { prompt: 'x' }),
     questionAt('UserPromptSubmit'),
@@ -245,7 +245,7 @@ test.each(stops.map((row) => ({ ...row, title: `${row.title} [${row.cites}]` }))
 
 const atCap = { ...questionAt('Stop'), hookContext: { ...scene, forcedTurns: 3 } };
 
-test('at the cap the answer stands, by nobody’s decision [AO-8-11]', () => {
+test('at the cap the answer stays, by no hook’s decision [AO-8-11]', () => {
   const given = ask({ point: 'Stop', reply: json({ decision: 'block', reason: 'more' }), question: atCap });
   const { hook, answer } = conclude(atCap, [given]);
   expect([hook, say(answer)]).toEqual([null, 'allow "more"']);
@@ -255,13 +255,13 @@ test('at the cap the answer stands, by nobody’s decision [AO-8-11]', () => {
   });
 });
 
-test('below the cap a force holds [AO-8-11]', () => {
+test('below the cap a forced turn is applied [AO-8-11]', () => {
   const question = { ...atCap, hookContext: { ...scene, forcedTurns: 2 } };
   const given = ask({ point: 'Stop', reply: json({ decision: 'block', reason: 'more' }), question });
   expect(say(given)).toBe('modify "more" {"follow_up":"more"}');
 });
 
-test('what ends each loop [AO-7-17 AO-7-28 AO-7-29]', () => {
+test('reasons that end each loop [AO-7-17 AO-7-28 AO-7-29]', () => {
   const ends = Object.entries(agentao.points).map(([point, { ends: verdicts = [] }]) => [
     point,
     [...verdicts],

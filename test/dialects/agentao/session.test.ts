@@ -38,7 +38,7 @@ test.each(rows)('$title [AO-3-04@oneshot AO-7-44@oneshot AO-7-34@oneshot]', asyn
   expect([view.status, view.rounds, view.hook, view.reason, view.text]).toEqual(means);
 });
 
-test('what the end of a session is answered changes nothing, and a failure of it is told [AO-7-30@oneshot]', async () => {
+test('an answer to the end of a session changes nothing, and a failure is reported [AO-7-30@oneshot]', async () => {
   const { run, warnings } = await runTurn({
     hooks: rule('end', 'SessionEnd', ', on_failure: deny'),
     responses: ['{text: end}'],

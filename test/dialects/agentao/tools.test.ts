@@ -8,7 +8,7 @@ const deny = { 'guard.sh': script(say({ blockingError: 'not today' })) };
 const responses = [calls, '{text: end}'];
 const chat = 'tools: [work]';
 
-test('a denied call is not made, nor told as made, and the model reads why [AO-3-09@oneshot AO-8-08 AO-9-04]', async () => {
+test('a denied call is neither made nor reported as made, and the model reads why [AO-3-09@oneshot AO-8-08 AO-9-04]', async () => {
   const { view, read, events } = await runTurn({
     hooks: ['PreToolUse', 'PostToolUse', 'PostToolUseFailure']
       .map((event, index) => rule(['guard', 'after', 'failure'][index] ?? '', event))
@@ -45,7 +45,7 @@ test('a denied call is not made, nor told as made, and the model reads why [AO-3
   ]);
 });
 
-test('a call that another hook has denied is not told before it runs [AO-3-08@oneshot]', async () => {
+test('a call that another hook has denied is not reported before it runs [AO-3-08@oneshot]', async () => {
   const { runtime, read } = await openAgent({
     hooks: `  first: {hook: tool, phases: [before_execution], command: ./first.sh}\n${rule('guard', 'PreToolUse')}`,
     scripts: { ...work, ...deny, 'first.sh': '#!/bin/sh\necho \'{"allow": false, "reason": "closed"}\'\n' },
@@ -55,7 +55,7 @@ test('a call that another hook has denied is not told before it runs [AO-3-08@on
   expect(read('guard.sh')).toEqual([]);
 });
 
-test('all rules of an event run in their order at the place of the first, each given the same [AO-6-04 AO-6-05@oneshot]', async () => {
+test('all rules of an event run in order at the first one’s place, with the same input [AO-6-04 AO-6-05@oneshot]', async () => {
   const change = (text: string) => script(say({ hookSpecificOutput: { updatedInput: { text } } }));
   const { runtime, read, verdicts } = await openAgent({
     hooks: [
@@ -104,7 +104,7 @@ test('an ask leaves the call pending until a person consents [AO-8-17@oneshot AO
   expect(single).toMatchObject({ status: 'pending', pending: { reason: 'sure?', message } });
 });
 
-test('new arguments reach the tool, and texts stand beside the result [AO-7-13@oneshot AO-7-14@oneshot AO-7-31@oneshot]', async () => {
+test('new arguments reach the tool, and texts accompany the result [AO-7-13@oneshot AO-7-14@oneshot AO-7-31@oneshot]', async () => {
   const before = {
     hookSpecificOutput: { updatedInput: { text: 'y' }, additionalContext: 'seen' },
     additionalContext: ['twice'],
@@ -171,7 +171,7 @@ test('a result with a blocking error is withheld; one that failed ends the turn 
   expect(bad.read('failure.sh')).toMatchObject([{ event: 'PostToolUseFailure', tool_name: 'work' }]);
 });
 
-test('a guard that breaks lets the call pass and says so; on_failure: deny closes it [AO-7-35@oneshot AO-7-36@oneshot]', async () => {
+test('a crashing guard lets the call pass with a report; on_failure: deny closes it [AO-7-35@oneshot AO-7-36@oneshot]', async () => {
   const scripts = { ...work, 'guard.sh': '#!/bin/sh\nexit 2\n' };
   const open = await openAgent({ hooks: rule('guard', 'PreToolUse'), scripts, spec: tool });
   const closed = await openAgent({
@@ -242,7 +242,7 @@ test('a rule may call a tool by either name of its alias, and reads Claude’s [
   expect(fired).toMatchObject([{ tool: 'run_shell_command', matched_rule_count: 4 }]);
 });
 
-test('a person is asked about the arguments that the rules have made [AO-8-17@oneshot AO-7-13@oneshot]', async () => {
+test('a person is asked about the arguments as the rules changed them [AO-8-17@oneshot AO-7-13@oneshot]', async () => {
   const answer = { hookSpecificOutput: { permissionDecision: 'ask', updatedInput: { text: 'y' } } };
   const { runtime, run, read } = await runTurn({
     hooks: rule('guard', 'PreToolUse'),
@@ -258,7 +258,7 @@ test('a person is asked about the arguments that the rules have made [AO-8-17@on
   expect(read('work.sh').map(({ args }) => args)).toEqual([{ text: 'y' }]);
 });
 
-test('a deny holds over an ask and cuts the rest off, which is counted all the same [AO-7-17 AO-9-02]', async () => {
+test('a deny takes precedence over an ask and ends the round, which is still counted [AO-7-17 AO-9-02]', async () => {
   const permission = (decision: string) =>
     script(say({ hookSpecificOutput: { permissionDecision: decision, reason: decision } }));
   const { runtime, verdicts, events } = await openAgent({
@@ -277,7 +277,7 @@ test('a deny holds over an ask and cuts the rest off, which is counted all the s
   expect(fired).toMatchObject([{ outcome: 'block', effect: 'deny', matched_rule_count: 3 }]);
 });
 
-test('a tool that does not exist reaches no rule, and what a hook answers in its place does [AO-3-12]', async () => {
+test('a tool that does not exist reaches no rule, and a hook’s answer in its place does [AO-3-12]', async () => {
   const gate = `#!/usr/bin/env node
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);

@@ -5,7 +5,7 @@ import { calls, messagesOf, rule, runTurn, say, script, tool, work } from './tur
 const echo = '{text: "I was told: ${messages[0].content}"}';
 const going = (text: string) => `user: <system-reminder>Stop hook injected this</system-reminder>\n${text}`;
 
-test('what a session and a prompt are given joins the first model call [AO-3-01 AO-3-04@oneshot AO-8-06 AO-1-05@oneshot]', async () => {
+test('context for a session and a prompt joins the first model call [AO-3-01 AO-3-04@oneshot AO-8-06 AO-1-05@oneshot]', async () => {
   const { run, view, read, events } = await runTurn({
     hooks: [
       rule('start', 'SessionStart'),
@@ -42,7 +42,7 @@ test.each([
     reason: 'enough',
   },
 ])(
-  'a prompt that is answered $answer calls no model, and the run is denied [AO-8-15@oneshot AO-8-07]',
+  'a prompt with the answer $answer calls no model, and the run is denied [AO-8-15@oneshot AO-8-07]',
   async ({ answer, marker, reason }) => {
     const given = {
       responses: ['{text: never}'],
@@ -79,7 +79,7 @@ test('a rule that fails lets the prompt pass and warns; on_failure: deny makes t
   expect(open.warnings()).toContainEqual(expect.stringContaining('agentao.exit_nonzero'));
 });
 
-test('a forced turn keeps its answer, goes on with a reminder, and tells the rule so [AO-8-09 AO-8-10 AO-8-16@oneshot AO-5-04@oneshot]', async () => {
+test('a forced turn keeps its answer, continues with a reminder, and informs the rule [AO-8-09 AO-8-10 AO-8-16@oneshot AO-5-04@oneshot]', async () => {
   const { view, read, events } = await runTurn({
     hooks: rule('stop', 'Stop'),
     responses: ['{text: half}', '{text: whole}'],
@@ -114,7 +114,7 @@ else:
   ]);
 });
 
-test('a rule that always forces is overridden after three times, and the answer stands [AO-8-11]', async () => {
+test('a rule that always forces is overridden after three times, and the answer stays [AO-8-11]', async () => {
   const { view, warnings, events } = await runTurn({
     hooks: rule('stop', 'Stop'),
     responses: [1, 2, 3, 4].map((each) => `{text: answer ${each}}`),
@@ -130,7 +130,7 @@ test('a rule that always forces is overridden after three times, and the answer 
   expect(outcomes).toEqual(['continue', 'continue', 'continue', 'reentry_capped']);
 });
 
-test('a force at the round limit makes exactly one more round, whose answer passes the rules again [AO-8-12@oneshot AO-3-07 AO-5-05]', async () => {
+test('a forced turn at the round limit makes exactly one more round, whose answer passes the rules again [AO-8-12@oneshot AO-3-07 AO-5-05]', async () => {
   const { view, read, events } = await runTurn({
     hooks: rule('stop', 'Stop'),
     responses: [calls, '{text: summary}'],
@@ -155,7 +155,7 @@ test('a force at the round limit makes exactly one more round, whose answer pass
   expect(outcomes[0]).toBe('continue_at_max_iter');
 });
 
-test('a force that never ends has one more round, and no second one [AO-8-12@oneshot AO-8-18]', async () => {
+test('an endless forced turn has one more round, and no second one [AO-8-12@oneshot AO-8-18]', async () => {
   const hooks = rule('stop', 'Stop');
   const scripts = { ...work, 'stop.sh': '#!/bin/sh\necho "more" >&2\nexit 2\n' };
   const given = { hooks, scripts, spec: tool };
@@ -179,7 +179,7 @@ test('a force that never ends has one more round, and no second one [AO-8-12@one
   expect(outcomes).toEqual(['continue', 'reentry_capped']);
 });
 
-test('what was forced and dropped in one attempt is no rule for the next one [AO-8-18]', async () => {
+test('forced and dropped texts of one attempt do not affect the next one [AO-8-18]', async () => {
   const { view, warnings } = await runTurn({
     hooks: rule('stop', 'Stop'),
     responses: ['{text: bad 1}', '{text: bad 2}', '{text: good 1}', '{text: good 2}'],
@@ -235,7 +235,7 @@ test.each(['hold', 'windowed'])(
   },
 );
 
-test('the marker of a withheld answer stands in the place of it [AO-7-26@oneshot]', async () => {
+test('the marker of a withheld answer replaces it [AO-7-26@oneshot]', async () => {
   const { view } = await runTurn({
     hooks: rule('stop', 'Stop'),
     responses: ['{text: x}'],

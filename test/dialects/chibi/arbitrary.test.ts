@@ -45,7 +45,7 @@ function objectIn(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefi
   }
 }
 
-test('what is no object of a process that ended well passes by a named rule only, and never where it is closed', () => {
+test('invalid output of a successful process passes only by a named rule, and never if closed', () => {
   const verdicts = new Set<string>();
   fc.assert(
     fc.property(anyReply, anyExit, ([point, stdout], exit) => {
@@ -63,7 +63,7 @@ test('what is no object of a process that ended well passes by a named rule only
   expect([...verdicts].sort()).toEqual(['allow', 'deny', 'modify', 'respond']);
 });
 
-test('a refusal that is spelled out is never lost', () => {
+test('an explicit refusal is never lost', () => {
   const gates = ['pre_tool', 'pre_tool_output', 'pre_shell_exec', 'pre_file_read'];
   const anyRefusal = fc.constantFrom(...gates).chain((point) => fc.tuple(fc.constant(point), replyAt(point)));
   fc.assert(
@@ -75,7 +75,7 @@ test('a refusal that is spelled out is never lost', () => {
   );
 });
 
-test('no bytes are a schema that is none, and nothing else than RuntimeError is thrown', () => {
+test('no bytes become an invalid schema, and only RuntimeError is thrown', () => {
   fc.assert(
     fc.property(bytesAt('pre_tool'), (stdout) => {
       try {

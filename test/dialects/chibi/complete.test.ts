@@ -59,7 +59,7 @@ test.each(titled(rows))('$title is completed [CH-7-39]', ({ point, given, adds }
   expect(chibi.complete(point, given, scene)).toEqual({ ...given, ...adds });
 });
 
-test('every point takes the payload that fits it, and none fits them all [CH-7-39]', () => {
+test('every point accepts its own payload, and no payload fits all points [CH-7-39]', () => {
   const accepts = (point: string, given: Payload) => {
     try {
       chibi.complete(point, given, createHookContext('s'));

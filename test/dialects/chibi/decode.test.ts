@@ -52,12 +52,12 @@ test.each(titled(failures))('$title', ({ at, says, exit, means }) => {
   expect(say(readAt(at, printed(says, exit)))).toBe(means);
 });
 
-test.each(failures)('on_failure: deny closes it where $title [CH-4-13@oneshot]', ({ at, says, exit }) => {
+test.each(failures)('on_failure: deny closes it if $title [CH-4-13@oneshot]', ({ at, says, exit }) => {
   const answer = readAt(at, printed(says, exit), 'deny');
   expect([answer.verdict, answer.metadata.text.includes('failed_closed')]).toEqual(['deny', true]);
 });
 
-test('a kept rule warns with its name [CH-4-12@oneshot]', () => {
+test('a kept rule is a warning with its name [CH-4-12@oneshot]', () => {
   const { notes } = chibi.decode(seatOf('guard'), questionAt('pre_tool'), printed(''));
   expect(notes).toEqual([
     {
@@ -73,7 +73,7 @@ test('a signal is a crash whatever the exit code says [CH-4-05@oneshot]', () => 
   expect(answer.reason).toBe('hook "guard" was ended by SIGTERM');
 });
 
-test('a guard that crashed and is closed has its stderr in the error [CH-4-12@oneshot]', () => {
+test('a closed guard that crashed has its stderr in the error [CH-4-12@oneshot]', () => {
   const answer = readAt('pre_tool', printed('', { exitCode: 2, stderr: 'jq: missing' }), 'deny');
   expect(answer).toMatchObject({
     reason: 'hook "guard" exited with code 2',
@@ -81,7 +81,7 @@ test('a guard that crashed and is closed has its stderr in the error [CH-4-12@on
   });
 });
 
-test('a guard that printed nothing and is closed has no fault [CH-4-13@oneshot]', () => {
+test('a closed guard that printed nothing has no fault [CH-4-13@oneshot]', () => {
   expect(readAt('pre_tool', printed(''), 'deny')).not.toHaveProperty('error');
 });
 
@@ -123,21 +123,21 @@ test.each(faults)('$title ends the turn [CH-5-01@oneshot CH-5-05@oneshot DS-LIM-
 
 const told = Object.entries(points).flatMap(([point, { isFilter }]) => (isFilter ? [] : [point]));
 
-test('17 points are told, never asked [CH-7-40@oneshot]', () => {
+test('17 points only inform [CH-7-40@oneshot]', () => {
   expect(told).toHaveLength(17);
   expect(Object.keys(points)).toHaveLength(33);
 });
 
 const served = answered('{"block": true}');
 
-test('an answer of a server stops what can be stopped, and fails elsewhere', () => {
+test('an answer of a server stops where possible, and fails elsewhere', () => {
   expect(say(readAt('pre_tool', served))).toBe('deny "REPLY_MALFORMED"');
   const { output, notes } = chibi.decode(seatOf('g'), questionAt('post_tool'), served);
   const message = 'it failed at post_tool: answered like a server';
   expect([say(output), notes]).toEqual(['allow ""', [{ level: 'warn', message }]]);
 });
 
-test('an observer that failed is warned of', () => {
+test('a failed observer causes a warning', () => {
   const { notes } = chibi.decode(seatOf('g'), questionAt('post_tool'), printed('', { exitCode: 1 }));
   expect(notes).toEqual([{ level: 'warn', message: 'it failed at post_tool: exited with code 1' }]);
 });

@@ -20,7 +20,7 @@ async function open(folder: string, options: RuntimeOptions = {}) {
   return { runtime, notes };
 }
 
-test('a folder’s plugins come in the order of their names, what is none is left out [CH-2-02@oneshot CH-2-03@oneshot CH-2-04@oneshot CH-2-05@oneshot CH-2-01]', async () => {
+test('a folder’s plugins come in name order, and other files are omitted [CH-2-02@oneshot CH-2-03@oneshot CH-2-04@oneshot CH-2-05@oneshot CH-2-01]', async () => {
   const pair = `[${schemaOf('second', [])}, ${schemaOf('first', ['pre_tool'])}]`;
   const folder = newProject({
     'conf/runtime.yaml': runtimeYaml(importPlugins),
@@ -50,7 +50,7 @@ test('a folder’s plugins come in the order of their names, what is none is lef
   ]);
 });
 
-test('a plugin with an empty name guards, under the name of its file, and is no tool [CH-2-30@oneshot]', async () => {
+test('a plugin with an empty name guards under its file name, and is no tool [CH-2-30@oneshot]', async () => {
   const guard = shPlugin(schemaOf('', ['pre_tool']), 'printf \'{"block": true, "message": "no"}\'');
   const folder = newProject({
     'runtime.yaml': runtimeYaml(importPlugins),
@@ -73,7 +73,7 @@ test('a plugin with an empty name guards, under the name of its file, and is no 
   });
 });
 
-test('plugins are asked once, with --schema alone, an empty stdin and 30 seconds [CH-2-06@oneshot CH-2-07@oneshot]', async () => {
+test('plugins run once with --schema alone, an empty stdin and 30 seconds [CH-2-06@oneshot CH-2-07@oneshot]', async () => {
   const timer = vi.spyOn(globalThis, 'setTimeout');
   onTestFinished(() => timer.mockRestore());
   const asked = `#!/bin/sh
@@ -156,7 +156,7 @@ const guards = [
 ];
 
 test.each(guards)(
-  'with on_failure: deny a plugin that $title is a config error, else it is left out',
+  'with on_failure: deny a plugin that $title is a config error, else it is omitted',
   async ({ add, link, message }) => {
     const files = (more: string) => ({
       'runtime.yaml': runtimeYaml(`imports: [{dialect: chibi, plugins_dir: plugins${more}}]`),
@@ -194,7 +194,7 @@ test.each([
   await expect(opening).rejects.toMatchObject({ code: 'ABORTED' });
 });
 
-test('a hook by path says itself at which points it is asked [CH-1-02@oneshot]', async () => {
+test('a hook by path declares its own points [CH-1-02@oneshot]', async () => {
   const { runtime, warnings } = await openProject({
     'runtime.yaml': runtimeYaml(
       'hooks:\n  guard: {dialect: chibi, command: ./guard}\n  idle: {dialect: chibi, command: ./idle}',

@@ -13,14 +13,14 @@ const ask = (point: string, payload: object, cwd = guarded) =>
 const call = (command: string) => ({ tool_name: 'shell', arguments: { command } });
 
 describe('hook chibi', () => {
-  test('what the guards allow is no opinion [DS-INBOUND-08]', () => {
+  test('an allow of the guards is no opinion [DS-INBOUND-08]', () => {
     const none = { code: 0, document: {}, stderr: '' };
     expect(ask('pre_tool', call('ls'))).toEqual(none);
     expect(ask('pre_message', { prompt: 'hello' })).toEqual(none);
     expect(ask('on_start', {})).toEqual(none);
   });
 
-  test('a denied call is blocked, a changed one goes on as it was left, a question is a no [DS-INBOUND-08]', () => {
+  test('a denied call is blocked, a changed one continues changed, and a question denies [DS-INBOUND-08]', () => {
     expect(ask('pre_tool', call('rm -rf /'))).toEqual({
       code: 0,
       document: { block: true, message: '"tools": no deleting: "quotes" and $(touch hacked)' },
@@ -33,7 +33,7 @@ describe('hook chibi', () => {
     expect(ask('pre_tool', call('crash')).document).toMatchObject({ block: true });
   });
 
-  test('personal data is taken out of prompts and results; what is denied is withheld [DS-INBOUND-08]', () => {
+  test('personal data is removed from prompts and results, and denied content is withheld [DS-INBOUND-08]', () => {
     expect(ask('pre_message', { prompt: 'I am ada@example.org' }).document).toEqual({
       prompt: 'I am [email]',
     });
@@ -60,13 +60,13 @@ describe('hook chibi', () => {
     },
   );
 
-  test('a point that nobody knows, and a call as a tool, are refused [DS-INBOUND-08]', () => {
+  test('an unknown point, and a call as a tool, are refused [DS-INBOUND-08]', () => {
     expect(ask('pre_everything', {}).document).toMatchObject({ block: true, denied: true });
     const { CHIBI_HOOK: _, ...env } = process.env;
     expect(askProgram('{}', { dialect: 'chibi', env }).stderr).toContain('not as a tool');
   });
 
-  test('the schema has the points at which the config has hooks, and all where the config is broken [DS-INBOUND-08]', () => {
+  test('the schema has the points of the config’s hooks, and all points if the config is broken [DS-INBOUND-08]', () => {
     const describe = (cwd: string) => askProgram('', { dialect: 'chibi', cwd, args: ['--schema'] }).document;
     const all = ['on_start', 'on_end', 'pre_message', 'pre_tool', 'pre_tool_output'];
     expect(describe(guarded)).toMatchObject({ hooks: all });
@@ -78,7 +78,7 @@ describe('hook chibi', () => {
     expect(describe(folderOf({}))).toMatchObject({ hooks: all });
   });
 
-  test('chibi’s rules make of the answers what the guards have said [DS-INBOUND-08]', async () => {
+  test('chibi’s rules read the answers as the guards meant them [DS-INBOUND-08]', async () => {
     const program = (await exported('chibi')).replace('exec ', 'unset SIGNALBOX_OWNER\nexec ');
     const plugins = folderOf({});
     mkdirSync(join(plugins, 'plugins'));

@@ -114,7 +114,7 @@ describe.each([{ onFailure: 'own' }, { onFailure: 'closed' }] as const)(
   },
 );
 
-test('what kept a guard from answering is warned of, with the rule and what it wrote [CH-4-12@oneshot]', async () => {
+test('a failure that kept a guard from answering is a warning with the rule and the output [CH-4-12@oneshot]', async () => {
   const folder = newProject({
     'runtime.yaml': runtimeYaml('imports: [{dialect: chibi, plugins_dir: plugins}]'),
     ...inFolder({ writes_stderr: plugins.writes_stderr }),

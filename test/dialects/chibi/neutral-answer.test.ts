@@ -114,14 +114,14 @@ function settled(change: unknown, on: Turn = turn): unknown {
 
 const sent = new Json(stringifyJson(describeBody(turn)));
 
-test('a body that comes back as it was changes no message [CH-7-12@oneshot]', () => {
+test('an unchanged body changes no message [CH-7-12@oneshot]', () => {
   const escaped = sent.text.replace('see', '\\u0073ee');
   const back = toNeutralRequest(new Json(escaped), turn);
   expect(back['system_prompt']).toBe('be kind');
   expect(back['messages']).toEqual(messages);
 });
 
-test('model, tools and options are taken [CH-7-12@oneshot]', () => {
+test('model, tools and options are accepted [CH-7-12@oneshot]', () => {
   const tools = [
     { type: 'function', function: { name: 'sum', description: 'x', parameters: { type: 'object', a: 1 } } },
   ];
@@ -133,7 +133,7 @@ test('model, tools and options are taken [CH-7-12@oneshot]', () => {
   });
 });
 
-test('what a tool or a call leaves out is nothing [CH-7-12@oneshot]', () => {
+test('omitted members of a tool or a call are empty [CH-7-12@oneshot]', () => {
   expect(settled({ tools: null })).toEqual({ tools: [] });
   expect(settled({ tools: [{ function: { name: 'n' } }] })).toEqual({
     tools: [{ name: 'n', description: '', input_schema: { type: 'object' } }],
@@ -152,7 +152,7 @@ test.each([
   { change: '{"temperature": null}', options: { max_tokens: 10 } },
   { change: '{"max_tokens": null}', options: {} },
   { change: '{"max_tokens": null, "temperature": 0}', options: { temperature: 0 } },
-])('an option of null is taken away: $change [CH-7-42@oneshot]', ({ change, options }) => {
+])('an option of null is removed: $change [CH-7-42@oneshot]', ({ change, options }) => {
   expect(say(readAt('pre_api_request', printed(`{"request_body": ${change}}`)))).toContain('modify');
   const { options: left } = toNeutralRequest(new Json(change), turn);
   expect(Json.from(left).value).toEqual(options);

@@ -213,7 +213,7 @@ test('without a limit there is no fuel [CH-7-36@oneshot]', () => {
   });
 });
 
-test('a host says its summary, goals and number of tools', () => {
+test('a host supplies its summary, goals and number of tools', () => {
   const host = { summary: 's', flock_goals: [{ flock: 'f', goals: 'g' }], tool_count: 3 };
   const event: HookEvent = { hook: 'turn', phase: 'system_prompt', turn };
   const start: HookEvent = { hook: 'session', phase: 'session_start', event: session };
@@ -226,7 +226,7 @@ test('a host says its summary, goals and number of tools', () => {
   ]);
 });
 
-test('a hook call has the point in its environment and nothing behind the event [CH-4-01@oneshot CH-8-03@oneshot CH-8-04@oneshot]', () => {
+test('a hook call has the point in its environment and nothing after the event [CH-4-01@oneshot CH-8-03@oneshot CH-8-04@oneshot]', () => {
   const question = questionAt('pre_tool', { tool_name: 'x', arguments: {} });
   expect(chibi.encode(seatOf('guard'), question)).toStrictEqual({
     method: 'pre_tool',
@@ -259,7 +259,7 @@ test('hooks run one after another, each with the same payload, until one aborts 
   );
 });
 
-test('a plugin hears of the points that it registered', () => {
+test('a plugin receives the points that it registered', () => {
   const seat = seatOf('guard');
   const deaf = { ...seat, settings: { ...seat.settings, points: ['on_start'] } };
   expect([seat, deaf].map((each) => chibi.selects(each, questionAt('pre_tool')))).toEqual([true, false]);

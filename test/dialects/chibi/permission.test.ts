@@ -83,7 +83,7 @@ test.each(titled(rows))('$title', ({ category, args, sends }) => {
   expect(body).toBe(sends);
 });
 
-test('a path that is no text leads nowhere that is known', () => {
+test('a path that is not a text counts as unknown', () => {
   const at = (args: object) => findPath('/project', Json.from(args));
   expect([at({ path: ['/etc'], file_path: 'a' }), at({ path: '', file_path: 'a' })]).toEqual([
     undefined,

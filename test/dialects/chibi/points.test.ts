@@ -229,7 +229,7 @@ const plain: Readonly<Record<string, { readonly given: object; readonly more?: o
 const cites =
   'CH-7-01@oneshot CH-7-02@oneshot CH-7-04@oneshot CH-7-08@oneshot CH-7-10@oneshot CH-7-20@oneshot CH-7-22@oneshot CH-7-24@oneshot CH-7-25@oneshot CH-7-26@oneshot CH-7-27@oneshot CH-7-28@oneshot CH-7-29@oneshot CH-7-30@oneshot CH-7-31@oneshot CH-7-32@oneshot CH-7-33@oneshot CH-5-03@oneshot CH-7-40@oneshot';
 
-test(`points without result fields allow at once, and their plugins are told [${cites}]`, async () => {
+test(`points without result fields allow at once, and their plugins are informed [${cites}]`, async () => {
   expect(Object.keys(plain)).toEqual(told);
   const project = newProject({
     'runtime.yaml': runtimeYaml(importPlugins),

@@ -7,7 +7,7 @@ import { printed } from './asking.ts';
 
 const call = { name: 'word_count', callId: 'c1', args: new Json('{}') };
 
-test('a call sends its arguments alone and says which tool it is [CH-3-01@oneshot CH-3-02@oneshot CH-8-04@oneshot]', () => {
+test('a call sends only its arguments and names its tool [CH-3-01@oneshot CH-3-02@oneshot CH-8-04@oneshot]', () => {
   const args = new Json(
     '{ "b": [ {"z": 1.10, "é": "\\u00e9"} ],\n"10": 1, "9": 12345678901234567890, "b": [ {"z": 2, "a": null} ] }',
   );
@@ -30,7 +30,7 @@ test('keys are sorted by their bytes [CH-3-01@oneshot]', () => {
 });
 
 test.each(['', ' 3 words\n', '{"pending": {"reason": "r"}}\n', '\ufeffé'])(
-  'the result is stdout as it is: %j [CH-3-03@oneshot CH-3-06@oneshot]',
+  'the result is the unchanged stdout: %j [CH-3-03@oneshot CH-3-06@oneshot]',
   (stdout) => {
     const { output } = tool.decode(printed(stdout), call);
     expect(output).toEqual({ status: 'ok', result: Json.from(stdout) });

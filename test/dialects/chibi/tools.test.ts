@@ -40,7 +40,7 @@ test.each(titled(forms))('$title', async ({ args, is }) => {
   expect(await runtime.tools.call('echo', args)).toMatchObject(is);
 });
 
-test('hooks see the form of a host, and may refuse it [CH-3-09@oneshot]', async () => {
+test('hooks see the host-only argument form, and may refuse it [CH-3-09@oneshot]', async () => {
   const gate = `grep -q '"args":\\["a"' && printf '%s' '{"block": true, "message": "seen"}'`;
   const { runtime } = await openProject({
     'runtime.yaml': runtimeYaml(importPlugins),
@@ -53,7 +53,7 @@ test('hooks see the form of a host, and may refuse it [CH-3-09@oneshot]', async 
   });
 });
 
-test('a model may not send it, not even where any object fits, but to a tool that has such an argument [CH-3-09@oneshot]', async () => {
+test('a model may not send it, even where any object fits, except to a tool with such an argument [CH-3-09@oneshot]', async () => {
   const call = (name: string) => `{name: ${name}, args: {args: [a, b]}}`;
   const has = { parameters: { type: 'object', properties: { args: { type: 'array' } } } };
   const { runtime, folder } = await openProject({
@@ -92,7 +92,7 @@ const nobody = 'no permission handler configured (fail-safe deny)';
 const consent = async ({ id }: { readonly id: string }) =>
   ({ id, decision: 'approved', by: 'amy', reason: '' }) as const;
 
-test('where nobody can be asked the call is denied, and plugins read why [CH-6-03@oneshot]', async () => {
+test('without anyone to ask the call is denied, and plugins read why [CH-6-03@oneshot]', async () => {
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml(`${importPlugins}\n${shellTool}\nstate_store: {type: memory}`),
     ...shell,
@@ -105,7 +105,7 @@ test('where nobody can be asked the call is denied, and plugins read why [CH-6-0
   );
 });
 
-test('a question goes to whoever consents on the spot, in the form of a host too [CH-6-02@oneshot CH-3-09@oneshot]', async () => {
+test('a question goes to the approver on the spot, in the host’s form too [CH-6-02@oneshot CH-3-09@oneshot]', async () => {
   const { runtime } = await openProject({
     'runtime.yaml': runtimeYaml(`${importPlugins}\n${shellTool}`),
     ...shell,
@@ -122,7 +122,7 @@ test('a question goes to whoever consents on the spot, in the form of a host too
   expect(waits).toMatchObject({ status: 'pending', pending: { reason: 'sh: ls' } });
 });
 
-test('where a store keeps the question, it waits for a person [CH-6-03@oneshot]', async () => {
+test('with a store the question waits for a person [CH-6-03@oneshot]', async () => {
   const { runtime } = await openProject({
     'runtime.yaml': runtimeYaml(
       `${importPlugins}\n${shellTool}\nstate_store: {type: sqlite, path: state.db}`,
@@ -135,7 +135,7 @@ test('where a store keeps the question, it waits for a person [CH-6-03@oneshot]'
 const showEnv = (kind: string) =>
   `env | grep -E "^(CHIBI|KEY|SECRET|GIVEN)" | sort | tr '\\n' ' ' > "$CHIBI_PROJECT_ROOT/env-${kind}"`;
 
-test('all three calls have chibi’s variables, the named ones, and nothing else [CH-8-01@oneshot CH-8-02@oneshot CH-8-05@oneshot CH-1-05]', async () => {
+test('all three calls have chibi’s variables, the named ones, and no others [CH-8-01@oneshot CH-8-02@oneshot CH-8-05@oneshot CH-1-05]', async () => {
   const plugin = `#!/bin/sh
 if [ "$1" = "--schema" ]; then
   ${showEnv('schema')}
@@ -174,7 +174,7 @@ else ${showEnv('tool')}; fi
   expect(runtime.hooks.list()).toMatchObject([{ name: 'show', on_failure: 'deny' }]);
 });
 
-test('the working directory is that of the entry [CH-8-06@oneshot CH-1-05]', async () => {
+test('the entry sets the working directory [CH-8-06@oneshot CH-1-05]', async () => {
   const body = 'printf \'{"prompt": "%s"}\' "$(pwd)"';
   const { runtime, folder } = await openProject({
     'runtime.yaml': runtimeYaml('hooks: {at: {dialect: chibi, command: ./at, cwd: deep}}'),
@@ -189,7 +189,7 @@ test('the working directory is that of the entry [CH-8-06@oneshot CH-1-05]', asy
   expect(fired).toMatchObject({ replace: { prompt: join(realpathSync(folder), 'deep') } });
 });
 
-test('the limit of a tool and of a hook is 30 s where the entry names none [CH-3-07@oneshot CH-5-06@oneshot]', () => {
+test('the default limit of a tool and of a hook is 30 s [CH-3-07@oneshot CH-5-06@oneshot]', () => {
   const folder = newProject({
     'runtime.yaml': runtimeYaml(
       'hooks: {h: {dialect: chibi, command: sh}}\ntools: {t: {description: d, input_schema: {type: object}, exec: {command: sh}, dialect: chibi}}',
@@ -215,7 +215,7 @@ test('the limit begins when the pool has a slot [CH-5-06@oneshot]', async () => 
   expect(decisions.map(({ verdict }) => verdict)).toEqual(['allow', 'allow', 'allow']);
 });
 
-test('a tool that does not read is fine, and one that opens /dev/stdin reads [CH-3-08@oneshot CH-3-03@oneshot]', async () => {
+test('a tool may ignore stdin, and one that opens /dev/stdin reads it [CH-3-08@oneshot CH-3-03@oneshot]', async () => {
   const { runtime } = await openProject({
     'runtime.yaml': runtimeYaml(importPlugins),
     ...inFolder({

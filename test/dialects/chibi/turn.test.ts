@@ -59,7 +59,7 @@ test('the points of a turn fire in chibi’s order, results in the order of the 
 
 const callShell = '{text: "", tool_calls: [{name: shell, args: {command: ls}}], when: "round == 1"}';
 
-test('what plugins say takes effect on messages, system prompt, tools, options, arguments and results [CH-7-12@oneshot CH-1-01@oneshot CH-1-03@oneshot]', async () => {
+test('plugins can change messages, system prompt, tools, options, arguments and results [CH-7-12@oneshot CH-1-01@oneshot CH-1-03@oneshot]', async () => {
   const body = pythonPlugin(
     schemaOf('body', ['pre_api_request']),
     `
@@ -239,7 +239,7 @@ test('on_end fires after a failure too [CH-7-02@oneshot]', async () => {
   ]);
 });
 
-test('call_agent goes on once for each time that a hook asks for it, from what the loop began with [CH-9-02@oneshot CH-7-37@oneshot CH-7-04@oneshot]', async () => {
+test('call_agent runs again for each request of a hook, from the loop’s starting state [CH-9-02@oneshot CH-7-37@oneshot CH-7-04@oneshot]', async () => {
   const again = ['pre_api_tools', 'pre_api_request', 'pre_agentic_loop'];
   const plugins = {
     // It asks once; what it hides and warms up holds for that one loop.
@@ -314,7 +314,7 @@ const levelsIn = (folder: string) =>
     .split('\n')
     .map((line) => JSON.parse(line).fuel_remaining);
 
-test('fuel is charged behind post_tool_batch, which is told the level before [CH-7-13@oneshot]', async () => {
+test('fuel is charged after post_tool_batch, which receives the earlier level [CH-7-13@oneshot]', async () => {
   const { run, folder } = await runTurn(
     project({ fuel: twice('post_tool_batch', '{}') }, { responses: [askForever], chat: 'max_rounds: 3' }),
   );
@@ -322,7 +322,7 @@ test('fuel is charged behind post_tool_batch, which is told the level before [CH
   expect(levelsIn(folder)).toEqual([3, 2, 1]);
 });
 
-test('what post_tool_batch sets is charged too [CH-7-13@oneshot CH-7-14@oneshot]', async () => {
+test('fuel that post_tool_batch sets is charged too [CH-7-13@oneshot CH-7-14@oneshot]', async () => {
   const { run, folder } = await runTurn(
     project(
       { fuel: twice('post_tool_batch', '{"fuel_delta": -2}') },
@@ -336,7 +336,7 @@ test('what post_tool_batch sets is charged too [CH-7-13@oneshot CH-7-14@oneshot]
   expect(levelsIn(folder)).toEqual([7, 4, 1]);
 });
 
-test('a turn without fuel makes one call, whose answer stands [CH-7-13@oneshot]', async () => {
+test('a turn without fuel makes one call, whose answer stays [CH-7-13@oneshot]', async () => {
   const empty = { fuel: saying('fuel', { pre_agentic_loop: { fuel: 0 } }) };
   const { run } = await runTurn(project(empty, { responses: ['{text: hello}'] }));
   expect(run).toMatchObject({ status: 'completed', output: { text: 'hello' } });
@@ -348,7 +348,7 @@ test('a turn without fuel makes one call, whose answer stands [CH-7-13@oneshot]'
   expect(existsSync(join(more.folder, 'seen'))).toBe(true);
 });
 
-test('what a hook left of the fuel outlives an answer that a guardrail does not pass [CH-7-13@oneshot]', async () => {
+test('fuel set by a hook outlives an answer that a guardrail rejects [CH-7-13@oneshot]', async () => {
   const chat = 'max_rounds: 8\nretries: 5\nguardrails: [{eval: contains, params: {patterns: [nowhere]}}]';
   const { run, folder, events } = await runTurn(
     project(
@@ -404,7 +404,7 @@ const handOver =
   '{text: "", tool_calls: [{name: call_user, args: {message: your turn}}], when: "round == 1"}';
 const told = ['post_tool_output', 'post_tool', 'post_message'];
 
-test('a tool that gives the word back comes after the others and is not started, and neither post_tool nor post_message fires [CH-9-04@oneshot CH-2-16@oneshot]', async () => {
+test('a tool that ends the turn comes last and does not start, and neither post_tool nor post_message fires [CH-9-04@oneshot CH-2-16@oneshot]', async () => {
   const plugins = { call_user: flowTool('call_user', true), log: logPlugin('log', told) };
   const { run, folder, close } = await runTurn(
     project(plugins, {

@@ -69,11 +69,11 @@ test.each([
   '{"denied": true, "denied": false}',
   '{"approved": true, "Approved": false}',
   '{"block": false, "denied": true, "output": "x"}',
-])('%s denies at every point that can', (says) => {
+])('%s denies at every point that can deny', (says) => {
   expect(refusers.map((at) => readAt(at, printed(says)).verdict)).toEqual(refusers.map(() => 'deny'));
 });
 
-test('a denial in the word of another point keeps its reason, and is told of', () => {
+test('a denial in another point’s words keeps its reason, and is reported', () => {
   const told = chibi.decode(
     seatOf('guard'),
     questionAt('pre_tool'),
@@ -105,7 +105,7 @@ test.each([
 const notesOn = (at: string, says: string) =>
   chibi.decode(seatOf('guard'), questionAt(at), printed(says)).notes;
 
-test('what a denial or a change gave beside is told of', () => {
+test('members beside a denial or a change are reported', () => {
   expect(notesOn('pre_tool', '{"block": true, "message": 5}')).toEqual([
     { level: 'warn', message: 'it gave `message` of the wrong type' },
   ]);
@@ -122,7 +122,7 @@ test.each(['{"denied": false}', '{"approved": true}', '{"block": false}'])('%s d
   expect(refusers.map((at) => readAt(at, printed(says)).verdict)).toEqual(refusers.map(() => 'allow'));
 });
 
-test('where nothing can be denied, the words of a denial are nothing', () => {
+test('where nothing can be denied, a denial has no effect', () => {
   expect(say(readAt('pre_message', printed('{"block": true, "denied": true}')))).toBe('allow ""');
 });
 
@@ -139,7 +139,7 @@ test.each(['{}', '{"x": 1}'])('%s is never closed [CH-4-09@oneshot]', (says) => 
   expect(say(readAt('pre_tool', printed(says), 'deny'))).toBe('allow ""');
 });
 
-test('a refusal keeps its words where a failure would be closed [CH-4-14@oneshot]', () => {
+test('a refusal keeps its words even if a failure would be closed [CH-4-14@oneshot]', () => {
   expect(say(readAt('pre_tool', printed('{"block": true, "message": "no", "arguments": {}}'), 'deny'))).toBe(
     'deny "no"',
   );

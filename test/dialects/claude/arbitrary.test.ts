@@ -46,7 +46,7 @@ const anyBytes = fc.oneof(
   { arbitrary: fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)), weight: 1 },
 );
 
-test('only faults of the runtime are thrown, whatever a handler answers [CC-6-08]', () => {
+test('a handler’s answer of any kind throws only the runtime’s faults [CC-6-08]', () => {
   fc.assert(
     fc.property(anyEvent, anyBytes, anyCode, (point, bytes, exitCode) => {
       const replies = [left(bytes, { exitCode }), left(bytes, { exitCode: null, httpStatus: 200 })];
@@ -63,7 +63,7 @@ function isPassing({ verdict }: Answer): boolean {
 
 const failures = fc.constantFrom(1, 3, 126, 127, 137);
 
-test('with on_failure: deny no exit code but 0 passes a guard without an object [CC-9-02]', () => {
+test('with on_failure: deny only exit code 0 passes a guard without an object [CC-9-02]', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...claudeGuardEvents),
@@ -94,7 +94,7 @@ test('no unknown permissionDecision lets a call pass [CC-6-10]', () => {
   );
 });
 
-test('nothing but `behavior: allow` approves [CC-7-13]', () => {
+test('only `behavior: allow` approves [CC-7-13]', () => {
   fc.assert(
     fc.property(anyBytes, anyCode, (bytes, exitCode) => {
       const { output } = readAt('PermissionRequest', left(bytes, { exitCode }));
@@ -121,7 +121,7 @@ test('exit code 2 never lets a guarded call pass [CC-6-02]', () => {
   );
 });
 
-test('any command and any rule is judged without a throw [CC-2-17]', () => {
+test('any command and any rule is evaluated without an exception [CC-2-17]', () => {
   const shellish = fc
     .array(fc.constantFrom(...'ab $(){}`"\'\\;|&<>#\n*?['.split(''), 'rm ', '$X', '${A}', '&&'), {
       maxLength: 30,

@@ -86,7 +86,7 @@ const refused: readonly Case[] = [
   },
 ];
 
-test.each(titled(refused))('$title are refused, in their places', async ({ hooks = {}, spec, errors }) => {
+test.each(titled(refused))('$title are refused with their places', async ({ hooks = {}, spec, errors }) => {
   const thrown: unknown = await openClaude(hooks, { ...(spec !== undefined && { spec }) }).catch(
     (error: unknown) => error,
   );
@@ -141,7 +141,7 @@ test.each(titled(ignored))('$title', async ({ hooks = {}, names, warning }) => {
   expect(warnings()).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
 });
 
-test('only files that are named are read, and one that switches its hooks off has none [CC-1-04 CC-1-06]', async () => {
+test('only named files are read, and one that disables its hooks has none [CC-1-04 CC-1-06]', async () => {
   const hooks = { Stop: [on(undefined, 'touch ran')] };
   const { runtime } = await openClaude(
     {},
@@ -157,7 +157,7 @@ test('only files that are named are read, and one that switches its hooks off ha
   expect(runtime.hooks.list()).toEqual([]);
 });
 
-test('what two settings files repeat runs once, and a plugin’s copy again [CC-3-18]', async () => {
+test('a handler in two settings files runs once, and a plugin’s copy again [CC-3-18]', async () => {
   const hooks = { PostModelSwitch: [on(undefined, 'echo "$CLAUDE_PROJECT_DIR" | wc -l | tr -d " "')] };
   const { runtime } = await openClaude(hooks, {
     more: '}\n  - {dialect: claude, file: .claude/settings.local.json}\n  - {dialect: claude, file: plug',
@@ -168,7 +168,7 @@ test('what two settings files repeat runs once, and a plugin’s copy again [CC-
   expect(context).toEqual(['1', '1']);
 });
 
-test('settings, a plugin’s hooks.json and a plugin’s folder are taken over, with what each handler says [CC-10-02 CC-10-03 CC-1-07]', () => {
+test('settings, a plugin’s hooks.json and a plugin’s folder are imported with every handler key [CC-10-02 CC-10-03 CC-1-07]', () => {
   const hooks = settings({
     PreToolUse: [on('Bash', 'echo $HOUSE', { timeout: 1.5, async: true, onFailure: 'block' })],
   });
@@ -197,7 +197,7 @@ test('settings, a plugin’s hooks.json and a plugin’s folder are taken over, 
   ]);
 });
 
-test('the handlers of a session’s end have 1.5 seconds [CC-3-17]', async () => {
+test('the handlers of SessionEnd have 1.5 seconds [CC-3-17]', async () => {
   const { runtime, folder, warnings } = await openClaude(
     { SessionEnd: [on(undefined, 'touch began; sleep 20; touch late')] },
     { spec: mockProvider('{text: done}'), files: { 'agent.pipeline.yaml': chatYaml() } },

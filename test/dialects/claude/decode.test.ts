@@ -182,7 +182,7 @@ const closable = [
   ...['ConfigChange', 'PreCompact', 'PreModelSwitch', 'Elicitation', 'ElicitationResult'],
 ];
 
-test.each(causes)('%s is closed wherever there is something to deny [CC-9-02]', (_cause, reply) => {
+test.each(causes)('%s is closed wherever something can be denied [CC-9-02]', (_cause, reply) => {
   const verdicts = closable.map((point) => readAt(point, reply, closed).output.verdict);
   expect(verdicts).toEqual(closable.map(() => 'deny'));
 });
@@ -195,11 +195,11 @@ test.each(causes)('%s passes by default with a warning that names it [CC-9-01]',
   ]).toEqual([`allow ${open(cause)}`, [['warn', true]]]);
 });
 
-test('where nothing can be denied nothing is closed [CC-9-02]', () => {
+test('nothing is closed where nothing can be denied [CC-9-02]', () => {
   expect(sayAt('SessionStart', left('', { exitCode: 1 }), closed)).toBe(`allow ${open('exit_other')}`);
 });
 
-test('an interpreter without its script blocks, and the trap is named [CC-9-06]', () => {
+test('an interpreter without its script blocks, and the error names the trap [CC-9-06]', () => {
   const { output, notes } = readAt('PreToolUse', exit2('', "python3: can't open file 'gone.py'"));
   expect([
     say(output),
@@ -207,6 +207,6 @@ test('an interpreter without its script blocks, and the trap is named [CC-9-06]'
   ]).toEqual(["deny \"python3: can't open file 'gone.py' (a file cannot be opened)\"", [['warn', true]]]);
 });
 
-test('a message of exit 2 where it stops nothing is for the log [CC-5-01]', () => {
+test('an exit 2 message goes to the log where it stops nothing [CC-5-01]', () => {
   expect(readAt('CwdChanged', exit2()).notes).toEqual([{ level: 'warn', message: 'no' }]);
 });

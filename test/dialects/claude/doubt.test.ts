@@ -70,11 +70,11 @@ test.each([
     'modify {"follow_up":"Stop hook \\"guard\\" blocked without a message"}',
   ],
   ['PreToolUse', pre({ permissionDecision: 'allow' }, { systemMessage: 5 }), `allow ${open('bad_schema')}`],
-])('at %s only what stops counts of %s, which breaks the schema [CC-6-09]', (point, says, means) => {
+])('at %s only the stopping members count of %s, which breaks the schema [CC-6-09]', (point, says, means) => {
   expect(sayAt(point, left(says))).toBe(means);
 });
 
-test('what breaks the schema is told of, and nothing else of it is [CC-6-09]', () => {
+test('an answer that breaks the schema is reported, and its other members are ignored [CC-6-09]', () => {
   expect(readAt('UserPromptSubmit', left(blocked({ systemMessage: 'm', stopReason: 5 }))).notes).toEqual([
     {
       level: 'warn',
@@ -83,7 +83,7 @@ test('what breaks the schema is told of, and nothing else of it is [CC-6-09]', (
   ]);
 });
 
-test('a message is warned of, and a text is for the log [CC-7-04 CC-6-05]', () => {
+test('a message is a warning, and a text goes to the log [CC-7-04 CC-6-05]', () => {
   const notes = ['{"systemMessage":"m"}', 'fine', '{}'].map((says) => readAt('PreToolUse', left(says)).notes);
   expect(notes).toEqual([
     [{ level: 'warn', message: 'm' }],
@@ -92,7 +92,7 @@ test('a message is warned of, and a text is for the log [CC-7-04 CC-6-05]', () =
   ]);
 });
 
-test('an object that is wrong within is no text for the model [CC-6-07@oneshot]', () => {
+test('an object with invalid members is no text for the model [CC-6-07@oneshot]', () => {
   expect([sayAt('SessionStart', left('{no}')), sayAt('SessionStart', left('}{no'))]).toEqual([
     `allow ${open('bad_json')}`,
     'allow +["}{no"]',
@@ -116,13 +116,13 @@ test.each([
   expect(sayAt(point, reply)).toBe(means);
 });
 
-test('a model switch that could not be asked about is denied with its fault [CC-6-12]', () => {
+test('a model switch whose hook failed is denied with the fault [CC-6-12]', () => {
   const late = new RuntimeError('PROCESS_TIMEOUT', 'late');
   expect(readAt('PreModelSwitch', late).output).toMatchObject({ error: { code: 'PROCESS_TIMEOUT' } });
   expect(readAt('PreToolUse', late, closed).output).toMatchObject({ error: { code: 'PROCESS_TIMEOUT' } });
 });
 
-test('a rejection that interrupts ends the turn, also beside an approval [CC-7-13 CC-7-09]', () => {
+test('a rejection that interrupts ends the turn, even beside an approval [CC-7-13 CC-7-09]', () => {
   const rejection = left(asked({ behavior: 'deny', message: 'no', interrupt: true }));
   const approval = left(asked({ behavior: 'allow' }));
   const alone = readAt('PermissionRequest', rejection).output;
@@ -137,7 +137,7 @@ test('the warnings of all handlers are kept, each once', () => {
   expect(concluded?.answer.metadata.value).toEqual({ warnings: ['a', 'b'] });
 });
 
-test.each(['Stop', 'SubagentStop'])('at %s context alone makes the turn go on [CC-8-01]', (point) => {
+test.each(['Stop', 'SubagentStop'])('at %s context alone continues the turn [CC-8-01]', (point) => {
   const more = left(specific(point, { additionalContext: 'more' }, { systemMessage: 'm' }));
   const { hook, answer } = together(point, [left(), more]);
   expect([hook, answer.verdict === 'modify' && answer.replace.value, answer.metadata.value]).toEqual([

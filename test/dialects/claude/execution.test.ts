@@ -60,7 +60,7 @@ const started = [
   },
 ];
 
-test('handlers are started as their form says', async () => {
+test('handlers are started as their form requires', async () => {
   const project = await openClaude(
     {
       PostModelSwitch: [
@@ -120,7 +120,7 @@ const fire = async ({ runtime }: OpenProject, tool_name: string, tool_input: obj
     payload: { tool_name, tool_input },
   });
 
-test('all handlers run at once and to their end, each with the whole JSON [CC-3-13@oneshot]', async () => {
+test('all handlers run concurrently and to their end, each with the whole JSON [CC-3-13@oneshot]', async () => {
   const meet = (own: string, other: string) =>
     `cat > ${own}.json; touch ${own}; for i in $(seq 100); do test -e ${other} && exit 0; sleep 0.05; done; exit 1`;
   const project = await openClaude({
@@ -251,7 +251,7 @@ test.each([
   ).toHaveLength(1);
 });
 
-test('a script that goes away after the start is let pass by one interpreter, and blocks in another [CC-6-11]', async () => {
+test('a script that disappears after the start passes with one interpreter, and blocks with another [CC-6-11]', async () => {
   const project = await openClaude(
     { PreToolUse: [on('Sh', 'bash ./guard.sh'), on('Py', 'python3 ./guard.py')] },
     { files: { 'guard.sh': 'exit 2', 'guard.py': 'import sys; sys.exit(2)' } },
@@ -264,7 +264,7 @@ test('a script that goes away after the start is let pass by one interpreter, an
   ]);
 });
 
-test('a text of more than 10,000 characters goes to a file, which ends with the runtime [CC-6-16]', async () => {
+test('a text of more than 10,000 characters goes to a file, which is removed with the runtime [CC-6-16]', async () => {
   const long = (text: string) => `python3 -c 'print("${text}" * 6000)'`;
   const project = await openClaude(
     {

@@ -25,14 +25,14 @@ test.each([
   ['PreToolUse', pre({ permissionDecision: 'allow', updatedInput: 5 }), 'deny "no"'],
   ['PreToolUse', '{"decision":"approve","reason":"fine"}', 'deny "no"'],
   ['PreModelSwitch', '{"decision":"approve","reason":"fine"}', 'deny "no"'],
-])('at %s no JSON lifts exit code 2: %s [CC-6-01@oneshot CC-6-02]', (point, stdout, means) => {
+])('at %s no JSON overrides exit code 2: %s [CC-6-01@oneshot CC-6-02]', (point, stdout, means) => {
   expect(refusing(point, stdout)).toBe(means);
 });
 
 const notesOf = (point: string, stderr: string, stdout = '') =>
   readAt(point, left(stdout, { exitCode: 2, stderr })).notes;
 
-test('a message of exit code 2 is for the log where it stops nothing, beside what JSON says too [CC-5-01]', () => {
+test('an exit 2 message goes to the log where it stops nothing, even beside JSON [CC-5-01]', () => {
   expect([notesOf('CwdChanged', ''), notesOf('PreToolUse', 'no'), notesOf('PreToolUse', '')]).toEqual([
     [],
     [],

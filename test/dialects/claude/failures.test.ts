@@ -69,7 +69,7 @@ test.each([
   expect(told.toSorted()).toEqual(verdict === 'deny' ? [] : [...causes, ...causes].toSorted());
 });
 
-test('what of a failure is not closed by on_failure is closed by onFailure: "block" [CC-9-03]', async () => {
+test('onFailure: "block" closes the failures that on_failure does not [CC-9-03]', async () => {
   const { runtime } = await openClaude({
     PreToolUse: [on('A', 'exit 1', { onFailure: 'block' }), on('B', 'exit 1', { onFailure: 'continue' })],
   });
@@ -80,7 +80,7 @@ test('what of a failure is not closed by on_failure is closed by onFailure: "blo
   expect(await Promise.all(verdicts)).toEqual(['deny', 'allow']);
 });
 
-test('where nothing is left to deny, a failure passes whatever the config says [CC-9-02]', async () => {
+test('where nothing can be denied, a failure passes whatever the config says [CC-9-02]', async () => {
   const { runtime } = await openClaude(
     { SessionStart: [on(undefined, 'exit 1')], PermissionRequest: [on(undefined, 'exit 1')] },
     { more: ', on_failure: deny' },
@@ -160,7 +160,7 @@ test.each([
   ]);
 });
 
-test('what stands in UTF-16 on stderr is the reason of exit code 2, and is logged as text [CC-6-19@oneshot]', async () => {
+test('UTF-16 on stderr is the reason of exit code 2, and is logged as text [CC-6-19@oneshot]', async () => {
   const { runtime, events } = await openClaude(
     { PreToolUse: [on('Bash', './stderr.js; exit 2')] },
     { files: utf16 },

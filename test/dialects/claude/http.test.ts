@@ -15,7 +15,7 @@ const opened = {
   metadata: { failed_open: { hook: expect.any(String), cause: 'claude.http_error' } },
 };
 
-test('an http handler is posted the stdin object, with headers of what it may see [CC-1-08@http CC-1-09@http]', async () => {
+test('an http handler receives the stdin object by POST, with the permitted headers [CC-1-08@http CC-1-09@http]', async () => {
   const { got, url } = await listen({ '/hook?team=a': { body: JSON.stringify(deny) } });
   const headers = { Authorization: 'Bearer $TOKEN', 'X-Team': '${TEAM}', 'X-None': '[$HOME$SECRET]' };
   const { runtime, folder } = await openClaude(
@@ -104,7 +104,7 @@ const rows: readonly {
   },
 ];
 
-test('what an endpoint answers counts as the reference says [CC-1-08@http CC-6-04@http CC-6-13@http]', async () => {
+test('an endpoint’s answer counts as the reference says [CC-1-08@http CC-6-04@http CC-6-13@http]', async () => {
   const { got, url } = await listen(Object.fromEntries(rows.map(({ path, reply }) => [path, reply])));
   const { runtime } = await openClaude({
     PreToolUse: rows.map(({ path }) => ({
@@ -129,7 +129,7 @@ test('what an endpoint answers counts as the reference says [CC-1-08@http CC-6-0
   expect(got.map(({ path }) => path).toSorted()).toEqual(rows.map(({ path }) => path).toSorted());
 });
 
-test('an endpoint that nobody listens at is an error, which on_failure: deny closes [CC-6-13@http CC-9-02]', async () => {
+test('an unreachable endpoint is an error, which on_failure: deny closes [CC-6-13@http CC-9-02]', async () => {
   const hooks = { PreToolUse: [{ hooks: [{ type: 'http', url: 'http://127.0.0.1:1/x' }] }] };
   const payload = { tool_name: 'Bash', tool_input: {} };
   const fired = ['', ', on_failure: deny'].map(async (more) => {

@@ -217,7 +217,7 @@ test('a file tool may have a name of its own, and be one of a batch [CC-4-04]', 
   expect(bodies.map((body) => body.match(/[^"]*a\.ts/g))).toEqual([[absolute], [absolute, 'a.ts']]);
 });
 
-test('what a host says of its own stands in every payload [CC-4-02]', () => {
+test('a host’s own members are in every payload [CC-4-02]', () => {
   const at = { ...scene, host: { effort: { level: 'high' }, agent_id: 'a', channel: 'x' } };
   expect(JSON.parse(claude.encode(seatAt('Stop'), questionAt('Stop', {}, at)).body)).toEqual({
     ...common,
@@ -236,7 +236,7 @@ test('common fields may come from a host [CC-5-03]', () => {
   expect([session_id, cwd, permission_mode]).toEqual(['s2', '/b', 'plan']);
 });
 
-test('the env file is told at four events [CC-3-05@oneshot]', () => {
+test('four events receive the env file [CC-3-05@oneshot]', () => {
   const at = { ...scene, host: { env_file: '/e' } };
   const told = claudeEvents.filter((point) => {
     const { env } = claude.encode(seatAt(point), questionAt(point, {}, at));
@@ -245,7 +245,7 @@ test('the env file is told at four events [CC-3-05@oneshot]', () => {
   expect(told).toEqual(['SessionStart', 'Setup', 'CwdChanged', 'FileChanged']);
 });
 
-test('where the env file is stands in the metadata, whatever the handler did [CC-3-07]', () => {
+test('the metadata has the path of the env file, whatever the handler did [CC-3-07]', () => {
   const question = questionAt('Setup', {}, { ...scene, host: { env_file: '/e' } });
   const replies = [left('{"systemMessage": "hi"}'), left('', { exitCode: 1 })];
   const read = replies.map((reply) => claude.decode(seatAt('Setup'), question, reply).output.metadata.value);
@@ -264,7 +264,7 @@ test('there are 33 events, and the same ones deny on failure [CC-5-01]', () => {
   expect([Object.keys(claude.points), new Set(closable)]).toEqual([[...claudeEvents], claudeGuardEvents]);
 });
 
-test('seven events only tell [CC-5-07]', () => {
+test('seven events only inform [CC-5-07]', () => {
   expect(claudeEvents.filter((event) => claude.points[event]?.isFilter === false)).toEqual([
     'Notification',
     'StopFailure',
@@ -301,7 +301,7 @@ test.each(wrong)('%s with %j is refused [CC-5-03]', (point, payload, message) =>
   );
 });
 
-test('what each event needs is enough, and further members stay [CC-5-03]', () => {
+test('the required members of each event suffice, and further members stay [CC-5-03]', () => {
   const kept = claudeEvents.map((point) => claude.complete(point, { ...given[point], own: 1 }, scene)['own']);
   expect(kept).toEqual(claudeEvents.map(() => 1));
 });

@@ -54,7 +54,7 @@ test('an interrupt ends the turn [CC-7-13]', async () => {
   ]);
 });
 
-test('without an answer a person is asked, a Notification told, and the resumed session begins again [CC-7-13 CC-5-02 CC-7-05]', async () => {
+test('without an answer a person is asked, a Notification is sent, and the resumed session starts again [CC-7-13 CC-5-02 CC-7-05]', async () => {
   const agent = await openAgent(
     {
       SessionStart: [on(undefined, 'sed \'s/.*"source":"\\([a-z]*\\)".*/\\1/\' >> started.txt')],
@@ -77,7 +77,7 @@ test('without an answer a person is asked, a Notification told, and the resumed 
   ]);
 });
 
-test('an allow skips no other link, and no pending of the tool [CC-7-17]', async () => {
+test('an allow skips no other hook, and no pending call of the tool [CC-7-17]', async () => {
   const allow = { PreToolUse: [on('Bash', specific('PreToolUse', { permissionDecision: 'allow' }))] };
   const responses = [callRun(1), '{text: done}'];
   const native = 'hooks:\n  guard: {hook: tool, phases: [before_execution], command: ./guard.sh}\n';

@@ -49,15 +49,15 @@ async function callTool(judging: Judging) {
   return outcome;
 }
 
-describe('a prompt handler asks the provider of its import [CC-1-12@oneshot]', () => {
-  test('a yes lets the call go on', async () => {
+describe('a prompt handler calls the provider of its import [CC-1-12@oneshot]', () => {
+  test('lets the call continue after a yes', async () => {
     expect(await callTool({ responses: `[{text: '{"ok": true}'}]` })).toMatchObject({
       status: 'ok',
       result: 'looked',
     });
   });
 
-  test('the model is asked with the event in the place of $ARGUMENTS', async () => {
+  test('sends the model the event in place of $ARGUMENTS', async () => {
     const responses = `[{when: 'messages[0].content.contains("Is this harmless? {") && messages[0].content.contains("a $& b")', text: '{"ok": true}'}, {text: '{"ok": false, "reason": "not asked about the call"}'}]`;
     expect(await callTool({ responses })).toMatchObject({ status: 'ok' });
   });
@@ -75,7 +75,7 @@ describe('a prompt handler asks the provider of its import [CC-1-12@oneshot]', (
     expect(JSON.stringify(outcome)).toContain(reason);
   });
 
-  test('a model that takes longer than the handler may denies before the time is up', async () => {
+  test('denies before its time is up when a model is too slow', async () => {
     const outcome = await callTool({
       responses: `[{text: '{"ok": true}', delay_ms: 60000}]`,
       handler: { timeout: 8 },
@@ -85,7 +85,7 @@ describe('a prompt handler asks the provider of its import [CC-1-12@oneshot]', (
   });
 });
 
-test('a program that is killed denies', async () => {
+test('denies when its program is killed', async () => {
   const { file, env } = write({ responses: `[{text: '{"ok": true}', delay_ms: 60000}]` });
   const runtime = await openRuntime(file, {
     log: false,
@@ -98,7 +98,7 @@ test('a program that is killed denies', async () => {
   await runtime.close();
 });
 
-test('an unknown provider is an error at its place, with the one that was meant', () => {
+test('reports an unknown provider at its place, with the nearest name', () => {
   const { file } = write({ responses: '[]', provider: 'jugde' });
   const { problems } = loadConfig(file, process.env['PATH'] ?? '');
   expect(problems).toContainEqual(

@@ -7,7 +7,7 @@ const stock = (point: string, what: string) =>
   JSON.stringify(`${point} hook "guard" ${what} without a message`);
 const open = '#{"failed_open":{"hook":"guard","cause":"claude.bad_schema"}}';
 
-test('an event that nobody knows is a defect', () => {
+test('an unknown event is a defect', () => {
   const question = { ...questionAt('Stop'), point: 'Nope' };
   expect(() => claude.decode(seatAt('Stop'), question, left())).toThrow(
     expect.objectContaining({ code: 'INTERNAL' }),
@@ -58,7 +58,7 @@ test.each([
   ['UserPromptSubmit', '{"permissionDecision":"deny","decision":"block","reason":"r"}'],
   ['UserPromptSubmit', '{"permissionDecision":"deny","continue":false}'],
   ['Notification', '{"permissionDecision":"deny"}'],
-])('at %s there is nothing to say on %s [CC-6-18]', (point, says) => {
+])('at %s there is no note on %s [CC-6-18]', (point, says) => {
   expect(readAt(point, left(says)).notes).toEqual([]);
 });
 
@@ -100,18 +100,18 @@ const abroad: readonly Capped[] = [
   },
 ];
 
-test.each(abroad)('the cap is for what goes on at Stop: $says is $means [CC-8-02]', (row) => {
+test.each(abroad)('the cap applies to forced turns at Stop: $says is $means [CC-8-02]', (row) => {
   const { point = 'Stop', says, means, seat = {} } = row;
   const { output, notes } = readAt(point, left(says), seat, questionAt(point, {}, capped));
   expect([say(output), notes]).toEqual([means, []]);
 });
 
-test('a teammate is kept at work above the cap [CC-8-02]', () => {
+test('a teammate continues above the cap [CC-8-02]', () => {
   const { output } = readAt('TeammateIdle', exit2, {}, questionAt('TeammateIdle', {}, capped));
   expect(say(output)).toBe('modify {"follow_up":"no"}');
 });
 
-test('what is not forced on is warned of: at the cap, and where no round is left [CC-8-02]', () => {
+test('a forced turn that is dropped causes a warning: at the cap, and without a round left [CC-8-02]', () => {
   const at = (hookContext: typeof scene) => readAt('Stop', exit2, {}, questionAt('Stop', {}, hookContext));
   const left0 = at({ ...scene, fuel: { remaining: 0, total: 5 } });
   const message = 'the turn has no round left, and is not continued again';

@@ -38,18 +38,18 @@ test.each(titled(matchers))('$title', ({ event = 'PreToolUse', key = 'tool_name'
   expect([runs.filter((value) => !isHeard(value)), rests.filter(isHeard)]).toEqual([[], []]);
 });
 
-test('a handler hears of its own event only [CC-1-01 CC-2-05]', () => {
+test('a handler receives only its own event [CC-1-01 CC-2-05]', () => {
   const heard = claudeEvents.map((event) =>
     claudeEvents.filter((point) => claude.selects(seatAt(event), questionAt(point))),
   );
   expect(heard).toEqual(claudeEvents.map((event) => [event]));
 });
 
-test('a matcher where there are none is ignored [CC-2-05]', () => {
+test('a matcher is ignored at events without one [CC-2-05]', () => {
   expect(claude.selects(seatAt('Stop', { matcher: 'nothing' }), questionAt('Stop'))).toBe(true);
 });
 
-test('a matcher that does not compile is a fault, where it is looked at [CC-2-07]', () => {
+test('a matcher that does not compile is a fault where it is evaluated [CC-2-07]', () => {
   expect(
     ['PreToolUse', 'Stop'].flatMap((event) =>
       ['Edit(', 'Edit|Write', '*', '', '.*'].map((matcher) => findMatcherFault(event, matcher)),
@@ -219,7 +219,7 @@ test.each(titled(paths.map((row) => ({ ...row, title: `${row.rule} on a path` })
   },
 );
 
-test('what an `if` cannot judge runs the handler [CC-2-17]', () => {
+test('an `if` that cannot be evaluated runs the handler [CC-2-17]', () => {
   const tries = [
     ['Bash(rm *)', 'Bash', {}],
     ['Bash(rm *)', 'Bash', { command: 5 }],
@@ -234,7 +234,7 @@ test('what an `if` cannot judge runs the handler [CC-2-17]', () => {
   expect(ran).toEqual(tries);
 });
 
-test('only one permission rule is an `if` [CC-2-16]', () => {
+test('an `if` takes exactly one permission rule [CC-2-16]', () => {
   const good = ['Bash', 'Bash(git *)', ' Edit(src/**) ', 'mcp__a__b', 'Bash(echo (a))', 'Bash()'];
   const bad = [
     '',

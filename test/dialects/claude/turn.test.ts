@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { callRun, keep, openAgent, output, reminder, spoken } from './agent.ts';
 import { command, on, specific } from './scripts.ts';
 
-test('every moment of a chat reaches its hooks, and what they say takes effect [CC-5-02 CC-5-05 CC-4-03 CC-4-05 CC-4-07@oneshot CC-8-06 CC-8-07]', async () => {
+test('every event of a chat reaches its hooks, and their answers take effect [CC-5-02 CC-5-05 CC-4-03 CC-4-05 CC-4-07@oneshot CC-8-06 CC-8-07]', async () => {
   const checkTests = `#!/bin/bash
 INPUT=$(cat)
 echo "$INPUT" >> stop.jsonl
@@ -145,7 +145,7 @@ test.each([
   ]);
 });
 
-test('a Stop hook that never gives in is overridden at its cap, with a warning [CC-8-02 CC-8-07]', async () => {
+test('a Stop hook that always forces is overridden at its cap, with a warning [CC-8-02 CC-8-07]', async () => {
   const again = '{repeat: true, text: "answer ${size(messages)}"}';
   const entry = (cap: string) =>
     `hooks:\n  loop: {dialect: claude, command: "echo more >&2; exit 2", claude: {event: Stop${cap}}}\n`;
@@ -190,7 +190,7 @@ test('a refused call keeps the contexts of all handlers beside its reason [CC-7-
   expect(said[2]).toBe(`tool: Tool "run" was blocked by hook "PreToolUse-1": no\n${reminder('use the API')}`);
 });
 
-test('what an async handler says joins a later model call, and decides nothing [CC-3-15 CC-5-05]', async () => {
+test('an async handler’s text joins a later model call, and decides nothing [CC-3-15 CC-5-05]', async () => {
   const agent = await openAgent(
     {
       PreToolUse: [
@@ -237,7 +237,7 @@ test('a provider’s error that ends the run reaches StopFailure by its kind [CC
   ]);
 });
 
-test('all handlers of the dialect are one link at the place of the first, and the last rewrite wins [CC-3-14 CC-7-10]', async () => {
+test('all handlers of the dialect are one step at the first one’s place, and the last rewrite wins [CC-3-14 CC-7-10]', async () => {
   const rewrite = (text: string) => specific('PreToolUse', { updatedInput: { command: text } });
   const entry = (name: string) =>
     `  ${name}: {dialect: claude, command: ./${name}.sh, claude: {event: PreToolUse}}\n`;

@@ -302,13 +302,13 @@ const strays: readonly (readonly [point: string, says: unknown, names: string])[
   ['SessionStart', { permissionDecision: 'deny' }, 'blocks nothing'],
 ];
 
-test.each(strays)('%s: %j is warned of [CC-6-18]', (point, says, names) => {
+test.each(strays)('%s: %j causes a warning [CC-6-18]', (point, says, names) => {
   const { output, notes } = readAt(point, left(JSON.stringify(says)));
   expect(output.verdict).toBe(point === 'PermissionRequest' ? 'ask' : 'allow');
   expect(notes).toEqual([{ level: 'warn', message: expect.stringContaining(names) }]);
 });
 
-test('a decision in its place is not warned of [CC-6-18]', () => {
+test('a decision in its place causes no warning [CC-6-18]', () => {
   expect(readAt('PreToolUse', left(decided('ask'))).notes).toEqual([]);
 });
 
@@ -320,7 +320,7 @@ test('exit 2 is not honoured beside an approval [CC-7-13]', () => {
 test.each([
   ['Elicitation', 'deny "no"'],
   ['ElicitationResult', 'respond "no" {"action":"decline"}'],
-])('no answer to a form stands beside exit 2 at %s [CC-7-16]', (point, means) => {
+])('no answer to a form counts beside exit 2 at %s [CC-7-16]', (point, means) => {
   const reply = left(specific(point, { action: 'accept' }), { exitCode: 2, stderr: 'no' });
   expect(sayAt(point, reply)).toBe(means);
 });
@@ -331,7 +331,7 @@ test('policy settings are not blocked [CC-5-09]', () => {
   expect(say(output)).toBe('allow');
 });
 
-test('a worktree over HTTP stands in the answer [CC-7-15]', () => {
+test('a worktree over HTTP is in the answer [CC-7-15]', () => {
   const body = specific('WorktreeCreate', { worktreePath: '/w' });
   expect([200, 500].map((status) => sayAt('WorktreeCreate', posted(status, body)))).toEqual([
     'respond {"path":"/w"}',
@@ -343,7 +343,7 @@ test.each([
   ['a block', left('{"decision":"block","reason":"more"}')],
   ['exit code 2', left('', { exitCode: 2, stderr: 'more' })],
   ['context', left(specific('Stop', { additionalContext: 'more' }))],
-])('%s goes on below the cap and not at it [CC-8-02]', (_title, reply) => {
+])('%s continues below the cap and not at it [CC-8-02]', (_title, reply) => {
   const after = (stops: number, stopCap: number) =>
     say(readAt('Stop', reply, { stopCap }, questionAt('Stop', {}, { ...scene, forcedTurns: stops })).output);
   const free = after(0, 8);

@@ -20,11 +20,11 @@ test.each([
   ['{"continue":false,"stopReason":"enough"}', 'abort "enough"'],
   ['{"continue":true}', 'deny "it named no path"'],
   [specific('WorktreeCreate', { worktreePath: '/w/a' }), 'respond {"path":"/w/a"}'],
-])('of a worktree the handler says %j: %s [CC-7-15]', (says, means) => {
+])('the handler of a worktree answers %j: %s [CC-7-15]', (says, means) => {
   expect(sayAt('WorktreeCreate', left(says))).toBe(means);
 });
 
-test('a worktree that ends the turn ends no session [CC-7-15]', () => {
+test('a worktree hook that ends the turn ends no session [CC-7-15]', () => {
   const { output } = readAt('WorktreeCreate', left('{"continue":false}'));
   expect(output).toMatchObject({ verdict: 'abort', scope: 'turn' });
 });

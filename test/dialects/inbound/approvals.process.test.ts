@@ -22,7 +22,7 @@ const denial = (reason: string) => ({
 });
 
 describe('a call of an agent that needs an approval', () => {
-  test('is kept, told and refused with how to decide, and passes once when the same call is made after the approval [DS-INBOUND-10] [DS-INBOUND-11]', async () => {
+  test('is stored, reported and refused with how to decide, and passes once when it is repeated after the approval [DS-INBOUND-10] [DS-INBOUND-11]', async () => {
     const place = openProject('  notify: [{command: ./tell.sh, on: [pending]}]');
     const first = ask(place);
     const [pending, ...others] = await findOpen(place);
@@ -41,7 +41,7 @@ describe('a call of an agent that needs an approval', () => {
     expect(next?.id).not.toBe(id);
   });
 
-  test('that the rule does not want is nobody’s question, and one that hooks deny is none either [DS-INBOUND-12]', async () => {
+  test('is not asked about if the rule excludes it or a hook denies it [DS-INBOUND-12]', async () => {
     const place = openProject();
     expect(ask(place, pushing({ tool_input: { command: 'ls' } }))).toEqual(passes);
     expect(ask(place, pushing({ tool_name: 'Read' }))).toEqual(passes);
@@ -66,7 +66,7 @@ describe('a call of an agent that needs an approval', () => {
     ).toEqual(passes);
   });
 
-  test('of several like it that come at once one has the approval [DS-INBOUND-11]', async () => {
+  test('has the approval only once among several concurrent equal calls [DS-INBOUND-11]', async () => {
     const place = openProject();
     ask(place);
     await decide(place, 'approve');
@@ -75,7 +75,7 @@ describe('a call of an agent that needs an approval', () => {
     expect(await findOpen(place)).toHaveLength(1);
   });
 
-  test('whose arguments a person has changed is asked about with these, once the hooks have passed them [DS-INBOUND-11]', async () => {
+  test('with arguments that a person edited is asked about with these, after the hooks have passed them [DS-INBOUND-11]', async () => {
     const place = openProject();
     ask(place);
     await decide(place, 'approve', { args: { command: 'git push --dry-run' } });
@@ -90,7 +90,7 @@ describe('a call of an agent that needs an approval', () => {
     expect(ask(place)).toMatchObject(denial('never by force'));
   });
 
-  test('that hooks change is shown as they left it, and goes to the agent so [DS-INBOUND-11]', async () => {
+  test('is shown, and goes to the agent, as hooks changed it [DS-INBOUND-11]', async () => {
     const place = openProject();
     const event = pushing({ tool_input: { command: 'push secret' } });
     ask(place, event);
@@ -103,7 +103,7 @@ describe('a call of an agent that needs an approval', () => {
     });
   });
 
-  test('stays rejected, and answered, however often it is made [DS-INBOUND-12]', async () => {
+  test('stays rejected, and answered, however often it is repeated [DS-INBOUND-12]', async () => {
     const place = openProject();
     ask(place);
     await decide(place, 'reject');
@@ -116,7 +116,7 @@ describe('a call of an agent that needs an approval', () => {
     expect(await findOpen(place)).toEqual([]);
   });
 
-  test('that nobody has decided about in time, or whose run was cancelled, is asked about anew [DS-INBOUND-12]', async () => {
+  test('is asked about again after an expiry or a cancelled run [DS-INBOUND-12]', async () => {
     const place = openProject('', '      expires: 1s');
     ask(place);
     const [late] = await findOpen(place);
@@ -128,7 +128,7 @@ describe('a call of an agent that needs an approval', () => {
     expect(ask(place)).toMatchObject(refused);
   });
 
-  test('is decided by whom the rule names, and by as many as it wants [DS-INBOUND-12]', async () => {
+  test('is decided by the people and the number that the rule names [DS-INBOUND-12]', async () => {
     const place = openProject('', '      by: [mara, joe]\n      quorum: 2');
     ask(place);
     await expect(decide(place, 'approve', { by: 'eve' })).rejects.toMatchObject({ code: 'USAGE' });
@@ -146,14 +146,14 @@ describe('a call of an agent that needs an approval', () => {
     ['is in memory', '  state_store: {type: memory}', false],
     ['is no database', '  state_store: {type: sqlite, path: ./words.py}', false],
     ['cannot be made', '  state_store: {type: sqlite, path: ./nowhere/state.db}', true],
-  ])('is refused where the store %s [DS-INBOUND-12]', (_, store, isBlocked) => {
+  ])('is refused if the store %s [DS-INBOUND-12]', (_, store, isBlocked) => {
     const place = openProject(store);
     if (isBlocked) writeFileSync(join(place, 'nowhere'), '');
     expect(ask(place)).toMatchObject(refused);
     expect(ask(place)).toMatchObject(refused);
   });
 
-  test('is not what somebody may resume by hand', async () => {
+  test('cannot be resumed by hand', async () => {
     const place = openProject();
     ask(place);
     const [pending] = await findOpen(place);
@@ -171,7 +171,7 @@ describe('a call that waits for its decision', () => {
   test.each([
     ['approve', { code: 0, stdout: '' }],
     ['reject', { code: 2, stdout: expect.stringContaining('was rejected by mara') }],
-  ] as const)('goes on when somebody says %s in another process [DS-INBOUND-10]', async (how, expected) => {
+  ] as const)('continues after %s in another process [DS-INBOUND-10]', async (how, expected) => {
     const place = openProject(hold);
     const { ended } = begin(place);
     await waitsIn(place);
@@ -179,7 +179,7 @@ describe('a call that waits for its decision', () => {
     expect(await ended).toEqual(expected);
   });
 
-  test('of two that wait for the same decision one has it, and the other is asked about anew [DS-INBOUND-11]', async () => {
+  test('of two that wait for the same decision one gets it, and the other is asked about again [DS-INBOUND-11]', async () => {
     const place = openProject(hold);
     const both = [begin(place), begin(place)];
     await waitsIn(place);
@@ -192,7 +192,7 @@ describe('a call that waits for its decision', () => {
     expect(codes.toSorted()).toEqual([0, 2]);
   });
 
-  test('that is killed leaves its question, and what is approved then is for the same call [DS-INBOUND-10]', async () => {
+  test('leaves its question when it is killed, and a later approval is for the same call [DS-INBOUND-10]', async () => {
     const place = openProject(hold);
     const { child, ended } = begin(place);
     await waitsIn(place);
@@ -202,7 +202,7 @@ describe('a call that waits for its decision', () => {
     expect((await begin(place).ended).code).toBe(0);
   });
 
-  test('is denied when it is told to end, and when the time is over, with the question that stays [DS-INBOUND-10]', async () => {
+  test('is denied at a termination or a timeout, and its question stays [DS-INBOUND-10]', async () => {
     const place = openProject(hold);
     const { child, ended } = begin(place);
     await waitsIn(place);
@@ -216,7 +216,7 @@ describe('a call that waits for its decision', () => {
 });
 
 describe('approvals behind other agents', () => {
-  test('Agentao is told no, and lets the call pass once after the approval [DS-INBOUND-10]', async () => {
+  test('Agentao gets a denial, and lets the call pass once after the approval [DS-INBOUND-10]', async () => {
     const place = openProject();
     const event = {
       event: 'PreToolUse',
@@ -232,7 +232,7 @@ describe('approvals behind other agents', () => {
     expect(reply()).toMatchObject(waits);
   });
 
-  test('chibi is blocked, and takes arguments that were changed [DS-INBOUND-10]', async () => {
+  test('chibi is blocked, and accepts changed arguments [DS-INBOUND-10]', async () => {
     const place = openProject();
     const env = { ...process.env, CHIBI_HOOK: 'pre_tool' };
     const input = JSON.stringify({ tool_name: 'shell', arguments: { command: 'push' } });
@@ -242,7 +242,7 @@ describe('approvals behind other agents', () => {
     expect(reply()).toMatchObject({ document: { arguments: { command: 'push --dry-run' } } });
   });
 
-  test('PicoClaw is asked for an approval where it asks for one, not at the stage before [DS-INBOUND-10]', async () => {
+  test('PicoClaw asks for an approval at its approval stage, not at the stage before [DS-INBOUND-10]', async () => {
     const place = openProject();
     const params = { meta: { SessionKey: 'k' }, tool: 'shell', arguments: { command: 'push' } };
     const lines = ['before_tool', 'approve_tool'].map((stage, id) =>
@@ -269,21 +269,18 @@ describe('hook export with approvals alone', () => {
   test.each([
     ['', '590s', 600],
     ['  agents: {pending: hold, hold_ms: 1800000}', '1910s', 1920],
-  ])(
-    'has the moment before a call, and a time limit behind that of people',
-    async (more, within, timeout) => {
-      const place = openProject(more);
-      const text = readFileSync(join(place, 'runtime.yaml'), 'utf8');
-      writeFileSync(join(place, 'runtime.yaml'), text.replace(/ {2}hooks:\n.*\n/, ''));
-      const { stdout } = await run(['hook', 'export', '--dialect', 'claude'], { cwd: place });
-      const { hooks } = JSON.parse(stdout);
-      expect(Object.keys(hooks)).toEqual(['PreToolUse', 'PreSkillShellCommand']);
-      expect(hooks.PreToolUse[0].hooks[0]).toMatchObject({
-        timeout,
-        command: expect.stringMatching(new RegExp(`--answer-within ${within}$`)),
-      });
-    },
-  );
+  ])('has the event before a call, and a time limit above that of people', async (more, within, timeout) => {
+    const place = openProject(more);
+    const text = readFileSync(join(place, 'runtime.yaml'), 'utf8');
+    writeFileSync(join(place, 'runtime.yaml'), text.replace(/ {2}hooks:\n.*\n/, ''));
+    const { stdout } = await run(['hook', 'export', '--dialect', 'claude'], { cwd: place });
+    const { hooks } = JSON.parse(stdout);
+    expect(Object.keys(hooks)).toEqual(['PreToolUse', 'PreSkillShellCommand']);
+    expect(hooks.PreToolUse[0].hooks[0]).toMatchObject({
+      timeout,
+      command: expect.stringMatching(new RegExp(`--answer-within ${within}$`)),
+    });
+  });
 });
 
 /** Waits until a call of the project waits. */

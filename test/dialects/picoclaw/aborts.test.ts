@@ -69,7 +69,7 @@ describe.each(stages)('at $method', ({ method, block, ran, calls, events }) => {
       pipeline: twoTurns,
     });
 
-  test('abort_turn ends the turn and nothing else, with hook and reason [PC-6-05 PC-6-33@server PC-8-09@server]', async () => {
+  test('abort_turn ends only the turn, with hook and reason [PC-6-05 PC-6-33@server PC-8-09@server]', async () => {
     const { run, ran: texts, log, runtime } = await openAbort('abort_turn');
     const { steps, output } = await run();
     await runtime.close();
@@ -112,7 +112,7 @@ describe.each(stages)('at $method', ({ method, block, ran, calls, events }) => {
   });
 });
 
-test('hard_abort of a call that is a step of its own ends the session too [PC-6-34@server]', async () => {
+test('hard_abort of a single-step call ends the session too [PC-6-34@server]', async () => {
   const { run } = await openChat({
     hooks: [entry('hook', tool)],
     files: { hook: at('before_tool', '{"action":"hard_abort","reason":"enough"}') },

@@ -96,7 +96,7 @@ describe('a config.json', () => {
   };
   const env = { ...process.env, SECRET: 's' };
 
-  test('stands in imports for all its enabled processes, in the order of their priorities [PC-2-21 PC-2-23 PC-2-24 PC-2-26 PC-2-28 PC-2-29]', async () => {
+  test('imports all its enabled processes, in the order of their priorities [PC-2-21 PC-2-23 PC-2-24 PC-2-26 PC-2-28 PC-2-29]', async () => {
     const { runtime, warnings } = await openProject(
       {
         ...files,
@@ -120,7 +120,7 @@ describe('a config.json', () => {
     );
   });
 
-  test('comes to one entry for each, which does the same, and says what env must name [PC-2-20 PC-2-29]', async () => {
+  test('becomes one entry for each, which does the same, and reports what env must name [PC-2-20 PC-2-29]', async () => {
     const folder = newProject({ ...files, 'runtime.yaml': runtimeYaml('hooks: {}') });
     const { entries, problems } = importHooks(join(folder, 'pico/config.json'), { folder, searchPath });
     expect(entries.map(({ section, name, value }) => [section, name, value])).toEqual([
@@ -163,7 +163,7 @@ describe('a config.json', () => {
     ${bad({ command: [] })} | hooks.processes.p.command | [PC-2-22 PC-2-27]
     ${bad({ intercept: ['before'] })} | hooks.processes.p.intercept[0] | [PC-2-22]
     ${{ isolation: { enabled: true }, ...bad({}) }} | isolation.enabled | [PC-2-22 PC-2-31]
-  `)('with $place that cannot be taken over is an error that names it $ids', ({ given, place }) => {
+  `)('with $place that cannot be imported is an error that names it $ids', ({ given, place }) => {
     const folder = newProject({
       ...files,
       'pico/config.json': JSON.stringify(given),
@@ -177,7 +177,7 @@ describe('a config.json', () => {
     ]);
   });
 
-  test('whose hooks are switched off imports nothing; a name that is taken is an error [PC-2-23 PC-2-30]', () => {
+  test('with disabled hooks imports nothing; a name that is taken is an error [PC-2-23 PC-2-30]', () => {
     const folder = newProject({
       ...files,
       'runtime.yaml': runtimeYaml(

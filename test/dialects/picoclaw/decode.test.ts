@@ -244,7 +244,7 @@ test('an error reply lets pass [PC-5-05 PC-4-05]', () => {
   );
 });
 
-test('a half that only its pair turned on may be missing [PC-2-06]', () => {
+test('a method that only its pair enabled may be missing [PC-2-06]', () => {
   const named: PicoclawSettings['intercept'] = ['before_tool'];
   const silent = new RuntimeError('PROCESS_TIMEOUT', 'late');
   const error = { via: 'rpc', error: new Json('{"code":1}') } as const;
@@ -296,7 +296,7 @@ test.each([
   expect(sayReply('approve_tool', says)).toMatch(/^deny "hook "gate" /);
 });
 
-test('a reply in the words of the documentation site is warned of, with the right key [PC-10-03]', () => {
+test('a reply in the words of the documentation site causes a warning with the right key [PC-10-03]', () => {
   const warnings = (point: string, says: string) =>
     picoclaw
       .decode(seatOf(), ask(point), answered(says))
@@ -307,7 +307,7 @@ test('a reply in the words of the documentation site is warned of, with the righ
   expect(warnings('before_tool', '{"action":"continue"}')).toEqual([]);
 });
 
-test('what a process printed is no answer', () => {
+test('output of a process is no answer', () => {
   const printed = {
     via: 'process',
     exitCode: 0,
@@ -318,7 +318,7 @@ test('what a process printed is no answer', () => {
   expect(say(answerTo('before_tool', printed))).toBe('deny "threw REPLY_MALFORMED"');
 });
 
-test('nesting deeper than recursion goes lets nothing pass unsaid', () => {
+test('nesting deeper than recursion allows never passes silently', () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const says = `{"action":"modify","request":{"messages":${deep}}}`;
   expect(withoutReason(sayReply('before_llm', says, { version: 'head' }))).toMatch(
@@ -344,7 +344,7 @@ const anyResult = fc.oneof(
   ),
 );
 
-test('whatever a hook answers, nothing passes without a word for it', () => {
+test('nothing passes without an explicit answer', () => {
   const points = [...stages, 'approve_tool'];
   const versions = fc.constantFrom<PicoclawSettings['version']>('0.2.8-doc', 'head');
   fc.assert(

@@ -65,12 +65,12 @@ test.each(rowsOf<Record<'title' | 'line' | 'cause', string>>`
   ]);
 });
 
-test('what a denial in an unusable reply says is told to nobody but as a denial [PC-10-04@server]', async () => {
+test('the text of a denial in an unusable reply is not passed on [PC-10-04@server]', async () => {
   const fire = await openLine(`{"id":"%s","result":{"action":"deny_tool","reason":"swordfish"}}`);
   expect(JSON.stringify(await fire('before_tool'))).not.toContain('swordfish');
 });
 
-test('an answer in the place of a tool that failed is told so to a host [PC-6-46@server]', async () => {
+test('a host sees that an answer replaces a failed tool’s result [PC-6-46@server]', async () => {
   const fire = await openLine(
     '{"id":%s,"result":{"action":"respond","result":{"for_llm":"no such city","is_error":true}}}',
   );

@@ -19,7 +19,7 @@ describe('calls that hooks answered', () => {
     `    *'"tool":"echo"'*) ${answer('Echoed.')} ;;\n    *'"tool":"shout"'*) ${answer('Shouted.')} ;;\n${go}`,
   );
 
-  test('and told the caller of end the turn: the output is their texts [PC-6-35@server]', async () => {
+  test('for the caller end the turn: the output is their texts [PC-6-35@server]', async () => {
     const { run, ran } = await openChat({
       hooks: [entry('hook', tool)],
       files: { hook },
@@ -29,7 +29,7 @@ describe('calls that hooks answered', () => {
     expect(ran()).toEqual([]);
   });
 
-  test('and left silent end the turn without a word of theirs', async () => {
+  test('silently end the turn without their text', async () => {
     const silent = hook.replace('"for_user":"Shouted."', '"for_user":"Shouted.","silent":true');
     const { run } = await openChat({
       hooks: [entry('hook', tool)],
@@ -120,7 +120,7 @@ test.each(calls)('$title', async ({ script, call, asked }) => {
   expect(before.map(({ params }) => params['tool'])).toEqual(asked);
 });
 
-test('a tool that was only offered, and that nobody answers, fails when it is called [PC-6-38@server]', async () => {
+test('a tool that was only offered, and that no hook answers, fails when it is called [PC-6-38@server]', async () => {
   const clock = '{"type":"function","function":{"name":"clock","description":"","parameters":{}}}';
   const { run } = await openChat({
     hooks: [entry('hook', llm)],
@@ -158,7 +158,7 @@ describe('a model that before_llm names', () => {
   });
 });
 
-test('a stream is held back until after_llm has judged the whole of it [PC-6-40@server]', async () => {
+test('a stream is held until after_llm has judged all of it [PC-6-40@server]', async () => {
   const response = '{"response":{"role":"assistant","content":"[redacted]"}}';
   const { run, events } = await openChat({
     hooks: [entry('hook', llm)],
@@ -170,7 +170,7 @@ test('a stream is held back until after_llm has judged the whole of it [PC-6-40@
   expect(events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('')).toBe('[redacted]');
 });
 
-test('before_llm is asked once for a round; a retry is told of, and sends what was filtered [PC-6-41@server PC-8-11@server]', async () => {
+test('before_llm runs once for a round; a retry is reported, and sends the filtered request [PC-6-41@server PC-8-11@server]', async () => {
   const { run, log, runtime } = await openChat({
     hooks: [entry('hook', `${llm}, observe: [llm_retry, llm_request, error]`)],
     files: {
@@ -201,7 +201,7 @@ test('before_llm is asked once for a round; a retry is told of, and sends what w
   ]);
 });
 
-test('a model call that fails for good is told as error [PC-8-05 PC-8-09@server]', async () => {
+test('a model call that fails finally is reported as error [PC-8-05 PC-8-09@server]', async () => {
   const { run, log, runtime } = await openChat({
     hooks: [entry('hook', 'version: head, observe: [error, turn_end]')],
     files: { hook: shHook('', { log: 'hook.log' }) },
@@ -237,7 +237,7 @@ test('a run that waits for a person has not ended: turn_end comes when it does [
   ]);
 });
 
-test('hooks stand where the file has them: a filter between two is seen by the second, not by the first', async () => {
+test('hooks keep the order of the file: the second sees a filter between two, the first does not', async () => {
   const { run, log } = await openChat({
     hooks: [
       entry('first', 'intercept: [before_tool]'),

@@ -135,7 +135,7 @@ test.each(titled(rows))('$title', ({ event, doc }) => {
   expect(head.payload).toMatchObject(doc[2]);
 });
 
-test('turn_end tells more at head [PC-8-06]', () => {
+test('turn_end has more members at head [PC-8-06]', () => {
   const messages = [
     { role: 'tool', content: 'old', tool_result: { id: '0', name: 'old' } },
     { role: 'user', content: 'Hi' },
@@ -162,7 +162,7 @@ test('turn_end tells more at head [PC-8-06]', () => {
   });
 });
 
-test('what is denied is told once, and moments that PicoClaw does not have are not [PC-8-05]', () => {
+test('a denial is reported once, and events that PicoClaw does not have are not [PC-8-05]', () => {
   const denied: HookEvent = {
     hook: 'tool',
     phase: 'finished',
@@ -201,7 +201,7 @@ test('observe has exact names of either form, or every kind [PC-1-13 PC-8-07 PC-
   expect(heard([], 'head')).toEqual([]);
 });
 
-test('a host may fire either form, and each hook is told in its own [PC-8-01 PC-8-02]', () => {
+test('a host may fire either form, and each hook receives its own [PC-8-01 PC-8-02]', () => {
   const fired = picoclaw.complete(
     'runtime_event',
     { kind: 'agent.llm.retry', payload: { Attempt: 1 } },

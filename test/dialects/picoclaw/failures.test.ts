@@ -58,7 +58,7 @@ const failures = [
 ];
 
 describe('a hook that', () => {
-  test.each(failures)('$title lets pass and is warned of, unless it is closed', async (row) => {
+  test.each(failures)('$title passes with a warning, unless it is closed', async (row) => {
     const [open, closed] = await Promise.all([
       openHook(row.script, { more: `timeout_ms: ${row.limit}, grace_ms: 100` }),
       openHook(row.script, { more: `timeout_ms: ${row.limit}, grace_ms: 100, on_failure: deny` }),
@@ -135,7 +135,7 @@ test('cancelling ends the wait at once, and is no timeout [PC-5-03@server]', asy
   expect(decision).toMatchObject({ verdict: 'deny', error: { code: 'ABORTED' } });
 });
 
-describe('the half of a pair that nobody named', () => {
+describe('the unnamed method of a pair', () => {
   const script = shHook(
     `    *hook.after_tool*) fail '{"code":-32601,"message":"method not found"}' ;;
     *die*) exit 1 ;;
@@ -143,7 +143,7 @@ describe('the half of a pair that nobody named', () => {
     { log: 'asked.log' },
   );
 
-  test('is asked once in the life of a process, and passes even when it is closed [PC-2-06 PC-2-07@server]', async () => {
+  test('is called once in the life of a process, and passes even when it is closed [PC-2-06 PC-2-07@server]', async () => {
     const { runtime, folder } = await openHook(script, { more: 'on_failure: deny' });
     const askAfter = async () => {
       const payload = { tool: 't', result: { for_llm: 'x' } };
@@ -169,7 +169,7 @@ describe('the half of a pair that nobody named', () => {
   });
 });
 
-test('of several processes, one that is started anew has all asked anew [PC-2-07@server]', async () => {
+test('is called again after a restart of one of several processes [PC-2-07@server]', async () => {
   const script = shHook(
     `    *hook.after_tool*) if [ -e grown ]; then answer '{"action":"deny_tool"}'; else fail '{"code":-32601,"message":"no"}'; fi ;;
     *die*) touch grown; exit 1 ;;
@@ -205,7 +205,7 @@ describe('a process that cannot be started or greeted', () => {
     expect(decision.reason).toContain(`hook "hook" ${why}`);
   });
 
-  test('lets events drop and says so [PC-3-14@server]', async () => {
+  test('lets events drop and reports it [PC-3-14@server]', async () => {
     const { runtime, warnings } = await openProject({
       'runtime.yaml': runtimeYaml(['hooks:', entry('watcher', 'observe: ["*"]')].join('\n')),
       watcher: '#!/bin/sh\nexit 3',
@@ -223,7 +223,7 @@ describe('a process that cannot be started or greeted', () => {
   });
 });
 
-test('runs in its own folder, and sees no more of the environment than it was given [PC-3-13@server]', async () => {
+test('runs in its own folder, and sees only the configured environment [PC-3-13@server]', async () => {
   const script = shHook(
     `    *) answer "{\\"action\\":\\"deny_tool\\",\\"reason\\":\\"$(pwd -P | sed 's,.*/,,') $GIVEN $MADE $HIDDEN.\\"}" ;;`,
   );

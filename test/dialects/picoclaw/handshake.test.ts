@@ -11,7 +11,7 @@ const refused = (reply: Parameters<typeof readHandshake>[1], isLenient = false) 
     : [greeting.error.code, greeting.error.details['stage']];
 };
 
-test('the hello says who the hook is and what it will be asked [PC-2-04 PC-3-03]', () => {
+test('the hello names the hook and its methods [PC-2-04 PC-3-03]', () => {
   expect(handshakeMessage(seatOf())).toEqual({
     method: 'hook.hello',
     body: '{"name":"gate","version":1,"modes":["observe","llm","tool","approve"]}',
@@ -25,7 +25,7 @@ test.each(['{"ok":true}', '{}', 'null', '{"OK":false}'])('the reply %s is accept
   expect(refused(answered(says))).toEqual([]);
 });
 
-test('so is none at all, and what it says of itself is told [PC-3-04 PC-3-07]', () => {
+test('an empty reply is accepted too, and its self-description is reported [PC-3-04 PC-3-07]', () => {
   expect(refused({ via: 'rpc' })).toEqual([]);
   expect(refused(new RuntimeError('REPLY_MALFORMED', 'x', { details: { problem: 'no_result' } }))).toEqual(
     [],

@@ -91,7 +91,7 @@ const marks = fc.constantFrom(
 );
 
 test.each(['before_llm', 'after_llm', 'after_tool'] as const)(
-  'property: no text of %s passes PicoClaw’s hook unseen, wherever it stands [DS-INBOUND-09]',
+  'property: every text of %s in PicoClaw’s hook is judged, wherever it is [DS-INBOUND-09]',
   async (method) => {
     const document = documents[method];
     const part = { before_llm: [], after_llm: ['response'], after_tool: ['result'] }[method];
@@ -118,7 +118,7 @@ test.each([
   ['text that is no JSON', `{"a": "${MARK}`],
   ['a key that is said twice', `{"a": "${MARK}", "a": "b"}`],
   ['a list', `["${MARK}"]`],
-])('arguments of a call that are %s are seen [DS-INBOUND-09]', async (_, args) => {
+])('arguments of a call that are %s are judged [DS-INBOUND-09]', async (_, args) => {
   const message = {
     role: 'assistant',
     content: '',

@@ -49,7 +49,7 @@ const result = (for_llm: string) => ({
 });
 
 describe('hook picoclaw', () => {
-  test('judges each stage, many at once, in PicoClaw’s words [DS-INBOUND-09]', async () => {
+  test('judges each stage, many concurrently, in PicoClaw’s words [DS-INBOUND-09]', async () => {
     const { ask, write, child } = keep();
     expect(await ask('hook.hello', { name: 'x', version: 1, modes: ['tool'] })).toEqual({
       ok: true,
@@ -83,7 +83,7 @@ describe('hook picoclaw', () => {
     expect((await once(child, 'close'))[0]).toBe(0);
   });
 
-  test('takes personal data out of requests and results, and withholds what is denied [DS-INBOUND-09]', async () => {
+  test('removes personal data from requests and results, and withholds denied content [DS-INBOUND-09]', async () => {
     const { ask } = keep();
     const messages = [
       { role: 'system', content: 'Be kind.' },
@@ -122,7 +122,7 @@ describe('hook picoclaw', () => {
     expect(await ask('hook.before_everything')).toMatchObject({ code: -32_601 });
   });
 
-  test('denies what takes too long, and what is too long for PicoClaw to read [DS-INBOUND-09]', async () => {
+  test('denies requests that take too long, and answers that are too long for PicoClaw [DS-INBOUND-09]', async () => {
     const { ask } = keep(['--answer-within', '500ms']);
     expect(await ask('hook.before_tool', call('hang'))).toMatchObject({ action: 'deny_tool' });
     expect(await ask('hook.approve_tool', call('hang'))).toMatchObject({ approved: false });
@@ -132,7 +132,7 @@ describe('hook picoclaw', () => {
     });
   });
 
-  test('does not start over a config with mistakes, or for its own runtime [DS-INBOUND-09]', async () => {
+  test('does not start with a broken config, or for its own runtime [DS-INBOUND-09]', async () => {
     const broken = keep([], folderOf({}));
     expect((await once(broken.child, 'close'))[0]).toBe(2);
     const own = await run(['hook', 'picoclaw'], {
@@ -141,7 +141,7 @@ describe('hook picoclaw', () => {
     expect(own.code).toBe(2);
   });
 
-  test('PicoClaw’s rules make of the answers what the guards have said [DS-INBOUND-09]', async () => {
+  test('PicoClaw’s rules read the answers as the guards meant them [DS-INBOUND-09]', async () => {
     const settings = JSON.parse(await exported('picoclaw'));
     const { processes } = settings.hooks;
     expect(processes.signalbox.intercept).toEqual([

@@ -63,7 +63,7 @@ test('system messages at the beginning are the system prompt [PC-6-09]', () => {
   );
 });
 
-test('a file goes with the text that it stood beside, and that is told [PC-6-16]', () => {
+test('a file is removed with its text, with a report [PC-6-16]', () => {
   const says = request(
     `"messages":[${msgs.system},{"role":"user","content":"***"},${msgs.asked},${msgs.result}]`,
   );
@@ -91,7 +91,7 @@ test('a redacted failure is still one, and a call keeps its long numbers [PC-4-0
   );
 });
 
-test('model, options and tools are taken over [PC-6-10 PC-1-04]', () => {
+test('model, options and tools are accepted [PC-6-10 PC-1-04]', () => {
   const def = (name: string) =>
     `{"type":"function","function":{"name":"${name}","description":"d","parameters":{"type":"object"}}}`;
   const says = request(`"model":"big","options":{"temperature":0},"tools":[${def('echo')},${def('extra')}]`);
@@ -137,7 +137,7 @@ test('a response is the whole message, without the calls that it does not repeat
   );
 });
 
-test('calls and results have the words of the pipeline already [PC-6-13 PC-6-14]', () => {
+test('calls and results already have the words of the pipeline [PC-6-13 PC-6-14]', () => {
   const call = { name: 'echo', args: {}, call_id: 'c1' };
   const before: HookEvent = { hook: 'tool', phase: 'before_execution', request: call };
   expect(settled(before, `{"action":"modify","call":{"tool":"b","arguments":${big}}}`)).toEqual(

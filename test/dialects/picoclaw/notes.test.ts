@@ -25,7 +25,7 @@ test.each([
   ['approve_tool', '{"approved":false}'],
   ['before_tool', 'null'],
   ['approve_tool', 'null'],
-])('at %s there is nothing to say on %s', (point, says) => {
+])('at %s there is no note on %s', (point, says) => {
   expect(notesOn(point, says, { onFailure: 'deny' })).toEqual([]);
 });
 
@@ -41,11 +41,11 @@ test.each([
   ['before_tool', '{"args":1}', ['debug args', 'warn args']],
   ['approve_tool', '{"approved":1,"x":1}', ['debug x']],
   ['after_tool', '{"action":"modify","result":5,"x":1}', ['debug x']],
-])('at %s what is unknown in %s is told, whatever comes of it', (point, says, notes) => {
+])('at %s an unknown member in %s is noted, whatever the outcome', (point, says, notes) => {
   expect(notesOn(point, says, { onFailure: 'deny' })).toEqual(notes);
 });
 
-test('a half that its pair turned on and that is missing is told, not warned of [PC-2-06]', () => {
+test('a missing method that its pair enabled is noted without a warning [PC-2-06]', () => {
   const late = new RuntimeError('PROCESS_TIMEOUT', 'late');
   const { notes } = picoclaw.decode(seatOf({ intercept: ['before_tool'] }), ask('after_tool'), late);
   expect(notes.map(({ level }) => level)).toEqual(['debug']);
@@ -70,13 +70,16 @@ test.each([
   [`"tools":${tools.text}`, { tools: undefined }, ['warn tools']],
   ['"tools":[]', { tools }, ['warn tools']],
   ['"tools":[]', { tools: undefined }, []],
-])('at head tools come back, and a change of them is warned of: %s of %o [PC-1-05]', (given, sent, notes) => {
-  const system = '{"role":"system","content":"Be kind."}';
-  const request = `{"model":"m","messages":[${system},{"role":"user","content":"a"}],${given}}`;
-  expect(notesOn('before_llm', `{"action":"modify","request":${request}}`, head, sent)).toEqual(notes);
-});
+])(
+  'at head tools are restored, and a change of them causes a warning: %s of %o [PC-1-05]',
+  (given, sent, notes) => {
+    const system = '{"role":"system","content":"Be kind."}';
+    const request = `{"model":"m","messages":[${system},{"role":"user","content":"a"}],${given}}`;
+    expect(notesOn('before_llm', `{"action":"modify","request":${request}}`, head, sent)).toEqual(notes);
+  },
+);
 
-test('an option without effect is warned of where it is new or changed [PC-6-10]', () => {
+test('an option without effect causes a warning if it is new or changed [PC-6-10]', () => {
   const options = { max_tokens: 5, top_p: 1, stop: ['a'] };
   const says = (more: string) => `{"action":"modify","request":{"options":{${more}}}}`;
   const on = (more: string) => notesOn('before_llm', says(more), {}, { options });

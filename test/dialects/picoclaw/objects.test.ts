@@ -177,7 +177,7 @@ test.each(titled(rows))('$title', ({ point, object, doc, head }) => {
   }
 });
 
-test('a change without an action counts, and is told [PC-5-09]', () => {
+test('a change without an action counts, with a note [PC-5-09]', () => {
   expect(sayReply('after_tool', '{"result":{"for_llm":"***"}}')).toBe(
     'modify {"content":"***"} by picoclaw.no_action',
   );
@@ -197,7 +197,7 @@ test('at head a request without messages denies where there was no system prompt
   expect(say(output)).toBe('deny "hook "gate" left no messages"');
 });
 
-test('what is undone or has no effect is warned of [PC-1-05 PC-6-10]', () => {
+test('undone changes and those without effect cause warnings [PC-1-05 PC-6-10]', () => {
   const request =
     '{"model":"m","messages":[],"tools":[{"function":{"name":"t"}}],"options":{"top_p":1,"constructor":1}}';
   const { notes } = picoclaw.decode(
@@ -249,7 +249,7 @@ test.each(titled(responds))('respond with $title', ({ says, means }) => {
   expect(sayReply('before_tool', text).replace(/^deny "hook .*/, 'deny')).toBe(means);
 });
 
-test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
+test('a respond reports all its other members [PC-6-17 PC-6-18]', () => {
   const result =
     '{"for_llm":"r","for_user":"u","is_error":true,"response_handled":true,"artifact_tags":["t"]}';
   const answer = answerTo('before_tool', answered(`{"action":"respond","message":"m","result":${result}}`));
@@ -276,7 +276,7 @@ test.each([
   ['"for_user":"u","media":[],"response_handled":true', 'u'],
   ['"for_user":"u","media":null,"response_handled":true', 'u'],
   ['"for_user":"u","media":["media://1"],"response_handled":true', undefined],
-])('of {"for_llm":"r",%s} the person was told: %s [PC-6-18]', (more, handled) => {
+])('of {"for_llm":"r",%s} the person receives: %s [PC-6-18]', (more, handled) => {
   const says = `{"action":"respond","result":{"for_llm":"r","x":1,${more}}}`;
   const answer = answerTo('before_tool', answered(says));
   expect(answer).toStrictEqual({
@@ -288,7 +288,7 @@ test.each([
   });
 });
 
-test('the next hook sees what the last one made of it, and the rest as it is [PC-6-02]', () => {
+test('the next hook sees the previous one’s changes, and the rest unchanged [PC-6-02]', () => {
   const next = (point: string, says: string) => {
     const { payload } = ask(point);
     const carried = picoclaw.nextPayload(ask(point), answerTo(point, answered(says)));
@@ -334,7 +334,7 @@ test.each(['{}', '{"model":""}', '{"messages":[]}'])('at head %s leaves no model
   expect(sayReply('before_llm', says, { version: 'head' })).toBe('deny "hook "gate" left no model"');
 });
 
-test('what cannot be used denies with its fault [PC-6-15]', () => {
+test('an unusable answer denies with its fault [PC-6-15]', () => {
   const says = answered('{"action":"modify","result":5}');
   expect(answerTo('after_tool', says)).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED' } });
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
@@ -345,7 +345,7 @@ test('what cannot be used denies with its fault [PC-6-15]', () => {
   });
 });
 
-test('of a changed result what it says beside its text is recorded [PC-6-14]', () => {
+test('of a changed result the members beside its text are recorded [PC-6-14]', () => {
   const metadataOf = (result: string) =>
     answerTo('after_tool', answered(`{"action":"modify","result":${result}}`)).metadata.text;
   expect([metadataOf('{"for_llm":"r"}'), metadataOf('{"for_llm":"r","silent":true,"x":1}')]).toEqual([
@@ -354,7 +354,7 @@ test('of a changed result what it says beside its text is recorded [PC-6-14]', (
   ]);
 });
 
-test('an empty list of messages denies by the page too [PC-1-04]', () => {
+test('an empty list of messages denies in the page’s version too [PC-1-04]', () => {
   expect(sayReply('before_llm', '{"action":"modify","request":{"messages":[]}}')).toBe(
     'deny "hook "gate" left no messages"',
   );
@@ -370,7 +370,7 @@ test.each([
     title: 'given a number with other last digits',
     messages: `{"role":"system","content":"Be kind.","n":${big}}`,
   },
-])('at head a system message that is $title brings all messages back [PC-1-05]', ({ messages }) => {
+])('at head a system message that is $title restores all messages [PC-1-05]', ({ messages }) => {
   const { payload } = ask('before_llm');
   const numbered = new Json(`[{"role":"system","content":"Be kind.","n":12345678901234567891}]`);
   const sent = messages.includes('"n"') ? { ...payload, messages: numbered } : payload;
@@ -380,7 +380,7 @@ test.each([
   expect(say(output)).toBe('modify {"model":"m","options":{}}');
 });
 
-test('a start that failed names its stage [PC-3-08]', () => {
+test('a failed start names its stage [PC-3-08]', () => {
   const error = new RuntimeError('PROCESS_START', 'no such file');
   expect(say(answerTo('before_tool', error))).toBe('deny "hook "gate" could not be started: no such file"');
 });

@@ -7,7 +7,7 @@ read -r line
 echo '{"jsonrpc":"2.0","id":1,"result":{"ok":true}}'
 exec sleep 30`;
 
-test('an observer that does not read holds nobody up: what it misses is warned of, the newest dropped and counted [PC-5-14@server]', async () => {
+test('an observer that does not read delays nothing: missed events cause a warning, the newest are dropped and counted [PC-5-14@server]', async () => {
   const { runtime, events, warnings } = await openProject({
     'runtime.yaml': runtimeYaml(
       ['hooks:', entry('deaf', 'observe: ["*"], observer_timeout_ms: 200', 'grace_ms: 100')].join('\n'),

@@ -124,7 +124,7 @@ test.each(titled(rows))('$title', ({ event, method, timeoutMs, doc, head }) => {
   ]);
 });
 
-test('the host says of whom a message comes [PC-7-06]', () => {
+test('the host names a message’s sender [PC-7-06]', () => {
   const host = { channel: 'slack', chat_id: 'c', sender_id: 's', mentioned: true, secret: 1 };
   const payload = picoclaw.complete('before_tool', { tool: 'echo' }, { ...scene, host });
   expect(payload).toMatchObject({
@@ -183,7 +183,7 @@ test.each(wrong)(
   },
 );
 
-test('a pair is asked when one of its methods is named, approvers only by their own name [PC-2-05]', () => {
+test('a pair is called when one of its methods is named, approvers only by their own name [PC-2-05]', () => {
   const asked = (intercept: Parameters<typeof seatOf>[0]) =>
     Object.keys(given).filter((point) => picoclaw.selects(seatOf(intercept), ask(point)));
   expect(asked({ intercept: ['after_llm'] })).toEqual(['before_llm', 'after_llm']);

@@ -120,7 +120,7 @@ def handle_after_tool(params):
     return {"action": "modify", "result": {"result": result}}
 `);
 
-test('what hooks say of prompt, tools, calls, results and answers takes effect; an injected tool is answered [PC-6-01 PC-6-07 PC-6-09 PC-6-10 PC-6-30@server PC-6-31@server]', async () => {
+test('hooks can change prompt, tools, calls, results and answers; an injected tool is answered [PC-6-01 PC-6-07 PC-6-09 PC-6-10 PC-6-30@server PC-6-31@server]', async () => {
   const { run, ran, verdicts } = await openChat({
     hooks: [entry('editor', 'intercept: [before_llm, after_llm, before_tool, after_tool]')],
     files: { editor },
@@ -156,7 +156,7 @@ test('what hooks say of prompt, tools, calls, results and answers takes effect; 
   ]);
 });
 
-test('after_tool is asked of a failed call too, which stays failed [PC-6-30@server]', async () => {
+test('after_tool also judges a failed call, which stays failed [PC-6-30@server]', async () => {
   const { run, log } = await openChat({
     hooks: [entry('watch', 'intercept: [after_tool]')],
     files: {
@@ -204,7 +204,7 @@ test('an answered call has its events with duration 0, and filters of other dial
   ]);
 });
 
-test('approvers see the call as all filters left it, and the first denial ends it [PC-6-32@server]', async () => {
+test('approvers see the call after all filters, and the first denial ends it [PC-6-32@server]', async () => {
   const approve = (verdict: string, log: string) =>
     shHook(`    *hook.approve_tool*) answer '${verdict}' ;;`, { log });
   const { run, log, ran, runtime } = await openChat({

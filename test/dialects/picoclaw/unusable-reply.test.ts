@@ -51,7 +51,7 @@ test('beside an error only a denial counts [PC-10-04@server PC-5-05]', () => {
 });
 
 test.each(['{"decision":{"reason":"no","action":"deny_tool"}}', '{"Decision":{"ACTION":"abort_turn"}}'])(
-  '%s is a denial, whatever stands beside it [PC-10-02]',
+  '%s is a denial, whatever other members there are [PC-10-02]',
   (says) => {
     expect(answerTo('before_tool', answered(says)).verdict).toBe('deny');
   },
@@ -67,17 +67,17 @@ test.each([
   expect(sayReply('before_tool', says)).toBe('allow by picoclaw.no_action');
 });
 
-test('the words of an error are its message, else all of it', () => {
+test('an error’s text is its message, else all of it', () => {
   const given = ['{"message":"m"}', '{"message":""}', '{"message":5}', '{"code":1}', '"m"', '{'];
   expect(given.map((text) => messageOf(new Json(text)))).toEqual(['"m"', ...given.slice(1)]);
 });
 
-test('nesting deeper than recursion goes denies with a code', () => {
+test('nesting deeper than recursion allows denies with a code', () => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   expect(sayReply('before_tool', `{"action":${deep}}`)).toBe('deny "threw NESTING_TOO_DEEP"');
 });
 
-test('nobody answers at a point where nobody is asked', () => {
+test('no reply is expected at a point without a request', () => {
   const event = { ...ask('before_tool'), point: 'event' };
   expect(() => picoclaw.decode(seatOf(), event, answered('{"approved":true}'))).toThrow(
     expect.objectContaining({ code: 'INTERNAL' }),

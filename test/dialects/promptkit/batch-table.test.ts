@@ -58,7 +58,7 @@ test.each<[string, readonly unknown[] | string]>([
   );
 });
 
-test('what nobody reads is remarked on once, of the batch and of its results', () => {
+test('an unknown key is noted once, of the batch and of its results', () => {
   const known = read(both(', "index": 0, "detail": "d", "data": {}', ', "index": 1'));
   expect(known).toEqual({ outcomes: [1, 0], notes: [] });
   expect(read('{"results": [{"score": 1}, {"score": 0}], "error": ""}')).toMatchObject({ notes: [] });
@@ -68,13 +68,13 @@ test('what nobody reads is remarked on once, of the batch and of its results', (
   });
 });
 
-test('of a long batch no more than twenty remarks are kept', () => {
+test('a long batch has at most twenty notes', () => {
   const results = Array.from({ length: 30 }, (_, at) => `{"score": 1, "odd${at}": 1}`);
   const given = read(`{"results": [${results.join()}]}`, 30);
   expect(typeof given === 'object' && given !== null && 'notes' in given && given.notes).toHaveLength(20);
 });
 
-test('a batch is asked for as its cases in order, each with its place', () => {
+test('a batch sends its cases in order, each with its index', () => {
   const { body } = promptkit.evalBatch.encode([request, { ...request, content: 'Bye.' }]);
   const { type, batch } = JSON.parse(body);
   expect(type).toBe('tone');

@@ -7,7 +7,7 @@ const request = {
 };
 const other = new Json('{"seed":1}');
 
-test('the rest of a body stands in what hooks read where there is one, and nowhere else', () => {
+test('the rest of a body appears only in hook requests that have one', () => {
   expect(snakeCase.providerRequest({ ...request, other })).toStrictEqual({ ...request, other });
   expect(snakeCase.providerRequest(request)).toStrictEqual(request);
   const printed = goCase.providerRequest(request);

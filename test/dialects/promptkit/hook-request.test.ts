@@ -13,7 +13,7 @@ test.each([
   { dialect: promptkit, keys: ['name', 'args', 'call_id'] },
   { dialect: promptkitGo, keys: ['Name', 'Args', 'CallID'] },
 ])(
-  '$dialect.name is asked about a call in one line with the exact text of its arguments',
+  '$dialect.name sends a call in one line with the exact text of its arguments',
   ({ dialect, keys: [nameKey, argsKey, idKey] }) => {
     fc.assert(
       fc.property(fc.string(), spaced, fc.string({ unit: 'binary' }), (name, args, call_id) => {
@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test('a call whose arguments are plain data is asked about in the same words', () => {
+test('a call with plain arguments is sent in the same words', () => {
   const about = (args: unknown) =>
     promptkit.hook.encode({
       hook: 'tool',

@@ -53,7 +53,7 @@ test('an unknown member of a printed reply is noted', () => {
   expect(promptkit.tool.decode(printed('{"result":1,"error":"","pending":null}'), call).notes).toEqual([]);
 });
 
-test('a tool is told its approval and its key, and nothing else', () => {
+test('a tool receives its approval and its key, and nothing else', () => {
   const approval = { id: 'p', decision: 'approved', by: 'ann', reason: 'fine' } as const;
   const bodyOf = (more: object) => JSON.parse(promptkit.tool.encode({ ...call, ...more }).body);
   expect(bodyOf({})).toEqual({ args: { n: 1 } });
@@ -80,7 +80,7 @@ test('detail and data are kept', () => {
   expect(outcomeOf(text)).toMatchObject({ detail: 'so', data: new Json('{"a":1.0}') });
 });
 
-test('an error is unscored, whatever else is said', () => {
+test('an error is unscored, whatever other members there are', () => {
   expect(outcomeOf('{"error":"no","score":1}')).toMatchObject({ status: 'unscored' });
 });
 
@@ -98,13 +98,13 @@ test.each([
   expect(outcomeOf(text)).toBe('REPLY_MALFORMED');
 });
 
-test('an eval is told its type, what it judges and where that stands', () => {
+test('an eval receives its type, the judged text and its context', () => {
   const context = { messages: [], turn_index: 2, tool_calls: [], variables: { a: 1 }, metadata: { b: 2 } };
   const { body } = promptkit.eval.encode({ type: 'tone', params: { strict: true }, content: 'hi', context });
   expect(JSON.parse(body)).toEqual({ type: 'tone', params: { strict: true }, content: 'hi', context });
 });
 
-test('data of a server is not taken for a question, nor noted', () => {
+test('data of a server is neither a question nor noted', () => {
   const answered = (text: string) => promptkit.tool.decode({ via: 'rpc', result: new Json(text) }, call);
   expect(answered('{"pending":{}}').notes).toEqual([]);
   expect(answered('{"a":{"pending":{}}}')).toEqual({

@@ -7,14 +7,14 @@ import { event } from '../verdicts.ts';
 const rpc = (text: string): Reply => ({ via: 'rpc', result: new Json(text) });
 const call = { name: 't', callId: 'c', args: new Json('{"a": [1.0,\n "x\\n"]}') };
 
-test('a bare allow is read as any other spelling of it is', () => {
+test('a bare allow is read like any other spelling of it', () => {
   const [spelt, ...bare] = ['{ "allow" : true }', '{"allow":true}', '{"allow": true}'].map((text) =>
     promptkit.hook.decode(rpc(text), event),
   );
   expect(bare).toEqual([spelt, spelt]);
 });
 
-test('an error beside a bare allow counts', () => {
+test('an error beside a bare allow takes precedence', () => {
   const reply = {
     via: 'rpc',
     result: new Json('{"allow":true}'),

@@ -159,7 +159,7 @@ const misfits: readonly [phase: string, replace: string][] = [
   ['session_start', '{}'],
 ];
 
-test.each(misfits)('at %s the replacement %s fits not, and nothing is allowed', (phase, replace) => {
+test.each(misfits)('at %s the replacement %s does not fit, and nothing is allowed', (phase, replace) => {
   expect(verdictOf(`{"allow":true,"replace":${replace}}`, phase)).toBe('REPLY_MALFORMED');
 });
 
@@ -184,7 +184,7 @@ test.each([
     },
   ],
   ['session_start', { hook: 'session', phase: 'session_start', event: expect.any(Object) }],
-])('at %s a hook is told its phase and what it is about', (phase, body) => {
+])('at %s a hook receives its phase and the event', (phase, body) => {
   expect(JSON.parse(promptkit.hook.encode(phases[phase] ?? event).body)).toEqual(body);
 });
 

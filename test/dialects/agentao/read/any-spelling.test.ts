@@ -175,7 +175,7 @@ test.each(titled([...contexts, ...denials, ...after, ...forces, ...exits, ...emb
 );
 
 test.each(['plain', undefined])(
-  'an object in the place of the result %s denies [AO-7-39@oneshot]',
+  'an object in place of the result %s denies [AO-7-39@oneshot]',
   (toolOutput) => {
     const question = { ...questionAt('PostToolUse'), payload: { data: { toolOutput } } };
     const answer = ask({ point: 'PostToolUse', reply: json({ updatedToolOutput: {} }), question });
@@ -186,7 +186,7 @@ test.each(['plain', undefined])(
 const resultOf = (point: string, given: Parameters<typeof conclude>[1]) =>
   JSON.parse(conclude(questionAt(point), given).answer.metadata.text).agentao;
 
-test('the result of a round is that of all its rules, and of none there is none [AO-8-01 AO-8-02 AO-9-01]', () => {
+test('the result of a round combines all its rules, and without rules there is none [AO-8-01 AO-8-02 AO-9-01]', () => {
   const both = said(
     'UserPromptSubmit',
     { additionalContext: 'a' },

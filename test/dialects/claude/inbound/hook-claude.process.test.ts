@@ -28,11 +28,11 @@ const decided = (fields: object, name = 'PreToolUse') => ({
 });
 
 describe('hook claude before a tool runs', () => {
-  test('what the guards allow is left to Claude Code’s own rules, and approved by nobody [DS-INBOUND-01]', () => {
+  test('leaves allowed calls to Claude Code’s own rules, and never approves them [DS-INBOUND-01]', () => {
     expect(ask(beforeTool('ls'))).toEqual({ code: 0, document: null, stderr: '' });
   });
 
-  test('what they deny is blocked in every version’s way, with the guard and its reason [DS-INBOUND-02]', () => {
+  test('blocks denied calls in every version’s form, with the guard and its reason [DS-INBOUND-02]', () => {
     const reason = '"tools": no deleting: "quotes" and $(touch hacked)';
     expect(ask(beforeTool('rm -rf /'))).toEqual({
       code: 2,
@@ -41,7 +41,7 @@ describe('hook claude before a tool runs', () => {
     });
   });
 
-  test('a question goes to the person, and so does a call that was changed [DS-INBOUND-03]', () => {
+  test('passes a question, and a changed call, to the person [DS-INBOUND-03]', () => {
     expect(ask(beforeTool('sure?')).document).toEqual(
       decided({ permissionDecision: 'ask', permissionDecisionReason: '"tools": a person should look' }),
     );
@@ -56,7 +56,7 @@ describe('hook claude before a tool runs', () => {
     });
   });
 
-  test('a command of a skill is judged like a call, and cannot be changed or asked about [DS-INBOUND-02]', () => {
+  test('judges a skill’s command like a call, and cannot change it or ask about it [DS-INBOUND-02]', () => {
     const skill = (command: string) => ({ ...beforeTool(command), hook_event_name: 'PreSkillShellCommand' });
     expect(ask(skill('ls'))).toEqual({ code: 0, document: null, stderr: '' });
     for (const command of ['rm -rf /', 'mail ada@example.org'])
@@ -69,21 +69,21 @@ describe('hook claude before a tool runs', () => {
     );
   });
 
-  test.each(['crash', 'hang'])('a guard that would %s denies [DS-INBOUND-02]', (command) => {
+  test.each(['crash', 'hang'])('denies when a guard would %s [DS-INBOUND-02]', (command) => {
     expect(ask(beforeTool(command))).toMatchObject({
       code: 2,
       document: decided({ permissionDecision: 'deny' }),
     });
   });
 
-  test('8 MB are judged, and so is text beyond ASCII [DS-INBOUND-02]', () => {
+  test('judges 8 MB, and text beyond ASCII [DS-INBOUND-02]', () => {
     expect(ask(beforeTool(`${'é'.repeat(4e6)} rm -rf /`)).code).toBe(2);
     expect(ask(beforeTool('echo 你好 "quoted" \\')).code).toBe(0);
   });
 });
 
 describe('hook claude after a tool has run', () => {
-  test('personal data is taken out of a result, which keeps its form [DS-INBOUND-04]', () => {
+  test('removes personal data from a result, which keeps its form [DS-INBOUND-04]', () => {
     const reply = ask(afterTool({ stdout: 'ada@example.org\n', stderr: '', interrupted: false, big: 1 }));
     const result = { stdout: '[email]\n', stderr: '', interrupted: false, big: 1 };
     expect(reply).toEqual({
@@ -98,7 +98,7 @@ describe('hook claude after a tool has run', () => {
   });
 
   test.each(['rm -rf', 'crash', 'broken form'])(
-    'of a result that is denied (%s) nothing is left but the form of its type [DS-INBOUND-04]',
+    'keeps only the typed form of a denied result (%s) [DS-INBOUND-04]',
     (text) => {
       const reply = ask(afterTool({ stdout: `secret ${text}`, stderr: '', interrupted: false, secret: 'x' }));
       expect(JSON.stringify(reply.document)).not.toContain('secret');
@@ -113,7 +113,7 @@ describe('hook claude after a tool has run', () => {
     },
   );
 
-  test('a result of a tool that nobody knows ends the turn, as its form may be dropped [DS-INBOUND-04]', () => {
+  test('ends the turn at an unknown tool’s denied result, since its form may be dropped [DS-INBOUND-04]', () => {
     const { document } = ask(afterTool({ type: 'secret rm -rf' }, 'Brew'));
     expect(JSON.stringify(document)).not.toContain('secret');
     expect(document).toMatchObject({ decision: 'block', continue: false, stopReason: expect.any(String) });
@@ -131,17 +131,14 @@ describe('hook claude after a tool has run', () => {
       'the placeholder with more beside it',
       ['[withheld: "tools": no deleting: "quotes" and $(touch hacked)] rm -rf x'],
     ],
-  ])(
-    'what the model is about to read is judged once more: %s ends the turn [DS-INBOUND-04]',
-    (_, responses) => {
-      expect(ask(batch(...responses))).toMatchObject({
-        code: 0,
-        document: { decision: 'block', reason: expect.stringContaining('"tools"') },
-      });
-    },
-  );
+  ])('judges the model’s next input once more: %s ends the turn [DS-INBOUND-04]', (_, responses) => {
+    expect(ask(batch(...responses))).toMatchObject({
+      code: 0,
+      document: { decision: 'block', reason: expect.stringContaining('"tools"') },
+    });
+  });
 
-  test('results that are allowed, or were withheld before, let the turn go on [DS-INBOUND-04]', () => {
+  test('lets the turn continue after allowed or previously withheld results [DS-INBOUND-04]', () => {
     const withheld = '[withheld: "tools": no deleting: "quotes" and $(touch hacked)]';
     expect(ask(batch('fine', withheld, `     1→${withheld}`))).toEqual({
       code: 0,
@@ -155,7 +152,7 @@ describe('hook claude after a tool has run', () => {
 describe('hook claude at prompts and answers', () => {
   const prompt = (text: string) => ({ hook_event_name: 'UserPromptSubmit', prompt: text });
 
-  test('a prompt that a guard would have changed is stopped, with what may be sent [DS-INBOUND-05]', () => {
+  test('stops a prompt that a guard would change, and shows what may be sent [DS-INBOUND-05]', () => {
     expect(ask(prompt('hello'))).toEqual({ code: 0, document: null, stderr: '' });
     const { code, document } = ask(prompt('I am ada@example.org'));
     expect(code).toBe(2);
@@ -166,7 +163,7 @@ describe('hook claude at prompts and answers', () => {
     expect(ask(prompt('rm -rf')).code).toBe(2);
   });
 
-  test('an answer that is denied is asked for once more, and not for ever [DS-INBOUND-05]', () => {
+  test('requests a denied answer again, but not forever [DS-INBOUND-05]', () => {
     const stop = (active: boolean) => ({
       ...{ hook_event_name: 'Stop', stop_hook_active: active, last_assistant_message: 'run rm -rf /' },
     });
@@ -174,7 +171,7 @@ describe('hook claude at prompts and answers', () => {
     expect(ask(stop(true))).toMatchObject({ code: 1, document: null });
   });
 
-  test('sessions are told to observers, and an event with nothing to judge costs no process', () => {
+  test('reports sessions to observers, and starts no process for an event without a hook', () => {
     expect(ask({ hook_event_name: 'SessionStart', source: 'startup' })).toEqual({
       code: 0,
       document: null,
@@ -215,7 +212,7 @@ describe('hook claude when something is wrong', () => {
       { 'runtime.yaml': config.replace('guard.py', 'gone.py').replace('hook: tool', 'hok: tool') },
     ],
     ['no config', {}],
-  ])('%s denies a tool, and tells of a session’s end only [DS-INBOUND-02]', (_, files) => {
+  ])('%s denies a tool, and is only reported at a session’s end [DS-INBOUND-02]', (_, files) => {
     const place = folderOf(files);
     expect(ask(beforeTool('ls'), place)).toMatchObject({
       code: 2,
@@ -227,7 +224,7 @@ describe('hook claude when something is wrong', () => {
     });
   });
 
-  test('one that is told to end while a guard is asked denies, and leaves no process [DS-INBOUND-02]', async () => {
+  test('denies when it is terminated during a guard, and leaves no process [DS-INBOUND-02]', async () => {
     const child = spawn(process.execPath, [builtProgram, 'hook', 'claude', '--log-level', 'silent'], {
       cwd: guarded,
     });
@@ -243,14 +240,14 @@ describe('hook claude when something is wrong', () => {
     expect(JSON.parse(stdout)).toMatchObject(decided({ permissionDecision: 'deny' }));
   });
 
-  test('one that its own config runs as a hook denies, rather than to go round [DS-INBOUND-02]', () => {
+  test('denies when its own config runs it as a hook, to avoid a loop [DS-INBOUND-02]', () => {
     const reply = ask(beforeTool('ls'), guarded, { ...process.env, SIGNALBOX_OWNER: 'x' });
     expect(reply).toMatchObject({ code: 2, stderr: expect.stringContaining('as one of its own hooks') });
   });
 });
 
 describe('hooks export', () => {
-  test('prints settings by which a shell runs the guards, and which are read as Claude Code’s [DS-INBOUND-06]', async () => {
+  test('prints settings with which a shell runs the guards, and which are read like Claude Code’s [DS-INBOUND-06]', async () => {
     const place = folderOf({ "it's/runtime.yaml": config, "it's/guard.py": guard, "it's/audit.sh": audit });
     const { code, stdout } = await run(
       ['hooks', 'export', '--dialect', 'claude', '--config', "it's/runtime.yaml"],
@@ -288,7 +285,7 @@ describe('hooks export', () => {
     expect(imported.code).toBe(0);
   });
 
-  test('a config without hooks of a kind has no settings for its moments', async () => {
+  test('prints no settings for events without hooks', async () => {
     const place = folderOf({
       'runtime.yaml': config.replace(/ {4}(model|audit).*\n/g, ''),
       'guard.py': guard,
