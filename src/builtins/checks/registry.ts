@@ -19,7 +19,7 @@ const jsonPath: Check = {
   aliases: [],
   family: 'json',
   summary:
-    'Whether what a JMESPath expression finds in the content meets every condition; without one, whether it finds anything but null.',
+    'Whether the result of a JMESPath expression on the content meets every condition; without conditions, whether it is not null.',
   range: '0 or 1',
   params: {
     expression: {
@@ -30,21 +30,21 @@ const jsonPath: Check = {
     },
     expected: {
       schema: {},
-      description: 'What is found is this very value; numbers are compared as doubles.',
+      description: 'The result is exactly this value; numbers compare as doubles.',
     },
     contains: {
       schema: { type: 'array', minItems: 1 },
-      description: 'What is found is a list that holds each of these values.',
+      description: 'The result is a list that contains each of these values.',
     },
-    min: { schema: { type: 'number' }, description: 'What is found is a number, and no less.' },
-    max: { schema: { type: 'number' }, description: 'What is found is a number, and no more.' },
+    min: { schema: { type: 'number' }, description: 'The result is a number, and not less than this.' },
+    max: { schema: { type: 'number' }, description: 'The result is a number, and not more than this.' },
     min_results: {
       schema: { type: 'integer', minimum: 0 },
-      description: 'What is found is a list with so many elements or more; null counts as an empty one.',
+      description: 'The result is a list with at least this number of elements; null counts as empty.',
     },
     max_results: {
       schema: { type: 'integer', minimum: 0 },
-      description: 'What is found is a list with so many elements or fewer; null counts as an empty one.',
+      description: 'The result is a list with at most this number of elements; null counts as empty.',
     },
     ...jsonLocationParams,
   },
@@ -136,13 +136,13 @@ const tokens = { type: 'integer', minimum: 0 };
 const params: Readonly<Record<(typeof budgets)[number]['param'], ParamSpec>> = {
   max_cost_usd: {
     schema: { type: 'number', minimum: 0 },
-    description: 'US dollars that may be spent: `cost_usd`, or PromptKit’s `total_cost`.',
+    description: 'The maximum cost in US dollars: `cost_usd`, or PromptKit’s `total_cost`.',
   },
-  max_input_tokens: { schema: tokens, description: 'Tokens that may be read: `input_tokens`.' },
-  max_output_tokens: { schema: tokens, description: 'Tokens that may be written: `output_tokens`.' },
+  max_input_tokens: { schema: tokens, description: 'The maximum of `input_tokens`.' },
+  max_output_tokens: { schema: tokens, description: 'The maximum of `output_tokens`.' },
   max_total_tokens: {
     schema: tokens,
-    description: 'Tokens in all: `total_tokens`, else `input_tokens` + `output_tokens`.',
+    description: 'The maximum of all tokens: `total_tokens`, else `input_tokens` + `output_tokens`.',
   },
 };
 
@@ -151,7 +151,7 @@ const costBudget: Check = {
   aliases: [],
   family: 'budget',
   summary:
-    'How near the answer came to its limits: the lowest of min(1, limit / used), with what was used in `context.metadata`.',
+    'How near the answer came to its limits: the lowest of min(1, limit / used), with the usage in `context.metadata`.',
   range: '0..1',
   params,
   anyOf: [Object.keys(params)],
@@ -204,7 +204,7 @@ const jsonSchema: Check = {
       schema: { type: 'object' },
       required: true,
       description:
-        '2020-12, or what its `$schema` names of 2019-09 and draft-07. References lead nowhere but into itself.',
+        '2020-12, or what its `$schema` names of 2019-09 and draft-07. References work only within the schema.',
     },
     ...jsonLocationParams,
   },
@@ -242,15 +242,14 @@ const language: Check = {
   aliases: ['is_language'],
   family: 'instructions',
   summary:
-    'How much of the content is in one of the languages, of some sixty that are told apart by their runs of letters.',
+    'The share of the content that is in one of the languages. The check knows about sixty, by their runs of letters.',
   range: '0..1',
   params: {
     language: {
       schema: { anyOf: [codeSchema, { type: 'array', items: codeSchema, minItems: 1 }] },
       aliases: ['languages'],
       required: true,
-      description:
-        'A code of ISO 639-1, such as `de`, or several; what stands behind a hyphen is passed over.',
+      description: 'A code of ISO 639-1, such as `de`, or several; the part after a hyphen does not count.',
     },
   },
   example: { params: { language: ['de', 'fr'] }, content: 'Der Zug fährt um neun Uhr ab.', score: 1 },

@@ -6,7 +6,7 @@ export const embedderParam: ParamSpec = {
   schema: { type: 'string', minLength: 1 },
   asks: 'embedding',
   description:
-    'The id of the provider that embeds, which has `role: embedding`. Default: the one with the id `embed`, or the only one.',
+    'The id of the embedding provider, which has `role: embedding`. Default: the one with the id `embed`, or the only one.',
 };
 
 /** Unscored with the fault if the embeddings fail. Never rejects. */

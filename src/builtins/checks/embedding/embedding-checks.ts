@@ -17,12 +17,12 @@ const answerRelevance: Check = {
   aliases: ['answer_relevancy', 'response_relevancy'],
   family: 'embedding',
   summary:
-    'Whether the content answers the question, and that alone: a model writes questions that it would answer, and the mean cosine between their embeddings and that of the question counts, 0 where it is negative. Content that commits itself to nothing scores 0.',
+    'Whether the content answers the question, and nothing else. A model writes questions that the content would answer. The score is the mean cosine between their embeddings and that of the question, 0 if it is negative. Noncommittal content scores 0.',
   range: '0..1',
   params: {
     question: {
       schema: { type: 'string', pattern: '\\S' },
-      description: 'What was asked. Default: the last message of the user in `context.messages`.',
+      description: 'The question. Default: the last message of the user in `context.messages`.',
     },
     questions: {
       schema: { type: 'integer', minimum: 1, maximum: MOST_QUESTIONS },
@@ -118,7 +118,7 @@ const similarity: Check = {
   aliases: ['semantic_similarity', 'answer_similarity'],
   family: 'embedding',
   summary:
-    'How near the content is to an expected text in meaning: the cosine between their embeddings, 0 where it is negative. Content without text is unscored.',
+    'How near the content is to an expected text in meaning: the cosine between their embeddings, 0 if it is negative. Content without text has no score.',
   range: '0..1',
   params: {
     expected: { ...expectedParam, aliases: ['references', 'reference', 'against'] },

@@ -6,7 +6,7 @@ import { compareCount, countParam, instructionCheck } from './instruction.ts';
 const bulletLists = instructionCheck({
   type: 'detectable_format:number_bullet_lists',
   summary:
-    'Whether the content has exactly that many bullet points of Markdown: lines that begin with `*` or `-`.',
+    'Whether the content has exactly this number of Markdown bullet points: lines that begin with `*` or `-`.',
   params: { num_bullets: countParam('How many bullet points.') },
   example: { params: { num_bullets: 2 }, content: 'Bring:\n* a map\n- a coat', score: 1 },
   judge: (text, { num_bullets }) => {
@@ -17,12 +17,12 @@ const bulletLists = instructionCheck({
 
 const constrainedResponse = instructionCheck({
   type: 'detectable_format:constrained_response',
-  summary: 'Whether the content has one of the answers that are allowed.',
+  summary: 'Whether the content contains one of the allowed answers.',
   params: {
     responses: {
       schema: { type: 'array', items: { type: 'string', pattern: '\\S' }, minItems: 1 },
       default: ['My answer is yes.', 'My answer is no.', 'My answer is maybe.'],
-      description: 'The answers; without them IFEval’s.',
+      description: 'The answers; by default those of IFEval.',
     },
   },
   example: { params: {}, content: 'My answer is maybe.', score: 1 },
@@ -34,7 +34,7 @@ const constrainedResponse = instructionCheck({
 
 const highlightedSections = instructionCheck({
   type: 'detectable_format:number_highlighted_sections',
-  summary: 'Whether the content has at least that many parts in `*asterisks*` or `**double ones**`.',
+  summary: 'Whether the content has at least this number of parts in `*asterisks*` or `**double ones**`.',
   params: { num_highlights: countParam('How many parts.') },
   example: { params: { num_highlights: 2 }, content: 'A *small* and a **large** one.', score: 1 },
   judge: (text, { num_highlights }) => {
@@ -47,13 +47,14 @@ const highlightedSections = instructionCheck({
 
 const multipleSections = instructionCheck({
   type: 'detectable_format:multiple_sections',
-  summary: 'Whether the content has at least that many sections, each headed by a word and its number.',
+  summary:
+    'Whether the content has at least this number of sections, each with a word and its number as heading.',
   params: {
     section_spliter: {
       schema: { type: 'string', pattern: '\\S' },
       aliases: ['section_splitter'],
       default: 'Section',
-      description: 'The word, in this case.',
+      description: 'The word, in this letter case.',
     },
     num_sections: countParam('How many sections.'),
   },
@@ -67,7 +68,7 @@ const multipleSections = instructionCheck({
 
 const jsonFormat = instructionCheck({
   type: 'detectable_format:json_format',
-  summary: 'Whether the whole content is JSON, in a fence of Markdown or not.',
+  summary: 'Whether the whole content is JSON, also in a Markdown code fence.',
   params: {},
   example: { params: {}, content: '```json\n{"city": "Oslo"}\n```', score: 1 },
   judge: (text) => {
@@ -96,7 +97,7 @@ const title = instructionCheck({
 
 const placeholders = instructionCheck({
   type: 'detectable_content:number_placeholders',
-  summary: 'Whether the content has at least that many placeholders in square brackets.',
+  summary: 'Whether the content has at least this number of placeholders in square brackets.',
   params: { num_placeholders: countParam('How many placeholders.') },
   example: { params: { num_placeholders: 2 }, content: 'Dear [name], see you in [town].', score: 1 },
   judge: (text, { num_placeholders }) => {
@@ -127,7 +128,7 @@ const postscript = instructionCheck({
     postscript_marker: {
       schema: { type: 'string', pattern: '\\S' },
       default: 'P.S.',
-      description: 'How it begins; `P.S.` and `P.P.S` may have blanks after their points.',
+      description: 'How it begins; `P.S.` and `P.P.S` may have spaces after their dots.',
     },
   },
   example: { params: {}, content: 'See you soon.\nP. S. Bring a coat.', score: 1 },

@@ -57,7 +57,7 @@ export const codeSchema = { type: 'string', pattern: '^[a-z]{2}(-[A-Za-z]{2,4})?
 
 const englishCapital = instructionCheck({
   type: 'change_case:english_capital',
-  summary: 'Whether the content is English, and in capital letters alone.',
+  summary: 'Whether the content is English, and only in capital letters.',
   params: {},
   example: { params: {}, content: 'THE TRAIN LEAVES AT NINE IN THE MORNING.', score: 1 },
   judge: (text) => judgeCase(text, /\p{Lu}/u, /\p{Ll}/u),
@@ -65,7 +65,7 @@ const englishCapital = instructionCheck({
 
 const englishLowercase = instructionCheck({
   type: 'change_case:english_lowercase',
-  summary: 'Whether the content is English, and in small letters alone.',
+  summary: 'Whether the content is English, and only in small letters.',
   params: {},
   example: { params: {}, content: 'the train leaves at nine in the morning.', score: 1 },
   judge: (text) => judgeCase(text, /\p{Ll}/u, /\p{Lu}/u),
@@ -94,12 +94,12 @@ const capitalWords = instructionCheck({
 
 const responseLanguage = instructionCheck({
   type: 'language:response_language',
-  summary: 'Whether the content is in a language, as `language` tells it.',
+  summary: 'Whether the content is in a language, as `language` detects it.',
   params: {
     language: {
       schema: codeSchema,
       required: true,
-      description: 'Its code of ISO 639-1, such as `de`; what stands behind a hyphen is passed over.',
+      description: 'Its code of ISO 639-1, such as `de`; the part after a hyphen does not count.',
     },
   },
   example: { params: { language: 'es' }, content: 'Desayunamos en casa y salimos a pasear.', score: 1 },
@@ -114,7 +114,7 @@ async function judgeLanguage(text: string, wanted: string): Promise<Finding> {
 
 const quotation = instructionCheck({
   type: 'startend:quotation',
-  summary: 'Whether the whole content stands in double quotation marks.',
+  summary: 'Whether double quotation marks enclose the whole content.',
   params: {},
   example: { params: {}, content: '"All of it."', score: 1 },
   judge: (text) => {
@@ -225,7 +225,7 @@ const sentences = instructionCheck({
 
 const paragraphs = instructionCheck({
   type: 'length_constraints:number_paragraphs',
-  summary: 'Whether the content has exactly that many paragraphs, with `***` between them.',
+  summary: 'Whether the content has exactly this number of paragraphs, with `***` between them.',
   params: { num_paragraphs: countParam('How many paragraphs.') },
   example: { params: { num_paragraphs: 2 }, content: 'One.\n***\nTwo.', score: 1 },
   judge: (text, { num_paragraphs }) => {
@@ -238,7 +238,7 @@ const paragraphs = instructionCheck({
 const firstWord = instructionCheck({
   type: 'length_constraints:nth_paragraph_first_word',
   summary:
-    'Whether the content has exactly that many paragraphs, with an empty line between them, and one of them begins with a word, in any case.',
+    'Whether the content has exactly this number of paragraphs, with an empty line between them, and whether one of them begins with a given word, in any case.',
   params: {
     num_paragraphs: countParam('How many paragraphs.'),
     nth_paragraph: {
@@ -287,7 +287,7 @@ const text = { type: 'string', pattern: '\\S' };
 
 const existence = instructionCheck({
   type: 'keywords:existence',
-  summary: 'Whether every keyword stands in the content, in any case.',
+  summary: 'Whether the content contains every keyword, in any case.',
   params: {
     keywords: { schema: textsParam, required: true, description: 'Plain texts, also parts of words.' },
   },
@@ -308,7 +308,7 @@ const existence = instructionCheck({
 
 const frequency = instructionCheck({
   type: 'keywords:frequency',
-  summary: 'Whether a keyword stands often enough, or seldom enough, in the content, in any case.',
+  summary: 'Whether the content contains a keyword often enough, or rarely enough, in any case.',
   params: {
     keyword: { schema: text, required: true, description: 'A plain text, also a part of a word.' },
     frequency: countParam('How often.'),
@@ -321,7 +321,7 @@ const frequency = instructionCheck({
 
 const forbiddenWords = instructionCheck({
   type: 'keywords:forbidden_words',
-  summary: 'Whether none of the words stands in the content, in any case.',
+  summary: 'Whether the content contains none of the words, in any case.',
   params: { forbidden_words: { schema: textsParam, required: true, description: 'Whole words.' } },
   example: { params: { forbidden_words: ['gene'] }, content: 'It is generative.', score: 1 },
   judge: (content, params) => {
@@ -336,7 +336,7 @@ const forbiddenWords = instructionCheck({
 
 const letterFrequency = instructionCheck({
   type: 'keywords:letter_frequency',
-  summary: 'Whether a letter stands often enough, or seldom enough, in the content, in any case.',
+  summary: 'Whether the content contains a letter often enough, or rarely enough, in any case.',
   params: {
     letter: { schema: text, required: true, description: 'One letter or sign.' },
     let_frequency: countParam('How often.'),
@@ -370,7 +370,7 @@ export const ifeval: Check = {
   aliases: [],
   family: 'instructions',
   summary:
-    'How many rules of a row of IFEval’s dataset the content keeps. With the default threshold, the pass rate is its prompt-level accuracy.',
+    'The share of the rules of an IFEval dataset row that the content follows. With the default threshold, the pass rate is its prompt-level accuracy.',
   range: 'ratio',
   params: {
     instruction_id_list: {
@@ -381,7 +381,7 @@ export const ifeval: Check = {
     kwargs: {
       schema: { type: 'array', items: { type: ['object', 'null'] } },
       default: [],
-      description: 'The params of each; what is null, or none of the rule’s, is passed over.',
+      description: 'The params of each; null values and params of other rules have no effect.',
     },
     loose: looseParam,
   },

@@ -36,7 +36,7 @@ export const looseParam: ParamSpec = {
   schema: { type: 'boolean' },
   default: false,
   description:
-    'Whether it is enough that the content keeps the rule without its first or last line or its asterisks.',
+    'Whether it is enough that the content follows the rule without its first or last line or its asterisks.',
 };
 
 async function judgeAnswer(
@@ -75,7 +75,7 @@ function toOutcome(found: Finding): EvalOutcome {
 export const relationParam: ParamSpec = {
   schema: { enum: ['at least', 'less than'] },
   default: 'at least',
-  description: 'Whether the number is the lowest that will do, or the first that is too many.',
+  description: 'Whether the number is the minimum, or the first number that is too high.',
 };
 
 export function countParam(description: string): ParamSpec {

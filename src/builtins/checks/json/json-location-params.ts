@@ -5,13 +5,13 @@ export const jsonLocationParams: Readonly<Record<string, ParamSpec>> = {
   allow_wrapped: {
     schema: { type: 'boolean' },
     default: false,
-    description: 'The JSON may stand in a fenced code block.',
+    description: 'The JSON may be in a fenced code block.',
   },
   extract_json: {
     schema: { type: 'boolean' },
     default: false,
     description:
-      'The JSON may stand amid other text: the first object or list of objects counts, else the first list.',
+      'The JSON may be within other text: the first object or list of objects counts, else the first list.',
   },
 };
 

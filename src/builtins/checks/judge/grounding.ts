@@ -13,12 +13,12 @@ const contextParam: ParamSpec = {
   schema: { anyOf: [text, { type: 'array', items: text, minItems: 1 }] },
   aliases: ['contexts', 'retrieved_contexts'],
   required: true,
-  description: 'What was retrieved: a text, or several.',
+  description: 'The retrieved text, or several.',
 };
 
 const questionParam: ParamSpec = {
   schema: text,
-  description: 'What was asked; the judge reads the claims in its light.',
+  description: 'The question; the judge reads the claims as answers to it.',
 };
 
 const { provider, model } = judgeParams;
@@ -29,7 +29,7 @@ const faithfulness: Check = {
   aliases: ['context_faithfulness'],
   family: 'judge',
   summary:
-    'How many of the content’s claims follow from the context, as a model lists and judges them: Ragas’ faithfulness, asked for in one call. Content without a claim is unscored.',
+    'The share of the content’s claims that follow from the context, as a model lists and judges them: Ragas’ faithfulness, in one call. Content without a claim has no score.',
   range: 'ratio',
   params: { context: contextParam, question: questionParam, provider, model },
   example: {
@@ -52,7 +52,7 @@ const contextRecall: Check = {
   aliases: [],
   family: 'judge',
   summary:
-    'How many claims of the expected answer follow from the context, as a model lists and judges them: Ragas’ context recall. The content itself is not judged.',
+    'The share of the expected answer’s claims that follow from the context, as a model lists and judges them: Ragas’ context recall. The check does not judge the content.',
   range: 'ratio',
   params: {
     context: contextParam,

@@ -23,11 +23,11 @@ const factuality: Check = {
   aliases: [],
   family: 'judge',
   summary:
-    'How the facts of the content and of an expected answer relate, by a model that chooses one of five: openai/evals’ fact. A: the content states some of the facts, B: more, C: the same, D: it contradicts one, E: they differ in what is no matter of fact.',
+    'How the facts of the content and of an expected answer relate, by a model that chooses one of five: openai/evals’ fact. A: the content states some of the facts, B: more, C: the same, D: it contradicts one, E: they differ in something that is no fact.',
   range: '0..1',
   params: {
     expected: { schema: text, aliases: ['reference'], required: true, description: 'The expected answer.' },
-    question: { schema: text, description: 'What was asked.' },
+    question: { schema: text, description: 'The question.' },
     scores: {
       schema: {
         type: 'object',
@@ -35,7 +35,7 @@ const factuality: Check = {
         additionalProperties: false,
       },
       default: {},
-      description: 'The score of each choice, where it is not 1 (A, B, C, E) or 0 (D).',
+      description: 'The score of each choice, if not 1 (A, B, C, E) or 0 (D).',
     },
     provider: judgeParams.provider,
     model: judgeParams.model,
@@ -144,7 +144,10 @@ const llmJudgeToolCalls: Check = {
   range: '0..1',
   params: {
     ...judgeParams,
-    tools: { schema: textsParam, description: 'The tools whose calls are judged. Default: every tool.' },
+    tools: {
+      schema: textsParam,
+      description: 'The tools whose calls the check judges. Default: every tool.',
+    },
   },
   anyOf: requiredJudgeParams,
   findProblems: findScaleProblems,

@@ -5,11 +5,11 @@ const text = { type: 'string', minLength: 1 };
 
 export const judgeParams = {
   criteria: { schema: text, description: 'What to judge.' },
-  rubric: { schema: text, description: 'Which score stands for what.' },
+  rubric: { schema: text, description: 'What each score means.' },
   prompt: {
     schema: text,
     description:
-      'The task of the judge in words of its own. `{{output}}` in it stands for what is judged, `{{rubric}}` for `criteria`: the judge is shown both beside it, as data in quotes, and still answers with a score of the `scale`.',
+      'The task of the judge in your own words. `{{output}}` in it stands for the judged text, `{{rubric}}` for `criteria`. The judge sees both beside it, as data in quotes, and still answers with a score of the `scale`.',
   },
   scale: {
     schema: {
@@ -19,22 +19,23 @@ export const judgeParams = {
       additionalProperties: false,
     },
     description:
-      'The scale of the judge’s own score, such as `{min: 1, max: 5}`. The score of the check is (x - min) / (max - min), from 0 to 1, as are thresholds; what lies outside is unscored. Default: 0 to 1.',
+      'The scale of the judge’s own score, such as `{min: 1, max: 5}`. The score of the check is (x - min) / (max - min), from 0 to 1, as are thresholds; a score outside the scale leaves the check unscored. Default: 0 to 1.',
   },
   system_prompt: {
     schema: text,
-    description: 'Who the judge is; the rules for its answer are added to it. Default: an impartial judge.',
+    description:
+      'The role of the judge; Signalbox adds the rules for its answer. Default: an impartial judge.',
   },
   provider: {
     schema: text,
     asks: 'llm',
     description:
-      'The id of the provider that is asked. Default: the one with the id `judge`, or the only one.',
+      'The id of the provider of the judge. Default: the one with the id `judge`, or the only one.',
   },
   model: { schema: text, description: 'The model. Default: the provider’s own.' },
   extra: {
     schema: { type: 'object' },
-    description: 'Further facts for the judge, such as a reference answer. They are shown as data.',
+    description: 'Further facts for the judge, such as a reference answer. The judge sees them as data.',
   },
 } as const satisfies Readonly<Record<string, ParamSpec>>;
 

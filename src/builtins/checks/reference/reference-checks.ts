@@ -17,7 +17,7 @@ const bleu: Check = {
   aliases: [],
   family: 'reference',
   summary:
-    'How much of the content’s runs of one to four words are an expected text’s: BLEU of a sentence, from 0 to 1, as sacreBLEU computes it. Words of scripts without spaces are those of a dictionary.',
+    'The share of the content’s runs of one to four words that an expected text has: BLEU of a sentence, from 0 to 1, as sacreBLEU computes it. In scripts without spaces, a dictionary finds the words.',
   range: '0..1',
   params: { expected: expectedParam },
   example: { params: { expected: 'The dog bit the man.' }, content: 'The dog bit the man.', score: 1 },
@@ -107,15 +107,14 @@ const choice: Check = {
   aliases: ['multiple_choice'],
   family: 'reference',
   summary:
-    'Whether the content chooses the expected answer of several: the last `answer: X` or `answer is X` (in twelve languages), or else the choice that it begins with, or else the only one that it names.',
+    'Whether the content chooses the expected answer: the last `answer: X` or `answer is X` (in twelve languages), else the choice at its beginning, else the only one that it names.',
   range: '0 or 1',
   params: {
     expected: { schema: { type: 'string', minLength: 1 }, required: true, description: 'The right choice.' },
     choices: {
       schema: { ...textsParam, uniqueItems: true },
       default: ['A', 'B', 'C', 'D', 'E'],
-      description:
-        'All of them, as they are written in answers, in any case; also in brackets, bold or quotes.',
+      description: 'All choices, as answers write them, in any case; also in brackets, bold or quotes.',
     },
   },
   example: {
@@ -190,19 +189,19 @@ const numberMatch: Check = {
   aliases: ['numeric_match'],
   family: 'reference',
   summary:
-    'Whether the last number of the content is the expected one, or as near to it as a tolerance allows. Numbers are decimals; `1,234.5` and `1.2345e3` are one.',
+    'Whether the last number of the content is the expected one, or within a tolerance of it. Numbers are decimals; `1,234.5` equals `1.2345e3`.',
   range: '0 or 1',
   params: {
-    expected: { schema: { type: 'number' }, required: true, description: 'The wanted number.' },
+    expected: { schema: { type: 'number' }, required: true, description: 'The expected number.' },
     tolerance: {
       schema: size,
       default: 0,
-      description: 'How far the number may be from the wanted one; the end is included.',
+      description: 'How far the number may be from the expected one, inclusive.',
     },
     relative: {
       schema: size,
       default: 0,
-      description: 'The same as a share of the wanted number, such as 0.01; the larger of both counts.',
+      description: 'The same as a share of the expected number, such as 0.01; the larger of both counts.',
     },
   },
   example: {

@@ -11,7 +11,7 @@ export const expectedParam: ParamSpec = {
   },
   aliases: ['references'],
   required: true,
-  description: 'The wanted text, or several of which the one that fits best counts.',
+  description: 'The expected text, or several, of which the best match counts.',
 };
 
 export function expectedOf({ expected }: Params): readonly [string, ...string[]] {

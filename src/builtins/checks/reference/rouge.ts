@@ -14,7 +14,7 @@ export const rouge: Check = {
   aliases: ['rouge-n'],
   family: 'reference',
   summary:
-    'How much of an expected text the content has, and the other way round: ROUGE, over runs of words or the longest common subsequence, without stemming.',
+    'The overlap of the content and an expected text: ROUGE, over runs of words or the longest common subsequence, without stemming.',
   range: '0..1',
   params: {
     expected: expectedParam,

@@ -6,7 +6,7 @@ export const sentenceCount: Check = {
   type: 'sentence_count',
   aliases: ['max_sentences'],
   family: 'text',
-  summary: 'Whether the content has no more sentences than that.',
+  summary: 'Whether the content has at most this number of sentences.',
   range: '0 or 1',
   params: {
     max: {

@@ -13,15 +13,15 @@ import { countCharacters, quoteAll, scorePresent, textsOf, textsParam } from './
 const expected: ParamSpec = {
   schema: { type: ['string', 'number', 'boolean'] },
   required: true,
-  description: 'The wanted text; a number or a boolean stands for its JSON text.',
+  description: 'The expected text; a number or a boolean stands for its JSON text.',
 };
 
 const comparisonParams: Readonly<Record<string, ParamSpec>> = {
-  ignore_case: { schema: { type: 'boolean' }, default: false, description: 'Whether case is passed over.' },
+  ignore_case: { schema: { type: 'boolean' }, default: false, description: 'Whether to ignore case.' },
   trim: {
     schema: { type: 'boolean' },
     default: false,
-    description: 'Whether white space at both ends is passed over.',
+    description: 'Whether to ignore white space at both ends.',
   },
 };
 
@@ -135,7 +135,7 @@ const maxLength: Check = {
     max: charactersParam('max'),
     max_tokens: {
       schema: { type: 'integer', minimum: 1 },
-      description: 'Tokens, at four characters to a token.',
+      description: 'The number of tokens, at four characters per token.',
     },
   },
   anyOf: [['max', 'max_tokens']],
@@ -160,7 +160,7 @@ function charactersParam(name: 'min' | 'max'): ParamSpec {
     schema: { type: 'integer', minimum: 1 },
     aliases: [`${name}_characters`, `${name}_chars`],
     ...(name === 'min' && { required: true as const }),
-    description: 'Characters, which are Unicode code points.',
+    description: 'The number of characters (Unicode code points).',
   };
 }
 
@@ -168,7 +168,7 @@ const scopeParam: ParamSpec = {
   schema: { enum: ['conversation', 'content'] },
   default: 'conversation',
   description:
-    'Whether every answer of the model in `context.messages` is judged beside the content, or the content alone.',
+    'Whether the check also judges every answer of the model in `context.messages`, or only the content.',
 };
 
 function judgedTexts({ content, context }: EvalRequest, params: Params): readonly string[] {
@@ -182,7 +182,7 @@ function judgedTexts({ content, context }: EvalRequest, params: Params): readonl
 const contentExcludes: Check = createExclusionCheck({
   type: 'content_excludes',
   aliases: ['content_not_includes'],
-  summary: 'Whether none of the patterns stands in any of the model’s answers, in any case.',
+  summary: 'Whether no answer of the model contains any of the patterns, in any case.',
   mode: 'substring',
   example: { params: { patterns: ['refund'] }, content: 'We refunded you.', score: 0 },
 });
@@ -208,13 +208,13 @@ function createExclusionCheck({
         schema: textsParam,
         aliases: ['words'],
         required: true,
-        description: 'Texts that must not be there.',
+        description: 'Texts that must not appear.',
       },
       match_mode: {
         schema: { enum: ['substring', 'word_boundary'] },
         default: mode,
         description:
-          'Whether a pattern counts anywhere, or only where no letter, digit or `_` goes on at its ends; in scripts without spaces, where a dictionary ends a word.',
+          'Whether a pattern counts anywhere, or only as a whole word: without a letter, digit or `_` beside it, or in scripts without spaces, by a dictionary.',
       },
       scope: scopeParam,
     },
@@ -236,7 +236,7 @@ const contains: Check = {
   type: 'contains',
   aliases: ['content_includes'],
   family: 'text',
-  summary: 'How many of the patterns stand in the content, in any case.',
+  summary: 'The share of the patterns that the content contains, in any case.',
   range: 'ratio',
   params: { patterns: { schema: textsParam, required: true, description: 'Texts to look for.' } },
   example: {
@@ -251,7 +251,7 @@ const containsAny: Check = {
   type: 'contains_any',
   aliases: ['content_includes_any'],
   family: 'text',
-  summary: 'Whether one of the patterns stands in one of the model’s answers, in any case.',
+  summary: 'Whether an answer of the model contains one of the patterns, in any case.',
   range: '0 or 1',
   params: {
     patterns: { schema: textsParam, required: true, description: 'Texts to look for.' },
@@ -273,7 +273,7 @@ const fieldPresence: Check = {
   type: 'field_presence',
   aliases: ['required_fields'],
   family: 'text',
-  summary: 'How many of the field names stand in the content, in any case and anywhere.',
+  summary: 'The share of the field names that the content contains, in any case and anywhere.',
   range: 'ratio',
   params: { fields: { schema: textsParam, required: true, description: 'Names to look for.' } },
   example: {
@@ -289,7 +289,7 @@ const cosineSimilarity: Check = {
   aliases: [],
   family: 'text',
   summary:
-    'The cosine between the embedding in `context.metadata.embedding` and the reference; 0 where it is negative.',
+    'The cosine between the embedding in `context.metadata.embedding` and the reference; 0 if it is negative.',
   range: '0..1',
   params: {
     reference: {
@@ -299,7 +299,7 @@ const cosineSimilarity: Check = {
     },
     min_similarity: {
       schema: { type: 'number', minimum: -1, maximum: 1 },
-      description: 'Told in the detail; what passes is up to the threshold.',
+      description: 'Only shown in the detail; the threshold decides what passes.',
     },
   },
   example: { params: { reference: [1, 0] }, context: { metadata: { embedding: [3, 4] } }, score: 0.6 },
@@ -334,7 +334,7 @@ const refusal: Check = {
   aliases: ['is_refusal'],
   family: 'text',
   summary:
-    'Whether the content begins as English refusals do: “I can’t help with that”, “I’m sorry, but …”, “As an AI …”. By wording alone, so that a polite answer may count and an unusual refusal not; `llm_judge` reads what is meant.',
+    'Whether the content begins like an English refusal: “I can’t help with that”, “I’m sorry, but …”, “As an AI …”. Only the wording counts, so a polite answer can match and an unusual refusal not; `llm_judge` judges the meaning.',
   range: '0 or 1',
   params: {},
   example: { params: {}, content: 'I’m sorry, but I can’t help with that.', score: 1 },
@@ -369,18 +369,18 @@ const regex: Check = {
   type: 'regex',
   aliases: ['content_matches'],
   family: 'text',
-  summary: 'Whether the pattern is found in the content.',
+  summary: 'Whether the pattern matches in the content.',
   range: '0 or 1',
   params: {
     pattern: {
       schema: { type: 'string', minLength: 1 },
       required: true,
-      description: 'A regular expression of JavaScript’s; `(?i)`, `(?s)` and `(?m)` may lead it.',
+      description: 'A regular expression of JavaScript; it can begin with `(?i)`, `(?s)` or `(?m)`.',
     },
     expect_match: {
       schema: { type: 'boolean' },
       default: true,
-      description: 'false: the pattern must not be found.',
+      description: 'false: the pattern must not match.',
     },
   },
   example: { params: { pattern: '(?i)order #\\d{4}' }, content: 'Your Order #4711 is on its way.', score: 1 },

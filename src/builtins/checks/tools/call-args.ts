@@ -15,7 +15,7 @@ const expectedArgs: ParamSpec = {
   schema: someMembers,
   required: true,
   description:
-    'Arguments and their values, compared as JSON to the last digit; further arguments of the call do not matter.',
+    'Arguments and their values, compared as JSON with all digits; further arguments of the call do not matter.',
 };
 
 const refund = { name: 'refund', args: { order: 7, amount: 12.5 }, result: 'ok', error: '', index: 1 };

@@ -20,8 +20,8 @@ export const toolCallCount: Check = {
   range: '0 or 1',
   params: {
     tool: anyTool,
-    min: countParam('How many calls there must be.'),
-    max: countParam('How many calls there may be.'),
+    min: countParam('The minimum number of calls.'),
+    max: countParam('The maximum number of calls.'),
     scope: scopeParam,
   },
   anyOf: [['min', 'max']],
@@ -45,12 +45,12 @@ export const toolNoRepeat: Check = {
   type: 'tool_no_repeat',
   aliases: [],
   family: 'tools',
-  summary: 'Whether the turn called no tool more than `max_repeats` times in a row, with whatever arguments.',
+  summary: 'Whether the turn called no tool more than `max_repeats` times in a row, with any arguments.',
   range: '0 or 1',
   params: {
     tools: someTools,
     max_repeats: {
-      ...countParam('How many calls of one tool may follow each other.', 1),
+      ...countParam('How many calls of one tool may follow one another.', 1),
       default: 1,
     },
     scope: scopeParam,
@@ -97,10 +97,10 @@ export const toolEfficiency: Check = {
   aliases: [],
   family: 'tools',
   summary:
-    'How few calls the turn needed: 1 - calls / `max_calls`, or 1 without `max_calls`; 0 when a limit is exceeded.',
+    'How few calls the turn needed: 1 - calls / `max_calls`, or 1 without `max_calls`; 0 above a limit.',
   range: 'ratio',
   params: {
-    max_calls: countParam('How many calls there may be.'),
+    max_calls: countParam('The maximum number of calls.'),
     max_errors: countParam('How many of them may fail.'),
     max_error_rate: {
       schema: { type: 'number', minimum: 0, maximum: 1 },

@@ -9,13 +9,13 @@ export const toolCallSequence: Check = {
   type: 'tool_call_sequence',
   aliases: [],
   family: 'tools',
-  summary: 'How far the turn called the tools in this order, with whatever other calls between them.',
+  summary: 'How far the turn called the tools in this order, with any other calls between them.',
   range: 'ratio',
   params: {
     sequence: {
       schema: textsParam,
       required: true,
-      description: 'The tools in the order in which they are wanted.',
+      description: 'The tools in the expected order.',
     },
     scope: scopeParam,
   },
@@ -50,7 +50,7 @@ export const toolAntiPattern: Check = {
   type: 'tool_anti_pattern',
   aliases: [],
   family: 'tools',
-  summary: 'Whether the turn called no forbidden sequence of tools, with whatever other calls between them.',
+  summary: 'Whether the turn called no forbidden sequence of tools, with any other calls between them.',
   range: '0 or 1',
   params: {
     patterns: {

@@ -7,20 +7,20 @@ import { judgedCalls, scopeParam } from './judged-calls.ts';
 import { countParam, flagParam, toolNames } from './tool-params.ts';
 import { countCalls, formatCallCount, listCalled } from './wording.ts';
 
-const minCalls = { ...countParam('How often each of them must be called.'), default: 1 };
+const minCalls = { ...countParam('How many calls each of them needs.'), default: 1 };
 
 export const toolsCalled: Check = {
   type: 'tools_called',
   aliases: ['tool_called'],
   family: 'tools',
   summary:
-    'How many of the tools were called in the turn, and did not fail; 0 when one was called more than `max_calls` times.',
+    'The share of the tools that the turn called without an error; 0 if one has more than `max_calls` calls.',
   range: 'ratio',
   params: {
     tool_names: toolNames,
     min_calls: minCalls,
-    max_calls: countParam('How often each of them may be called.'),
-    ignore_validation: flagParam('Whether calls with the `error_type` `validation` count, too.'),
+    max_calls: countParam('How many calls each of them may have.'),
+    ignore_validation: flagParam('Whether calls with the `error_type` `validation` also count.'),
     require_args: flagParam('Whether calls without arguments do not count.'),
     scope: scopeParam,
   },
@@ -43,7 +43,7 @@ export const toolsCalledSession: Check = {
   type: 'tools_called_session',
   aliases: [],
   family: 'tools',
-  summary: 'How many of the tools were called in the whole conversation, with or without an error.',
+  summary: 'The share of the tools that the whole conversation called, with or without an error.',
   range: 'ratio',
   params: { tool_names: toolNames, min_calls: { ...minCalls, schema: { type: 'integer', minimum: 1 } } },
   example: {
@@ -59,7 +59,7 @@ export const toolsNotCalled: Check = {
   type: 'tools_not_called',
   aliases: [],
   family: 'tools',
-  summary: 'Whether none of the tools was called in the turn, not even in vain.',
+  summary: 'Whether the turn called none of the tools, not even with an error.',
   range: '0 or 1',
   params: { tool_names: toolNames, scope: scopeParam },
   example: {
@@ -74,7 +74,7 @@ export const toolsNotCalledSession: Check = {
   type: 'tools_not_called_session',
   aliases: [],
   family: 'tools',
-  summary: 'Whether none of the tools was called in the whole conversation.',
+  summary: 'Whether the whole conversation called none of the tools.',
   range: '0 or 1',
   params: { tool_names: toolNames },
   example: { params: { tool_names: ['refund'] }, context: { tool_calls: [] }, score: 1 },

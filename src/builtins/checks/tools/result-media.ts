@@ -20,7 +20,7 @@ export const toolResultHasMedia: Check = {
   aliases: [],
   family: 'tools',
   summary:
-    'Whether a result in the turn has media of the type: among the parts that its JSON text lists, alone or as `parts` or `content`, or its message has as `parts`.',
+    'Whether a result in the turn has media of the type. The check looks at the parts in its JSON text (alone, or as `parts` or `content`) and at the `parts` of its message.',
   range: '0 or 1',
   params: {
     tool: anyTool,

@@ -19,14 +19,14 @@ import { formatCallCount, listCalled } from './wording.ts';
 const conditionParams = {
   args_match: {
     schema: { type: 'object', additionalProperties: { type: 'string', minLength: 1 } },
-    description: 'Arguments, each with a pattern for its text, or for the JSON text of what is no text.',
+    description: 'Arguments, each with a pattern for its text, or for the JSON text of any other value.',
   },
-  result_includes: { schema: textsParam, description: 'Texts that must stand in the result, in any case.' },
+  result_includes: { schema: textsParam, description: 'Texts that the result must contain, in any case.' },
   result_matches: {
     schema: { type: 'string', minLength: 1 },
-    description: 'A pattern that must be found in the result.',
+    description: 'A pattern that must match in the result.',
   },
-  no_error: flagParam('Whether the call must not have failed.'),
+  no_error: flagParam('Whether the call must be without an error.'),
 } as const satisfies Readonly<Record<string, ParamSpec>>;
 
 type CallCheck = { readonly failures: readonly string[] } | { readonly timedOut: string };
@@ -99,7 +99,7 @@ const toolCallChain: Check = {
   type: 'tool_call_chain',
   aliases: [],
   family: 'tools',
-  summary: 'How far the turn called the tools of the steps in this order, each with what its step asks for.',
+  summary: 'How far the turn called the tools of the steps in this order, each as its step requires.',
   range: 'ratio',
   params: {
     steps: {
@@ -121,7 +121,7 @@ const toolCallChain: Check = {
       aliases: ['chain'],
       required: true,
       description:
-        'Steps: `{tool, args_match, result_includes, result_matches, no_error}`, or the name of the tool alone. The first call of the tool after the step before is the one that counts.',
+        'Steps: `{tool, args_match, result_includes, result_matches, no_error}`, or only the name of the tool. The first call of the tool after the previous step counts.',
     },
     scope: scopeParam,
   },
@@ -184,14 +184,14 @@ const toolCallsWithArgs: Check = {
   aliases: [],
   family: 'tools',
   summary:
-    'Whether every call of the tool in the turn is as wanted; 0 when the tool that is named was not called.',
+    'Whether every call of the tool in the turn meets the conditions; 0 if a call of the given tool is missing.',
   range: '0 or 1',
   params: {
     tool_name: anyToolName,
     expected_args: {
       schema: { type: 'object', minProperties: 1 },
       description:
-        'Arguments and their values, compared as JSON to the last digit; null stands for any value, and further arguments do not matter.',
+        'Arguments and their values, compared as JSON with all digits; null stands for any value, and further arguments do not matter.',
     },
     ...conditionParams,
     scope: scopeParam,
@@ -257,7 +257,7 @@ const toolResultIncludes: Check = {
   type: 'tool_result_includes',
   aliases: [],
   family: 'tools',
-  summary: 'Whether the results of enough calls in the turn hold all of the texts.',
+  summary: 'Whether the results of enough calls in the turn contain all of the texts.',
   range: '0 or 1',
   params: { tool: anyTool, patterns: resultPatterns, occurrence, scope: scopeParam },
   example: {
@@ -272,7 +272,7 @@ const toolResultMatches: Check = {
   type: 'tool_result_matches',
   aliases: [],
   family: 'tools',
-  summary: 'Whether the pattern is found in the results of enough calls in the turn.',
+  summary: 'Whether the pattern matches in the results of enough calls in the turn.',
   range: '0 or 1',
   params: {
     tool: anyTool,
@@ -322,7 +322,7 @@ const invariantFieldsPreserved: Check = {
   aliases: [],
   family: 'tools',
   summary:
-    'How many of the arguments, once given, were given in every later call of the tool, with whatever value; in the whole conversation.',
+    'The share of the arguments that, after their first use, are in every later call of the tool, with any value, in the whole conversation.',
   range: 'ratio',
   params: {
     tool,

@@ -38,7 +38,7 @@ export const toolNames: ParamSpec = {
 export const someTools: ParamSpec = {
   schema: textsParam,
   aliases: ['tool_names'],
-  description: 'The tools that matter. Default: every tool.',
+  description: 'The tools that count. Default: every tool.',
 };
 
 export function countParam(description: string, minimum = 0): ParamSpec {
@@ -52,7 +52,7 @@ export function flagParam(description: string): ParamSpec {
 export const resultPatterns: ParamSpec = {
   schema: textsParam,
   required: true,
-  description: 'Texts that must all stand in one result, in any case.',
+  description: 'Texts that one result must contain, all of them, in any case.',
 };
 
 export const occurrence: ParamSpec = {
