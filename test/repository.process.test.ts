@@ -18,6 +18,7 @@ const ignore = [
   '.git',
   'dist',
   'site',
+  'screenshots',
   '**/.signalbox',
   '**/__pycache__',
   '**/*.tgz',

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -7,8 +8,8 @@ import { launchBrowser } from '../browser.ts';
 import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from '../suites/report/html/runs.ts';
 import { writePage } from '../suites/report/html/write.ts';
 
-// Pictures of the html report, narrow and wide, light and dark: `screenshots.ts FOLDER [PAGE.html]`. Without a page,
-// sample runs are shown.
+// Pictures of the html report and of the site, narrow and wide, light and dark: `screenshots.ts [FOLDER] [PAGE.html]`.
+// With a page, of this report only. Without, of sample runs and of pages of the site.
 
 const sizes = [
   { name: 'phone', viewport: { width: 390, height: 844 } },
@@ -23,13 +24,34 @@ const samples = {
   empty: emptyRun(),
 };
 
-const [folder, page] = process.argv.slice(2);
-if (folder === undefined) throw new Error('usage: screenshots.ts FOLDER [PAGE.html]');
+const sitePages = ['index', 'guides/write-hooks', 'reference/gateway'];
+
+const [folder = 'screenshots', page] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const browser = await launchBrowser();
 for (const file of page === undefined ? await writeSamples() : [resolve(page)])
   await takePictures(browser, file, folder);
+if (page === undefined) await takeSite(browser, folder);
 await browser.close();
+
+/** The first screen of pages of the site. */
+async function takeSite(started: Browser, into: string): Promise<void> {
+  const site = mkdtempSync(join(tmpdir(), 'site-'));
+  const root = join(import.meta.dirname, '../..');
+  const eleventy = join(root, 'node_modules/@11ty/eleventy/cmd.cjs');
+  const options = ['--config=build/site/eleventy.config.ts', '--quiet', `--output=${site}`];
+  execFileSync(process.execPath, [eleventy, ...options], { cwd: root, stdio: 'inherit' });
+  for (const { name, viewport } of sizes) {
+    for (const colorScheme of themes) {
+      const tab = await started.newPage({ viewport, colorScheme });
+      for (const file of sitePages) {
+        await tab.goto(pathToFileURL(join(site, `${file}.html`)).href);
+        await tab.screenshot({ path: join(into, `site-${basename(file)}-${name}-${colorScheme}.png`) });
+      }
+      await tab.close();
+    }
+  }
+}
 
 async function writeSamples(): Promise<string[]> {
   const made = mkdtempSync(join(tmpdir(), 'pages-'));
