@@ -194,7 +194,7 @@ describe('a batch', () => {
 });
 
 describe('a suite over batches', () => {
-  test('asks the cases of a failed batch again one by one, so that only the guilty one is lost', async () => {
+  test('repeats the cases of a failed batch one by one, so that only the guilty one is lost', async () => {
     const { scores, asked, results } = await judge({
       ...{ how: 'dies', on: 'oneshot', guilty: 1, concurrency: 1 },
       options: { retries: 1 },
@@ -210,7 +210,7 @@ describe('a suite over batches', () => {
     expect(asked.map(Number).reduce((sum, size) => sum + size)).toBe(12);
   });
 
-  test('takes the cases that are selected, whatever batches they make', async () => {
+  test('runs the selected cases, whatever batches they form', async () => {
     const { scores } = await judge({
       ...{ how: 'ok', on: 'oneshot', cases: 40, batch: 3 },
       options: { select: { filter: 'case.score == 0.5' } },
@@ -218,14 +218,14 @@ describe('a suite over batches', () => {
     expect(scores).toEqual(Array(10).fill(0.5));
   });
 
-  test('sends no more than a batch at once where a thousand wait', async () => {
+  test('sends no more than a batch at once while a thousand wait', async () => {
     const { report, asked } = await judge({ how: 'ok', on: 'server', cases: 1000, batch: 64 });
     expect(report).toMatchObject({ cases: 1000, evals: { grade: { scored: 1000 } } });
     expect(Math.max(...asked.map(Number))).toBe(64);
     expect(asked.length).toBeLessThan(40);
   });
 
-  test('cuts off one case at its own time limit with the batch that holds it', async () => {
+  test('ends one case at its time limit with the batch that contains it', async () => {
     const { errors } = await judge({
       ...{ how: 'hangs', on: 'server', guilty: 5, concurrency: 1 },
       options: { timeoutMs: 6000 },
@@ -233,7 +233,7 @@ describe('a suite over batches', () => {
     expect(errors).toEqual([...Array(4).fill(undefined), 'STEP_TIMEOUT', 'STEP_TIMEOUT']);
   });
 
-  test('tells the time of the request apart from the wait for its slot', async () => {
+  test('reports the time of the request separately from the wait for its slot', async () => {
     const { results } = await judge({ how: 'slow', on: 'oneshot', concurrency: 1, cases: 8, batch: 4 });
     const [first, second] = [results[0], results[7]];
     expect(Math.min(...results.map(({ duration_ms }) => duration_ms))).toBeGreaterThanOrEqual(190);
@@ -262,7 +262,7 @@ describe('a suite over batches', () => {
     });
   });
 
-  test('is recorded case by case, and replayed whatever the batches were', async () => {
+  test('is recorded case by case, and replayed with any batches', async () => {
     const { folder, suite, runtime } = await prepare({ how: 'ok', on: 'server', concurrency: 1 });
     await runtime.close();
     const { openRuntime } = await import('../../src/index.ts');
@@ -281,7 +281,7 @@ describe('a suite over batches', () => {
     expect(replayed.status).toBe(live.status);
   });
 
-  test('ends at once when it is given up, and leaves nobody behind', async () => {
+  test('ends at once when it is aborted, and leaves nothing behind', async () => {
     const stop = new AbortController();
     const { runtime, suite, folder } = await prepare({ how: 'hangs', on: 'oneshot', guilty: 0 });
     const running = runtime.evals.run(suite, { signal: stop.signal });

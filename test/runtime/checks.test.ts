@@ -54,7 +54,7 @@ test('the text, JSON, tool-call, budget and judge families are complete, aliases
   expect(checkTypes()).toHaveLength(new Set(checkTypes()).size);
 });
 
-test('a check needs no declaration, and is told and counted as any eval', async () => {
+test('a check needs no declaration, and is reported and counted like any eval', async () => {
   const { runtime, events } = await open('');
   const document = await runtime.evals.call('contains', {
     content: 'Your order is on its way.',
@@ -67,13 +67,13 @@ test('a check needs no declaration, and is told and counted as any eval', async 
   ]);
 });
 
-test('an entry that is named like a check stands in its place [PK-10-02]', async () => {
+test('an entry with the name of a check replaces it [PK-10-02]', async () => {
   const { runtime } = await open(`evals: {contains: {command: $bin/prints.sh, args: ['{"score": 0.25}']}}\n`);
   const input = { content: 'text', params: { whatever: true } };
   expect(await runtime.evals.call('contains', input)).toMatchObject({ score: 0.25 });
 });
 
-test('a judge asks the only model that is declared; with several one has to be named', async () => {
+test('a judge uses the only declared model; with several one must be named', async () => {
   const mock = (id: string) =>
     `{id: ${id}, type: mock, model: m, additional_config: {responses: [{text: '{"score": 0.75, "reasoning": "kind"}'}]}}`;
   const input = { content: 'Gladly!', params: { criteria: 'Is it kind?' } };
@@ -109,7 +109,7 @@ test.each([
     hint: expect.any(String),
   },
 ])(
-  'a direct call with params that the check does not take is refused before it is asked: $title',
+  'a direct call with params that the check does not have is refused before it runs: $title',
   async ({ params, message, hint }) => {
     const { runtime, events } = await open('');
     const calling = runtime.evals.call('contains', { content: 'a', params });
@@ -118,7 +118,7 @@ test.each([
   },
 );
 
-test('params that a check does not take are problems of the file, in suites and pipelines [PK-10-03 PK-10-08]', async () => {
+test('params that a check does not have are problems of the file, in suites and pipelines [PK-10-03 PK-10-08]', async () => {
   const head = 'apiVersion: signalbox/v1\nkind: ';
   const config = write('', {
     'a.suite.yaml': `${head}EvalSuite

@@ -87,7 +87,7 @@ const abortable: { title: string; cites: string; processes: number; call: Call; 
     },
   ]);
 
-test.each(abortable)('aborting gives up $title at once, and ends its processes', async (row) => {
+test.each(abortable)('aborting ends $title at once, with its processes', async (row) => {
   const { runtime, events } = await open(spec, {}, { 'demo.suite.yaml': suite });
   const controller = new AbortController();
   const answer = row.call(runtime, controller.signal);
@@ -99,14 +99,14 @@ test.each(abortable)('aborting gives up $title at once, and ends its processes',
   await until(() => ![...children, ...started].some(isRunning), 'end of the processes');
 });
 
-test.each(abortable)('with a signal that is aborted already, $title starts no process', async (row) => {
+test.each(abortable)('with an already aborted signal, $title starts no process', async (row) => {
   const { runtime, events } = await open(spec, {}, { 'demo.suite.yaml': suite });
   expect(await row.call(runtime, AbortSignal.abort())).toEqual(row.document);
   await runtime.close();
   expect(allOf(events, 'process.started')).toEqual([]);
 });
 
-test('an abort loses the one call of a server, and the server lives on [DS-LIB-02]', async () => {
+test('an abort ends only one call of a server, and the server survives [DS-LIB-02]', async () => {
   const { runtime, events } = await open(`
 tools: {slow: {exec: {command: $bin/server, args: [slow], runtime: server}}}
 `);
@@ -138,14 +138,14 @@ test.each(closedCalls)('after close() $title is RUNTIME_CLOSED [DS-LIB-04]', asy
   expect(events).toEqual([]);
 });
 
-test('a call that comes while close() still waits is RUNTIME_CLOSED too [DS-LIB-04]', async () => {
+test('a call that arrives while close() still waits is RUNTIME_CLOSED too [DS-LIB-04]', async () => {
   const { runtime } = await open(spec);
   const closing = runtime.close();
   expect((await faultOf(runtime.tools.call('echo'))).code).toBe('RUNTIME_CLOSED');
   await closing;
 });
 
-test('close() may be called again, and is the same close', async () => {
+test('close() may be repeated, and is the same close', async () => {
   const { runtime } = await open(spec);
   await runtime.tools.call('echo');
   expect(runtime.close()).toBe(runtime.close());
@@ -166,7 +166,7 @@ test.each([
   await until(() => !allOf(events, 'process.started').some(({ pid }) => isRunning(pid)), 'end of it');
 });
 
-test('close() waits for what observers are still owed', async () => {
+test('close() waits for the queued events of observers', async () => {
   const { runtime, folder } = await open(`
 hooks: {told: {command: $bin/record-slow, env: [RECORD_FILE=record, SLOW_MS=200], hook: session}}
 `);
@@ -195,7 +195,7 @@ hooks: {told: {command: $bin/hang-with-child.sh, hook: session, timeout_ms: 300,
   expect(allOf(events, 'call.finished')).toMatchObject([{ name: 'told', status: 'untold' }]);
 });
 
-test('aborting the signal of the runtime drops what observers are owed', async () => {
+test('aborting the signal of the runtime drops the queued events of observers', async () => {
   const controller = new AbortController();
   const { runtime, events } = await open(
     'hooks: {told: {command: $bin/hang.sh, hook: session, timeout_ms: 60000, grace_ms: 150}}\n',
@@ -209,7 +209,7 @@ test('aborting the signal of the runtime drops what observers are owed', async (
   expect(allOf(events, 'call.finished')).toMatchObject([{ status: 'untold', error: { code: 'ABORTED' } }]);
 });
 
-test('with `concurrency: 1` an observer and a shadow that hang hold up nobody', async () => {
+test('with `concurrency: 1` a hanging observer and a hanging shadow delay nothing', async () => {
   const controller = new AbortController();
   const { runtime, events } = await open(
     `

@@ -46,7 +46,7 @@ async function openAll() {
   };
 }
 
-test('a reply that is nested too deeply is malformed, wherever it is and however deep', async () => {
+test('a too deeply nested reply is malformed, wherever and however deep', async () => {
   const codes = await openAll();
   await fc.assert(
     fc.asyncProperty(
@@ -63,7 +63,7 @@ test('a reply that is nested too deeply is malformed, wherever it is and however
   );
 });
 
-test('a deep one that can be followed passes', async () => {
+test('a deep but readable one passes', async () => {
   const codes = await openAll();
   const reply = `{"allow":true,"score":1,"metadata":${nest(900, false)},"result":${nest(900, true)},"data":${nest(900, false)}}`;
   expect(await codes(reply)).toEqual([undefined, undefined, undefined, undefined]);

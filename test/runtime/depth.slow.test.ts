@@ -123,24 +123,27 @@ const depths = [
   ...Array.from({ length: 3 }, () => Math.floor(10 ** (3 + 3 * Math.random()))),
 ];
 
-test.each(depths)('a value that is %d levels deep ends at every door in a value or a code', async (depth) => {
-  const desk = await openDesk(spec);
-  const doors = await doorsOf(desk.runtime, desk.folder);
-  for (const isList of [true, false]) {
-    const value = nest(depth, isList);
-    const text = isList
-      ? `${'['.repeat(depth)}1${']'.repeat(depth)}`
-      : `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-    for (const [door, open] of Object.entries(doors)) {
-      const code = await codeOf(() => open(value, text));
-      expect([door, depth, code]).not.toEqual([door, depth, 'INTERNAL']);
+test.each(depths)(
+  'a value that is %d levels deep gives a value or a code at every entry point',
+  async (depth) => {
+    const desk = await openDesk(spec);
+    const doors = await doorsOf(desk.runtime, desk.folder);
+    for (const isList of [true, false]) {
+      const value = nest(depth, isList);
+      const text = isList
+        ? `${'['.repeat(depth)}1${']'.repeat(depth)}`
+        : `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+      for (const [door, open] of Object.entries(doors)) {
+        const code = await codeOf(() => open(value, text));
+        expect([door, depth, code]).not.toEqual([door, depth, 'INTERNAL']);
+      }
     }
-  }
-  // Nothing that could not be followed has reached a tool.
-  expect(desk.lines('calls')).toEqual([]);
-});
+    // Nothing that could not be followed has reached a tool.
+    expect(desk.lines('calls')).toEqual([]);
+  },
+);
 
-test('up to 990 levels everything goes through', async () => {
+test('up to 990 levels everything works', async () => {
   const desk = await openDesk(spec);
   const { tools, hooks, pending } = desk.runtime;
   const value = nest(990, true);
@@ -159,7 +162,7 @@ test('up to 990 levels everything goes through', async () => {
 const nothings: readonly unknown[] = [undefined, null, 7, 'x', [], {}];
 
 test.each(nothings.map((given) => ({ given })))(
-  '$given for an event, an input or a name is told with a code',
+  '$given for an event, an input or a name is reported with a code',
   async ({ given }) => {
     const { runtime } = await openDesk(spec);
     const any = given as never;
@@ -169,7 +172,7 @@ test.each(nothings.map((given) => ({ given })))(
   },
 );
 
-test('depth is counted in values and in texts alike, strings aside', () => {
+test('depth is counted alike in values and in texts, except in strings', () => {
   for (const [depth, isDeep] of [
     [999, false],
     [1_000, false],

@@ -136,7 +136,7 @@ test('an approved tool that asks again is pending', async () => {
   expect(pauses).toHaveLength(1);
 });
 
-test('nobody is asked about a tool that does not ask', async () => {
+test('nobody is asked about a tool that needs no approval', async () => {
   const pauses: PendingCallNotice[] = [];
   const options = { approve: approving(pauses) };
   const bench = openBench();
@@ -148,7 +148,7 @@ test('nobody is asked about a tool that does not ask', async () => {
   expect(pauses).toEqual([]);
 });
 
-test('a call that waits is a run of its own in the store, whole, and told of once it is there', async () => {
+test('a waiting call is a complete run in the store, and is reported once it is stored', async () => {
   const { store, told, call } = openAlone();
   const args = '{ "amount":12345678901234567890 }';
   const document = await call(refund(openBench(), asking.oneshot), args, { callId: 'call_1' });
@@ -188,7 +188,7 @@ test('a call that waits is a run of its own in the store, whole, and told of onc
   ]);
 });
 
-test('a person is asked of each question of one call, and once of each', async () => {
+test('a person answers each question of one call, and each only once', async () => {
   const bench = openBench();
   const ask = (name: string) =>
     bench.links.filter({
@@ -205,7 +205,7 @@ test('a person is asked of each question of one call, and once of each', async (
   expect(bench.started()).toEqual(['one', 'one', 'two', 'one', 'two', 'refund']);
 });
 
-test('the approval that the config requires is asked for before the tool runs', async () => {
+test('a required approval of the config is requested before the tool runs', async () => {
   const bench = openBench();
   const approval = compileApproval('refund', { message: 'Refund $' + '{args.amount}?' });
   const tool = refund(bench, giving('oneshot', '1'), { approval });
@@ -234,7 +234,7 @@ test.each(broken)('where the store $title, a call that would wait has failed', a
   expect(told).toEqual([]);
 });
 
-test('a call that needs nobody needs no store', async () => {
+test('a call without a question needs no store', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'store-'));
   const { call } = openAlone(lazyStore({ type: 'sqlite', file: folder }));
   expect(await call(refund(openBench(), giving('oneshot', '1')), '{}')).toEqual({ status: 'ok', result: 1 });

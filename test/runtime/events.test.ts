@@ -10,7 +10,7 @@ async function quiet(events: readonly RuntimeEvent[], processes: number): Promis
   await until(() => allOf(events, 'process.ended').length === processes, `end of ${processes} processes`);
 }
 
-test('a tool call between two hooks tells its whole story', async () => {
+test('a tool call between two hooks emits all its events', async () => {
   const { runtime, events } = await open(`
 tools: {echo: {exec: {command: $bin/echo-args}}}
 hooks:
@@ -90,7 +90,7 @@ function order({ type }: Readonly<Record<string, unknown>>): number {
   return ['process.started', 'stderr', 'process.ended', 'decision'].indexOf(String(type));
 }
 
-test('an eval tells its story, and so does the hook that hears of its score', async () => {
+test('an eval emits its events, and so does its hook', async () => {
   const { runtime, events, folder } = await open(`
 evals: {score: {command: $bin/eval-score}}
 hooks: {told: {command: $bin/record-event, env: [RECORD_FILE=record], hook: eval}}
@@ -163,7 +163,7 @@ hooks: {told: {command: $bin/record-event, env: [RECORD_FILE=record], hook: eval
   ]);
 });
 
-test('a shadow is asked and recorded, and decides nothing', async () => {
+test('a shadow runs and is recorded, and decides nothing', async () => {
   const { runtime, events } = await open(`
 tools: {echo: {exec: {command: $bin/echo-args}}}
 hooks:
@@ -192,7 +192,7 @@ hooks:
   ]);
 });
 
-test('a server that dies is started again, and both are told', async () => {
+test('a server that dies is restarted, and both are reported', async () => {
   const { runtime, events } = await open(`
 tools: {calc: {exec: {command: $bin/server, args: [dies-on-demand], runtime: server}}}
 `);
@@ -221,7 +221,7 @@ tools: {calc: {exec: {command: $bin/server, args: [dies-on-demand], runtime: ser
   ]);
 });
 
-test('events that an observer could not be told before the end are said to be dropped', async () => {
+test('events that an observer could not receive before the end are reported as dropped', async () => {
   const { runtime, events } = await open(`
 hooks: {told: {command: $bin/hang.sh, hook: session, timeout_ms: 400, grace_ms: 100}}
 `);
@@ -247,7 +247,7 @@ hooks: {told: {command: $bin/hang.sh, hook: session, timeout_ms: 400, grace_ms: 
   });
 });
 
-test('what a config warns of, and what the environment lacks, is told when the runtime opens', async () => {
+test('warnings of a config, and missing variables, are reported when the runtime opens', async () => {
   const { runtime, events } = await open(`
 tools:
   bare: {description: nothing}
@@ -269,7 +269,7 @@ tools:
   ]);
 });
 
-test('a listener that throws disturbs nobody', async () => {
+test('a listener that throws does no harm', async () => {
   const warnings: string[] = [];
   const others = process.rawListeners('warning');
   process.removeAllListeners('warning');

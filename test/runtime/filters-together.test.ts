@@ -15,20 +15,20 @@ function filters(marks: readonly [string, string, string]): string {
 
 const marksIn = (folder: string) => readFileSync(join(folder, 'marks'), 'utf8').trim().split('\n');
 
-test('a chain of filters that are asked together takes as long as the slowest', async () => {
+test('a chain of concurrent filters takes as long as the slowest', async () => {
   // The first ends last, and none ends before all have begun: asked in turn, they would wait for ever.
   const { runtime, folder } = await open(`concurrency: 4\n${filters(['-b', '-c', '+a'])}`);
   expect(await runtime.tools.call('echo', { a: 1 })).toEqual({ status: 'ok', result: { a: 1 } });
   expect(marksIn(folder).filter((mark) => mark.startsWith('-'))).toEqual(['-c', '-b', '-a']);
 });
 
-test('limits on processes hold for filters that are asked together', async () => {
+test('limits on processes apply to concurrent filters', async () => {
   const { runtime, folder } = await open(`concurrency: 1\n${filters(['', '', ''])}`);
   expect(await runtime.tools.call('echo', { a: 1 })).toEqual({ status: 'ok', result: { a: 1 } });
   expect(marksIn(folder)).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']);
 });
 
-test('firing an event asks them together, too, and the first in the file decides', async () => {
+test('firing an event runs them concurrently, too, and the first in the file decides', async () => {
   const { runtime } = await open(
     `concurrency: 4\n${filters(['-b', '+a', '+a']).replace('-b","{\\"allow\\": true}', '-b","{\\"allow\\": false, \\"reason\\": \\"no\\"}')}`,
   );

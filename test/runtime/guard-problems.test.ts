@@ -7,7 +7,7 @@ import { validateFile } from '../../src/runtime/validate-file.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-test('every guard of the package has its settings read by `validate`', () => {
+test('`validate` reads the settings of every guard of the package', () => {
   const programs = Object.keys(manifest.bin).filter((name) => name !== 'signalbox');
   expect(Object.keys(guards).toSorted()).toEqual(programs.toSorted());
 });

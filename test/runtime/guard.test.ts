@@ -117,7 +117,7 @@ test.each(ways)('a filter blocks an answer that is $way', async ({ say, guard })
   });
 });
 
-test.each(ways)('a filter keeps a question from the model, $way', async ({ say, guard }) => {
+test.each(ways)('a filter hides a prompt from the model, $way', async ({ say, guard }) => {
   const runtime = await openFiltered('block');
   const parrot = modelThatSays(['Hello.']);
   const model = wrapLanguageModel({ model: parrot, middleware: runtime.guard(guard) });
@@ -139,7 +139,7 @@ test.each(ways)('a filter redacts both sides of an answer that is $way', async (
   expect(parrot.asked).toEqual([expect.stringContaining('Is [CREDIT_CARD] mine?')]);
 });
 
-test.each(ways)('a filter gives real values back in an answer that is $way', async ({ say, guard }) => {
+test.each(ways)('a filter restores real values in an answer that is $way', async ({ say, guard }) => {
   const runtime = await openFiltered('pseudonymise');
   const lead = 'I have looked into it, and as far as I can tell ';
   const parrot = modelThatSays([
@@ -176,7 +176,7 @@ test('a model of another generation of the AI SDK is refused when it is wrapped,
   );
 });
 
-test('a model of an older package that the AI SDK itself brings to v4 is guarded', async () => {
+test('a model of an older package that the AI SDK converts to v4 is guarded', async () => {
   await using runtime = await openFiltered('redact');
   const older = new MockLanguageModelV3({
     doGenerate: async () => ({

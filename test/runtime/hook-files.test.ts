@@ -16,7 +16,7 @@ function write(sessions: readonly string[]): (string | null | undefined)[] {
   return files;
 }
 
-test('what a session is called leads its transcript nowhere else', () => {
+test('any session name keeps its transcript in its folder', () => {
   const sessions = ['s-1', '..', '.', '../..', '/etc', '', 'a/../../b', 'nul\0', 'x'.repeat(5_000)];
   const files = write(sessions).map((file) => file ?? '');
   const homeOf = (file: string) => dirname(dirname(dirname(file)));

@@ -79,7 +79,7 @@ tools:
   expect(events.filter(({ type }) => type === 'process.started')).toMatchObject([{ name: 'warm' }]);
 });
 
-test('as many one-shot processes as `warm` says start when the runtime opens, and a call is served by one of them [DS-WARM-06@oneshot]', async () => {
+test('the number of one-shot processes in `warm` starts when the runtime opens, and one serves a call [DS-WARM-06@oneshot]', async () => {
   const { runtime, events } = await open(`
 tools:
   waits: {exec: {command: $bin/echo-args, warm: 2}}
@@ -94,7 +94,7 @@ tools:
   expect(before.map((event) => 'pid' in event && event.pid)).toContain(ended && 'pid' in ended && ended.pid);
 });
 
-test('spec.defaults holds where an entry says nothing, and the entry wins over it [DS-KEYS-06]', async () => {
+test('spec.defaults apply if an entry is silent, and the entry takes precedence [DS-KEYS-06]', async () => {
   const { runtime } = await open(`
 defaults: {timeout_ms: 200, max_output_bytes: 40}
 tools:

@@ -61,7 +61,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 /** Each sleeps for so long, of which timers may take a little away. */
 const least = 190;
 
-test('an eval takes as long as its process, however long it waited for its slot, which is told apart', async () => {
+test('an eval’s duration is that of its process, without the wait for its slot', async () => {
   const { report, epochs } = await measure('case: {content: hello}\n  evals: [{id: slow, type: slow_eval}]');
   const took = epochs.flatMap(({ results }) => results.map(({ duration_ms }) => duration_ms));
   const waited = epochs.flatMap(({ results }) => results.map(({ queue_ms = 0 }) => queue_ms));
@@ -80,7 +80,7 @@ test('several evals of one check are each measured from their own slot', async (
   expect(sum(took)).toBeLessThan(2 * report.duration_ms);
 });
 
-test('a subject takes as long as its process, in its record and for latency_budget alike', async () => {
+test('a subject’s duration is that of its process, in its record and for latency_budget', async () => {
   const { report, epochs } = await measure(
     'subject: {tool: slow_tool}\n  evals: [{id: quick, type: latency_budget, params: {max_ms: 100000}}]',
   );
@@ -91,7 +91,7 @@ test('a subject takes as long as its process, in its record and for latency_budg
   expect(Math.max(...epochs.map(({ subject }) => subject?.queue_ms ?? 0))).toBeGreaterThan(2 * least);
 });
 
-test('a guard takes as long as its hooks', async () => {
+test('a guard’s duration is that of its hooks', async () => {
   const { report, epochs } = await measure(
     'case: {content: hello}\n  evals: [{id: guard, guard: {hook: provider, request: {messages: []}}, expected: false}]',
   );
@@ -102,7 +102,7 @@ test('a guard takes as long as its hooks', async () => {
   expect(Math.max(...results.map(({ queue_ms = 0 }) => queue_ms))).toBeGreaterThan(2 * least);
 });
 
-test('hooks are told how long a tool took, without its wait for a slot', async () => {
+test('hooks receive a tool’s duration, without its wait for a slot', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'latency-'));
   const seen = join(folder, 'seen.jsonl');
   const keep = join(folder, 'keep.sh');

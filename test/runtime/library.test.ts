@@ -68,7 +68,7 @@ test('a runtime lists what its file declares [DS-LIB-01]', async () => {
   ]);
 });
 
-test('its calls give the documents as values [DS-LIB-01]', async () => {
+test('its calls return the documents as values [DS-LIB-01]', async () => {
   const { runtime } = await open(spec);
   const metadata = { id: Number(long) };
   expect(await runtime.tools.call('echo', { city: 'Oslo' })).toEqual({
@@ -148,7 +148,7 @@ const same = [
 type Runtime = Awaited<ReturnType<typeof openRuntime>>;
 
 test.concurrent.for(same)(
-  'the document of $title is that of the command line, byte for byte',
+  'the document of $title equals that of the command line, byte for byte',
   async ({ args, call }, { expect }) => {
     const file = write(spec);
     await using runtime = await openRuntime(file, { log: false });
@@ -160,7 +160,7 @@ test.concurrent.for(same)(
   },
 );
 
-test('the report of a suite is that of the command line, but for its id and its duration', async () => {
+test('the report of a suite equals that of the command line, except its id and its duration', async () => {
   const file = write(spec, { 'demo.suite.yaml': suite });
   await using runtime = await openRuntime(file, { log: false });
   const results: string[] = [];
@@ -225,7 +225,7 @@ test('long integers of a document are exact in its text, and approximate as valu
 
 const approval = { id: 'a-1', decision: 'approved', by: 'ada', reason: 'small sum' } as const;
 
-test('a pending call waits, or goes on with the word of `approve` [DS-LIB-01]', async () => {
+test('a pending call waits, or continues with the decision of `approve` [DS-LIB-01]', async () => {
   const { runtime } = await open(spec);
   expect(await runtime.tools.call('refund', { sum: 250 })).toEqual({
     status: 'pending',
@@ -312,7 +312,7 @@ test('a file with problems is CONFIG_INVALID, with all of them', async () => {
   });
 });
 
-test('a file that is not there is FILE_UNREADABLE', async () => {
+test('a missing file is FILE_UNREADABLE', async () => {
   const fault = await faultOf(openRuntime('nowhere.yaml', { log: false }));
   expect({ code: fault.code, message: fault.message }).toEqual({
     code: 'FILE_UNREADABLE',
@@ -336,7 +336,7 @@ test('a suite may be given as a URL, whatever its name', async () => {
   expect(await runtime.evals.run(url, { keep: false })).toMatchObject({ status: 'passed', cases: 1 });
 });
 
-test('`env` stands in for the environment of the host', async () => {
+test('`env` replaces the environment of the host', async () => {
   const printEnv = 'tools: {env: {exec: {command: $bin/print-env, env: [REGION]}}}\n';
   const { PATH = '' } = process.env;
   const { runtime } = await open(printEnv, { env: { PATH, REGION: 'north', OTHER: 'hidden' } });

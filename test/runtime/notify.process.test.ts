@@ -52,7 +52,7 @@ function toldIn(folder: string): Told[] {
     .map((line) => JSON.parse(line));
 }
 
-test('people are told that a call waits, what is asked and how to decide; then of the decision and the end [DS-NOTIFY-01]', async () => {
+test('people receive a waiting call, its question and how to decide; then the decision and the end [DS-NOTIFY-01]', async () => {
   const folder = desk(`[{command: ./told.sh, on: ${all}}]`);
   const runtime = await openIn(folder);
   const { run_id } = await runtime.run(join(folder, 'pay.yaml'), {}, { labels: { order: 'A-17' } });
@@ -84,7 +84,7 @@ test('people are told that a call waits, what is asked and how to decide; then o
   expect(readFileSync(join(folder, 'told.jsonl'), 'utf8')).not.toContain('hunter2hunter2');
 });
 
-test('only what an entry asks for is told, and nothing of a config that asks for nothing [DS-NOTIFY-01]', async () => {
+test('only the configured notifications are sent, and none without a config [DS-NOTIFY-01]', async () => {
   const folder = desk('[{command: ./told.sh, on: [failed]}]');
   const runtime = await openIn(folder);
   await runtime.run(join(folder, 'echo.yaml'));
@@ -98,7 +98,7 @@ test('only what an entry asks for is told, and nothing of a config that asks for
   expect(toldIn(folder)).toHaveLength(1);
 });
 
-test('a target that fails is told again [DS-NOTIFY-02]', async () => {
+test('a failed notification is repeated [DS-NOTIFY-02]', async () => {
   const script = '#!/bin/sh\n[ -e tried ] || { touch tried; exit 1; }\ncat >> told.jsonl\n';
   const folder = desk('[{command: ./told.sh, on: [completed]}]', { 'told.sh': script });
   const runtime = await openIn(folder);
@@ -107,7 +107,7 @@ test('a target that fails is told again [DS-NOTIFY-02]', async () => {
   expect(toldIn(folder)).toMatchObject([{ event: 'completed', attempt: 2 }]);
 });
 
-test('a target that hangs holds neither a run nor the end for long, and is told by the next process [DS-NOTIFY-03]', async () => {
+test('a hanging target delays neither a run nor the end for long, and the next process notifies it [DS-NOTIFY-03]', async () => {
   const folder = desk('[{command: ./told.sh, on: [completed], grace_ms: 100}]', {
     'told.sh': '#!/bin/sh\nsleep 60\n',
   });
@@ -123,7 +123,7 @@ test('a target that hangs holds neither a run nor the end for long, and is told 
   expect(toldIn(folder)).toMatchObject([{ event: 'completed' }]);
 });
 
-test('what a process that is killed has not told, the next one tells [DS-NOTIFY-02]', async () => {
+test('the next process sends what a killed one has not sent [DS-NOTIFY-02]', async () => {
   const script = '#!/bin/sh\ntouch began\nsleep 60\n';
   const notify = '[{command: ./told.sh, on: [pending], timeout_ms: 500, grace_ms: 100}]';
   const folder = desk(notify, { 'told.sh': script });
@@ -142,7 +142,7 @@ test('what a process that is killed has not told, the next one tells [DS-NOTIFY-
   expect(toldIn(folder)).toMatchObject([{ event: 'pending', attempt: 2 }]);
 });
 
-test('an address is posted to, and a redirect is no yes [DS-NOTIFY-04]', async () => {
+test('notifications are posted to an address, and a redirect is no success [DS-NOTIFY-04]', async () => {
   const got: { readonly url: string | undefined; readonly key: unknown; readonly body: string }[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -177,7 +177,7 @@ test.each([
   { notify: '[{url: "https://a/x", args: [1], on: [pending]}]', says: 'cannot be combined with' },
   // As for any other program that is not there.
   { notify: '[{command: ./none.sh, on: [pending]}]', says: 'none.sh' },
-])('validate tells of $notify, with its line [DS-NOTIFY-05]', async ({ notify, says }) => {
+])('validate reports $notify, with its line [DS-NOTIFY-05]', async ({ notify, says }) => {
   const { code, stdout } = await run(['validate'], { cwd: desk(notify) });
   expect(code).toBe(2);
   expect(stdout).toContain(says);

@@ -94,7 +94,7 @@ async function isOpenable(file: string): Promise<boolean> {
   }
 }
 
-describe('what cannot be opened is not valid', () => {
+describe('a config that cannot be opened is not valid', () => {
   const all = [...mistakesOf(base)];
   const part = all.filter((_mistake, index) => index % 7 === Number(process.env['OPENABLE_PART'] ?? 0));
 
@@ -107,7 +107,7 @@ describe('what cannot be opened is not valid', () => {
     );
   });
 
-  test('whichever value is wrong', async () => {
+  test('with any wrong value', async () => {
     const missed: string[] = [];
     let refused = 0;
     for (const [title, document] of part) {

@@ -60,18 +60,21 @@ const observers = onTransports([
   { title: 'an eval observer', cites: 'PK-6-57@both', hook: 'eval', event: { type: 'tone' } },
 ] as const);
 
-test.each(observers)('when its process dies, $title is told of as untold, and has no effect', async (row) => {
-  const { runs, code } = dying[row.on];
-  const { runtime, events } = await open(`hooks: {audit: {${runs}, hook: ${row.hook}}}\n`);
-  const { hook, event } = row;
-  const moment = hook === 'session' ? { hook, phase: 'session_start' } : { hook };
-  const decision = await runtime.hooks.fire({ ...moment, event });
-  await runtime.close();
-  expect(decision).toMatchObject({ verdict: 'allow', hook: null });
-  expect(allOf(events, 'call.finished')).toEqual([
-    expect.objectContaining({ name: 'audit', status: 'untold', error: expect.objectContaining({ code }) }),
-  ]);
-});
+test.each(observers)(
+  'when its process dies, $title is reported as undelivered, and has no effect',
+  async (row) => {
+    const { runs, code } = dying[row.on];
+    const { runtime, events } = await open(`hooks: {audit: {${runs}, hook: ${row.hook}}}\n`);
+    const { hook, event } = row;
+    const moment = hook === 'session' ? { hook, phase: 'session_start' } : { hook };
+    const decision = await runtime.hooks.fire({ ...moment, event });
+    await runtime.close();
+    expect(decision).toMatchObject({ verdict: 'allow', hook: null });
+    expect(allOf(events, 'call.finished')).toEqual([
+      expect.objectContaining({ name: 'audit', status: 'untold', error: expect.objectContaining({ code }) }),
+    ]);
+  },
+);
 
 test('a server that dies between two calls answers both', async () => {
   const { runtime, events } = await open(

@@ -42,7 +42,7 @@ function faultOf(check: () => void) {
   }
 }
 
-test('package.json says the same', () => {
+test('package.json lists the same platforms', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(engines).toEqual({ node: '>=22.18' });
 });
@@ -56,7 +56,7 @@ function disguise(version: string): string {
   return file;
 }
 
-test.each(programs)('on an older Node a program says which one it needs, and ends with 2: %s', (program) => {
+test.each(programs)('on an older Node a program names the required version, and exits 2: %s', (program) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [
     '--require',
     disguise('20.1.0'),
@@ -74,7 +74,7 @@ test('with --json it is one document on stdout', () => {
   expect([status, JSON.parse(stdout.toString()).error.code]).toEqual([2, 'PLATFORM_UNSUPPORTED']);
 });
 
-test('what is loaded before the check asks for nothing that an older Node lacks', () => {
+test('modules loaded before the check need nothing that an older Node lacks', () => {
   // Names that are imported from a built-in module must be there when the file is linked, which no check can precede.
   const script = `
     import { registerHooks } from 'node:module';

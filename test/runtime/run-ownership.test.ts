@@ -12,7 +12,7 @@ spec:
     pay: {approval: required, exec: {command: ${tool}}}
 `;
 
-test('a run does not go on with the tools of another config that shares its store', async () => {
+test('a run does not continue with the tools of another config in the same store', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'shared-'));
   const [ours, theirs] = ['ours.yaml', 'theirs.yaml'].map((name) => join(folder, name));
   writeFileSync(String(ours), runtime('/bin/true'));
@@ -31,7 +31,7 @@ test('a run does not go on with the tools of another config that shares its stor
   await expect(desk?.pending.approve(id, { by: 'mara' })).resolves.toMatchObject({ status: 'approved' });
 });
 
-test('a run that began with an overlay does not go on without it, whatever the overlay needs', async () => {
+test('a run that started with an overlay does not continue without it, whatever the overlay needs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'overlaid-'));
   const [file, over] = ['runtime.yaml', 'over.yaml'].map((name) => join(folder, name));
   writeFileSync(String(file), runtime('/bin/true').replace('approval: required, ', ''));

@@ -31,14 +31,14 @@ test.each([
     title: 'an error of the server',
     write: `{"jsonrpc":"2.0","id":%ID,"error":{"code":1,"message":"${key} is wrong"}}\n`,
   },
-])('$title shows no piece of a secret to anybody', async ({ write }) => {
+])('$title shows no part of a secret', async ({ write }) => {
   const { runtime, events } = await open(spec, { env });
   const document = await runtime.tools.call('puppet', { write });
   expect(shows(JSON.stringify(events) + JSON.stringify(document))).toBe(false);
   expect(JSON.stringify(events) + JSON.stringify(document)).toContain('[redacted]');
 });
 
-test('a literal under the name of a credential is a secret, any other is not', async () => {
+test('a literal under a credential’s name is a secret, and any other is not', async () => {
   const own = spec.replace('[DESK_KEY]', '["API_TOKEN=literal-4711-abc", "PLACE=harbour-side"]');
   const { runtime, events } = await open(own, { env });
   await runtime.tools.call('puppet', {
@@ -55,7 +55,7 @@ test.each([
   encodeURIComponent(key),
   JSON.stringify(JSON.stringify(key)),
   `${'y'.repeat(470)}${key}`,
-])('what an API says of a key is told without the key, however it writes it', (written) => {
+])('an API’s message about a key is shown without the key, in any form', (written) => {
   const { message } = toProviderError(new Error(`401: ${written} is no key`), { id: 'desk', secrets: [key] });
   expect(shows(message) || shows(Buffer.from(message.replace(/.*401: /, ''), 'base64').toString())).toBe(
     false,

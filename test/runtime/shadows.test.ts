@@ -68,7 +68,7 @@ async function named(folder: string, name: string) {
 
 const anId = expect.stringMatching(/^event_[\da-f-]{36} before_execution$/);
 
-test('each shadow has a collection of what it would have decided, with the same cases in both', async () => {
+test('each shadow has a collection of its would-be decisions, with the same cases in both', async () => {
   const { runtime, folder } = await openDesk();
   await fire(runtime, 1, 4, 7);
   await runtime.close();
@@ -103,7 +103,7 @@ test('each shadow has a collection of what it would have decided, with the same 
   });
 });
 
-test('a shadow that breaks has decided nothing, and its latencies and shares are told', async () => {
+test('a shadow that crashes has decided nothing, and its latencies and shares are reported', async () => {
   const { runtime, folder } = await openDesk();
   await fire(runtime, 1, 7, 9);
   await runtime.close();
@@ -119,7 +119,7 @@ test('a shadow that breaks has decided nothing, and its latencies and shares are
   });
 });
 
-test('nothing of the traffic is in the file, not even when a hook spills it and breaks', async () => {
+test('no traffic is in the file, even when a hook leaks it and crashes', async () => {
   const { runtime, folder, events } = await openDesk();
   await fire(runtime, 1, 7, 9);
   await runtime.close();
@@ -138,7 +138,7 @@ test('nothing of the traffic is in the file, not even when a hook spills it and 
   });
 });
 
-test('other arguments begin another collection, and the same ones go on with theirs', async () => {
+test('other arguments start another collection, and the same ones continue theirs', async () => {
   const { runtime, folder } = await openDesk();
   await fire(runtime, 1);
   await runtime.close();
@@ -155,7 +155,7 @@ test('other arguments begin another collection, and the same ones go on with the
   expect(counts.toSorted()).toEqual(['new 4', 'old 1', 'old 3']);
 });
 
-test('a store that cannot be written is told of once, and nobody is disturbed', async () => {
+test('an unwritable store is reported once, and does no harm', async () => {
   const { runtime, folder, events } = await openDesk();
   mkdirSync(join(folder, 'evals.db'));
   await fire(runtime, 1, 7);
@@ -171,7 +171,7 @@ test('a store that cannot be written is told of once, and nobody is disturbed', 
   expect(asked).toHaveLength(6);
 });
 
-test('in memory nothing is kept, and nothing is said of it', async () => {
+test('with a memory store nothing is collected or reported', async () => {
   const { runtime, events } = await openDesk(hooks.replace('type: sqlite, path: state.db', 'type: memory'));
   await fire(runtime, 7);
   expect(await runtime.evals.runs.list()).toEqual([]);
@@ -179,7 +179,7 @@ test('in memory nothing is kept, and nothing is said of it', async () => {
   expect(events.filter(({ type }) => type === 'note')).toEqual([]);
 });
 
-test('a collection that was pruned while its shadow lives begins anew', async () => {
+test('a collection that was pruned while its shadow lives starts again', async () => {
   const { runtime, folder } = await openDesk();
   await fire(runtime, 1, 7);
   await expect.poll(async () => (await runtime.evals.runs.list()).map(({ cases }) => cases)).toEqual([2, 2]);
@@ -228,7 +228,7 @@ function steady(text: string): string {
     .replaceAll(/ +p50 +p99/g, ' p50 p99');
 }
 
-test('two shadows are compared: how often each would interfere, how fast they are, and where they differ', async () => {
+test('two shadows are compared: interference rates, speed, and differences', async () => {
   const { compared } = await comparison();
   expect(compared.cases).toBe(null);
   const counts = { modify: 0, ask: 0, respond: 0, abort: 0, failed: 1 };
@@ -271,7 +271,7 @@ only B would interfere: 2 events:
 `);
 });
 
-test('what a shadow says of how sure it is stays with its decision', async () => {
+test('a shadow’s confidence is stored with its decision', async () => {
   const sure = `command: $bin/allow-metadata.sh, args: [confidence, '0.25']`;
   const { runtime, folder } = await openDesk(hooks.replace("command: sh, args: [$folder/over, '5']", sure));
   await fire(runtime, 1);
@@ -280,7 +280,7 @@ test('what a shadow says of how sure it is stays with its decision', async () =>
   expect(cases[0]?.epochs[0]?.results[0]?.guard).toMatchObject({ verdict: 'allow', confidence: 0.25 });
 });
 
-test('the command line shows a collection, and says when the second of two is worse', async () => {
+test('the command line shows a collection, and says if the second of two is worse', async () => {
   const { old, next } = await comparison();
   const cwd = old.folder;
   const [shown, diff] = await Promise.all([
@@ -296,7 +296,7 @@ test('the command line shows a collection, and says when the second of two is wo
   expect(diff.stderr).toContain('worse: would_deny: 2 regressions');
 });
 
-test('the other way round the same events are those that only the other one stops', async () => {
+test('in reverse order the same events are those that only the other one stops', async () => {
   const { old, next } = await comparison();
   const compared = await compareRuns(next.source, old.source);
   expect(renderComparison(compared, false)).toContain('only A would interfere: 2 events:');

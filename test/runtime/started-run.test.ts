@@ -36,7 +36,7 @@ async function desk() {
 const typesOf = (events: readonly RunEvent[]) =>
   events.map((event) => ('step' in event ? `${event.type} ${event.step}` : event.type));
 
-test('of many starts with one id at once, also in other processes, exactly one runs [DS-RUNS-01]', async () => {
+test('of many concurrent starts with one id, also in other processes, exactly one runs [DS-RUNS-01]', async () => {
   const { runtime, folder, calls, at } = await desk();
   const other = await openRuntime(`${folder}/runtime.yaml`, { log: false });
   onTestFinished(() => other.close());
@@ -50,7 +50,7 @@ test('of many starts with one id at once, also in other processes, exactly one r
   expect(statuses).toEqual(['completed', 'running', 'running', 'running']);
 });
 
-test('a later start with the id tells of the first run: its result, or its state [DS-RUNS-01]', async () => {
+test('a later start with the id gets the first run’s result or state [DS-RUNS-01]', async () => {
   const { runtime, calls, at } = await desk();
   const first = await runtime.run(at('count.yaml'), { n: 1, m: [2] }, { id: 'a' });
   const again = await runtime.run(at('count.yaml'), '{"n": 1.0, "m": [2]}', { id: 'a', labels: { x: 'y' } });
@@ -89,14 +89,14 @@ test.each<Readonly<Record<string, unknown>>>([
   { a: '\u202e' },
   { a: '\ud800' },
   Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, ''])),
-])('labels are bounded and readable: %j is none [DS-RUNS-03]', async (labels) => {
+])('labels have a length limit and are readable: %j is refused [DS-RUNS-03]', async (labels) => {
   const { runtime, at } = await desk();
   const options = { labels: labels as Record<string, string> };
   expect((await faultOf(runtime.run(at('count.yaml'), {}, options))).code).toBe('USAGE');
   expect(await runtime.runs.list()).toEqual([]);
 });
 
-test('runs are listed by what they are called, a page at a time [DS-RUNS-03]', async () => {
+test('runs are listed by label, a page at a time [DS-RUNS-03]', async () => {
   const { runtime, at } = await desk();
   for (const shop of ['berlin', 'oslo', 'berlin'])
     await runtime.run(at('lost.yaml'), {}, { labels: { shop }, id: `${shop}-${Math.random()}` });
@@ -115,7 +115,7 @@ test('runs are listed by what they are called, a page at a time [DS-RUNS-03]', a
   expect((await faultOf(runtime.runs.page({ after: 'x' }))).code).toBe('USAGE');
 });
 
-test('a run tells its id before its first step, and its events in order [DS-RUNS-04]', async () => {
+test('a run gives its id before its first step, and its events in order [DS-RUNS-04]', async () => {
   const { runtime, calls, at } = await desk();
   const run = runtime.run(at('count.yaml'));
   const id = await run.id;
@@ -130,7 +130,7 @@ test('a run tells its id before its first step, and its events in order [DS-RUNS
   expect(typesOf(paused)).toContain('pending.opened pay/call');
 });
 
-test('a reader who stops, comes late or comes twice is in no run’s way [DS-RUNS-05]', async () => {
+test('a reader that stops, comes late or comes twice does not affect the run [DS-RUNS-05]', async () => {
   const { runtime, at } = await desk();
   const left = runtime.run(at('count.yaml'));
   for await (const _ of left) break;
@@ -153,7 +153,7 @@ test('a run that fails to begin rejects its id, its document and its events [DS-
   expect(await Promise.all(ends)).toEqual(Array(3).fill('FILE_UNREADABLE'));
 });
 
-test('of what a slow reader has not read, the newest is kept, and what is gone is counted [DS-RUNS-05]', async () => {
+test('a slow reader keeps the newest events, and lost ones are counted [DS-RUNS-05]', async () => {
   const queue = openEventQueue((event) => event);
   const text = (size: number) => ({ type: 'text', run: 'r', step: 's', text: 'x'.repeat(size) }) as const;
   for (let count = 0; count < 5_000; count += 1) queue.push(text(1));
@@ -173,7 +173,7 @@ test('of what a slow reader has not read, the newest is kept, and what is gone i
   expect((await waiting).done).toBe(true);
 });
 
-test('what a run says of secrets is hidden from its reader too [DS-RUNS-04]', async () => {
+test('secrets in a run’s events are hidden from its reader too [DS-RUNS-04]', async () => {
   const file = write(`tools:\n  lost: {exec: {command: ./lost.sh, env: ["API_KEY=hunter2hunter2"]}}`, {
     'lost.sh': '#!/bin/sh\necho "$API_KEY" >&2\nexit 3\n',
     'lost.yaml': files['lost.yaml'],

@@ -28,7 +28,7 @@ async function openGuard() {
   return { ask, events, warnings };
 }
 
-test('a guard server that computes when the time for its answer is over is started again', async () => {
+test('a guard server that is busy computing at the timeout is restarted', async () => {
   const { ask, events, warnings } = await openGuard();
   expect(await ask('hello')).toBe('allow');
   expect(await ask('spin')).toBe('PROCESS_TIMEOUT');
@@ -37,7 +37,7 @@ test('a guard server that computes when the time for its answer is over is start
   expect(warnings()).toEqual(['it was still computing when its answer timed out, and is restarted']);
 });
 
-test('one that waits is not: its late reply is dropped', async () => {
+test('one that waits is not restarted: its late reply is dropped', async () => {
   const { ask, events } = await openGuard();
   expect(await ask('sleep')).toBe('PROCESS_TIMEOUT');
   await expect.poll(() => ask('hello')).toBe('allow');

@@ -63,8 +63,8 @@ async function keptOf({ runtime }: Bench, id: string): Promise<CaseRecord[]> {
 
 const six = [1, 0.5, 1, 1, 0, 1];
 
-describe('a run that was cut off', () => {
-  test('goes on under its id, judges nothing twice, and ends as if nothing had happened, every digit included', async () => {
+describe('an interrupted run', () => {
+  test('continues under its id, judges nothing twice, and ends as without the interruption, to every digit', async () => {
     const calm = await openBench(six);
     const whole = listener();
     const report = await calm.runtime.evals.run(calm.suite, { reporter: whole.reporter });
@@ -115,7 +115,7 @@ describe('a run that was cut off', () => {
     { title: 'another number of epochs', change: () => {}, options: { epochs: 2 }, says: '--repeat differs' },
     { title: 'another reducer', change: () => {}, options: { reducer: 'max' }, says: '--reducer differs' },
     { title: 'another limit of failures', change: () => {}, options: { bail: 1 }, says: '--bail differs' },
-  ])('does not go on with $title', async ({ change, options, says }) => {
+  ])('does not continue with $title', async ({ change, options, says }) => {
     const bench = await openBench(six);
     const id = await cutOff(bench, 2);
     await bench.settle();
@@ -129,7 +129,7 @@ describe('a run that was cut off', () => {
     expect(bench.graded()).toEqual(before);
   });
 
-  test('is found behind newer ones that were begun with other options', async () => {
+  test('is found among newer ones with other options', async () => {
     const bench = await openBench(six);
     const id = await cutOff(bench, 2);
     await cutOff(bench, 2, { bail: 3 });
@@ -137,7 +137,7 @@ describe('a run that was cut off', () => {
     expect(report).toMatchObject({ run_id: id, cases: 6 });
   });
 
-  test('judges again what has changed, and only that', async () => {
+  test('judges only changed cases again', async () => {
     const bench = await openBench(six, { runtime: runtimeSpec.replace('2', '1') });
     await cutOff(bench, 3);
     await bench.settle();
@@ -152,7 +152,7 @@ describe('a run that was cut off', () => {
     expect(bench.graded().slice(before)).not.toContain('c1');
   });
 
-  test('a run that has ended, one that nobody knows, and one that is kept nowhere are not resumed', async () => {
+  test('an ended, an unknown and an unstored run are not resumed', async () => {
     const bench = await openBench([1]);
     const { run_id: id } = await bench.runtime.evals.run(bench.suite);
     const resume = async (options: SuiteRunOptions) => await bench.runtime.evals.run(bench.suite, options);
@@ -168,7 +168,7 @@ describe('a run that was cut off', () => {
     await expect(resume({ resume: true, keep: false })).rejects.toMatchObject({ code: 'USAGE' });
   });
 
-  test('a state store in memory takes runs, and says that none of them is there to be resumed', async () => {
+  test('a memory store accepts runs, and says that none can be resumed', async () => {
     const bench = await openBench([1, 1], { runtime: `state_store: {type: memory}\n${runtimeSpec}` });
     expect(await bench.runtime.evals.run(bench.suite)).toMatchObject({ status: 'passed', cases: 2 });
     await expect(bench.runtime.evals.run(bench.suite, { resume: true })).rejects.toMatchObject({
@@ -183,7 +183,7 @@ describe('bail', () => {
   const scores = [1, 0, 1, 1, 0, 1, 0, 1, 1, 1];
 
   test.each([1, 2, 16])(
-    'with %i processes at once ends at the second failed case, with the same cases told and kept',
+    'with %i concurrent processes ends at the second failed case, with the same cases reported and stored',
     async (concurrency) => {
       const bench = await openBench(scores, { runtime: runtimeSpec.replace('2', String(concurrency)) });
       const { reporter, records } = listener();
@@ -197,7 +197,7 @@ describe('bail', () => {
     },
   );
 
-  test('aborts what is in flight, and its processes end', async () => {
+  test('aborts cases in progress, and their processes end', async () => {
     const hanging = 'grep -q \'"case":"c1"\' && echo \'{"score": 0}\' || exec sleep 600\n';
     const bench = await openBench([1, 1, 1, 1], { grade: hanging });
     const report = await bench.runtime.evals.run(bench.suite, { bail: 1 });
@@ -205,7 +205,7 @@ describe('bail', () => {
   });
 
   test.each([1, 16])(
-    'as many failures as allowed at the last case is bailed too, with %i at once',
+    'the allowed number of failures at the last case is bailed too, with %i concurrent',
     async (concurrency) => {
       const bench = await openBench([1, 0], { runtime: runtimeSpec.replace('2', String(concurrency)) });
       const gated = await bench.runtime.evals.run(bench.suite, { bail: 2 });
@@ -214,8 +214,8 @@ describe('bail', () => {
   );
 });
 
-describe('a store that fails', () => {
-  test('before the run lets nothing be graded, and names the way without a store', async () => {
+describe('a failing store', () => {
+  test('before the run prevents grading, and the error names the option without a store', async () => {
     const bench = await openBench([1], { runtime: `state_store: {path: graded/state.db}\n${runtimeSpec}` });
     const { reporter, told } = listener();
     await expect(bench.runtime.evals.run(bench.suite, { reporter })).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('a store that fails', () => {
     expect(await bench.runtime.evals.run(bench.suite, { keep: false })).toMatchObject({ status: 'passed' });
   });
 
-  test('in the midst of a run ends it, and no end is told', async () => {
+  test('during a run ends it, and no end is reported', async () => {
     const bench = await openBench(six);
     const { reporter, told } = listener();
     const running = bench.runtime.evals.run(bench.suite, {
@@ -239,7 +239,7 @@ describe('a store that fails', () => {
     expect(told).not.toContain('end');
   });
 
-  test('at the very end fails the run before anybody is told that it has ended', async () => {
+  test('at the very end fails the run before its end is reported', async () => {
     const bench = await openBench([1, 1]);
     const { reporter, told } = listener();
     const running = bench.runtime.evals.run(bench.suite, {

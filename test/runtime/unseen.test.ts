@@ -25,7 +25,7 @@ const unseen = [
   },
 ];
 
-test.each(unseen)('what a tool said $title goes out only where no filter was to see it', async (row) => {
+test.each(unseen)('a tool’s output $title is shown only if no filter was to see it', async (row) => {
   const { code, left } = row;
   const filtered = await open(`tools: {it: {exec: {${row.runs}}}}\n${allows}\n`);
   const free = await open(`tools: {it: {exec: {${row.runs}}}}\n`);
@@ -41,7 +41,7 @@ test.each(unseen)('what a tool said $title goes out only where no filter was to 
   });
 });
 
-test('a filter that fails over a result takes nothing of it along', async () => {
+test('a filter that fails over a result reveals nothing of it', async () => {
   const { runtime } = await open(`
 tools: {it: {exec: {command: $bin/echo-args}}}
 hooks: {seen: {command: $bin/mumbles.sh, args: [stderr], hook: tool, phases: [after_execution]}}
@@ -59,7 +59,7 @@ hooks: {seen: {command: $bin/mumbles.sh, args: [stderr], hook: tool, phases: [af
   });
 });
 
-test('a filter that is not asked about the result hides nothing', async () => {
+test('a filter that does not judge the result hides nothing', async () => {
   const { runtime } = await open(`
 tools: {it: {exec: {command: $bin/mumbles.sh, args: [stderr]}}}
 hooks: {seen: {command: $bin/allow.sh, hook: tool, phases: [before_execution]}}

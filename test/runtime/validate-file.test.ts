@@ -40,7 +40,7 @@ const head = (kind: string) => `apiVersion: signalbox/v1\nkind: ${kind}\nspec:\n
 describe('a pipeline', () => {
   const steps = '  steps: [{id: a, tool: lokup}, {id: b, eval: polite, content: x}]\n';
 
-  test('is checked against the runtime that it names, or else the one given', async () => {
+  test('is checked against the runtime that it names, or else the given one', async () => {
     const expected = 'steps[0].tool: no tool named lokup is declared | did you mean `lookup`?';
     expect(await problemsOf(`${head('Pipeline')}${steps}`)).toEqual([`4:25 ${expected}`]);
     expect(await problemsOf(`${head('Pipeline')}  runtime: ./runtime.yaml\n${steps}`)).toEqual([
@@ -48,14 +48,14 @@ describe('a pipeline', () => {
     ]);
   });
 
-  test('whose runtime is broken is told of that, and its names are unchecked', async () => {
+  test('whose runtime is broken gets that report, and its names are unchecked', async () => {
     expect(await problemsOf(`${head('Pipeline')}  runtime: ./broken.yaml\n${steps}`)).toEqual([
       '4:12 warning: runtime: broken.yaml has an error, so the names in its steps are unchecked | Run `signalbox validate ' +
         'broken.yaml`.',
     ]);
   });
 
-  test('whose runtime cannot be read is refused for that, once', async () => {
+  test('whose runtime cannot be read is refused once for that', async () => {
     const hint = 'Check the path; it starts at the folder of this file.';
     expect(await problemsOf(`${head('Pipeline')}  runtime: ./nowhere.yaml\n${steps}`)).toEqual([
       `4:12 runtime: nowhere.yaml does not exist | ${hint}`,
@@ -73,7 +73,7 @@ const ofSuite =
   '  cases: [{content: x}]\n  case: {content: "${case.content}"}\n  evals: [{id: a, type: polite}]\n';
 const literal = 'is taken as it stands: no expression is evaluated here | Write the value itself.';
 
-describe('what is written as if it were filled in', () => {
+describe('text that looks like a filled-in value', () => {
   test('and is not, in a pipeline', async () => {
     const steps = [
       '  steps:',
@@ -150,7 +150,7 @@ describe('what is written as if it were filled in', () => {
   });
 });
 
-describe('a type of provider that there is not', () => {
+describe('an unknown provider type', () => {
   const spec =
     '  providers: [{id: main, type: opanai, model: m}, {id: far, type: bedrock, model: m, platform: {type: aws}}]\n';
 
@@ -161,7 +161,7 @@ describe('a type of provider that there is not', () => {
     ]);
   });
 
-  test('is a warning in a file of PromptKit, whose loader takes it', async () => {
+  test('is a warning in a file of PromptKit, whose loader accepts it', async () => {
     const text = `${head('RuntimeConfig')}${spec}`.replace(
       'signalbox/v1',
       'promptkit.altairalabs.ai/v1alpha1',
@@ -228,7 +228,7 @@ describe('the kind of a file', () => {
   });
 });
 
-test('a file that is not there is one problem', async () => {
+test('a missing file is one problem', async () => {
   expect(await validateFile(join(folder, 'none.yaml'), fallback)).toEqual([
     expect.objectContaining({
       severity: 'error',

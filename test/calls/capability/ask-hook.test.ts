@@ -45,7 +45,7 @@ async function askOf(
   return { answer, accepted, events };
 }
 
-test.each([true, undefined])('the decision of a filter is told, also where hears is %s', async (hears) => {
+test.each([true, undefined])('a filter’s decision is reported, also where hears is %s', async (hears) => {
   const metadata = new Json('{"a":1}');
   const { events } = await askOf(answers.deny('no', { metadata }), {
     mode: 'shadow',
@@ -61,7 +61,7 @@ test.each([true, undefined])('the decision of a filter is told, also where hears
   ]);
 });
 
-test('nothing is told where nobody hears of decisions, and the answer is the same', async () => {
+test('without a listener nothing is reported, and the answer is the same', async () => {
   const { answer, events } = await askOf(answers.deny('no'), { hears: false });
   expect({ answer, events }).toMatchObject({ answer: { verdict: 'deny', reason: 'no' }, events: [] });
   const allowed = await askOf(answers.allow(), { hears: false });
@@ -69,7 +69,7 @@ test('nothing is told where nobody hears of decisions, and the answer is the sam
 });
 
 test.each(['PROCESS_TIMEOUT', 'ABORTED', 'SERVER_EXIT'] as const)(
-  '%s denies, and is told as the error of the denial',
+  '%s denies, and is reported as the error of the denial',
   async (code) => {
     const { answer, events, accepted } = await askOf(code);
     const denied = { verdict: 'deny', reason: 'hook "guard" failed: it broke', error: { code } };
@@ -117,7 +117,7 @@ test.each([
   { modifies: true, verdict: 'modify' },
   { modifies: false, verdict: 'deny' },
 ])(
-  'a change counts as $verdict where the hook has said `modifies: $modifies`',
+  'a change counts as $verdict if the hook declares `modifies: $modifies`',
   async ({ modifies, verdict }) => {
     const { answer, accepted } = await askOf(answers.modify({ args: {} }), { modifies });
     expect(answer.verdict).toBe(verdict);

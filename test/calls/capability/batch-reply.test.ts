@@ -20,7 +20,7 @@ const outcomesOf = (results: string) => {
   return readReply(reply, scrubber, (given) => promptkit.evalBatch.decode(given, [request, request])).output;
 };
 
-test('messages of single results hide secrets, their data stays exact', () => {
+test('messages of single results hide secrets, and their data stays exact', () => {
   const [first, second] = outcomesOf(
     `{"error":"it was ${secret}"},{"score":1,"detail":"${secret}!","data":{"key":"${secret}","big":12345678901234567890}}`,
   );

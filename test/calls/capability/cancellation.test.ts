@@ -20,13 +20,13 @@ test.each([
   expect(isCancelledAnswer(answers.abort('', 'turn', { error: faultOf(code) }))).toBe(false);
 });
 
-test('what has no fault was not cancelled', () => {
+test('a result without a fault was not cancelled', () => {
   expect(isCancelled(undefined)).toBe(false);
   expect(isCancelledAnswer(answers.deny(''))).toBe(false);
   expect(isCancelledAnswer(answers.allow())).toBe(false);
 });
 
-test('a reply passes, and a failure of the peer, as long as nobody cancelled', () => {
+test('a reply and a peer’s failure pass unless the call was cancelled', () => {
   const failed = new RuntimeError('PROCESS_TIMEOUT', '');
   for (const signals of [{}, { signal: live, closing: live }]) {
     expect(requireNotCancelled(reply, signals)).toBe(reply);
@@ -38,12 +38,12 @@ test.each([
   [{ signal: aborted }, 'ABORTED'],
   [{ closing: aborted }, 'RUNTIME_CLOSED'],
   [{ signal: aborted, closing: aborted }, 'ABORTED'],
-] as const)('what comes after a cancellation does not pass as the peer’s: %#', (signals, code) => {
+] as const)('a result after a cancellation does not count as the peer’s: %#', (signals, code) => {
   for (const given of [reply, new RuntimeError('PROCESS_TIMEOUT', '')])
     expect(() => requireNotCancelled(given, signals)).toThrow(expect.objectContaining({ code }));
 });
 
-test.each(['ABORTED', 'RUNTIME_CLOSED'] as const)('%s is thrown as it stands', (code) => {
+test.each(['ABORTED', 'RUNTIME_CLOSED'] as const)('%s is thrown unchanged', (code) => {
   const fault = new RuntimeError(code, '');
   expect(() => requireNotCancelled(fault, {})).toThrow(fault);
 });

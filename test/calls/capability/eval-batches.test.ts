@@ -56,7 +56,7 @@ function openBatches(options: EvalBatchOptions, reply = ofProcess) {
 
 const until = (holds: () => boolean) => vi.waitFor(() => expect(holds()).toBe(true), { interval: 1 });
 
-test('a full batch is sent at once, what is left when no more cases come, each case with its own outcome', async () => {
+test('a full batch is sent at once, the rest when no more cases come, each case with its own outcome', async () => {
   const { score, sent, contents, events } = openBatches({ size: 2, slots: 3 });
   const all = [...'abc'].map((content) => score(content));
   expect(contents()).toEqual(['ab']);
@@ -80,7 +80,7 @@ test('a full batch is sent at once, what is left when no more cases come, each c
   );
 });
 
-test('what comes while every slot is taken waits, and goes in full batches as slots are free', async () => {
+test('cases that arrive while every slot is taken wait, and go in full batches as slots are free', async () => {
   const { score, sent, contents } = openBatches({ size: 2, slots: 1 });
   const all = [...'abcde'].map((content) => score(content));
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -95,7 +95,7 @@ test('what comes while every slot is taken waits, and goes in full batches as sl
   expect(scores).toEqual([1, 1, 0, 0, 0.5]);
 });
 
-test('a case alone has an exchange of its own, also where every slot is taken', async () => {
+test('a single case has its own exchange, even if every slot is taken', async () => {
   const { score, sent, contents } = openBatches({ size: 2, slots: 1 });
   const pair = [score('a'), score('b')];
   const alone = score('c', { alone: true });
@@ -104,7 +104,7 @@ test('a case alone has an exchange of its own, also where every slot is taken', 
   expect(await Promise.all([...pair, alone])).toMatchObject(Array(3).fill({ outcome: { score: 1 } }));
 });
 
-test('a fault of the exchange is that of every case in it, and says how many there are', async () => {
+test('a fault of the exchange applies to every case in it, and names their number', async () => {
   const { score, sent, events } = openBatches({ size: 2, slots: 2 });
   const pair = [score('a'), score('b')];
   const alone = score('c', { alone: true });
@@ -130,7 +130,7 @@ test('a case for which the exchange has no outcome is unscored', async () => {
   ]);
 });
 
-test('a case that is given up before it is sent goes nowhere', async () => {
+test('a case that is aborted before it is sent is not sent', async () => {
   const { score, contents, told, sent } = openBatches({ size: 2, slots: 1 });
   const giveUp = new AbortController();
   const lost = score('a', { signal: giveUp.signal });
@@ -152,7 +152,7 @@ test('a case that is given up before it is sent goes nowhere', async () => {
   );
 });
 
-test('an exchange ends when every case in it is given up, and no sooner', async () => {
+test('an exchange ends only when every case in it is aborted', async () => {
   const { score, sent, told } = openBatches({ size: 2, slots: 1 });
   const [one, other] = [new AbortController(), new AbortController()];
   const pair = [score('a', { signal: one.signal }), score('b', { signal: other.signal })];
@@ -170,7 +170,7 @@ test('an exchange ends when every case in it is given up, and no sooner', async 
   expect(told().filter((each) => each === 'call.finished a')).toHaveLength(1);
 });
 
-test('a score stands when its caller gives up later', async () => {
+test('a score stays when its caller aborts later', async () => {
   const { score, sent, told } = openBatches({ size: 1, slots: 1 });
   const caller = new AbortController();
   const asked = score('a', { signal: caller.signal });

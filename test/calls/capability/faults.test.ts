@@ -262,7 +262,7 @@ const server: readonly Row[] = [
 ];
 
 test.each(onTransports([...oneshot, ...server]))(
-  'what $title has failed, is unscored, denies',
+  '$title has failed, is unscored, denies',
   async ({ on, runs, entry, code }) => {
     const bench = openBench();
     await expectFault(bench, { ...entry, on, runs }, code);
@@ -350,7 +350,7 @@ test('an open circuit fails, leaves unscored and denies, at once [PK-6-38@server
   expect(bench.started()).toHaveLength(6);
 });
 
-test('a server that comes back answers well again', async () => {
+test('a server that recovers answers correctly again', async () => {
   const file = join(tmpdir(), 'broken');
   writeFileSync(file, '');
   const guard = openBench().filter({ on: 'server', runs: ['server', 'dies-while', file] });
@@ -406,14 +406,14 @@ test('a filter whose request cannot be built denies [PK-6-39@oneshot]', async ()
   expect(bench.started()).toEqual([]);
 });
 
-test('a caller that gives up is denied', async () => {
+test('a caller that aborts is denied', async () => {
   const bench = openBench();
   const port = bench.filter({ runs: ['hang.sh'], name: 'guard' });
   const answer = await askHook(port, { input: event, call: 'c', signal: AbortSignal.abort() });
   expect(answer).toMatchObject({ verdict: 'deny', error: { code: 'ABORTED' } });
 });
 
-test('what is affirmed but not accepted is denied, and told as a denial', async () => {
+test('an affirmative answer that is not accepted denies, and is reported as a denial', async () => {
   const bench = openBench();
   const seen: unknown[] = [];
   const answer = await askHook(

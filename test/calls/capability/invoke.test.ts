@@ -34,7 +34,7 @@ function openPort(code?: ErrorCode, scrubbed = false) {
   };
 }
 
-test('what the codec makes of the reply is given, its notes are told, and whoever wants it hears the reply', async () => {
+test('the codec’s result is returned, its notes are reported, and listeners receive the reply', async () => {
   const heard: unknown[] = [];
   const { port, output, events } = openPort();
   const invocation = { input, call: 'c', onReply: (given: unknown) => void heard.push(given) };
@@ -46,14 +46,14 @@ test('what the codec makes of the reply is given, its notes are told, and whoeve
 test.each([
   [false, 'it knows hush-hush'],
   [true, 'it knows [redacted]'],
-])('a fault is thrown, or given to whoever takes faults, scrubbed: %s', async (scrubbed, message) => {
+])('a fault is thrown, or passed to a fault handler, with secrets hidden: %s', async (scrubbed, message) => {
   const { port } = openPort('PROCESS_TIMEOUT', scrubbed);
   const fault = { code: 'PROCESS_TIMEOUT', message };
   await expect(invoke(port, { input, call: 'c' })).rejects.toMatchObject(fault);
   expect(await invokeOr(port, { input, call: 'c' }, { onFault: (given) => given })).toMatchObject(fault);
 });
 
-test('what is made of the output, or its refusal, is the result', async () => {
+test('the parsed output, or its refusal, is the result', async () => {
   const { port, output } = openPort();
   const onFault = ({ message }: { readonly message: string }) => message;
   const refuse = () => {
@@ -64,7 +64,7 @@ test('what is made of the output, or its refusal, is the result', async () => {
   expect(await invokeOr(port, { input, call: 'c' }, { onFault, onOutput: refuse })).toBe('refused hush-hush');
 });
 
-test('a call is told as it begins and as it ends', () => {
+test('the start and the end of a call are reported', () => {
   const events: RuntimeEvent[] = [];
   const call = trackCall((event) => void events.push(event), 'tool', { name: 't', call: 'c' });
   expect(events).toEqual([{ type: 'call.started', capability: 'tool', name: 't', call: 'c' }]);

@@ -15,7 +15,7 @@ function openLinger() {
   return { extend: () => linger.extend(), after };
 }
 
-test('nothing happens where nothing arrives', () => {
+test('nothing happens without an arrival', () => {
   expect(openLinger().after(1000)).toBe(0);
 });
 
@@ -27,7 +27,7 @@ test('a pause ends the wait once, and the next arrival begins another', () => {
   expect([after(9), after(1)]).toEqual([1, 2]);
 });
 
-test('what arrives meanwhile makes it wait on', () => {
+test('arrivals during the wait extend it', () => {
   const { extend, after } = openLinger();
   extend();
   after(5);
@@ -35,7 +35,7 @@ test('what arrives meanwhile makes it wait on', () => {
   expect([after(5), after(9), after(1)]).toEqual([0, 0, 1]);
 });
 
-test('it waits no longer than the most, whatever arrives', () => {
+test('it never waits longer than the maximum, whatever arrives', () => {
   const { extend, after } = openLinger();
   const pauses = [];
   for (let ms = 0; ms < 40; ms += 5) {

@@ -31,7 +31,7 @@ test.each([
   expect(messageOf(reply, refuse)).toBe('it says "key [redacted]"');
 });
 
-test('what is said of a reply without secrets is scrubbed all the same', () => {
+test('a message about a reply without secrets is scrubbed too', () => {
   const reply: Reply = { via: 'rpc', result: new Json('{}') };
   const fail = (): Decoded<object> => {
     throw new RuntimeError('REPLY_MALFORMED', `not ${secret}`);
@@ -65,13 +65,13 @@ test.each<{ title: string; reply: Reply; becomes?: Reply }>([
     becomes: { via: 'rpc', result: new Json('1'), error: new Json('"key [redacted]"') },
   },
   { title: 'a print', reply: printing(Buffer.from(secret)), becomes: printing(Buffer.from('[redacted]')) },
-])('of $title only what is secret is hidden', ({ reply, becomes }) => {
+])('of $title only the secrets are hidden', ({ reply, becomes }) => {
   const redacted = redactReply(reply, scrubber);
   if (becomes === undefined) expect(redacted).toBe(reply);
   else expect(redacted).toEqual(becomes);
 });
 
-test('data stays exact, and messages about it are of the redacted reply', () => {
+test('data stays exact, and messages about it use the redacted reply', () => {
   const read = (given: Reply): Decoded<object> => {
     const text = given.via === 'rpc' ? (given.result?.text ?? '') : '';
     return {
@@ -84,7 +84,7 @@ test('data stays exact, and messages about it are of the redacted reply', () => 
   expect(notes).toEqual([{ level: 'warn', message: '"key [redact' }]);
 });
 
-test('a fault is that of the exact reply, where the redacted one has another or none', () => {
+test('a fault comes from the exact reply, even if the redacted one has another or none', () => {
   const failing =
     (exact: string, redacted: string | undefined) =>
     (given: Reply): Decoded<object> => {
@@ -99,7 +99,7 @@ test('a fault is that of the exact reply, where the redacted one has another or 
   expect(messageOf(reply, failing('exact', 'same'))).toBe('same');
 });
 
-test('what is read is given on as it stands, where nothing of it is secret', () => {
+test('a reply without secrets is passed on unchanged', () => {
   const decoded = { output: { reason: 'fine' }, notes: [] };
   expect(readReply({ via: 'rpc', result: new Json('{}') }, scrubber, () => decoded)).toBe(decoded);
 });

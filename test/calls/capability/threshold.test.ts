@@ -91,7 +91,7 @@ test.each(titled(rows))('$title', ({ score, bounds, passes }) => {
 const bound = fc.double({ min: 0, max: 1, noNaN: true });
 const anyBounds = fc.record({ min_score: bound, max_score: bound }, { requiredKeys: [] });
 
-test('what is unscored passes no threshold, a maximum alone included [PK-7-21]', () => {
+test('an unscored result passes no threshold, not even a maximum alone [PK-7-21]', () => {
   fc.assert(
     fc.property(anyBounds, (bounds) => {
       expect(meetsThreshold(unscored('it crashed'), bounds)).toBe(false);

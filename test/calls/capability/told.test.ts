@@ -40,7 +40,7 @@ function openTold(answer: Reply | RuntimeError, hears?: boolean) {
 const took = { durationMs: expect.any(Number), queueMs: expect.any(Number) };
 const error = { code: 'PROCESS_TIMEOUT', message: 'too slow' };
 
-test.each([true, undefined])('a call of a tool is told as it begins and ends: %s', async (hears) => {
+test.each([true, undefined])('the start and the end of a tool call are reported: %s', async (hears) => {
   const { tool, events } = openTold(rpc('1'), hears);
   expect(await tool()).toMatchObject({ status: 'ok', result: new Json('1') });
   const named = { capability: 'tool', name: 'entry', call: 'c' };
@@ -50,7 +50,7 @@ test.each([true, undefined])('a call of a tool is told as it begins and ends: %s
   ]);
 });
 
-test('what is told of a failure is what may be, and the outcome is whole', async () => {
+test('a reported failure is shortened, and the outcome is complete', async () => {
   const { tool, events } = openTold(fault);
   const outcome = await tool((given) => ({ ...given, message: 'hidden' }));
   expect(outcome).toMatchObject({ status: 'failed', error });
@@ -62,7 +62,7 @@ test('what is told of a failure is what may be, and the outcome is whole', async
   expect(whole.events.at(-1)).toMatchObject({ error });
 });
 
-test('nothing is told where nobody hears of calls, and the outcome is the same', async () => {
+test('without a listener nothing is reported, and the outcome is the same', async () => {
   const good = openTold(rpc('1'), false);
   expect(await good.tool()).toMatchObject({ status: 'ok', result: new Json('1') });
   const bad = openTold(fault, false);
@@ -70,7 +70,7 @@ test('nothing is told where nobody hears of calls, and the outcome is the same',
   expect([...good.events, ...bad.events]).toEqual([]);
 });
 
-test('an eval is told as it begins and ends, with its score', async () => {
+test('the start and the end of an eval are reported, with its score', async () => {
   const { evaluation, events } = openTold(rpc('{"score":0.5}'));
   expect(await evaluation()).toEqual({
     outcome: { status: 'scored', score: 0.5, detail: '' },
@@ -83,13 +83,13 @@ test('an eval is told as it begins and ends, with its score', async () => {
   ]);
 });
 
-test('a fault is unscored, and told as its error', async () => {
+test('a fault is unscored, and reported as its error', async () => {
   const { evaluation, events } = openTold(fault);
   expect((await evaluation()).outcome).toMatchObject({ status: 'unscored', reason: 'too slow', error });
   expect(events.at(-1)).toMatchObject({ status: 'unscored', error });
 });
 
-test('what a process said beside its score is kept', async () => {
+test('a process’s output beside its score is kept', async () => {
   const stdout = new TextEncoder().encode('{"score":1}');
   const { evaluation } = openTold({ via: 'process', stdout, stderr: 'aside', exitCode: 0, signal: null });
   expect(await evaluation()).toMatchObject({ outcome: { score: 1 }, stderr: 'aside' });

@@ -6,7 +6,7 @@ const hooks = `hooks:
   quick: {dialect: claude, command: 'true', claude: {event: SessionEnd}, timeout_ms: 1000}
 `;
 
-test('a runtime that waits for hooks as it closes says after a second for which and how long', async () => {
+test('a runtime that waits for hooks as it closes reports after a second which ones and how long', async () => {
   const { runtime, warnings } = await openProject({ 'runtime.yaml': runtimeYaml(hooks) });
   await runtime.hooks.fire({ dialect: 'claude', point: 'SessionEnd', payload: {} });
   const closing = runtime.close();
@@ -15,7 +15,7 @@ test('a runtime that waits for hooks as it closes says after a second for which 
   expect(warnings()).toEqual(['the runtime is still waiting for slow before it closes, for 8 s at most']);
 });
 
-test('one that closes at once says nothing', async () => {
+test('one that closes at once reports nothing', async () => {
   const { runtime, warnings } = await openProject({
     'runtime.yaml': runtimeYaml(hooks.replace('sleep 1.6', "'true'")),
   });

@@ -37,7 +37,7 @@ function slow() {
   return { does, let: resolve };
 }
 
-test('a hook in the background is asked with a process of its own, one question after another, and heard of once', async () => {
+test('a background hook runs in its own process, one event after another, and reports once', async () => {
   const { hooks, first, said, decisions, member } = openQueues(
     { a: answers.deny('no') },
     {},
@@ -56,7 +56,7 @@ test('a hook in the background is asked with a process of its own, one question 
   ]);
 });
 
-test('a hook of another runtime is not asked', async () => {
+test('a hook of another runtime does not run', async () => {
   const { hooks, member, said } = openQueues({ a: allow });
   const heard: string[] = [];
   await hooks.enqueue(
@@ -67,7 +67,7 @@ test('a hook of another runtime is not asked', async () => {
   expect([said, heard]).toEqual([[], []]);
 });
 
-test('texts that come late are kept for their session, wrapped as the dialect wants, and given once', async () => {
+test('late texts are kept for their session, wrapped as the dialect requires, and delivered once', async () => {
   const context = ['one', 'two'];
   const wrapping = openQueues({ a: answers.allow({ context }) }, { wrapLateContext: (text) => `<${text}>` });
   const { hooks, first } = wrapping;
@@ -88,7 +88,7 @@ test('texts that come late are kept for their session, wrapped as the dialect wa
   expect(silent.hooks.takeLateContext('s1')).toEqual([]);
 });
 
-test('texts of sessions that never come back are bounded: the latest of them, of the sessions heard of last', async () => {
+test('texts of sessions that never resume are limited to the latest of the most recent sessions', async () => {
   const { hooks, first } = openQueues(
     { a: answers.allow({ context: ['x', 'y'] }) },
     { wrapLateContext: (text) => text },
@@ -105,7 +105,7 @@ test('texts of sessions that never come back are bounded: the latest of them, of
   expect(hooks.takeLateContext('long')).toEqual(Array.from({ length: 32 }, () => ['x', 'y']).flat());
 });
 
-test('a server is notified where nobody reads its answer, all servers in the order of the events', async () => {
+test('a server is notified if its answer is not read, all servers in the order of the events', async () => {
   const { hooks, members, said } = openQueues({ a: allow, b: allow });
   const notified = members.map((member): Member => {
     const notify = async ({ body }: { readonly body: string }) => {
@@ -132,7 +132,7 @@ test('a server is notified where nobody reads its answer, all servers in the ord
   expect(said).toEqual(['a asked {"n":0}']);
 });
 
-test('a hook that is too far behind is told no more, and that is said', async () => {
+test('a hook that is too far behind receives no more events, with a report', async () => {
   const a = slow();
   const { hooks, first, said, events } = openQueues({ a: a.does });
   const heard: string[] = [];
@@ -148,7 +148,7 @@ test('a hook that is too far behind is told no more, and that is said', async ()
   await hooks.close();
 });
 
-test('whoever closes waits for what is queued', async () => {
+test('close waits for queued events', async () => {
   const { hooks, first, said, events } = openQueues({
     a: async () => {
       await nextTurn();
@@ -161,7 +161,7 @@ test('whoever closes waits for what is queued', async () => {
   expect(events.filter(({ type }) => type !== 'decision')).toEqual([]);
 });
 
-test('at the end what waits is dropped, and nobody waits for it any longer', async () => {
+test('at the end waiting events are dropped, and not awaited', async () => {
   const a = slow();
   const { hooks, first, said, events, stop } = openQueues({ a: a.does });
   const all = [0, 1, 2].map((n) => hooks.enqueue(first, hookCall(), question(n)));
@@ -175,7 +175,7 @@ test('at the end what waits is dropped, and nobody waits for it any longer', asy
   ).toEqual(['a 2 events still waiting when the runtime closed']);
 });
 
-test('at the end nobody waits for a hook that does not hear of it', async () => {
+test('at the end a hook that ignores the end is not awaited', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const deaf = async () => {
     await promise;
@@ -190,7 +190,7 @@ test('at the end nobody waits for a hook that does not hear of it', async () => 
   await hooks.close();
 });
 
-test('whoever closes waits twice as long as the slowest hook may take, for what is underway', async () => {
+test('close waits at most twice the time limit of the slowest hook in progress', async () => {
   const a = slow();
   const { hooks, first, said, decisions } = openQueues({ a: a.does, b: allow }, {}, { timeoutMs: 5 });
   const asked = hooks.enqueue(first, hookCall(), question());
@@ -200,7 +200,7 @@ test('whoever closes waits twice as long as the slowest hook may take, for what 
   expect(decisions()).toMatchObject([{ verdict: 'deny', error: { code: 'ABORTED' } }]);
 });
 
-test('a question that fails in an unknown way holds up nobody', async () => {
+test('an event that fails in an unknown way delays nothing', async () => {
   const { hooks, first, said, context, dialect, members } = openQueues({ a: allow });
   const emit = () => {
     throw new Error('the log is gone');
@@ -213,7 +213,7 @@ test('a question that fails in an unknown way holds up nobody', async () => {
   expect(said).toHaveLength(2);
 });
 
-test('after a second it is said which hooks a close still waits for, and how long at most', async () => {
+test('after a second the log names the hooks that a close waits for, and the longest wait', async () => {
   const a = slow();
   const { hooks, members, events } = openQueues({ a: a.does, b: allow, c: allow }, {}, { timeoutMs: 4_000 });
   const done = members.flatMap((member) => [0, 1].map((n) => hooks.enqueue(member, hookCall(), question(n))));

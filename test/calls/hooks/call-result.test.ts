@@ -34,7 +34,7 @@ test.each([
   });
 });
 
-test('a failure is told by its message', () => {
+test('a failure is shown by its message', () => {
   const content = 'Tool "w" failed: no city';
   expect(resultOf(names, failed(fault), metadata)).toEqual({
     outcome: failed(fault),
@@ -44,7 +44,7 @@ test('a failure is told by its message', () => {
   });
 });
 
-test('a call that waits reads as what a person is asked', () => {
+test('a waiting call reads as its question to the person', () => {
   const outcome: CallPaused = {
     ...{ status: 'pending', origin: 'tool', hook: null, args: json('{}'), reason: 'r', message: 'Pay?' },
     ...{ members: json('{}'), expiresMs: null },
@@ -58,7 +58,7 @@ test('a call that waits reads as what a person is asked', () => {
   expect(pendingResult(names, outcome, metadata).metadata).toBe(metadata);
 });
 
-test('a denied call says by whom, and what else it ends', () => {
+test('a denied call names its hook, and what else it ends', () => {
   const by = (hook: string | null) => ({ hook, dialect: 'd' });
   const plain = deniedResult(names, decisionOf(by('h'), answers.deny('no', { metadata })));
   const content = 'Tool "w" was blocked by hook "h": no';
@@ -104,7 +104,7 @@ test.each([
   expect(withContent(ok(json(old)), content)).toEqual(ok(json(result)));
 });
 
-test('a failure stays one, in the words of the filter, without what else was told of it', () => {
+test('a failure stays one, with the filter’s text and no other details', () => {
   const { code, hint } = fault;
   expect(withContent(failed(fault), 'masked')).toStrictEqual(failed({ code, message: 'masked', hint }));
 });

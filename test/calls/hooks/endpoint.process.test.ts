@@ -60,7 +60,7 @@ async function decide(url: string, more = '', options = {}, files = {}) {
   return { decision: await runtime.hooks.fire(event), events, runtime };
 }
 
-test('a question is the document that a process would read, and so is its answer [DS-HOOK-14]', async () => {
+test('an endpoint gets and returns the same documents as a process [DS-HOOK-14]', async () => {
   const { url, heard } = await serve(says('{"allow": true, "replace": {"args": {"amount": 1}}}'));
   const { decision } = await decide(url);
   expect(decision).toMatchObject({ verdict: 'modify', hook: 'guard', replace: { args: { amount: 1 } } });
@@ -174,14 +174,14 @@ test.each(failures)(
   },
 );
 
-test('a server that is not there denies, and the address is told without its secrets', async () => {
+test('an unreachable server denies, and its address is shown without secrets', async () => {
   const gone = 'http://user:hunter2hunter2@127.0.0.1:1/judge?token=hunter3hunter3';
   const { decision, events } = await decide(gone);
   expect(decision).toMatchObject({ verdict: 'deny', error: { code: 'PROCESS_START' } });
   expect(JSON.stringify([decision, events])).not.toMatch(/hunter/);
 });
 
-test('headers have what the environment holds, which nobody is shown [DS-HOOK-14]', async () => {
+test('headers are filled from the environment, and their values are never shown [DS-HOOK-14]', async () => {
   const { url, heard } = await serve(says('{"allow": false, "reason": "Bearer token-12345678 is wrong"}'));
   const more = 'headers: {Authorization: "Bearer ${env:GUARD_TOKEN}", X-Team: 7}';
   const { decision } = await decide(url, more, { env: { ...process.env, GUARD_TOKEN: 'token-12345678' } });
@@ -190,7 +190,7 @@ test('headers have what the environment holds, which nobody is shown [DS-HOOK-14
   expect(JSON.stringify(decision)).not.toContain('token-12345678');
 });
 
-test('a credential that stands in the file is hidden too', async () => {
+test('a credential written in the file is hidden too', async () => {
   const { url } = await serve(
     says('{"allow": false, "reason": "literal-12345678 and hunter2hunter2 are wrong"}'),
   );
@@ -228,7 +228,7 @@ function certify(folder: string, name: string) {
 describe.runIf(existsSync('/usr/bin/openssl'))('over TLS', () => {
   const folder = makeSharedFolder('endpoint-');
 
-  test('a certificate must be of those that are trusted [DS-HOOK-15]', async () => {
+  test('a certificate must be trusted [DS-HOOK-15]', async () => {
     const [own, other] = [certify(folder, 'own'), certify(folder, 'other')];
     const { url, heard } = await serve(says(allow), own);
     expect((await decide(url, `ca: ${own.file}`)).decision).toMatchObject({ verdict: 'allow' });
@@ -239,7 +239,7 @@ describe.runIf(existsSync('/usr/bin/openssl'))('over TLS', () => {
     expect(heard).toHaveLength(1);
   });
 
-  test('everything that denies denies here too [DS-HOOK-15]', async () => {
+  test('every denying answer denies here too [DS-HOOK-15]', async () => {
     const own = certify(folder, 'own');
     // Nothing is unpacked here: such a body is no JSON.
     const all = failures.filter(({ title }) => !title.startsWith('an answer packed'));
@@ -255,7 +255,7 @@ describe.runIf(existsSync('/usr/bin/openssl'))('over TLS', () => {
   });
 });
 
-test('an endpoint that only observes holds nobody, whatever it answers [DS-HOOK-16]', async () => {
+test('an endpoint that only observes delays nothing, whatever it answers [DS-HOOK-16]', async () => {
   const { url, heard } = await serve(() => {});
   const spec = `state_store: {type: memory}\nhooks:\n  told: {hook: tool, mode: observe, url: "${url}", timeout_ms: 300}\n`;
   const { runtime, events } = await open(spec);
@@ -267,7 +267,7 @@ test('an endpoint that only observes holds nobody, whatever it answers [DS-HOOK-
   expect(JSON.stringify(events)).toContain('PROCESS_TIMEOUT');
 });
 
-test('what `match` leaves out is not posted, and many questions are asked at once', async () => {
+test('events that `match` excludes are not posted, and many requests run concurrently', async () => {
   const { url, heard } = await serve(says(allow));
   const { runtime, decision } = await decide(url, 'match: {tools: [other]}');
   expect(decision.verdict).toBe('allow');
@@ -278,7 +278,7 @@ test('what `match` leaves out is not posted, and many questions are asked at onc
   expect(heard).toHaveLength(201);
 });
 
-test('a question that is given up is withdrawn, and no connection stays', async () => {
+test('an aborted request is withdrawn, and no connection stays', async () => {
   const { url } = await serve(() => {});
   const { runtime } = await open(
     `state_store: {type: memory}\nhooks:\n  guard: {hook: tool, phases: [before_execution], url: "${url}"}\n`,
@@ -288,7 +288,7 @@ test('a question that is given up is withdrawn, and no connection stays', async 
   });
 });
 
-test('the endpoint of docs/guides/write-hooks.md is one [DS-HOOK-17]', () => {
+test('the endpoint of docs/guides/write-hooks.md works [DS-HOOK-17]', () => {
   const page = readFileSync(new URL('../../../docs/guides/write-hooks.md', import.meta.url), 'utf8');
   const [, snippet = ''] = /```yaml\n(spec:\n {2}hooks:\n {4}policy:\n {6}url:[^`]*)```/.exec(page) ?? [];
   const env = { POLICY_TOKEN: 'token-12345678' };
@@ -334,7 +334,7 @@ test.each([
     hook: 'url: "http://x", dialect: claude, command: x, claude: {event: Stop}',
     problems: ['error 5:14 hooks[g].url: is not allowed here'],
   },
-])('validate says of an endpoint that it $title, in its place [DS-HOOK-17]', ({ hook, problems }) => {
+])('validate reports that an endpoint $title, with its place [DS-HOOK-17]', ({ hook, problems }) => {
   const kind = hook.includes('claude') ? '' : ', hook: tool';
   const text = configText(native, `\nhooks:\n  g: {${hook}${kind}}`);
   expect(told(text).problems.filter((line) => line.startsWith('error'))).toEqual(problems);

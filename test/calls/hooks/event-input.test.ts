@@ -74,11 +74,11 @@ const completed = [
   },
 ] as readonly { readonly title: string; readonly given: EventInput; readonly event: unknown }[];
 
-test.each(completed)('what is left out of $title is empty', ({ given, event }) => {
+test.each(completed)('omitted members of $title are empty', ({ given, event }) => {
   expect(readEvent(given)).toStrictEqual(event);
 });
 
-test.each(completed)('what is there already in $title is left as it is', ({ given }) => {
+test.each(completed)('existing members of $title are unchanged', ({ given }) => {
   expect(readEvent(readEvent(given))).toStrictEqual(readEvent(given));
 });
 
@@ -263,7 +263,7 @@ test('an event that is nested too deeply, or holds itself, is refused', () => {
   expect(reading(itself)).toThrow(expect.objectContaining({ code: 'EVENT_INVALID' }));
 });
 
-test('what is wrong is said by the name of the member', () => {
+test('an error names the wrong member', () => {
   const check = (context: object) => evalShape('request', { content: 'x', context });
   expect(check({ variables: {} })).toEqual([]);
   expect(check({ colour: 1 })).toEqual(['request.context must NOT have additional properties (colour)']);

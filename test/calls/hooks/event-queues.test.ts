@@ -37,7 +37,7 @@ function openLimit(queues: Parameters<typeof limitQueues>[0], stop?: AbortSignal
   return { limit, drops: () => events.flatMap((event) => (event.type === 'dropped' ? [event] : [])) };
 }
 
-test('a queue takes 1024, says each drop of a flood’s beginning, and its end when it has room for half again', () => {
+test('a queue holds 1024 events, reports each drop at the start of a flood, and its end when it is half empty', () => {
   const { limit, drops } = openLimit([]);
   const at = (waiting: number) => limit.isFull('a', waiting, 'scored');
   expect([at(0), at(511), at(512), at(1023)]).toEqual([false, false, false, false]);
@@ -62,7 +62,7 @@ test('a queue takes 1024, says each drop of a flood’s beginning, and its end w
   ).toEqual(['22 events in all, while 1024 events were waiting already']);
 });
 
-test('what is queued is waited for, and nothing is dropped', async () => {
+test('queued events are awaited, and nothing is dropped', async () => {
   const [a, b] = [openQueue(0), openQueue(0)];
   const { limit, drops } = openLimit([
     ['a', a.queue],
@@ -82,7 +82,7 @@ test('what is queued is waited for, and nothing is dropped', async () => {
   expect(drops()).toHaveLength(1);
 });
 
-test('what is still queued at the limit is dropped and said, and what is underway ends a little later', async () => {
+test('events still queued at the limit are dropped and reported, and the one in progress ends a little later', async () => {
   const [a, b] = [openQueue(3), openQueue(0)];
   const { limit, drops } = openLimit([
     ['a', a.queue],
@@ -108,7 +108,7 @@ test('what is still queued at the limit is dropped and said, and what is underwa
   ]);
 });
 
-test('whoever stops the runtime drops what is queued, until it has closed', async () => {
+test('stopping the runtime drops queued events, until it has closed', async () => {
   const stop = new AbortController();
   const a = openQueue(2);
   const { limit, drops } = openLimit([['a', a.queue]], stop.signal);
@@ -151,7 +151,7 @@ function openPort(exchange: Exchange, timeoutMs = 60_000) {
 
 const told: Reply = { via: 'rpc', result: new Json('{}') };
 
-test('an observer is told of events in order, one at a time, and not in the turn in which they happen', async () => {
+test('an observer receives events in order, one at a time, in a later turn of the event loop', async () => {
   let underway = 0;
   const { port, heard, ends } = openPort(async () => {
     underway += 1;
@@ -208,7 +208,7 @@ test.each<[string, Reply | Error, object]>([
   if (!('error' in end)) expect(ends()[0]).not.toHaveProperty('error');
 });
 
-test('a shadow is asked like a filter, in order, and its verdict only told; a failure holds up nobody', async () => {
+test('a shadow runs like a filter, in order, and its verdict is only reported; a failure delays nothing', async () => {
   const { port, heard, events } = openPort(async (turn) => {
     if (turn === 0) throw new Error('broken');
     return told;
@@ -225,7 +225,7 @@ test('a shadow is asked like a filter, in order, and its verdict only told; a fa
   ]);
 });
 
-test('an idle observer takes one more than its queue holds, and so does a busy one', async () => {
+test('an idle and a busy observer each take one event more than the queue holds', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { port, heard, events } = openPort(async () => {
     await promise;
@@ -248,7 +248,7 @@ test('an idle observer takes one more than its queue holds, and so does a busy o
   expect(heard).toEqual(Array.from({ length: 1025 }, (_, turn) => turn));
 });
 
-test('at the end what waits is dropped, and what is underway is ended, its first event as well', async () => {
+test('at the end waiting events are dropped, and the one in progress is ended, even a first one', async () => {
   for (const isUnderway of [true, false]) {
     const stop = new AbortController();
     const { port, heard, events, ends } = openPort(
@@ -272,7 +272,7 @@ test('at the end what waits is dropped, and what is underway is ended, its first
   }
 });
 
-test('an observer that was told before is idle again: its next event is told at the end as well', async () => {
+test('an observer that ran before is idle again: its next event is delivered at the end as well', async () => {
   const stop = new AbortController();
   const { port, heard } = openPort(async () => told);
   const observer = openObserver(port, stop.signal);

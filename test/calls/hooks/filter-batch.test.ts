@@ -44,7 +44,7 @@ function decisionsOf({ events }: Bench): string[] {
 
 const on = (cites: string) => onTransports([{ title: 'over', cites }]);
 
-test.each(on('DS-HOOK-06@both'))('each is asked while all the others are asked $title', async ({ on }) => {
+test.each(on('DS-HOOK-06@both'))('all filters run concurrently $title', async ({ on }) => {
   const bench = openBench();
   const { filter, marks } = openMeeting(bench, on);
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -58,7 +58,7 @@ test.each(on('DS-HOOK-06@both'))('each is asked while all the others are asked $
 });
 
 test.each(on('DS-HOOK-07@both'))(
-  'the first in the file decides, whoever answers first $title',
+  'the first in the file decides, whichever answers first $title',
   async ({ on }) => {
     const bench = openBench();
     const { filter, marks } = openMeeting(bench, on);
@@ -91,7 +91,7 @@ test.each(on('DS-HOOK-07@both'))('a fault decides when all before it allow $titl
   expect(decision).toMatchObject({ verdict: 'deny', hook: 'b', error: { code: expect.any(String) } });
 });
 
-test.each(on('DS-HOOK-08@both'))('questions behind a denial are withdrawn $title', async ({ on }) => {
+test.each(on('DS-HOOK-08@both'))('filters after a denial are withdrawn $title', async ({ on }) => {
   const bench = openBench();
   const { filter } = openMeeting(bench, on);
   const links = [filter('a', '+b,+c', denying('a')), filter('b', '', 'hang'), filter('c', '', 'hang')];
@@ -108,7 +108,7 @@ test.each(on('DS-HOOK-08@both'))('questions behind a denial are withdrawn $title
   expect(ended()).toHaveLength(on === 'oneshot' ? 3 : 0);
 });
 
-test('a server whose question was withdrawn answers the next one, in the same life', async () => {
+test('a server whose request was withdrawn answers the next one, in the same life', async () => {
   const bench = openBench();
   const { env, lines } = newRecord();
   const late = bench.links.filter({
@@ -136,7 +136,7 @@ const replies = [
   '{"ack": true}',
 ];
 
-test('every chain of three decides as if its filters were asked in turn [DS-HOOK-07@server]', async () => {
+test('every chain of three decides as if its filters ran in turn [DS-HOOK-07@server]', async () => {
   const bench = openBench();
   // One server for each reply and place, in both ways.
   const open = (modifies: boolean) =>
@@ -188,7 +188,7 @@ test.each(on('DS-HOOK-09@both'))(
   },
 );
 
-test('filters that modify stand before and behind, and all between see what the last one left [DS-HOOK-06@oneshot]', async () => {
+test('modifying filters run before and after, and those between see the last change [DS-HOOK-06@oneshot]', async () => {
   const bench = openBench();
   const record = newRecord();
   const { filter, marks } = openMeeting(bench, 'oneshot');
@@ -210,7 +210,7 @@ test('filters that modify stand before and behind, and all between see what the 
   expect(bench.started().slice(-2)).toEqual(['two', 'f']);
 });
 
-test('those that are only told stand anywhere between, and are told once', async () => {
+test('observers may be anywhere in between, and run once', async () => {
   const bench = openBench();
   const record = newRecord();
   const { filter } = openMeeting(bench, 'oneshot');
@@ -235,7 +235,7 @@ test('a question that was approved lets the others decide', async () => {
   expect((await pass(denied, { isApproved })).decision).toMatchObject({ verdict: 'deny', hook: 'd' });
 });
 
-test('a question that waits for a person ends the chain, and the questions behind it are withdrawn', async () => {
+test('a question for a person ends the chain, and the filters after it are withdrawn', async () => {
   const bench = openBench();
   const { filter } = openMeeting(bench, 'oneshot');
   const links = [filter('a', '+b', asking), filter('b', '', 'hang')];
@@ -243,7 +243,7 @@ test('a question that waits for a person ends the chain, and the questions behin
   expect(decisionsOf(bench)).toEqual(['a ask']);
 });
 
-test('who answers a question with other arguments has the filters behind it asked again, about these', async () => {
+test('an answer with other arguments reruns the filters after it with these', async () => {
   const bench = openBench();
   const { env, lines } = newRecord();
   const filter = (name: string, reply: string) =>
@@ -257,7 +257,7 @@ test('who answers a question with other arguments has the filters behind it aske
   expect(notes.slice(-2)).toEqual(['changed', 'changed']);
 });
 
-test('a caller that gives up ends all of them, and none has denied', async () => {
+test('a caller that aborts ends all of them, and none has denied', async () => {
   const bench = openBench();
   const { filter, marks } = openMeeting(bench, 'oneshot');
   const giveUp = new AbortController();
@@ -273,7 +273,7 @@ test('a caller that gives up ends all of them, and none has denied', async () =>
   ).toMatchObject({ verdict: 'deny', hook: 'd', error: { code: 'ABORTED' } });
 });
 
-test('how long each took is said in the order of the file, of those that were judged', async () => {
+test('durations are reported in the order of the file, of the filters that judged', async () => {
   const bench = openBench();
   const { filter } = openMeeting(bench, 'oneshot');
   const told: string[] = [];

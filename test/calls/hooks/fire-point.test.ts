@@ -104,7 +104,7 @@ test.each([
   }
 });
 
-test('the hooks of that dialect alone are asked, and the one that decides is named', async () => {
+test('only the hooks of that dialect run, and the deciding one is named', async () => {
   const { fire, calls } = openHost({
     other: answers.deny('no'),
     a: answers.deny('why', { context: ['so'] }),
@@ -119,7 +119,7 @@ test('the hooks of that dialect alone are asked, and the one that decides is nam
   expect(calls.map(([name]) => name)).toEqual(['a']);
 });
 
-test('where answers do not count, all are told, and the event passes', async () => {
+test('at points whose answers do not count, all hooks run, and the event passes', async () => {
   const { fire, calls } = openHost({ a: answers.deny('no'), b: allow, other: allow });
   expect(await fire({ point: 'Tell' })).toMatchObject({ verdict: 'allow', hook: null, dialect: 'played' });
   expect(calls.map(([name, how]) => `${name} ${how}`)).toEqual(['a told', 'b told']);
@@ -130,7 +130,7 @@ test('without hooks the event passes', async () => {
   expect(await fire({})).toMatchObject({ verdict: 'allow', hook: null, dialect: 'played' });
 });
 
-test('groups that stand apart are each asked about what the last one left, until one stops it', async () => {
+test('separate groups each see the last change, until one stops it', async () => {
   const { fire, calls } = openHost({
     a: allow,
     b: answers.modify({ x: 1 }),
@@ -145,7 +145,7 @@ test('groups that stand apart are each asked about what the last one left, until
   ]);
 });
 
-test('of groups that all let it pass the last that changed it is named, or nobody', async () => {
+test('among groups that all allow, the last that changed the event is named, or none', async () => {
   const changed = openHost({ a: answers.modify({ x: 1 }), b: allow });
   expect(await changed.fire({})).toMatchObject({ verdict: 'modify', hook: 'a' });
   const silent = openHost({ a: allow, b: allow });

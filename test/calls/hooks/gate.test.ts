@@ -69,7 +69,7 @@ test('a chain without hooks allows', async () => {
   expect(event).toEqual(readEvent(beforeCall));
 });
 
-test('filters are asked in the order of the file, one after another [PK-6-58@oneshot]', async () => {
+test('filters run in the order of the file, one after another [PK-6-58@oneshot]', async () => {
   const bench = openBench();
   const links = filters(bench, beforeCall, Array(6).fill('{"allow": true}'));
   const { decision } = await pass(links, beforeCall);
@@ -86,7 +86,7 @@ test('filters are asked in the order of the file, one after another [PK-6-58@one
   );
 });
 
-test('only hooks of the kind and the phase are asked or told', async () => {
+test('only hooks of the kind and the phase run', async () => {
   const bench = openBench();
   const entry = answering('oneshot', '{"allow": true}');
   const places: readonly Required<Pick<HookEntry, 'name' | 'kind' | 'phases'>>[] = [
@@ -106,7 +106,7 @@ test('only hooks of the kind and the phase are asked or told', async () => {
   expect(bench.started().sort()).toEqual([...Array(3).fill('both phases'), ...Array(3).fill('this phase')]);
 });
 
-test('what one filter replaced is what the next one sees [DS-HOOK-02@oneshot PK-6-40@oneshot]', async () => {
+test('a filter sees the previous filter’s replacement [DS-HOOK-02@oneshot PK-6-40@oneshot]', async () => {
   const bench = openBench();
   const { env, lines } = newRecord();
   const mark = (name: string) =>
@@ -165,7 +165,7 @@ test('a fault in the chain denies and names its hook [PK-6-59@oneshot]', async (
   });
 });
 
-test('each decision is told with its metadata, that of an allow too [PK-6-60@oneshot]', async () => {
+test('each decision is reported with its metadata, including an allow’s [PK-6-60@oneshot]', async () => {
   const bench = openBench();
   const replies = [
     '{"allow": true, "reason": "fine", "metadata": {"n": 12345678901234567890}}',
@@ -252,7 +252,7 @@ test.each(merged)('metadata: $title', async ({ replies, metadata }) => {
   expect(decision.metadata.text).toBe(metadata);
 });
 
-test('observers and shadows hear of the event as it stands at their place, also behind a denial', async () => {
+test('observers and shadows receive the event as it is at their place, also after a denial', async () => {
   const bench = openBench();
   const records = [newRecord(), newRecord(), newRecord()];
   const [first, between, behind] = records.map(({ env }) => ({
@@ -299,7 +299,7 @@ const enforced = onTransports(
 );
 
 test.each(enforced)(
-  'an enforced denial at $phase with $title stands in for the answer',
+  'an enforced denial at $phase with $title replaces the answer',
   async ({ on, event, metadata, result }) => {
     const link = openBench().links.filter({
       ...answering(on, enforce(metadata)),
@@ -353,7 +353,7 @@ const withheld = onTransports([
   },
 ]);
 
-test.each(withheld)('$title has no stand-in', async ({ on, says }) => {
+test.each(withheld)('$title has no replacement', async ({ on, says }) => {
   const link = openBench().links.filter({ ...answering(on, says), kind: 'provider' });
   const { decision } = await pass([link], afterCall);
   expect(decision).toMatchObject({ verdict: 'deny', enforced: false, result: null });
@@ -432,7 +432,7 @@ test.each(answers)('a filter $title', async ({ on, event, replace, response }) =
   expect('response' in passed.event && Object.keys(passed.event.response)).not.toContain('tool_calls');
 });
 
-test('replacements of several filters come together, of each member the last', async () => {
+test('replacements of several filters are merged, the last one for each member', async () => {
   const replies = [
     replaceWith('{"messages": [], "system_prompt": "a"}'),
     replaceWith('{"messages": [{"role":"user","content":"c","n":1.0}]}'),
@@ -446,7 +446,7 @@ test('replacements of several filters come together, of each member the last', a
   });
 });
 
-test('what the next filter reads of a replaced message keeps its bytes, on one line', async () => {
+test('the next filter reads a replaced message with its bytes, on one line', async () => {
   const bench = openBench();
   const { env, lines } = newRecord();
   const message = '{"role":"user",\n"content":"hi","meta":{"n":12345678901234567890,\n"p":1.10}}';
@@ -482,7 +482,7 @@ const refusals = [
 ];
 
 test.each(refusals)(
-  'a replace with $title denies, and is told as a denial',
+  'a replace with $title denies, and is reported as a denial',
   async ({ event, replace, check }) => {
     const bench = openBench();
     const [link] = filters(bench, event, [replaceWith(replace)]);
@@ -504,7 +504,7 @@ test.each(refusals)(
 const asks = (reason: string, metadata = '{}') =>
   `{"allow": false, "ask": true, "reason": "${reason}", "metadata": ${metadata}}`;
 
-test('the first question ends the chain and is named, and its arguments are those that the filters left', async () => {
+test('the first question ends the chain and is named, with the arguments as the filters left them', async () => {
   const bench = openBench();
   const links = filters(bench, beforeExecution, [
     replaceWith('{"args": {"city": "Oslo"}}'),
@@ -528,7 +528,7 @@ test('the first question ends the chain and is named, and its arguments are thos
   expect(bench.started()).toEqual(['a', 'b']);
 });
 
-test('a question that was answered lets pass; later hooks are asked, and may deny [DS-ASK-02]', async () => {
+test('an answered question passes; later hooks run, and may deny [DS-ASK-02]', async () => {
   const bench = openBench();
   const links = filters(bench, beforeExecution, [
     asks('one', '{"a": 1}'),
@@ -558,7 +558,7 @@ test('an approval never turns a denial or a fault into an allow', async () => {
   expect(said).toEqual(['deny', 'deny', 'deny', 'deny']);
 });
 
-test('the metadata of an answered question comes with that of the others', async () => {
+test('the metadata of an answered question is merged with that of the others', async () => {
   const links = filters(openBench(), beforeExecution, [
     allowWith('{"a": 1, "b": 1}'),
     asks('unsure', '{"b": 2}'),
@@ -567,7 +567,7 @@ test('the metadata of an answered question comes with that of the others', async
   expect(decision).toMatchObject({ verdict: 'allow', hook: null, metadata: new Json('{"a":1,"b":2}') });
 });
 
-test('where only filters are wanted, observers and shadows hear nothing', async () => {
+test('if only filters are wanted, observers and shadows do not run', async () => {
   const bench = openBench();
   const entry = answering('oneshot', '{"allow": true}');
   const { filter, observe, shadow } = bench.links;
@@ -582,7 +582,7 @@ test('where only filters are wanted, observers and shadows hear nothing', async 
   expect(new Set(await eventually(bench.started, 4))).toEqual(new Set(['filter', 'observer', 'shadow']));
 });
 
-test('a caller that has given up has a denial, and nothing is started', async () => {
+test('a caller that has aborted gets a denial, and nothing is started', async () => {
   const bench = openBench();
   const { decision } = await pass(filters(bench, beforeCall, ['{"allow": true}']), beforeCall, {
     signal: AbortSignal.abort(),

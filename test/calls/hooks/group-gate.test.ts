@@ -49,7 +49,7 @@ function openGroup(
 const pass = (links: readonly { readonly group: Group }[], more: Partial<GateOptions> = {}) =>
   passGate(links, beforeExecution, { call: 'c1', ...more });
 
-test('a group is asked with the event’s payload, in the context of its call', async () => {
+test('a group receives the event’s payload, in the context of its call', async () => {
   const describe: ForeignDialect['describe'] = (at, event, { session_id }) => ({
     at,
     phase: event.phase,
@@ -81,7 +81,7 @@ test.each([
   expect(a.calls[0]?.hookContext.forcedTurns).toBe(forced);
 });
 
-test('points that the dialect does not have are told, never asked', async () => {
+test('points that the dialect does not have only inform', async () => {
   const a = openGroup('a', {}, { pointsAt: () => ['unknown'] });
   await pass([a]);
   expect(a.calls).toHaveLength(1);
@@ -92,15 +92,12 @@ test('points that the dialect does not have are told, never asked', async () => 
 test.each([
   ['an error', new Error('broken'), 'INTERNAL'],
   ['a fault', new RuntimeError('REPLY_MALFORMED', 'broken'), 'REPLY_MALFORMED'],
-])(
-  'hooks that cannot be asked, because of %s, deny in the name of their dialect',
-  async (_, thrown, code) => {
-    const { decision } = await pass([openGroup('a', { P: thrown })]);
-    expect(decision).toMatchObject({ verdict: 'deny', hook: null, dialect: 'a', error: { code } });
-  },
-);
+])('hooks that cannot run, because of %s, deny in the name of their dialect', async (_, thrown, code) => {
+  const { decision } = await pass([openGroup('a', { P: thrown })]);
+  expect(decision).toMatchObject({ verdict: 'deny', hook: null, dialect: 'a', error: { code } });
+});
 
-test('what a group allows or changes in somebody’s name is an approval, in nobody’s it is not', async () => {
+test('a group’s allow or change in a person’s name is an approval, and without a name it is not', async () => {
   const said = await pass([openGroup('a', { P: answers.allow({ context: ['so'] }) })]);
   expect(said.decision).toMatchObject({ verdict: 'allow', hook: "a's", dialect: 'a', context: ['so'] });
   const nobody = await pass([openGroup('a', { P: null })]);
@@ -110,7 +107,7 @@ test('what a group allows or changes in somebody’s name is an approval, in nob
   expect(changed.event).toMatchObject({ request: { args: new Json('{"city":"Rome"}') } });
 });
 
-test('what a group says is put into neutral form for the event as it is', async () => {
+test('a group’s answer is converted to neutral form for the event', async () => {
   const seen: (readonly [HookEvent, string, unknown])[] = [];
   const toNeutralAnswer: ForeignDialect['toNeutralAnswer'] = (event, asked, answer) => {
     seen.push([event, asked.point, answer]);
@@ -150,7 +147,7 @@ test.each([
   expect(event).toBe(beforeExecution);
 });
 
-test('an answer of nobody that does not fit is a denial of the dialect', async () => {
+test('an unnamed answer that does not fit is a denial of the dialect', async () => {
   const toNeutralAnswer = () => {
     throw new Error('no');
   };
@@ -172,7 +169,7 @@ test('a cancelled answer is no answer: the dialect does not read it', async () =
   expect(decision).toMatchObject({ verdict: 'deny', hook: "a's", dialect: 'a', error });
 });
 
-test('the first of two denials stands, and later points are told alone', async () => {
+test('the first of two denials stays, and later points only inform', async () => {
   const a = openGroup('a', { P: answers.deny('first'), Q: answers.deny('second'), O: 'told' });
   const b = openGroup('b', { P: answers.abort('third', 'turn') });
   const { decision } = await pass([a, b]);
@@ -185,7 +182,7 @@ test('what one dialect allows another may still deny', async () => {
   expect(decision).toMatchObject({ verdict: 'deny', hook: "b's", reason: 'no' });
 });
 
-test('a denial is no question that somebody could answer', async () => {
+test('a denial cannot be answered like a question', async () => {
   const onAsk = async () => decisionOf({ hook: 'desk', dialect: 'd' }, allow);
   const { decision } = await pass([openGroup('a', { P: answers.deny('no') })], {
     onAsk,
@@ -194,7 +191,7 @@ test('a denial is no question that somebody could answer', async () => {
   expect(decision).toMatchObject({ verdict: 'deny', hook: "a's", reason: 'no' });
 });
 
-test('a question with other arguments is put about those', async () => {
+test('a question with other arguments shows those', async () => {
   const asked: HookEvent[] = [];
   const metadata = new Json('{"x":1}');
   const ask = answers.ask('sure?', { replace: new Json('{"args":{"city":"Rome"}}'), metadata });
@@ -215,7 +212,7 @@ test('a question with other arguments is put about those', async () => {
   expect(misfit.decision).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED' } });
 });
 
-test('a question about the event as it is changes nothing', async () => {
+test('a question about the unchanged event changes nothing', async () => {
   const { decision, event } = await pass([openGroup('a', { P: answers.ask('sure?') })]);
   expect(decision).toMatchObject({ verdict: 'ask', hook: "a's", replace: null });
   expect(event).toBe(beforeExecution);

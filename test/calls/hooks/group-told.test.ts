@@ -17,7 +17,7 @@ function slow() {
   return { does, let: resolve };
 }
 
-test('hooks that nobody awaits are told at once, each in its own queue', async () => {
+test('hooks that are not awaited run at once, each in its own queue', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: watching });
   const a = slow();
   const group = openGroup(dialect, [member('a', a.does), member('b', allow)], context);
@@ -30,7 +30,7 @@ test('hooks that nobody awaits are told at once, each in its own queue', async (
   expect(said.at(-1)).toBe('a asked {"n":1}');
 });
 
-test('hooks that their dialect awaits are told one after another, until the caller gives up', async () => {
+test('hooks that their dialect awaits run one after another, until the caller aborts', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: { ...watching, isAwaited: true } });
   const a = slow();
   const group = openGroup(dialect, [member('a', a.does), member('b', allow)], context);
@@ -47,7 +47,7 @@ test('hooks that their dialect awaits are told one after another, until the call
 });
 
 test.each(['before', 'while'])(
-  'a caller that gives up %s they are told waits no more; they are told nevertheless',
+  'a caller that aborts %s they run waits no more; they run anyway',
   async (when) => {
     const { member, dialect, context, said } = openPlayedGroup({ P: { ...watching, isAwaited: true } });
     const [a, caller] = [slow(), new AbortController()];

@@ -9,7 +9,7 @@ import { hookCall, openPlayedGroup, point } from './played-group.ts';
 const allow = answers.allow();
 const set = (text: string) => answers.modify({ x: text });
 
-test('hooks in series are each given the same, to a verdict that ends them', async () => {
+test('hooks in series all receive the same, up to a verdict that ends them', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: { ...point, ends: ['deny'] } });
   const members = [
     member('a', set('1')),
@@ -22,13 +22,13 @@ test('hooks in series are each given the same, to a verdict that ends them', asy
   expect({ hook, ...answer }).toMatchObject({ hook: 'b', verdict: 'ask', reason: '?' });
 });
 
-test('hooks in series without such a verdict are all asked', async () => {
+test('hooks in series without such a verdict all run', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: point });
   await openGroup(dialect, [member('a', answers.deny('no')), member('b', allow)], context).ask(hookCall());
   expect(said).toHaveLength(2);
 });
 
-test('hooks of a chain are each given what the last one made of it, until one does not pass', async () => {
+test('hooks of a chain each receive the previous change, until one does not pass', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: { ...point, order: 'chain' } });
   const members = [
     member('a', allow),
@@ -45,7 +45,7 @@ test('hooks of a chain are each given what the last one made of it, until one do
   expect([hook, answer.verdict]).toEqual(['c', 'respond']);
 });
 
-test('a verdict may end a chain that would go on', async () => {
+test('a verdict may end a chain that would continue', async () => {
   const { member, dialect, context, said } = openPlayedGroup({
     P: { ...point, order: 'chain', ends: ['modify'] },
   });
@@ -53,7 +53,7 @@ test('a verdict may end a chain that would go on', async () => {
   expect(said).toEqual(['a asked {"n":0}']);
 });
 
-test('hooks in parallel are all asked at once, and answer in their order', async () => {
+test('hooks in parallel run concurrently, and their answers keep their order', async () => {
   const { member, dialect, context, said } = openPlayedGroup({
     P: { ...point, order: 'parallel', ends: ['deny'] },
   });
@@ -71,7 +71,7 @@ test('hooks in parallel are all asked at once, and answer in their order', async
   expect(await asked).toMatchObject({ hook: 'a', answer: { reason: 'slow' } });
 });
 
-test('only hooks that are selected are asked, and files are written for them alone', async () => {
+test('only selected hooks run, and files are written only for them', async () => {
   const selects: ForeignDialect['selects'] = ({ name }, { payload, hookContext }) => {
     expect([payload, hookContext.transcript]).toEqual([{ n: 0 }, null]);
     return name === 'b';
@@ -98,7 +98,7 @@ test('only hooks that are selected are asked, and files are written for them alo
   }
 });
 
-test('where no hook is selected nothing is written, and the event passes', async () => {
+test('without a selected hook nothing is written, and the event passes', async () => {
   const { member, dialect, context } = openPlayedGroup(
     { P: point },
     { selects: () => false, readsTranscript: true },
@@ -110,7 +110,7 @@ test('where no hook is selected nothing is written, and the event passes', async
   expect(await group.ask(hookCall())).toMatchObject({ hook: null, answer: { verdict: 'allow' } });
 });
 
-test('a hook in the background is told what the others are asked, and its verdict counts for nothing', async () => {
+test('a background hook receives the same request, and its verdict has no effect', async () => {
   const { member, dialect, context, decisions } = openPlayedGroup(
     { P: point },
     { isBackground: ({ name }, at) => name === 'b' && at === 'P' },
@@ -131,7 +131,7 @@ test('a hook in the background is told what the others are asked, and its verdic
 
 const unsubscribing: Allow = { ...allow, isUnsubscribed: true };
 
-test('a hook that does not handle a point is asked there once in the life of its process', async () => {
+test('a hook that does not handle a point is called there once in the life of its process', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: point, Q: point });
   let lives = 1;
   const a = member('a', unsubscribing);
@@ -154,7 +154,7 @@ test.each([
   { title: 'no process counts its lives', lives: undefined, again: false },
   { title: 'its process was started by the question', lives: [0, 0, 1, 1, 1], again: false },
   { title: 'its process was started again meanwhile', lives: [1, 1, 2, 2, 2], again: true },
-])('what unsubscribes where $title: asked again is $again', async ({ lives, again }) => {
+])('a reply that unsubscribes where $title: called again is $again', async ({ lives, again }) => {
   const { member, dialect, context, said } = openPlayedGroup({ P: point });
   const a = member('a', unsubscribing);
   const left = [...(lives ?? [])];
@@ -168,7 +168,7 @@ test.each([
   expect(said).toHaveLength(again ? 2 : 1);
 });
 
-test('who merely allows is asked again, and another verdict with that mark is no allow', async () => {
+test('a hook that only allows is called again, and another verdict with that mark is no allow', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: point });
   const group = openGroup(
     dialect,
@@ -180,7 +180,7 @@ test('who merely allows is asked again, and another verdict with that mark is no
   expect(said).toHaveLength(4);
 });
 
-test('a hook that was cancelled has not answered: the rules of the dialect do not apply', async () => {
+test('a cancelled hook has not answered: the rules of the dialect do not apply', async () => {
   const concluded: unknown[] = [];
   const reports: unknown[] = [];
   const more: Partial<ForeignDialect> = {
@@ -203,7 +203,7 @@ test('a hook that was cancelled has not answered: the rules of the dialect do no
   expect([concluded, reports]).toEqual([[], []]);
 });
 
-test('a dialect concludes from all answers, and from how many hooks it could have asked', async () => {
+test('a dialect concludes from all answers, and from the number of available hooks', async () => {
   const conclude: ForeignDialect['conclude'] = ({ point: at }, all, { answer }, selected) => ({
     hook: `${at} ${all.map(({ hook }) => hook)} of ${selected}`,
     answer: answers.deny(answer.verdict),
@@ -232,7 +232,7 @@ test('answers that cannot be composed deny in the name of the last hook, or of n
   expect(await ask()).toMatchObject({ hook: null, answer: denied });
 });
 
-test('a dialect may report what came of a point, however its hooks heard of it', async () => {
+test('a dialect may report the result of a point, however its hooks ran', async () => {
   const report: ForeignDialect['report'] = ({ point: at }, { selected, answer }) =>
     at === 'Q' ? undefined : { at, selected, verdict: answer.verdict };
   const selects: ForeignDialect['selects'] = ({ name }) => name !== 'c';
@@ -257,14 +257,14 @@ test('a dialect may report what came of a point, however its hooks heard of it',
   ]);
 });
 
-test('a hook without a process has its answer nevertheless', async () => {
+test('a hook without a process still has its answer', async () => {
   const staticAnswer = () => answers.deny('static');
   const { member, dialect, context } = openPlayedGroup({ P: point }, { staticAnswer });
   const group = openGroup(dialect, [member('a', allow, { transport: undefined })], context);
   expect(await group.ask(hookCall())).toMatchObject({ hook: 'a', answer: { reason: 'static' } });
 });
 
-test('a group of some of the hooks asks them alone', async () => {
+test('a group of some of the hooks runs only them', async () => {
   const { member, dialect, context, said } = openPlayedGroup({ P: point });
   const whole = openGroup(dialect, [member('a', allow), member('b', allow), member('c', allow)], context);
   expect([whole.dialect, whole.pointsAt(JSON.parse('{}'))]).toEqual([dialect, ['P']]);

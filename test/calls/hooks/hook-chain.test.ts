@@ -24,7 +24,7 @@ const plain = {
   ...{ replace: null, result: null, context: [], abort: null, metadata: new Json('{}') },
 };
 
-test('a chain that nobody changed or stopped allows, and nobody has answered or forced anything', () => {
+test('an unchanged and unstopped chain allows, without an answer or a forced turn', () => {
   const chain = new HookChain(beforeExecution);
   chain.takeAnswer(a, answers.allow(), undefined);
   expect(chain.decide()).toEqual(plain);
@@ -32,7 +32,7 @@ test('a chain that nobody changed or stopped allows, and nobody has answered or 
   expect(chain.respond).toBeUndefined();
 });
 
-test('an explicit approval names its hook, and a change that of the change', () => {
+test('an explicit approval names its hook, and a change names the changing one', () => {
   const chain = new HookChain(beforeExecution);
   chain.takeAnswer(b, answers.allow({ reason: 'first', context: ['x'] }), undefined);
   chain.takeAnswer({ ...a, isApproval: true }, answers.allow(), undefined);
@@ -59,7 +59,7 @@ test('a change of nothing is a change without members', () => {
   expect(chain.decide()).toEqual({ ...plain, ...a, verdict: 'modify', replace: new Json('{}') });
 });
 
-test('a change that the check refuses is no change', () => {
+test('a change that the check refuses is ignored', () => {
   const chain = new HookChain(beforeExecution);
   const change = () => chain.takeAnswer(a, answers.modify({ args: { city: 1 } }), () => 'too odd');
   expect(change).toThrow(expect.objectContaining({ code: 'REPLY_MALFORMED', message: 'too odd' }));
@@ -70,7 +70,7 @@ test('a change that the check refuses is no change', () => {
   expect(twice).toThrow(expect.objectContaining({ code: 'REPLY_MALFORMED' }));
 });
 
-test('a model is asked on with the texts of all hooks that force it, as paragraphs', () => {
+test('a model continues with the texts of all hooks that force it, as paragraphs', () => {
   const chain = new HookChain(stop);
   chain.takeAnswer(a, answers.modify({ follow_up: 'go on' }), undefined);
   expect(chain.decide().replace?.value).toEqual({ follow_up: 'go on' });
@@ -79,7 +79,7 @@ test('a model is asked on with the texts of all hooks that force it, as paragrap
   expect(chain.decide().replace?.value).toEqual({ follow_up: 'go on\n\nand on', other: 1 });
 });
 
-test('elsewhere a follow_up is a member as any, and nobody is forced', () => {
+test('elsewhere a follow_up is an ordinary member, and no turn is forced', () => {
   const chain = new HookChain(beforeExecution);
   chain.takeAnswer(a, answers.modify({ follow_up: 'go on' }), undefined);
   chain.takeAnswer(b, answers.modify({ follow_up: 'and on' }), undefined);
@@ -87,7 +87,7 @@ test('elsewhere a follow_up is a member as any, and nobody is forced', () => {
   expect(chain.decide().replace?.value).toEqual({ follow_up: 'and on' });
 });
 
-test('only an answer in the place of the work is one', () => {
+test('only an answer in place of the work is one', () => {
   const chain = new HookChain(beforeExecution);
   const respond = answers.respond('done');
   chain.stop(a, respond);
@@ -114,7 +114,7 @@ test.each([
   [afterCall, true, new Json('"kept back"')],
   [afterCall, false, null],
   [beforeExecution, true, null],
-] as const)('a denial has a stand-in where it is enforced and of a model: %#', (event, enforced, result) => {
+] as const)('a denial has a replacement if it is enforced and of a model: %#', (event, enforced, result) => {
   const chain = new HookChain(event);
   const metadata = new Json('{"replacement":"kept back"}');
   chain.stop(a, { verdict: 'deny', reason: 'no', enforced, metadata });
@@ -124,7 +124,7 @@ test.each([
   expect(aborted.decide()).toMatchObject({ verdict: 'abort', enforced: false, result: null });
 });
 
-test('what failed open before is told with the metadata of the one that stops', () => {
+test('earlier open failures are reported with the metadata of the stopping hook', () => {
   const failedOpen = (hook: string) => Json.from({ failed_open: { hook, cause: 'timeout' }, lost: 1 });
   const chain = new HookChain(beforeExecution);
   chain.takeAnswer(a, answers.allow({ metadata: Json.from({ lost: 2 }) }), undefined);

@@ -38,12 +38,12 @@ test.each<[string, Decision | undefined]>([
   ['they ask, too', decisionOf(desk, answers.ask('who?'))],
   ['they answer for the work', decisionOf(desk, answers.respond('done'))],
   ['they change nothing', { ...decisionOf(desk, answers.modify({})), replace: null }],
-])('the question stops the chain where %s', async (_, told) => {
+])('the question stops the chain if %s', async (_, told) => {
   const decision = (await resolve(told === undefined ? {} : { onAsk: async () => told })).decide();
   expect(decision).toMatchObject(asked);
 });
 
-test('those who answer are told who asks, why, and about what', async () => {
+test('approvers receive who asks, why, and about what', async () => {
   const heard: unknown[] = [];
   const onAsk = async (given: unknown) => {
     heard.push(given);
@@ -60,14 +60,14 @@ test('those who answer are told who asks, why, and about what', async () => {
 
 const passed = { context: ['asked'], metadata: new Json('{"q":1}') };
 
-test('what was approved before is not asked again', async () => {
+test('an approved question is not asked again', async () => {
   const isApproved = (hook: string, event: unknown) => hook === 'guard' && event === beforeExecution;
   const chain = await resolve({ isApproved, onAsk: () => Promise.reject(new Error('asked')) });
   expect(chain.decide()).toMatchObject({ verdict: 'allow', hook: null, ...passed });
   expect((await resolve({ isApproved }, { hook: null, dialect: 'x' })).isStopped).toBe(true);
 });
 
-test('an answer that allows lets pass in the name of who gave it', async () => {
+test('an answer that allows passes in the name of the person', async () => {
   const told = decisionOf(desk, answers.allow({ reason: 'fine', ...beside }));
   expect(await decisionAfter(told)).toMatchObject({
     ...{ verdict: 'allow', ...desk, reason: 'fine', context: ['asked'] },
@@ -76,7 +76,7 @@ test('an answer that allows lets pass in the name of who gave it', async () => {
   expect(await decisionAfter({ ...told, dialect: null })).toMatchObject({ hook: 'desk', dialect: '' });
 });
 
-test('an answer that changes the event is checked as any change', async () => {
+test('an answer that changes the event is checked like any change', async () => {
   const replace = new Json('{"args":{"city":"Rome"}}');
   const told = decisionOf(desk, answers.modify(replace, { reason: 'rather so', ...beside }));
   expect(await decisionAfter(told)).toMatchObject({

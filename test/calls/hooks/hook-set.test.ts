@@ -27,7 +27,7 @@ test('hooks are named in the order of the file', () => {
   expect(namesOf([])).toEqual([]);
 });
 
-test('some hooks are a chain of their own, with the part of a group that is among them', async () => {
+test('some hooks form a separate chain, with the matching part of a group', async () => {
   const { links, closed } = openLinks();
   const select = (...names: string[]) => selectHooks(links, new Set(names));
   expect(namesOf(select('o', 'f').links)).toEqual(['f', 'o']);
@@ -43,7 +43,7 @@ test('some hooks are a chain of their own, with the part of a group that is amon
   expect(select('nobody').links).toEqual([]);
 });
 
-test('a set hears of a phase, and filters it, where one of its hooks does', () => {
+test('a set covers and filters a phase if one of its hooks does', () => {
   const { filter, follower } = openPlayed();
   const { links } = openLinks();
   const still = { modifies: false };

@@ -19,7 +19,7 @@ const call = (name: string, args = '{}'): NativeEvent =>
 const asking = (provider_id: string, model: string): NativeEvent =>
   readEvent({ hook: 'provider', phase: 'before_call', request: { provider_id, model, messages: [] } });
 
-describe('what an entry says of the events that its hook hears of [DS-HOOK-10]', () => {
+describe('an entry’s match selects the events of its hook [DS-HOOK-10]', () => {
   test.each([
     [{ tools: ['bash', 'fs_*'] }, call('fs_write'), true],
     [{ tools: ['bash', 'fs_*'] }, call('refund'), false],
@@ -51,11 +51,11 @@ test.each([
   ['${event.request.args.all(key, event.request.args.all(other, key == other + "x"))}', '"no mapping"'],
   ['${event.request.args.flag}', '{"flag": "false"}'],
   ['${event.request.args.flag}', '{"flag": null}'],
-])('what cannot be told is judged: %s of %s [DS-HOOK-11]', (when, args) => {
+])('an event that cannot be decided is judged: %s of %s [DS-HOOK-11]', (when, args) => {
   expect(compileMatch({ when })(call('refund', args))).toBe(true);
 });
 
-test('no process starts for what a hook does not judge, and one that judges decides [DS-HOOK-10]', async () => {
+test('no process starts for an event that a hook excludes, and one that judges decides [DS-HOOK-10]', async () => {
   const cwd = folderOf({
     'runtime.yaml': config(
       [
@@ -92,7 +92,7 @@ test('no process starts for what a hook does not judge, and one that judges deci
   expect(readFileSync(join(cwd, 'told.txt'), 'utf8')).toBe('told\n');
 });
 
-test('validate says what is wrong with a match, in its place [DS-HOOK-12]', () => {
+test('validate reports errors in a match with their place [DS-HOOK-12]', () => {
   const { problems } = told(
     configText(
       native,

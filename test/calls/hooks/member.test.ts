@@ -21,7 +21,7 @@ function ask(
   return answer.then((given) => ({ answer: given, ...bench }));
 }
 
-test('one question, one decision that is told', async () => {
+test('one request gives one reported decision', async () => {
   const metadata = new Json('{"x":1}');
   const heard: string[] = [];
   const call = {
@@ -49,7 +49,7 @@ test('one question, one decision that is told', async () => {
   expect(events[0]).not.toHaveProperty('error');
 });
 
-test.each(['deny', 'abort'] as const)('the fault of a %s is told with its decision', async (verdict) => {
+test.each(['deny', 'abort'] as const)('the fault of a %s is reported with its decision', async (verdict) => {
   const error = toFault(new RuntimeError('PROCESS_EXIT', 'exit 3'));
   const given = verdict === 'deny' ? answers.deny('no', { error }) : answers.abort('no', 'turn', { error });
   const { decisions } = await ask(given);
@@ -58,13 +58,13 @@ test.each(['deny', 'abort'] as const)('the fault of a %s is told with its decisi
   expect(plain()[0]).not.toHaveProperty('error');
 });
 
-test('what the dialect notes about a reply is told in the name of the hook', async () => {
+test('the dialect’s notes about a reply are reported in the hook’s name', async () => {
   const decode = () => ({ output: answers.allow(), notes: [{ level: 'warn', message: 'odd' } as const] });
   const { events } = await ask(answers.allow(), { dialect: { decode } });
   expect(events[0]).toEqual({ type: 'note', name: 'a', level: 'warn', message: 'odd' });
 });
 
-test('a hook that needs no process is not asked', async () => {
+test('a hook that needs no process starts none', async () => {
   const { answer, said, events } = await ask(answers.allow(), {
     dialect: { staticAnswer: () => answers.deny('static') },
   });
@@ -76,7 +76,7 @@ test('a hook that needs a process and has none denies', async () => {
   expect(answer).toMatchObject({ verdict: 'deny', error: { code: 'INTERNAL' } });
 });
 
-test('a fault of the process is for the dialect to judge', async () => {
+test('the dialect judges a fault of the process', async () => {
   const { answer } = await ask(new RuntimeError('PROCESS_TIMEOUT', 'too slow'));
   expect(answer).toMatchObject({
     verdict: 'deny',
@@ -85,7 +85,7 @@ test('a fault of the process is for the dialect to judge', async () => {
   });
 });
 
-test('what makes no sense denies, and says which hook it was', async () => {
+test('an invalid answer denies, and names its hook', async () => {
   const { answer, decisions, events } = await ask(undefined);
   expect(events).toHaveLength(1);
   expect(answer).toMatchObject({
@@ -108,7 +108,7 @@ const hiding: Scrubber = {
   text: (text) => text.replaceAll('secret', '•'),
 };
 
-test('secrets are hidden in what is said of a fault, of a reply, and of what makes no sense', async () => {
+test('secrets are hidden in messages about a fault, a reply, and an invalid answer', async () => {
   const context = { scrubber: hiding };
   const fault = await ask(new RuntimeError('PROCESS_EXIT', 'secret'), { context });
   expect(fault.answer.reason).toBe('•');
@@ -137,7 +137,7 @@ test.each([
     expect((await ask(does, over)).answer).toMatchObject({ verdict: 'deny', error: { code } });
 });
 
-test('the caller’s signal ends the question', async () => {
+test('the caller’s signal ends the request', async () => {
   const { signal } = new AbortController();
   const seen: unknown[] = [];
   await ask(
@@ -189,7 +189,7 @@ test.each(['{"system_message":7}', '[]', '{}'])(
   },
 );
 
-test('a notification that does not arrive is told, and nothing else comes of it', async () => {
+test('an undelivered notification is reported, without further effect', async () => {
   const { dialect, member, events, context } = openPlayedGroup({ P: point });
   const sent: unknown[] = [];
   const { signal } = new AbortController();
@@ -217,7 +217,7 @@ test('a notification that does not arrive is told, and nothing else comes of it'
   ]);
 });
 
-test('a point that the dialect has not is a defect of ours', () => {
+test('a point that the dialect does not have is a defect of ours', () => {
   const { dialect } = openPlayedGroup({ P: point });
   expect(pointOf(dialect, 'P')).toBe(point);
   for (const name of ['Q', 'toString', '__proto__'])

@@ -32,7 +32,7 @@ function dropsOf({ events }: Bench): string[] {
 const on = (cites: string) => onTransports([{ title: 'over', cites }]);
 
 test.each(on('PK-6-53@both PK-5-05@server'))(
-  'a session hook is told of start, update and end, whatever it replies $title',
+  'a session hook receives start, update and end, whatever it replies $title',
   async ({ on }) => {
     const bench = openBench();
     const { env, lines } = newRecord();
@@ -116,7 +116,7 @@ function logged(events: readonly RuntimeEvent[]): { readonly level: number; read
 }
 
 test.each(on('DS-HOOK-03@both'))(
-  'an observer is told one event after another, in order $title',
+  'an observer receives one event after another, in order $title',
   async ({ on }) => {
     const bench = openBench();
     const { env, lines } = newRecord();
@@ -134,7 +134,7 @@ test.each(on('DS-HOOK-03@both'))(
   },
 );
 
-test('a full queue drops what is new, and says so [DS-HOOK-04@oneshot]', async () => {
+test('a full queue drops new events, and reports it [DS-HOOK-04@oneshot]', async () => {
   const bench = openBench();
   const observer = bench.observer({ runs: ['hang.sh'], timeoutMs: 300 });
   // One is underway and 1024 wait.
@@ -153,7 +153,7 @@ const late: Record<Transport, Entry> = {
   server: { on: 'server', runs: ['server', 'late', '100'] },
 };
 
-test.each(on('DS-HOOK-05@both'))('close() waits for what an observer is owed $title', async ({ on }) => {
+test.each(on('DS-HOOK-05@both'))('close() waits for an observer’s queued events $title', async ({ on }) => {
   const bench = openBench();
   const observer = bench.observer(late[on]);
   for (const turn of [1, 2, 3]) observer.enqueue(sessionEvent('session_update', turn), 'c');
@@ -176,7 +176,7 @@ test.each(on('DS-HOOK-05@both'))('close() waits no longer than the timeout $titl
   expect(endsOf(bench)).not.toContain('told');
 });
 
-test('an event that cannot be put into words is not told, and disturbs nobody', async () => {
+test('an event that cannot be serialized is not sent, and does no harm', async () => {
   const bench = openBench();
   const { env, lines } = newRecord();
   const observer = bench.observer({ ...answering('oneshot', '{}'), env });
@@ -233,7 +233,7 @@ test.each(shadows)(
   },
 );
 
-test.each(on('DS-HOOK-01@both'))('nobody waits for a shadow $title', async ({ on }) => {
+test.each(on('DS-HOOK-01@both'))('nothing waits for a shadow $title', async ({ on }) => {
   const bench = openBench();
   const link = bench.links.shadow({ on, runs: ['hang.sh'], name: 'shade', timeoutMs: 400 });
   const { decision } = await passGate([link], event, { call: 'c' });
@@ -246,7 +246,7 @@ test.each(on('DS-HOOK-01@both'))('nobody waits for a shadow $title', async ({ on
 });
 
 test.each(on('DS-HOOK-03@both'))(
-  'nothing is put into words for an observer in the turn of the event $title',
+  'nothing is serialized for an observer in the turn of the event $title',
   async ({ on }) => {
     const bench = openBench();
     const { env, lines } = newRecord();
@@ -271,7 +271,7 @@ test.each(on('DS-HOOK-03@both'))(
   },
 );
 
-test('an observer that floods is told what fits, in order, and everything is accounted for', async () => {
+test('a flooding observer receives what fits, in order, and every event is accounted for', async () => {
   const bench = openBench();
   const { env, lines } = newRecord();
   const observer = bench.observer({ ...answering('server', '{}'), env, timeoutMs: 60_000 });

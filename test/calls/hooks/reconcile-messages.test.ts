@@ -184,12 +184,12 @@ test.each(denied)('where $title, the filter denies [PK-6-11@oneshot]', async ({ 
   });
 });
 
-test.each(changed)('copies are brought together where $title', ({ sent, back, becomes }) => {
+test.each(changed)('copies are reconciled where $title', ({ sent, back, becomes }) => {
   expect(reconcileMessages(sent, back)).toEqual(becomes);
   expect(reconcileMessages(becomes, becomes)).toEqual(becomes);
 });
 
-test.each(denied)('copies cannot be brought together where $title', ({ sent, back }) => {
+test.each(denied)('copies cannot be reconciled where $title', ({ sent, back }) => {
   expect(() => reconcileMessages(sent, back)).toThrow();
 });
 
@@ -219,7 +219,7 @@ test.each(answers)(
   },
 );
 
-test('bringing copies together keeps the digits of what stands beside them', async () => {
+test('reconciling copies keeps the digits of other members', async () => {
   const message =
     '{"role":"user","content":"[x]","parts":[{"type":"text","text":"4111","id":12345678901234567890}],"meta":{"p":1.10}}';
   const says = `{"allow": true, "replace": {"messages": [${message}]}}`;
@@ -247,7 +247,7 @@ test.each([
   { title: 'both', back: user('[x]', '[x]') },
   { title: 'its content, and leaves the parts out', back: user('[x]') },
 ])(
-  'a message that had no parts of its own has none when a filter changed $title [PK-6-10@oneshot]',
+  'a message without own parts has none after a filter changed $title [PK-6-10@oneshot]',
   async ({ back }) => {
     const settled = [user('[x]'), user('b')];
     expect(reconcileMessages([user('4111'), user('b')], [back, user('b', 'b')])).toEqual(settled);
@@ -256,13 +256,13 @@ test.each([
   },
 );
 
-test('a message that had no parts of its own denies when both were changed, differently [PK-6-11@oneshot]', async () => {
+test('a message without own parts denies when both copies were changed differently [PK-6-11@oneshot]', async () => {
   expect(() => reconcileMessages([user('4111')], [user('[a]', '[b]')])).toThrow();
   const { decision } = await pass([user('4111')], [user('[a]', '[b]')]);
   expect(decision).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED' } });
 });
 
-test('a result that had no parts of its own has none, whichever copy was changed [PK-6-10@oneshot]', async () => {
+test('a result without own parts has none, whichever copy was changed [PK-6-10@oneshot]', async () => {
   const parts = (text: string) => ({ parts: [{ type: 'text', text }] });
   const sent = [toolResult('4111'), toolResult('b'), toolResult('c')];
   const back = [toolResult('4111', parts('[x]')), toolResult('[y]', parts('b')), toolResult('c', parts('c'))];
@@ -272,7 +272,7 @@ test('a result that had no parts of its own has none, whichever copy was changed
   expect(decision.replace?.value).toEqual({ messages: settled });
 });
 
-test('a filter may put a file beside a text that had none', async () => {
+test('a filter may add a file beside a text that had none', async () => {
   const back = { ...user('a'), parts: [{ type: 'text', text: 'a' }, image] };
   expect(reconcileMessages([user('a')], [back])).toEqual([back]);
   const { decision } = await pass([user('a')], [back]);
@@ -350,28 +350,28 @@ test.each([
     ...{ sent: [user('a', 'a')], back: [{ ...user('[x]', 'a'), tool_result: { parts: [] } }] },
     becomes: [{ ...user('[x]', '[x]'), tool_result: { parts: [] } }],
   },
-])('copies stand as they do where $title', ({ sent, back, becomes }) => {
+])('copies are unchanged where $title', ({ sent, back, becomes }) => {
   expect(reconcileMessages(sent, back)).toEqual(becomes);
 });
 
-test('a new message says one thing in all places', () => {
+test('a new message has the same text in all places', () => {
   const two = { ...thrice('x'), ...told('y') };
   expect(() => reconcileMessages([user('a', 'a')], [user('a', 'a'), two])).toThrow();
   expect(reconcileMessages([user('a', 'a')], [user('a', 'a'), thrice('x')])).toHaveLength(2);
 });
 
-test('to have no content in common is to have nothing in common', () => {
+test('two messages without content have nothing in common', () => {
   expect(() => reconcileMessages([user('', 'a')], [user('', '[x]')])).toThrow();
 });
 
-test('a message that nobody changed is the same message', () => {
+test('an unchanged message is the same message', () => {
   const sent = [user('a'), user('b', 'b')];
   const settled = reconcileMessages(sent, sent);
   expect([settled[0] === sent[0], settled[1] === sent[1]]).toEqual([true, true]);
 });
 
 test.each(['promptkit', 'promptkit-go'])(
-  'a policy that reads the parts of an answer alone withholds it, as a %s hook',
+  'a policy that reads only the parts of an answer withholds it, as a %s hook',
   async (dialect) => {
     const desk = await openDesk(`
 providers: [{id: main, type: mock, model: m, additional_config: {responses: [{text: 'A guaranteed return!'}]}}]
@@ -387,7 +387,7 @@ hooks: {policy: {dialect: ${dialect}, hook: provider, phases: [after_call], comm
   },
 );
 
-test('a filter that changes every message of a long conversation, and leaves one out, is understood at once', () => {
+test('a filter that changes every message of a long conversation, and omits one, is reconciled quickly', () => {
   const sent = Array.from({ length: 20_000 }, (_, n) => user(`card ${n}`));
   const back = sent.slice(1).map(({ content }) => user(content.replace('card', '[x]'), content));
   const started = process.cpuUsage();

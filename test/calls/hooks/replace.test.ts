@@ -27,7 +27,7 @@ function replace(event: HookEvent, text: string) {
   return { event: replaced, parts: Object.fromEntries([...parts].map(([key, part]) => [key, part.text])) };
 }
 
-test('a prompt takes the place of the newest message of a person', () => {
+test('a prompt replaces the newest user message', () => {
   const { event, parts } = replace(at('prompt'), '{"prompt":"new","x":1.10}');
   const messages = [user('first'), assistant('yes'), user('new'), assistant('well')];
   expect(event).toEqual({ ...at('prompt'), turn: { ...turn, prompt: 'new', messages } });
@@ -35,7 +35,7 @@ test('a prompt takes the place of the newest message of a person', () => {
   expect(replace(at('prompt'), '{"system_prompt":"x"}').event).toEqual(at('prompt'));
 });
 
-test('a system prompt is replaced where it is asked about', () => {
+test('a system prompt is replaced where hooks receive it', () => {
   const { event } = replace(at('system_prompt'), '{"system_prompt":"","prompt":"x"}');
   expect(event).toEqual({ ...at('system_prompt'), turn: { ...turn, system_prompt: '' } });
   expect(replace(at('system_prompt'), '{}').event).toEqual(at('system_prompt'));
@@ -75,7 +75,7 @@ test.each([
   expect(() => applyReplace(event, json(text))).toThrow();
 });
 
-test('what a loop, or whoever is only told, answers changes nothing of the turn', () => {
+test('answers at loop points and to notifications change nothing of the turn', () => {
   for (const phase of ['loop', 'turn_start'] as const) {
     const { event, parts } = replace(at(phase), '{"prompt":"x","fuel":3}');
     expect(event).toEqual(at(phase));
@@ -118,7 +118,7 @@ const beforeCall = readEvent({
   },
 });
 
-test('messages whose copies of a text disagree are brought together, also in what is told of it', () => {
+test('messages with conflicting copies are reconciled, also in observers’ events', () => {
   const { event, parts } = replace(
     beforeCall,
     '{"messages":[{"role":"user","content":"[x]","parts":[{"type":"text","text":"my card"}]}]}',
@@ -133,12 +133,12 @@ test('messages whose copies of a text disagree are brought together, also in wha
   expect(replace(beforeCall, `{"messages":${same}}`).parts).toEqual({ messages: same });
 });
 
-test('one message stands for a list of it', () => {
+test('one message may replace a list of one', () => {
   const { event } = replace(beforeCall, '{"messages":{"role":"user","content":"[x]"}}');
   expect(event).toMatchObject({ request: { messages: [user('[x]')] } });
 });
 
-test('the rest of a body is replaced where there is one, without keys that stand twice', () => {
+test('the rest of a body is replaced where there is one, without duplicate keys', () => {
   if (beforeCall.phase !== 'before_call') throw new Error('it is');
   const withOther = { ...beforeCall, request: { ...beforeCall.request, other: json('{"a":1}') } };
   expect(replace(withOther, '{"other":{"a":2.50}}').event).toMatchObject({
@@ -174,7 +174,7 @@ test('the answer of a model is replaced as one message', () => {
   expect(replace(afterCall, '{"x":1}')).toEqual({ event: afterCall, parts: { x: '1' } });
 });
 
-test('arguments and name of a call are replaced, each by itself', () => {
+test('arguments and name of a call are replaced separately', () => {
   const approval: HookEvent = {
     hook: 'tool',
     phase: 'approval',
@@ -217,7 +217,7 @@ test('the text of a finished call is replaced, and its result follows', () => {
   });
 });
 
-test('of a session nothing is replaced', () => {
+test('nothing of a session can be replaced', () => {
   const session = readEvent({ hook: 'session', phase: 'session_start', event: {} });
   expect(replace(session, '{"event":{},"prompt":"x"}').event).toBe(session);
 });

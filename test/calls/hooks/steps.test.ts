@@ -16,7 +16,7 @@ const denied = { verdict: 'deny', hook: 'd', reason: 'no' };
 const pass = (links: readonly Link[], more: Partial<Parameters<typeof passGate>[2]> = {}) =>
   passGate(links, beforeExecution, { call: 'c', ...more });
 
-test('where nobody hears of an event, it passes as it is', async () => {
+test('an event without a hook passes unchanged', async () => {
   const nothing = { event: beforeExecution, respond: undefined, forcedBy: [] };
   expect(await pass([])).toEqual({ decision: allowed, ...nothing });
 });
@@ -32,7 +32,7 @@ test('the steps of a phase are planned once for each list of links', () => {
   expect(stepsAt([], 'after_execution')).toEqual([]);
 });
 
-test('filters that change nothing are one step, with the observers beside them; a group or another filter parts them', () => {
+test('filters that change nothing form one step with their observers; a group or another filter separates them', () => {
   const { filter, follower, group } = openPlayed();
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => filter(name, allow, still));
   const [changes, o, p] = [filter('m', allow), follower('o'), follower('p')];
@@ -47,7 +47,7 @@ test('filters that change nothing are one step, with the observers beside them; 
   expect(at(foreign)).toEqual([foreign]);
 });
 
-test('a phase is heard, and an event filtered, where somebody has it', () => {
+test('a phase is covered, and an event filtered, if a hook has it', () => {
   const { filter, follower, group } = openPlayed();
   const asks = (isFilter: boolean) => group('g', allow, { P: { ...point, isFilter }, Q: { ...point } });
   const heardAndFiltered = (...links: Link[]) => [
@@ -80,7 +80,7 @@ test.each([
   expect(heard).toEqual(is ? ['a', 'o of c'] : []);
 });
 
-test('an event of another kind at a phase of the same name is not asked or told about', async () => {
+test('an event of another kind at a phase of the same name runs no hook', async () => {
   const { filter, follower, heard } = openPlayed();
   const other: NativeEvent = JSON.parse(JSON.stringify({ ...beforeExecution, hook: 'provider' }));
   const links = [filter('a', allow), follower('o')];
@@ -91,7 +91,7 @@ test('an event of another kind at a phase of the same name is not asked or told 
   expect(heard).toEqual([]);
 });
 
-test('observers hear at their place, also behind a denial, and not at all where only filters are asked', async () => {
+test('observers run at their place, also after a denial, and not at all if only filters run', async () => {
   const { filter, follower, heard } = openPlayed();
   const links = [follower('o'), filter('d', answers.deny('no')), filter('b', allow), follower('p')];
   expect((await pass(links)).decision).toMatchObject(denied);
@@ -105,7 +105,7 @@ test('observers hear at their place, also behind a denial, and not at all where 
   expect(heard.sort()).toEqual(['a', 'b']);
 });
 
-test('whoever is asked or told is named first, and each verdict when it is there', async () => {
+test('the hooks to run are named first, and each verdict when it arrives', async () => {
   const { filter, follower } = openPlayed();
   const said: string[] = [];
   const onHear = (hook: string) => void said.push(`${hook}?`);
@@ -119,7 +119,7 @@ test('whoever is asked or told is named first, and each verdict when it is there
   expect(said).toEqual(['a?', 'b?', 'a allow', 'b allow']);
 });
 
-test('a group is asked at its points that filter, and told at the others, until the chain is stopped', async () => {
+test('a group filters at its filtering points, and is informed at others, until the chain is stopped', async () => {
   const { filter, group, heard } = openPlayed();
   const points = { P: { ...point, isFilter: true }, Q: { ...point, isFilter: false } };
   const links = [group('g', answers.deny('foreign'), points), filter('a', allow), group('h', allow, points)];
@@ -132,7 +132,7 @@ test('a group is asked at its points that filter, and told at the others, until 
 
 const city = (name: string) => new Json(`{"city":"${name}"}`);
 
-test('filters that were asked together count in their order, and the questions behind a denial are withdrawn', async () => {
+test('concurrent filters count in order, and those after a denial are withdrawn', async () => {
   const { filter, follower, heard } = openPlayed();
   const ended: unknown[] = [];
   const waits = filter(
@@ -152,7 +152,7 @@ test('filters that were asked together count in their order, and the questions b
   expect(heard).toEqual(['a', 'd', 'w', 'o of c']);
 });
 
-test('a caller that gives up ends the questions asked together, with its reason', async () => {
+test('a caller that aborts ends concurrent filters, with its reason', async () => {
   const { filter } = openPlayed();
   const ended: unknown[] = [];
   const waits = (name: string) =>
@@ -178,7 +178,7 @@ test('a caller that gives up ends the questions asked together, with its reason'
   expect(ended[2]).toBe('enough');
 });
 
-test('questions that are over hear nothing of a caller that gives up later', async () => {
+test('finished filters are not affected by a later abort', async () => {
   const { filter } = openPlayed();
   const signals: (AbortSignal | undefined)[] = [];
   const keeps = (name: string) =>
@@ -196,7 +196,7 @@ test('questions that are over hear nothing of a caller that gives up later', asy
   expect(signals.map((signal) => signal?.aborted)).toEqual([false, false]);
 });
 
-test('where a question asked together is answered with other arguments, those behind it are asked again', async () => {
+test('if a concurrent filter’s question is answered with other arguments, those after it run again', async () => {
   const { filter, follower, heard, events } = openPlayed();
   const asks = filter('q', answers.ask('where?'), still);
   const onAsk = async () =>
@@ -209,7 +209,7 @@ test('where a question asked together is answered with other arguments, those be
   expect(cities).toEqual([...Array(3).fill(city('NYC')), ...Array(2).fill(city('Rome'))]);
 });
 
-test('what a filter asked together says beside an allow is kept', async () => {
+test('members beside an allow of a concurrent filter are kept', async () => {
   const { filter } = openPlayed();
   const says = (name: string) => answers.allow({ reason: name, context: [name] });
   const { decision, event } = await pass([

@@ -27,7 +27,7 @@ const call = (tool: CallableTool, context: CallContext = {}) =>
 const request = { name: 'w', args: json('{"n":1}'), call_id: 'c1' };
 const content = (text: string) => answers.modify({ content: text });
 
-test('hooks hear of a call while it runs and when it is over, once each, in order', async () => {
+test('hooks receive a call while it runs and when it is over, once each, in order', async () => {
   const { tool, hooks, heard, asked } = openCalls();
   const plan = {
     started: 'told',
@@ -60,7 +60,7 @@ test('hooks hear of a call while it runs and when it is over, once each, in orde
 });
 
 test.each(['started', 'after_execution', 'finished', 'returned'] as const)(
-  'a hook that hears of %s alone hears of it',
+  'a hook of %s alone receives it',
   async (phase) => {
     const { tool, hooks, filter, heard } = openCalls();
     const links = [hooks('a', { [phase]: phase === 'after_execution' ? answers.allow() : 'told' })];
@@ -73,7 +73,7 @@ test.each(['started', 'after_execution', 'finished', 'returned'] as const)(
   },
 );
 
-test('a tool runs with its arguments, its approval, its key and the caller’s signal, and no more', async () => {
+test('a tool runs with only its arguments, its approval, its key and the caller’s signal', async () => {
   const { tool, ran } = openCalls();
   const signal = new AbortController().signal;
   await call(tool('w', done), { signal, idempotencyKey: 'k' });
@@ -85,7 +85,7 @@ test('a tool runs with its arguments, its approval, its key and the caller’s s
   expect(ran.map(({ call }) => call.idempotencyKey)).toEqual([undefined, 'k', 'c1', undefined]);
 });
 
-test('hooks read how long the tool took', async () => {
+test('hooks receive the duration of the tool', async () => {
   const { tool, hooks, at } = openCalls();
   const slow = () => {
     const end = performance.now() + 4;
@@ -96,7 +96,7 @@ test('hooks read how long the tool took', async () => {
   expect(at('after_execution')?.event).not.toMatchObject({ response: { latency_ms: 0 } });
 });
 
-test('what waits for a person is no result yet: nobody hears that it ended', async () => {
+test('a waiting call has no result yet, and its end is not reported', async () => {
   const { tool, hooks, heard } = openCalls();
   const metadata = json('{"x":1}');
   const plan = {
@@ -117,7 +117,7 @@ test('what waits for a person is no result yet: nobody hears that it ended', asy
   expect(heard).toEqual(['a before_execution', 'w runs']);
 });
 
-test('a result waits for those of earlier calls before its filters, not before it runs', async () => {
+test('a result waits for earlier calls before its filters, not before it runs', async () => {
   const { tool, hooks, heard } = openCalls();
   const waitForResults = async () => void heard.push('waited');
   await call(tool('w', done, { links: [hooks('a', { after_execution: answers.allow() })] }), {
@@ -154,7 +154,7 @@ test('a result that misses the output schema is a failure before any filter sees
   expect((await call(tool('w', broken, { checkResult }))).outcome).toEqual(broken);
 });
 
-test('what a filter makes of the text is what model and caller get', async () => {
+test('model and caller get the text as a filter changed it', async () => {
   const { tool, hooks, at } = openCalls();
   const making = (outcome: Parameters<typeof tool>[1], text: string) =>
     call(tool('w', outcome, { links: [hooks('a', { after_execution: content(text), finished: 'told' })] }));
@@ -177,7 +177,7 @@ test('texts and metadata of the filters after a call follow those before it', as
   expect(silent).toEqual({ outcome: done, callId: 'c1', content: 'done', metadata: json('{}') });
 });
 
-test('a result that a filter withholds is a denied call, whose end is told so', async () => {
+test('a result that a filter withholds is a denied call, and its end is reported as such', async () => {
   const { tool, hooks, at } = openCalls();
   const plan = {
     after_execution: answers.deny('secret', { metadata: json('{"x":1}') }),
@@ -197,7 +197,7 @@ test('a result that a filter withholds is a denied call, whose end is told so', 
   expect(at('blocked')).toBeUndefined();
 });
 
-test('a filter that fails withholds the result, and its words, which may quote it', async () => {
+test('a filter that fails withholds the result, and its own output, which may quote it', async () => {
   const { tool, hooks } = openCalls();
   const error = toFault(new RuntimeError('REPLY_MALFORMED', 'quotes done'));
   const links = [hooks('a', { after_execution: answers.deny('quotes done', { error }) })];
@@ -207,7 +207,7 @@ test('a filter that fails withholds the result, and its words, which may quote i
   expect(outcome).toMatchObject({ reason: expect.stringMatching(/^the hook failed: ./) });
 });
 
-test('a cancelled filter has not answered, and nobody hears that the call ended', async () => {
+test('a cancelled filter has not answered, and the end of the call is not reported', async () => {
   const { tool, hooks, heard } = openCalls();
   const error = toFault(new RuntimeError('ABORTED', 'gone'));
   const plan = {
@@ -222,7 +222,7 @@ test('a cancelled filter has not answered, and nobody hears that the call ended'
 
 const kept = { exit_code: 3, signal: 'SIGTERM', timed_out: false, nothing: null };
 
-test('what a process wrote is kept from those whom a filter answered about its failure, and from events', async () => {
+test('output of a failed tool is hidden from events and from callers that a filter answered', async () => {
   const { tool, filter, hooks, events } = openCalls();
   const told = () => events.findLast(({ type }) => type === 'call.finished');
   const { error } = broken;
@@ -240,7 +240,7 @@ test('what a process wrote is kept from those whom a filter answered about its f
   expect((await call(tool('w', broken, { links: silent }))).outcome).toEqual(broken);
 });
 
-test('the event of a failure that a filter will judge is told by what the filter will see', async () => {
+test('the event of a failure that a filter will judge shows what the filter will see', async () => {
   const { tool, hooks, events } = openCalls();
   const seen: HookEvent[] = [];
   const pointsAt = (event: HookEvent) => {
@@ -256,7 +256,7 @@ test('the event of a failure that a filter will judge is told by what the filter
   expect(JSON.stringify(events.findLast(({ type }) => type === 'call.finished'))).not.toContain('secret');
 });
 
-test('whoever hears of the return of a call may hear of it later, with all of its response', async () => {
+test('the return of a call may be reported later, with its complete response', async () => {
   const { tool, hooks, heard } = openCalls();
   const later: (() => Promise<void>)[] = [];
   const links = [hooks('a', { finished: 'told', returned: 'told' })];
@@ -266,7 +266,7 @@ test('whoever hears of the return of a call may hear of it later, with all of it
   expect(heard).toEqual(['a returned']);
 });
 
-test('a prepared call is made when it is finished', async () => {
+test('a prepared call runs when it is finished', async () => {
   const { tool, hooks, heard } = openCalls();
   const plan = { before_execution: answers.allow(), after_execution: answers.allow() };
   const prepared = await prepareCall(tool('w', done, { links: [hooks('a', plan)] }), '{"n":1}');

@@ -15,7 +15,7 @@ const call = (tool: CallableTool, context: CallContext = {}) =>
 const setting = (text: string, beside = {}) => answers.modify({ args: json(text) }, beside);
 const small = compileSchema({ properties: { n: { maximum: 5 } } });
 
-test('approvers are asked of the call as the filters left it, with the real path that it names', async () => {
+test('approvers receive the call as the filters left it, with the real path that it names', async () => {
   const { tool, hooks, heard, at } = openCalls();
   const links = [
     hooks('p', { approval: answers.allow() }),
@@ -38,7 +38,7 @@ test('approvers are asked of the call as the filters left it, with the real path
   expect(at('approval')?.context).toEqual(createHookContext('s1'));
 });
 
-test('an approver may change, deny or hold the call, and says more about it', async () => {
+test('an approver may change, deny or hold the call, and add a message', async () => {
   const { tool, hooks, ran, at } = openCalls();
   const answering = (approval: Parameters<typeof hooks>[1]['approval']) =>
     call(tool('w', done, { links: [hooks('p', { ...(approval && { approval }), blocked: 'told' })] }));
@@ -54,7 +54,7 @@ test('an approver may change, deny or hold the call, and says more about it', as
   expect(ran).toEqual([]);
 });
 
-test('who was denied is not approved', async () => {
+test('a denied call is not approved', async () => {
   const { tool, hooks, heard } = openCalls();
   const links = [
     hooks('a', { before_execution: answers.deny('no') }),
@@ -72,7 +72,7 @@ test.each([
   { title: 'an allow', approval: answers.allow(), outcome: done },
   { title: 'a deny', approval: answers.deny('no'), outcome: { status: 'denied', hook: 'p', reason: 'no' } },
 ])(
-  'a filter’s question is put to the approvers first, and $title answers it',
+  'a filter’s question goes to the approvers first, and $title answers it',
   async ({ approval, outcome }) => {
     const { tool, hooks, asked, ran, heard } = openCalls();
     const links = [hooks('a', { before_execution: asking }), hooks('p', { approval })];
@@ -103,7 +103,7 @@ function changing(...texts: string[]) {
   };
 }
 
-test('arguments with which an approver answers a question pass all filters again, and nobody asks about them twice', async () => {
+test('an approver’s new arguments pass all filters again, and are not asked about twice', async () => {
   const { tool, hooks, heard, ran } = openCalls();
   const links = [
     hooks('first', { before_execution: answers.allow({ context: ['seen'] }) }),
@@ -135,7 +135,7 @@ test('arguments that an approver has changed may be denied by a filter that allo
   expect(ran).toEqual([]);
 });
 
-test('a call is changed once in a person’s place', async () => {
+test('a call is changed only once in a person’s place', async () => {
   const { tool, hooks, ran, at } = openCalls();
   let count = 0;
   // Asks, and changes what it asks about, each time.
@@ -159,7 +159,7 @@ test('a call is changed once in a person’s place', async () => {
   expect(ran).toEqual([]);
 });
 
-test('whoever denies a call that was changed a second time is named as who denied it', async () => {
+test('the denial of a call that was changed twice names the one who denied it', async () => {
   const { tool, hooks } = openCalls();
   let count = 0;
   const restless = (event: HookEvent) => {
@@ -179,7 +179,7 @@ test('whoever denies a call that was changed a second time is named as who denie
   expect(outcome).toMatchObject({ status: 'denied', hook: 'q', reason: 'not this' });
 });
 
-test('what an approver has changed and another then holds waits, without a further round', async () => {
+test('a call that one approver changed and another holds waits, without a further round', async () => {
   const { tool, hooks, heard } = openCalls();
   const links = [
     hooks('a', { before_execution: asking }),
@@ -193,7 +193,7 @@ test('what an approver has changed and another then holds waits, without a furth
   expect(heard.filter((each) => each === 'a before_execution')).toHaveLength(1);
 });
 
-test('where nobody can be asked, a question is denied in the words of its dialect, or waits where it has none', async () => {
+test('without anyone to ask, a question is denied in its dialect’s words, or waits if it has none', async () => {
   const { tool, hooks, at } = openCalls();
   const plan = { before_execution: asking, blocked: 'told' } as const;
   const strict = hooks('a', plan, { noApproverReason: 'nobody is there' });
@@ -210,7 +210,7 @@ test('where nobody can be asked, a question is denied in the words of its dialec
   expect((await calling([harsh, silent], true)).outcome).toMatchObject(waits);
 });
 
-test('a native hook’s question waits where nobody can be asked, and foreign hooks stand beside it', async () => {
+test('a native hook’s question waits without anyone to ask, and foreign hooks do not affect it', async () => {
   const { tool, hooks, filter } = openCalls();
   const links = [filter('n', answers.ask('sure?')), hooks('z', {}, { noApproverReason: 'no' })];
   expect((await call(tool('w', done, { links }), { isUnattended: true })).outcome).toMatchObject({

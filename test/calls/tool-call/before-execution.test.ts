@@ -28,7 +28,7 @@ const setting = (text: string, beside = {}) => answers.modify({ args: json(text)
 const renaming = (name: string, text = '{"n":1}') => answers.modify({ name, args: json(text) });
 const small = compileSchema({ properties: { n: { maximum: 5 } } });
 
-test('filters see the call as those before them left it, and the tool gets what is left', async () => {
+test('filters see the call as earlier ones left it, and the tool gets the result', async () => {
   const { tool, hooks, asked, ran } = openCalls();
   const links = [
     hooks('a', { before_execution: setting('{"n":2}', { metadata: json('{"a":1}'), context: ['from a'] }) }),
@@ -59,7 +59,7 @@ test('filters see the call as those before them left it, and the tool gets what 
   expect(ran.map(({ call }) => call.args.text)).toEqual(['{"n":2}']);
 });
 
-test('without a word from any filter the call is as it was', async () => {
+test('without changes by filters the call is unchanged', async () => {
   const { tool, hooks } = openCalls();
   const before = unfilteredCall(
     { tool: tool('w', done, { links: [hooks('a', { before_execution: answers.allow() })] }), callId: 'c1' },
@@ -70,7 +70,7 @@ test('without a word from any filter the call is as it was', async () => {
   expect(await passBeforeHooks(said)).toMatchObject({ metadata: json('{"x":1}'), context: ['c'] });
 });
 
-test('a filter that says something beside its allow is heard of, arguments or not', async () => {
+test('a filter’s members beside its allow are reported, with or without arguments', async () => {
   const { tool, hooks } = openCalls();
   const saying = (beside: Parameters<typeof answers.allow>[0]) =>
     call(tool('w', done, { links: [hooks('a', { before_execution: answers.allow(beside) })] }));
@@ -78,7 +78,7 @@ test('a filter that says something beside its allow is heard of, arguments or no
   expect((await saying({ context: ['note'] })).content).toBe('done\nnote');
 });
 
-test('arguments that a filter or an approver has changed fit the schema, or it has denied', async () => {
+test('arguments changed by a filter or an approver must fit the schema, or the call is denied', async () => {
   for (const phase of ['before_execution', 'approval'] as const) {
     const { tool, hooks, ran } = openCalls();
     const changing = (text: string) =>
@@ -90,7 +90,7 @@ test('arguments that a filter or an approver has changed fit the schema, or it h
   }
 });
 
-test('a renamed call is asked about as that of the other tool, by its hooks and its schema', async () => {
+test('a renamed call is judged as one of the other tool, by its hooks and its schema', async () => {
   const { tool, hooks, heard, ran, at } = openCalls();
   const other = tool('other', done, {
     checkArgs: small,
@@ -116,7 +116,7 @@ test('a renamed call is asked about as that of the other tool, by its hooks and 
   expect([heard, ran]).toEqual([['a before_execution'], []]);
 });
 
-test('a call is renamed once', async () => {
+test('a call is renamed only once', async () => {
   const { tool, hooks, at, ran } = openCalls();
   const other = tool('other', done, {
     links: [hooks('g', { before_execution: renaming('third'), blocked: 'told' })],
@@ -128,7 +128,7 @@ test('a call is renamed once', async () => {
   expect(ran).toEqual([]);
 });
 
-test('a call that is renamed to what nobody declared finds no tool, unless a hook answers it', async () => {
+test('a call renamed to an undeclared name finds no tool, unless a hook answers it', async () => {
   const { tool, hooks, at } = openCalls();
   const answering = (event: HookEvent) =>
     event.hook === 'tool' && event.request.isUnknown === true ? answers.respond('mine') : renaming('ghost');
@@ -140,7 +140,7 @@ test('a call that is renamed to what nobody declared finds no tool, unless a hoo
   expect(found.outcome).toEqual(ok(json('"mine"')));
 });
 
-test('a tool that nobody declared takes anything', () => {
+test('an undeclared tool accepts any arguments', () => {
   const { hooks } = openCalls();
   const links = [hooks('a', {})];
   const { checkArgs, checkResult, ...rest } = unknownTool('ghost', { links });
@@ -152,7 +152,7 @@ test.each([
   ['{}', 'Hook "a" asks whether tool "w" may run.'],
   ['{"source":"s.json"}', 'Hook "a" (s.json) asks whether tool "w" may run.'],
   ['{"source":7}', 'Hook "a" asks whether tool "w" may run.'],
-])('a person is told who asks, beside %s', async (text, message) => {
+])('a person sees who asks, beside %s', async (text, message) => {
   const { tool, hooks } = openCalls();
   const metadata = json(text);
   const links = [hooks('a', { before_execution: answers.ask('sure?', { metadata }) })];
@@ -167,7 +167,7 @@ test.each([
   });
 });
 
-test('what the config wants a person for waits with all that the filters said', async () => {
+test('a call that the config requires a person for waits with all members from the filters', async () => {
   const { tool, hooks } = openCalls();
   const metadata = json('{"x":1}');
   const links = [hooks('a', { before_execution: answers.allow({ metadata }) })];
@@ -187,7 +187,7 @@ test('what the config wants a person for waits with all that the filters said', 
   ).toBeUndefined();
 });
 
-test('hooks hear of calls before they are made where one has a phase there', () => {
+test('hooks receive calls before they run if they have a phase there', () => {
   const { tool, filter } = openCalls();
   const at = (...phases: ('before_execution' | 'after_execution')[]) =>
     hasHooksBefore(tool('w', done, { links: [filter('a', answers.allow(), { phases })] }));
@@ -207,7 +207,7 @@ test.each<[string, HookEvent, boolean]>([
     false,
   ],
   ['that is started', { hook: 'tool', phase: 'started', request: request(json('{"n":6}')) }, false],
-])('whether arguments %s are found not to fit', (_, event, isMisfit) => {
+])('arguments %s are checked against the schema', (_, event, isMisfit) => {
   const { tool } = openCalls();
   const checkArgs = compileSchema({ required: ['n'], properties: { n: { maximum: 5 } } });
   const problem = checkChangedArgs(tool('w', done, { checkArgs }), event);

@@ -70,14 +70,14 @@ function openLoop(
 const textsOf = (results: readonly CallResult[]) =>
   results.map(({ outcome }) => (outcome.status === 'ok' ? outcome.result.value : outcome.status));
 
-test('calls that do not wait are made once', async () => {
+test('calls that do not wait run once', async () => {
   const { loop, told } = openLoop({}, []);
   expect(textsOf(await runCallLoop([planned('a'), planned('b')], loop))).toEqual(['a', 'b']);
   expect(await runCallLoop([], loop)).toEqual([]);
   expect(told).toEqual([]);
 });
 
-test('those that wait are kept together, in order, and go on when they are decided; the others are done', async () => {
+test('waiting calls are stored together, in order, and continue when they are decided; the others are done', async () => {
   const { loop, told, resumed } = openLoop(
     { a: [waits(), done('A')], b: [done('B')], c: [waits(), done('C')] },
     [{ a: approved, c: rejected }],
@@ -99,13 +99,13 @@ test('those that wait are kept together, in order, and go on when they are decid
   ]);
 });
 
-test('where nobody decides, what waits stays so', async () => {
+test('without a decision, waiting calls keep waiting', async () => {
   const { loop, resumed } = openLoop({ a: [waits()] }, [undefined]);
   expect(textsOf(await runCallLoop([planned('a'), planned('b')], loop))).toEqual(['pending', 'b']);
   expect(resumed).toEqual([]);
 });
 
-test('a call waits as often as it is asked about, each time with what was decided before', async () => {
+test('a call waits once for each question, each time with the earlier decisions', async () => {
   const asks = (hook: string, n: number) => waits({ origin: 'hook', hook, args: json(`{"n":${n}}`) });
   const { loop, told, previous, resumed } = openLoop(
     { a: [asks('x', 1), asks('y', 2), waits(), asks('z', 2), done('A')] },
@@ -129,7 +129,7 @@ test('a call waits as often as it is asked about, each time with what was decide
   ]);
 });
 
-test('of a round some are decided, and the others are asked about again', async () => {
+test('some calls of a round are decided, and the others are asked about again', async () => {
   const { loop, told } = openLoop({ a: [waits(), done('A')], b: [waits(), done('B')] }, [
     { b: approved },
     { a: approved },

@@ -118,7 +118,7 @@ const fine = onTransports([
   { title: 'a key in two letter cases', cites: 'PK-4-08@both', args: '{"a":1,"A":2}', sent: '{"a":1,"A":2}' },
 ]);
 
-test.each(fine)('args that are $title are sent as they came', async ({ on, args, sent }) => {
+test.each(fine)('args that are $title are sent unchanged', async ({ on, args, sent }) => {
   const { env, lines } = newRecord();
   const result = await callTool(refund(openBench(), { ...giving(on, '1'), env }), args);
   expect(result.outcome.status).toBe('ok');
@@ -152,7 +152,7 @@ test.each(texts)('for the model $title', async ({ on, result, content }) => {
 });
 
 test.each(onTransports([{ title: 'in its words', cites: 'PK-4-22@both' }]))(
-  'a failure is told to the model $title',
+  'a failure is shown to the model $title',
   async ({ on }) => {
     const { outcome, content } = await callTool(refund(openBench(), failing[on]), '{}');
     expect(outcome).toMatchObject({
@@ -163,7 +163,7 @@ test.each(onTransports([{ title: 'in its words', cites: 'PK-4-22@both' }]))(
   },
 );
 
-test('the model reads the last line of stderr and nothing else of it [PK-2-17@oneshot]', async () => {
+test('the model reads only the last line of stderr [PK-2-17@oneshot]', async () => {
   const { outcome, content } = await callTool(refund(openBench(), { runs: ['crash.sh'] }), '{}');
   expect(content).toBe('Tool "refund" failed: the process exited with code 3: rules.txt: no such file');
   expect(outcome).toMatchObject({
@@ -186,7 +186,7 @@ test.each(outputs)('a result that misses the output schema $title', async ({ on 
   expect(content).toBe(`Tool "refund" failed: ${message}`);
 });
 
-test('a result that cannot be checked is invalid, and nothing throws', async () => {
+test('a result that cannot be checked is invalid, without an exception', async () => {
   const output = {
     $ref: '#/$defs/tree',
     $defs: { tree: { type: 'array', items: { $ref: '#/$defs/tree' } } },
@@ -318,7 +318,7 @@ test('the result is checked before after filters see it [PK-4-25@oneshot]', asyn
 });
 
 test.each(onTransports([{ title: 'for a person', cites: 'PK-4-27@both' }]))(
-  'after filters hear nothing of a call that waits $title',
+  'after filters do not receive a call that waits $title',
   async ({ on }) => {
     const bench = openBench();
     const after = answering('oneshot', '{"allow": false}');
@@ -438,7 +438,7 @@ test.each(contents)(
   },
 );
 
-test('a failed outcome whose content is replaced stays failed, and gives nothing away [PK-6-46@oneshot]', async () => {
+test('a failed outcome whose content is replaced stays failed, and reveals nothing [PK-6-46@oneshot]', async () => {
   const bench = openBench();
   const says = '{"allow": true, "replace": {"content": "{\\"fine\\": true}"}}';
   const link = bench.links.filter({ ...answering('oneshot', says), phases: ['after_execution'] });
@@ -450,7 +450,7 @@ test('a failed outcome whose content is replaced stays failed, and gives nothing
   expect(JSON.stringify(result)).not.toContain('rules');
 });
 
-test('the metadata of both points comes together, later keys winning [PK-6-62@oneshot]', async () => {
+test('the metadata of both points is merged, later keys winning [PK-6-62@oneshot]', async () => {
   const bench = openBench();
   const saying = (metadata: string, phase: 'before_execution' | 'after_execution') =>
     bench.links.filter({
@@ -468,7 +468,7 @@ test('the metadata of both points comes together, later keys winning [PK-6-62@on
   });
 });
 
-test('a tool with nothing to run fails, and says so', async () => {
+test('a tool with nothing to run fails with that reason', async () => {
   const bench = openBench();
   const tool = { ...refund(bench, giving('oneshot', '1')), port: undefined };
   const { outcome, content } = await callTool(tool, '{}');
@@ -476,7 +476,7 @@ test('a tool with nothing to run fails, and says so', async () => {
   expect(content).toMatch(/^Tool "refund" failed: /);
 });
 
-test('each call has an id of its own, unless one is given', async () => {
+test('each call has its own id, unless one is given', async () => {
   const tool = refund(openBench(), giving('oneshot', '1'));
   const ids = [
     await callTool(tool, '{}'),
@@ -491,7 +491,7 @@ test('each call has an id of its own, unless one is given', async () => {
   ]);
 });
 
-test('a caller that has given up has a failure, and nothing starts', async () => {
+test('a caller that has aborted gets a failure, and nothing starts', async () => {
   const bench = openBench();
   const { outcome } = await callTool(refund(bench, giving('oneshot', '1')), '{}', {
     signal: AbortSignal.abort(),

@@ -41,7 +41,7 @@ test.each([
   { ...said, kind: 'rejected', code: 'REJECTED', says: 'was rejected by mara: fine', content: ': fine' },
   { by: '', reason: '', kind: 'rejected', code: 'REJECTED', says: 'was rejected', content: '' },
   { ...said, kind: 'cancelled', code: 'REJECTED', says: 'was rejected by mara: fine', content: ': fine' },
-] as const)('a call that was $kind by "$by" is not made', async ({ code, says, content, ...ruling }) => {
+] as const)('a call that was $kind by "$by" does not run', async ({ code, says, content, ...ruling }) => {
   const { tool, heard, filter } = openCalls();
   const pay = tool('pay', done, { links: [filter('guard', answers.allow())] });
   const { stopped, finish } = await prepare(pay, ruling);
@@ -55,7 +55,7 @@ test.each([
   expect(heard).toEqual([]);
 });
 
-test('a call about which nobody decided in time is not made', async () => {
+test('a call without a decision in time does not run', async () => {
   const { tool, heard } = openCalls();
   const { stopped, finish } = await prepare(tool('pay', done), { kind: 'expired' });
   expect(stopped?.outcome).toMatchObject({ status: 'failed', error: { code: 'PENDING_EXPIRED' } });
@@ -64,7 +64,7 @@ test('a call about which nobody decided in time is not made', async () => {
   expect(heard).toEqual([]);
 });
 
-test('an approved call is made once it is finished, with the approval, as the same call', async () => {
+test('an approved call runs once it is finished, with the approval, as the same call', async () => {
   const { tool, ran } = openCalls();
   const prepared = await prepare(tool('pay', done, { idempotent: true }), approved);
   expect([prepared.stopped, ran.length]).toEqual([undefined, 0]);
@@ -90,7 +90,7 @@ test.each([
   { origin: 'interrupted', heard: ['guard before_execution'], stopped: 'approval' },
   { origin: 'hook', heard: ['guard before_execution'], stopped: 'approval' },
 ] as const)(
-  'what waited because of $origin is asked about again: $heard',
+  'a call that waited because of $origin is asked about again: $heard',
   async ({ origin, ...expected }) => {
     const calls = openCalls();
     const approval = compileApproval('pay', {});
@@ -111,7 +111,7 @@ test.each([
   },
 );
 
-test('filters that leave the approved arguments as they were approved let the call pass, without a further question', async () => {
+test('a call passes without a further question if filters leave the approved arguments unchanged', async () => {
   const { tool, hooks, ran } = openCalls();
   const spelt = (text: string) => answers.modify({ args: json(text) });
   const pay = (text: string) =>
@@ -128,14 +128,14 @@ test('filters that leave the approved arguments as they were approved let the ca
   expect(ran).toEqual([]);
 });
 
-test('arguments that filters have changed since are sent on where the config asks for no approval', async () => {
+test('arguments that filters have changed since are accepted if the config requires no approval', async () => {
   const { tool, hooks, ran } = openCalls();
   const links = [hooks('guard', { before_execution: asks })];
   await (await prepare(tool('pay', done, { links }), approved, { origin: 'hook' })).finish();
   expect(ran.map(({ call }) => call.args.text)).toEqual(['{"amount":10,"seen":1}']);
 });
 
-test('a filter that denies what a person approved has the last word', async () => {
+test('a filter that denies an approved call takes precedence', async () => {
   const { tool, hooks, ran } = openCalls();
   const links = [hooks('guard', { before_execution: answers.deny('no') })];
   const approval = compileApproval('pay', {});
@@ -154,7 +154,7 @@ test('a filter that denies what a person approved has the last word', async () =
   expect(ran).toEqual([]);
 });
 
-test('the question that a person has approved stops the call no more, another does', async () => {
+test('an approved question no longer stops the call, but another does', async () => {
   const { tool, hooks, ran } = openCalls();
   const asking = (name: string) => hooks(name, { before_execution: answers.ask('sure?') });
   const calling = async (name: string) =>
@@ -166,7 +166,7 @@ test('the question that a person has approved stops the call no more, another do
   expect(ran).toHaveLength(1);
 });
 
-test('edited arguments pass the filters, and fit the schema, whatever had waited', async () => {
+test('edited arguments pass the filters, and fit the schema, whatever the reason of the wait', async () => {
   const { tool, hooks, ran, heard } = openCalls();
   const checkArgs = compileSchema({ properties: { amount: { maximum: 50 } } });
   const pay = tool('pay', done, {
@@ -182,7 +182,7 @@ test('edited arguments pass the filters, and fit the schema, whatever had waited
   expect(ran.map(({ call }) => call.args.text)).toEqual(['{"amount":50}']);
 });
 
-test('arguments edited at an earlier question are those that are asked about', async () => {
+test('a later question shows arguments edited at an earlier one', async () => {
   const { tool, hooks, ran } = openCalls();
   const pay = tool('pay', done, { links: [hooks('other', { before_execution: answers.allow() })] });
   const waiting = {
@@ -195,7 +195,7 @@ test('arguments edited at an earlier question are those that are asked about', a
   expect(ran.map(({ call }) => call.args.text)).toEqual(['{"amount":5}']);
 });
 
-test('an object that was no model’s is read as it stands, in the form that only a host may send', async () => {
+test('an object that no model sent is read unchanged, in the host-only form', async () => {
   const { tool, hooks, ran } = openCalls();
   const isDirect = () => true;
   const pay = tool('pay', done, { isDirect, links: [hooks('other', { before_execution: answers.allow() })] });
@@ -204,7 +204,7 @@ test('an object that was no model’s is read as it stands, in the form that onl
   expect(ran.map(({ call }) => call.args.text)).toEqual(['{"args":[1]}']);
 });
 
-test('what filters make of an approved call can be asked for without making it', async () => {
+test('filters can be applied to an approved call without running it', async () => {
   const { tool, hooks, heard } = openCalls();
   const call = {
     tool: tool('pay', done, { links: [hooks('g', { before_execution: answers.deny('no') })] }),
@@ -227,7 +227,7 @@ test('what filters make of an approved call can be asked for without making it',
   });
 });
 
-test('a person’s result takes the place of the tool’s: it fits the output schema, and filters see it in its turn', async () => {
+test('a person’s result replaces the tool’s: it fits the output schema, and filters see it in turn', async () => {
   const { tool, hooks, heard, at, ran } = openCalls();
   const links = [hooks('guard', { after_execution: answers.deny('secret') })];
   const checkResult = compileSchema({ type: 'string' });

@@ -15,7 +15,7 @@ const nobodies: readonly unknown[] = [
 ];
 
 test.each(nobodies.map((by) => ({ by })))(
-  '%j is nobody, who decides nothing and cancels nothing',
+  '%j is no valid name, and cannot decide or cancel',
   async (given) => {
     const by = given.by as string;
     const desk = await openDesk(spec);
@@ -52,7 +52,7 @@ test.each(['mara', 'Jürgen von der Au', 'محمد‌علی', '山田 太郎', '
   },
 );
 
-test('a decision that is none, or whose reason is no text, is told', async () => {
+test('an invalid decision, or a reason that is no text, is reported', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(step);
   const id = pendingOf(paused);

@@ -31,7 +31,7 @@ test.each([
   expect(isSameJson(json(one), json(other))).toBe(same);
 });
 
-test('a hook has an approval for its own question about these arguments alone', () => {
+test('a hook has an approval only for its own question about these arguments', () => {
   const approvals = [
     { hook: 'a', args: json('{"n":1}') },
     { hook: 'b', args: json('{"n":2}') },
@@ -57,7 +57,7 @@ function planned(links: CallableTool['links'] = []): PlannedCall {
 
 const pause = { runId: 'r1', outcome, round: 1, previous: null };
 
-test('a call that waits is kept as it is to be made, until it expires', () => {
+test('a waiting call is stored as it is to run, until it expires', () => {
   const { id, createdAt, expiresAt, ...rest } = toPendingCall(planned(), pause);
   expect(rest).toEqual({
     ...{ runId: 'r1', step: 'answer/pay', callId: 'call_1', tool: 'pay', args: json('{"n":1}') },
@@ -70,7 +70,7 @@ test('a call that waits is kept as it is to be made, until it expires', () => {
   expect(toPendingCall(planned(), unlimited).expiresAt).toBeNull();
 });
 
-test('the hooks of what waits are told of it', async () => {
+test('its hooks are informed that the call waits', async () => {
   const { group, heard } = openPlayed();
   const told: Point = { order: 'serial', isFilter: false, composition: { verdict: 'first' } };
   const call = { ...planned([group('g', answers.allow(), { P: told })]), toolUseId: 'use_1' };
@@ -86,7 +86,7 @@ test('its id is the same each time, and another for another run, step or round',
 });
 
 test.each(['completed', 'failed', 'denied', 'cancelled', 'running', 'pending'] as const)(
-  'what waits in a run that is %s is cancelled by its end alone',
+  'calls of a run that is %s are cancelled only by its end',
   (status: RunStatus) => {
     expect(isEnded(status)).toBe(status !== 'running' && status !== 'pending');
     expect(decisionOfEndedRun(status)).toEqual({

@@ -176,7 +176,7 @@ const exec = {
   position,
 } as const;
 
-test('a tool is listed with what it takes and gives, empty where it says nothing', () => {
+test('a tool is listed with its input and output, empty where it declares none', () => {
   const inputSchema = { type: 'object' };
   const tool = { name: 'w', description: 'the weather', position };
   const infos = [toToolInfo({ ...tool, exec, inputSchema }), toToolInfo({ ...tool, outputSchema: true })];
@@ -200,7 +200,7 @@ test('a tool is listed with what it takes and gives, empty where it says nothing
   ]);
 });
 
-test('hooks are listed in the order in which they run, with what they are asked and where they stand', () => {
+test('hooks are listed in running order, with their phases and places', () => {
   const native = { name: 'h', hook: 'tool', phases: ['before_execution'], mode: 'shadow', exec } as const;
   const settings = { event: 'Stop', stopReentryCap: 5, projectDir: '/desk' };
   const rule = { name: 'Stop-1', dialect: 'agentao', source: position, settings } as const;

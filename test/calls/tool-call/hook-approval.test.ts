@@ -36,7 +36,7 @@ async function question(desk: Desk, run: RunDocument) {
   return { origin, hook, reason, message, args, previous };
 }
 
-test('a hook asks, the tool waits, and runs when a person approves; nobody is asked twice [DS-ASK-02]', async () => {
+test('a hook asks, the tool waits, and runs when a person approves; no question is repeated [DS-ASK-02]', async () => {
   const desk = await openDesk(specOf([asking('limit', 'a lot')]));
   const paused = await desk.run(refundOf('250'));
   expect(outline(paused)).toEqual(['refund tool pending']);
@@ -55,7 +55,7 @@ test('a hook asks, the tool waits, and runs when a person approves; nobody is as
   expect(desk.lines('requests')).toEqual([`{"args":{"amount":250},"approval":${approval}}`]);
 });
 
-test('a hook’s question that is rejected is never put to the tool', async () => {
+test('a rejected hook’s question is never put to the tool', async () => {
   const desk = await openDesk(specOf([asking('limit')]));
   const paused = await desk.run(refundOf('250'));
   await desk.runtime.pending.reject(pendingOf(paused), { by: 'mara', reason: 'no' });
@@ -64,7 +64,7 @@ test('a hook’s question that is rejected is never put to the tool', async () =
   expect(desk.lines('requests')).toEqual([]);
 });
 
-test('two hooks that ask are answered one after another, and each is asked again by its own question alone [DS-ASK-02]', async () => {
+test('two hooks that ask are answered one after another, and each runs again only for its own question [DS-ASK-02]', async () => {
   const desk = await openDesk(specOf([asking('one'), asking('two')]));
   const first = await desk.run(refundOf('250'));
   expect(await question(desk, first)).toMatchObject({ hook: 'one', previous: null });
@@ -76,7 +76,7 @@ test('two hooks that ask are answered one after another, and each is asked again
   expect(desk.lines('requests')).toHaveLength(1);
 });
 
-test('what was approved is void once the arguments are edited: the other hooks are asked again [DS-ASK-02]', async () => {
+test('an approval is void once the arguments are edited: the other hooks ask again [DS-ASK-02]', async () => {
   const desk = await openDesk(specOf([asking('one'), asking('two')]));
   const first = await desk.run(refundOf('250'));
   const second = await approve(desk, first);
@@ -112,7 +112,7 @@ test('edited arguments that a hook allows at once go to the tool', async () => {
 const adding = (name: string, mark: string) =>
   `${name}: {command: $bin/modify-before-execution, args: [${mark}]}`;
 
-test('the arguments that wait are those that the filters left [DS-ASK-05]', async () => {
+test('the waiting arguments are those that the filters left [DS-ASK-05]', async () => {
   const desk = await openDesk(specOf([adding('mask', 'masked'), asking('limit')]));
   const paused = await desk.run(refundOf('250'));
   expect(await question(desk, paused)).toMatchObject({ args: { amount: 250, note: 'masked' } });
@@ -124,7 +124,7 @@ test('the arguments that wait are those that the filters left [DS-ASK-05]', asyn
 
 const always = 'approval: required';
 
-test('what requires approval waits every time, before the tool has run [DS-ASK-03]', async () => {
+test('a tool that requires approval waits every time, before it has run [DS-ASK-03]', async () => {
   const desk = await openDesk(specOf([], always));
   const paused = await desk.run(refundOf('250'));
   expect(await question(desk, paused)).toEqual({
@@ -141,21 +141,21 @@ test('what requires approval waits every time, before the tool has run [DS-ASK-0
   expect(await desk.run(refundOf('250'))).toMatchObject({ status: 'pending' });
 });
 
-test('a hook denies before anybody is asked to approve', async () => {
+test('a hook denies before any person is asked', async () => {
   const desk = await openDesk(
     specOf([`limit: {${hookRecording('answers', 'limit', '{"allow": false}')}}`], always),
   );
   expect(await desk.run(refundOf('250'))).toMatchObject({ status: 'denied', pending: [] });
 });
 
-test('one approval answers a hook and the config, where both want it', async () => {
+test('one approval answers a hook and the config, if both require it', async () => {
   const desk = await openDesk(specOf([asking('limit')], always));
   const paused = await desk.run(refundOf('250'));
   expect(await question(desk, paused)).toMatchObject({ origin: 'hook' });
   expect(await approve(desk, paused)).toMatchObject({ status: 'completed' });
 });
 
-test('where filters change what a person has approved, the config asks about what they left [DS-ASK-05]', async () => {
+test('if filters change an approved call, the config asks about the result [DS-ASK-05]', async () => {
   const desk = await openDesk(specOf([asking('limit'), adding('mask', 'masked')], always));
   const first = await desk.run(refundOf('250'));
   expect(await question(desk, first)).toMatchObject({ origin: 'hook', args: { amount: 250 } });
@@ -172,7 +172,7 @@ test('where filters change what a person has approved, the config asks about wha
   ]);
 });
 
-test('edited arguments that a filter changes are asked about as it left them [DS-ASK-05]', async () => {
+test('edited arguments that a filter changes are shown as it left them [DS-ASK-05]', async () => {
   const desk = await openDesk(specOf([adding('mask', 'masked')], always));
   const first = await desk.run(refundOf('250'));
   const second = await approve(desk, first, { amount: 99 });
@@ -243,7 +243,7 @@ const messages = [
   },
 ];
 
-test.each(messages)('a person is told a message $title', async ({ message, says }) => {
+test.each(messages)('a person sees a message $title', async ({ message, says }) => {
   const desk = await openDesk(specOf([], `approval: {message: '${message}'}`));
   const paused = await desk.run(refundOf('250'));
   expect(paused.pending).toEqual([expect.objectContaining({ message: says })]);
@@ -266,7 +266,7 @@ const bytes = [
   { title: 'a hook', hooks: [asking('limit')], more: '' },
 ];
 
-test.each(bytes)('what $title asks about keeps its digits and bytes', async ({ hooks, more }) => {
+test.each(bytes)('a question of $title keeps its digits and bytes', async ({ hooks, more }) => {
   const desk = await openDesk(specOf(hooks, more).replace('amount: {type: integer, maximum: 1000}', ''));
   const args = '{ "amount":12345678901234567890, "rate":1.10 }';
   const kept = await desk.runtime.tools.call('refund', args);
@@ -279,7 +279,7 @@ test.each(bytes)('what $title asks about keeps its digits and bytes', async ({ h
   expect(desk.lines('requests')).toEqual([expect.stringContaining(`{"args":${args},"approval":`)]);
 });
 
-test('the tool is given the approval that a hook or the config has asked for, and need not ask again', async () => {
+test('the tool gets the approval of a hook’s or the config’s question, and need not ask again', async () => {
   const desk = await openDesk(
     specOf([asking('limit')]).replace(/exec: .*/, `exec: ${recording('pending.sh', 'requests')}`),
   );
@@ -289,7 +289,7 @@ test('the tool is given the approval that a hook or the config has asked for, an
   expect(approvals).toEqual([pendingOf(first)]);
 });
 
-test('firing the hooks of a call that one of them asks about gives the question', async () => {
+test('firing the hooks of a call that one of them questions gives the question', async () => {
   const desk = await openDesk(specOf([asking('limit', 'a lot')]));
   const decision = await desk.runtime.hooks.fire({
     hook: 'tool',

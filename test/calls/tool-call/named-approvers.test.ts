@@ -22,7 +22,7 @@ const decisions: readonly PendingDecision[] = [
 ];
 
 test.each(decisions)(
-  'a kept decision of somebody else has no effect: %j [DS-APPROVER-01]',
+  'a stored decision of another person has no effect: %j [DS-APPROVER-01]',
   async (ruling) => {
     for (const origin of ['tool', 'hook', 'approval', 'interrupted'] as const) {
       const { tool, heard } = openCalls();
@@ -39,7 +39,7 @@ test.each(decisions)(
   },
 );
 
-test('nor of a call that hooks have renamed to a tool of other approvers [DS-APPROVER-01]', async () => {
+test('it has none on a call that hooks renamed to a tool with other approvers either [DS-APPROVER-01]', async () => {
   const { tool, heard } = openCalls();
   const plain = tool('look', ok(new Json('"seen"')));
   const pay: CallableTool = tool('pay', ok(new Json('"paid"')), { approval });
@@ -63,7 +63,7 @@ const files = {
   'p.pipeline.yaml': pipeline('steps:\n  - {id: one, tool: pay}\n'),
 };
 
-test('nobody else decides, and the call waits on for those who may [DS-APPROVER-02]', async () => {
+test('another person cannot decide, and the call still waits for its approvers [DS-APPROVER-02]', async () => {
   const cwd = folderOf(files);
   const runtime = await openRuntime(join(cwd, 'runtime.yaml'), { log: false });
   const ran = await runtime.run(join(cwd, 'p.pipeline.yaml'), {});

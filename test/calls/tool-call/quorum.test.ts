@@ -45,7 +45,7 @@ const decisions: readonly { readonly ruling: PendingDecision; readonly by?: read
 ];
 
 test.each(decisions)(
-  'a kept decision of too few has no effect: %j [DS-QUORUM-03]',
+  'a stored decision of too few has no effect: %j [DS-QUORUM-03]',
   async ({ ruling, by = [] }) => {
     const approval = compileApproval('pay', { by: ['mara', 'joe'], quorum: 2 });
     for (const quorum of [undefined, 2]) {
@@ -69,7 +69,7 @@ test.each(decisions)(
   },
 );
 
-test('two people approve from two processes, and the tool is told of both [DS-QUORUM-01]', async () => {
+test('two people approve from two processes, and the tool receives both names [DS-QUORUM-01]', async () => {
   const { cwd, runtime, openOne, run_id, id } = await desk();
   const other = await openOne();
   const first = await runtime.pending.approve(id, { by: 'mara', reason: 'seen' });
@@ -88,7 +88,7 @@ test('two people approve from two processes, and the tool is told of both [DS-QU
   });
 });
 
-test('many at once, through many runtimes, are one approval, and the tool runs once [DS-QUORUM-01]', async () => {
+test('many concurrent approvals, through many runtimes, are one, and the tool runs once [DS-QUORUM-01]', async () => {
   const { cwd, runtime, openOne, run_id, id } = await desk();
   const runtimes = [runtime, await openOne(), await openOne()];
   const names = ['mara', 'mara', 'joe', 'ann', 'mara'];
@@ -103,7 +103,7 @@ test('many at once, through many runtimes, are one approval, and the tool runs o
   expect(readFileSync(join(cwd, 'paid.txt'), 'utf8').match(/"approval"/g)).toHaveLength(1);
 });
 
-test('nobody edits the arguments or answers for the others, and one rejects for all [DS-QUORUM-02 DS-QUORUM-03]', async () => {
+test('no single person can edit the arguments or answer for the others, and one rejects for all [DS-QUORUM-02 DS-QUORUM-03]', async () => {
   const { cwd, runtime, run_id, id } = await desk();
   for (const refused of [
     runtime.pending.approve(id, { by: 'mara', args: { amount: 1 } }),
@@ -133,7 +133,7 @@ test('nobody edits the arguments or answers for the others, and one rejects for 
   expect(await runtime.runs.resume(run_id)).toMatchObject({ status: 'failed', error: { code: 'REJECTED' } });
 });
 
-test('a config that asks for more people than it did lets none approve alone [DS-QUORUM-03]', async () => {
+test('a config that now requires more people lets none approve alone [DS-QUORUM-03]', async () => {
   const cwd = folderOf({ ...files, 'runtime.yaml': config(spec('required')) });
   const before = await openRuntime(join(cwd, 'runtime.yaml'), { log: false });
   await before.run(join(cwd, 'p.pipeline.yaml'), {});
@@ -153,7 +153,7 @@ test.each([
   { approval: '{by: [mara], quorum: 2}', at: '7:38', says: 'cannot be reached' },
   { approval: '{by: [mara], quorum: 0}', at: '', says: 'quorum' },
   { approval: '{by: [mara, joe], qourum: 2}', at: '', says: 'quorum' },
-])('validate tells of $approval [DS-QUORUM-04]', async ({ approval, at, says }) => {
+])('validate reports $approval [DS-QUORUM-04]', async ({ approval, at, says }) => {
   const yaml = config(`tools:\n  pay:\n    approval: ${approval}\n    exec: {command: ./pay.sh}`);
   const cwd = folderOf({ ...files, 'runtime.yaml': yaml });
   const { code, stdout } = await run(['validate'], { cwd });

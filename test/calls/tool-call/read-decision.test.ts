@@ -20,14 +20,11 @@ test.each([
   { title: 'an object', args: { amount: 1 }, output: { amount: 1 } },
   { title: 'text', args: '{"amount": 1}', output: { amount: 1 } },
   { title: 'nothing', args: undefined, output: { amount: 900 } },
-])(
-  'arguments that are edited on the spot as $title are those that the tool gets',
-  async ({ args, output }) => {
-    const desk = await openDesk(spec);
-    const end = await desk.run(step, {}, saying({ kind: 'approved', args, ...said }));
-    expect(end).toMatchObject({ status: 'completed', output });
-  },
-);
+])('arguments edited on the spot as $title go to the tool', async ({ args, output }) => {
+  const desk = await openDesk(spec);
+  const end = await desk.run(step, {}, saying({ kind: 'approved', args, ...said }));
+  expect(end).toMatchObject({ status: 'completed', output });
+});
 
 test('an answer that is given on the spot is plain JSON', async () => {
   const desk = await openDesk(spec);
@@ -44,7 +41,7 @@ test.each([
   { title: 'an answer without a result', given: { kind: 'responded', ...said } },
   { title: 'empty arguments', given: { kind: 'approved', args: '', ...said } },
   { title: 'arguments that are none', given: { kind: 'approved', args: [1], ...said } },
-])('$title is no decision: the call waits, and the reason is told', async ({ given }) => {
+])('$title is no decision: the call waits, and the reason is reported', async ({ given }) => {
   const desk = await openDesk(spec);
   const paused = await desk.run(step, {}, saying(given));
   expect(paused).toMatchObject({ status: 'pending', pending: [{ tool: 'pay' }] });
@@ -62,7 +59,7 @@ test.each(['', ' ', 'null', null])('%j is no edit of arguments: the call still w
   expect(await desk.runtime.pending.show(id)).toMatchObject({ status: 'open' });
 });
 
-test('an answer without a result, and a decision of nobody, are USAGE', async () => {
+test('an answer without a result, and a decision without a name, are USAGE', async () => {
   const desk = await openDesk(spec);
   const id = pendingOf(await desk.run(step));
   const nobody = {} as { by: string };

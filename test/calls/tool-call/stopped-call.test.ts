@@ -19,7 +19,7 @@ const respond = (result: unknown, more: Partial<Respond> = {}): Respond => ({
   ...more,
 });
 
-test('a hook answers in the tool’s place: no process runs, and nobody is asked to approve', async () => {
+test('a hook answers in the tool’s place: no process runs, and no person is asked', async () => {
   const { tool, hooks, heard, at } = openCalls();
   const plan = {
     before_execution: respond('mine'),
@@ -48,7 +48,7 @@ test('a hook answers in the tool’s place: no process runs, and nobody is asked
   });
 });
 
-test('native filters see what a foreign hook answers, and hooks that no call starts for hear of none', async () => {
+test('native filters see a foreign hook’s answer, and start hooks receive no such call', async () => {
   const { tool, hooks, filter, heard } = openCalls();
   const links = [
     filter('n', answers.deny('no'), { phases: ['after_execution'] }),
@@ -61,7 +61,7 @@ test('native filters see what a foreign hook answers, and hooks that no call sta
 test.each([
   { title: 'a text', answer: respond('no', { isError: true }), text: 'no' },
   { title: 'an object', answer: respond({ a: 1 }, { isError: true }), text: '{"a":1}' },
-])('$title that a hook answers may be that of a tool that failed', async ({ answer, text }) => {
+])('$title in a hook’s answer may be that of a failed tool', async ({ answer, text }) => {
   const { tool, hooks, at } = openCalls();
   const plan = { before_execution: answer, finished: 'told' } as const;
   const { outcome, content } = await call(tool('w', done, { links: [hooks('a', plan)] }));
@@ -70,7 +70,7 @@ test.each([
   expect(at('finished')?.event).toMatchObject({ status: 'failed' });
 });
 
-test('the answer of a hook is a result, where no tool of that name is declared as well', async () => {
+test('a hook’s answer is a result, even if no tool of that name is declared', async () => {
   const { tool, hooks, at } = openCalls();
   const links = [
     hooks('a', { before_execution: respond({ a: 1 }) }),
@@ -98,7 +98,7 @@ test('a text for the caller goes with the answer, unless the answer is withheld'
 
 const denying = answers.deny('no', { context: ['why', 'so'], metadata: json('{"x":1}') });
 
-test('what a model reads of a denied call is for hooks to replace', async () => {
+test('hooks may replace a denied call’s text for the model', async () => {
   const { tool, hooks, heard, asked, at } = openCalls();
   const blocked = answers.modify({ content: 'another text' });
   const plan = { before_execution: denying, blocked, finished: 'told', returned: 'told' } as const;
@@ -123,7 +123,7 @@ test('what a model reads of a denied call is for hooks to replace', async () => 
   );
 });
 
-test('where nobody hears of denied calls, the model reads who denied it and why', async () => {
+test('without a hook for denied calls, the model reads who denied it and why', async () => {
   const { tool, filter, heard } = openCalls();
   const links = [filter('f', answers.deny('no'), { phases: ['before_execution'] })];
   const { content, outcome } = await call(tool('w', done, { links }));
@@ -132,13 +132,13 @@ test('where nobody hears of denied calls, the model reads who denied it and why'
   expect(heard).toEqual(['f']);
 });
 
-test('a denial that no text is put in the place of stays as it is', async () => {
+test('a denial that no hook replaces is unchanged', async () => {
   const { tool, hooks } = openCalls();
   const links = [hooks('a', { before_execution: answers.deny('no'), blocked: 'told' })];
   expect((await call(tool('w', done, { links }))).content).toBe('Tool "w" was blocked by hook "a": no');
 });
 
-test('a hook that was cancelled has not denied: nobody hears of a denial', async () => {
+test('a cancelled hook has not denied: no denial is reported', async () => {
   const { tool, hooks, heard } = openCalls();
   const error = toFault(new RuntimeError('RUNTIME_CLOSED', 'gone'));
   const links = [
@@ -149,7 +149,7 @@ test('a hook that was cancelled has not denied: nobody hears of a denial', async
   expect(heard).toEqual(['a before_execution']);
 });
 
-test('a prepared call that was stopped is not made when it is finished', async () => {
+test('a prepared call that was stopped does not run when it is finished', async () => {
   const { tool, hooks, ran } = openCalls();
   const links = [hooks('a', { before_execution: answers.deny('no') })];
   const approval = compileApproval('w', {});
@@ -168,7 +168,7 @@ test('a prepared call that was stopped is not made when it is finished', async (
   expect(ran).toEqual([]);
 });
 
-test('a call whose arguments are refused has a result of its own, and each call an id', async () => {
+test('a call with refused arguments has its own result, and each call an id', async () => {
   const { tool, ran } = openCalls();
   const refused = await callTool(tool('w', done, { approval: compileApproval('w', {}) }), '[]');
   expect(refused).toMatchObject({
@@ -181,7 +181,7 @@ test('a call whose arguments are refused has a result of its own, and each call 
   expect(ran[0]?.call.callId).toBe(ids[1]);
 });
 
-test('the list of arguments that only a host may send is taken from a host', async () => {
+test('the host-only list of arguments is accepted from a host', async () => {
   const { tool } = openCalls();
   const direct = tool('w', done, { isDirect: () => true });
   expect((await callTool(direct, '{"args":[]}')).outcome).toMatchObject({ status: 'failed' });

@@ -27,7 +27,7 @@ test.each([
   [new Map(), '{}'],
   [nested(MAX_JSON_DEPTH), nested(MAX_JSON_DEPTH)],
   [JSON.parse(nested(MAX_JSON_DEPTH)), nested(MAX_JSON_DEPTH)],
-])('arguments are read as they stand: %#', (given, text) => {
+])('arguments are read unchanged: %#', (given, text) => {
   expect(readArgs('w', given).text).toBe(text);
 });
 
@@ -51,12 +51,12 @@ test.each([
       throw new Error('no');
     },
   },
-])('what is no object that stands in text once is refused: %#', (given) => {
+])('a text that is not one JSON object is refused: %#', (given) => {
   expect(() => readArgs('w', given)).toThrow(refused);
 });
 
 test.each(['', ' \n', 'null', ' null ', null])(
-  '%j is no edit of arguments, which nothing and {} may be',
+  '%j is no edit of arguments, while nothing and {} are',
   (given) => {
     expect(() => readGivenArgs('w', given)).toThrow(refused);
     expect(readGivenArgs('w', '{}').text).toBe('{}');
@@ -64,7 +64,7 @@ test.each(['', ' \n', 'null', ' null ', null])(
   },
 );
 
-test.each(['nullx', 'xnull', '{"null":null}', 7])('an edit is read as any arguments: %j', (given) => {
+test.each(['nullx', 'xnull', '{"null":null}', 7])('an edit is read like any arguments: %j', (given) => {
   const read = () => readGivenArgs('w', given).text;
   if (given === '{"null":null}') expect(read()).toBe(given);
   else expect(read).toThrow(refused);
@@ -83,13 +83,13 @@ test('arguments fit the schema of their tool', () => {
   expect(() => readCheckedArgs(direct, '{}')).toThrow(refused);
 });
 
-test('a list of arguments, whatever the schema, is for a host to send', () => {
+test('a list of arguments may come only from a host, whatever the schema', () => {
   expect(readCheckedArgs(direct, '{"args":[]}', true).text).toBe('{"args":[]}');
   expect(() => readCheckedArgs(direct, '{"args":[]}')).toThrow(refused);
   expect(() => readCheckedArgs(direct, '{"args":[]}', false)).toThrow(refused);
 });
 
-test('where nothing is asked of a value, it is not read', () => {
+test('a value without a schema is not parsed', () => {
   expect(findMisfits(fitsAnything, new Json('no JSON'))).toEqual([]);
   expect(findMisfits(() => ['misfit'], new Json('1'))).toEqual(['misfit']);
 });

@@ -112,7 +112,7 @@ const rows: readonly (readonly [level: number, msg: string, event: RuntimeEvent]
 ];
 const events = rows.map(([, , event]) => event);
 
-test.each(rows)('an event is told at level %i, with all its members: %s', (level, msg, event) => {
+test.each(rows)('an event is logged at level %i, with all its members: %s', (level, msg, event) => {
   const { type, ...members } = event;
   expect(linesOf(logged([event]))).toEqual([{ level, config: 'desk', event: type, ...members, msg }]);
 });
@@ -132,13 +132,13 @@ const decision: RuntimeEvent = {
   queueMs: 0,
 };
 
-test('the metadata of an allow is told too, digit for digit [PK-6-60@oneshot]', () => {
+test('the metadata of an allow is logged too, digit for digit [PK-6-60@oneshot]', () => {
   const text = logged([{ ...decision, verdict: 'allow', reason: '' }]);
   expect(text).toContain('"metadata":{"id":12345678901234567890}');
   expect(linesOf(text)).toMatchObject([{ level: 20, verdict: 'allow', msg: 'hook guard: allow' }]);
 });
 
-test('a denial is told at info, what a shadow would have said as such', () => {
+test('a denial is logged at info, and a shadow’s verdict is marked as such', () => {
   const text = logged([decision, { ...decision, mode: 'shadow' }]);
   expect(linesOf(text).map(({ level, msg }) => [level, msg])).toEqual([
     [30, 'hook guard: deny: not today'],
@@ -165,7 +165,7 @@ test.each([
   { level: 'warn', told: 1 },
   { level: 'error', told: 0 },
   { level: 'silent', told: 0 },
-] as const)('at level $level, $told of four lines are told', ({ level, told }) => {
+] as const)('at level $level, $told of four lines are logged', ({ level, told }) => {
   const four: RuntimeEvent[] = [
     { type: 'process.started', ...about, pid: 7 },
     { type: 'stderr', ...about, pid: 7, line: 'thinking' },
@@ -175,7 +175,7 @@ test.each([
   expect(linesOf(logged(four, { logging: { level } }))).toHaveLength(told);
 });
 
-test('the fields of the config stand on every line', () => {
+test('the fields of the config are on every line', () => {
   const text = logged([decision, decision], { logging: { fields: { service: 'support' } } });
   expect(linesOf(text)).toMatchObject([{ service: 'support' }, { service: 'support' }]);
 });
@@ -202,7 +202,7 @@ test.each(formats)('the log is $title', ({ options, shows }) => {
   expect(logged([stderr], options)).toMatch(shows);
 });
 
-test('text has one line for each, without what the message says already', () => {
+test('text has one line for each, without repeating the message', () => {
   const all = [...events, decision];
   const text = logged(all, { isTerminal: true, logging: { fields: { service: 'support' } } });
   const lines = text.split('\n').filter(Boolean);
@@ -215,7 +215,7 @@ test('text has one line for each, without what the message says already', () => 
   ]);
 });
 
-test('text has colours only when asked for', () => {
+test('text has colours only on request', () => {
   const esc = '\u001b[';
   expect(logged([stderr], { isTerminal: true, hasColour: true })).toContain(esc);
   expect(logged([stderr], { isTerminal: true, hasColour: false })).not.toContain(esc);
@@ -294,7 +294,7 @@ test('a server’s stderr is logged line by line under its name [PK-2-13@server]
   expect(linesOf(text)).toMatchObject([{ level: 30, event: 'stderr', name: 'x', msg: 'x: request 1' }]);
 });
 
-test('level, format and fields are those of spec.logging, and an option may ask for more [PK-9-41]', async () => {
+test('level, format and fields are those of spec.logging, and an option may raise the level [PK-9-41]', async () => {
   const spec = `
 logging: {defaultLevel: warn, format: text, commonFields: {service: support}}
 tools: {x: {exec: ${shell('echo one >&2; echo "{\\"result\\": 1}"')}}}
@@ -308,7 +308,7 @@ tools: {x: {exec: ${shell('echo one >&2; echo "{\\"result\\": 1}"')}}}
 });
 
 test.each(['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const)(
-  'a log at %s hears of the types of the events that it wants, and writes no others',
+  'a log at %s subscribes only to its event types, and writes no others',
   (level) => {
     const lines: string[] = [];
     const target = { fd: 2, write: (line: string) => lines.push(line), isTerminal: false, hasColour: false };
@@ -320,7 +320,7 @@ test.each(['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const)(
   },
 );
 
-test('what a process printed in place of a reply is in no log, and the rest of its fault is', () => {
+test('malformed output of a process is in no log, and the rest of its fault is', () => {
   const details = { text: '{"card": "4929 7226 5379 7141"}', exit_code: 0 };
   const error = { code: 'REPLY_MALFORMED', message: 'stdout is not JSON', hint: '', details } as const;
   const event = { type: 'call.ended', capability: 'tool', name: 'echo', call: 'c', status: 'failed', error };

@@ -53,7 +53,7 @@ test.each(secrets)('a forwarded value is hidden $title', ({ secret, text, shown 
   expect(createRedact([secret])(text)).toBe(shown);
 });
 
-test('of two values, one inside the other, no rest is left', () => {
+test('of two nested values nothing is left', () => {
   expect(createRedact(['abcd', 'abcd-efgh'])('x abcd-efgh abcd y')).toBe('x [redacted] [redacted] y');
 });
 
@@ -131,7 +131,7 @@ const hostile = [
   { title: 'authorizations', unit: "authorization: '" },
 ];
 
-describe('a MiB of hostile text is no more work than a MiB of any other', () => {
+describe('a MiB of hostile text takes no longer than any other', () => {
   // Sixteen times the 64 KiB that a line may have: were the work the square of the length, no test would wait for it.
   test.each(hostile)('$title', ({ unit }) => {
     const redact = createRedact(['hunter22', key]);
@@ -175,7 +175,7 @@ test.each(['tokens', 'max_tokens', 'author', 'key', 'secretary', 'cookies_eaten'
   },
 );
 
-test('in a tree, credentials are hidden by name and values wherever they stand', () => {
+test('in a tree, credentials are hidden by name and values everywhere', () => {
   const redact = createRedact(['hunter22']);
   const tree = {
     text: 'it was hunter22',
@@ -196,13 +196,13 @@ test('in a tree, credentials are hidden by name and values wherever they stand',
   );
 });
 
-test('the tree that was shown is not changed', () => {
+test('the original tree is not changed', () => {
   const tree = { password: 'hunter22', nested: { text: 'hunter22' } };
   redactTree(tree, createRedact(['hunter22']));
   expect(tree).toEqual({ password: 'hunter22', nested: { text: 'hunter22' } });
 });
 
-test.each([1_000, 100_000])('a tree that is %d deep is cut, and nothing overflows', (depth) => {
+test.each([1_000, 100_000])('a tree that is %d levels deep is cut without an overflow', (depth) => {
   const deep = new Json(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   expect(JSON.stringify(redactTree({ deep }, createRedact([])))).toMatch(
     /^\{"deep":\[*"\[nested too deeply\]"\]*\}$/,

@@ -70,19 +70,19 @@ test.each(hidden)('it hides $title', ({ secrets = [secret], text, shown }) => {
   expect(createStoredTextRedact(secrets)(text)).toBe(shown);
 });
 
-test.each(['', 'u:', 'us:', 'use:'])('it hides a secret in Base64 behind %j', (user) => {
+test.each(['', 'u:', 'us:', 'use:'])('it hides a secret in Base64 after %j', (user) => {
   const inner = Buffer.from(`${user}${secret}`).toString('base64');
   const shown = createStoredTextRedact([secret])(`Basic ${inner}`);
   expect(shown).toContain('[redacted]');
   expect(Buffer.from(shown.replace('[redacted]', ''), 'base64').toString()).not.toContain(secret.slice(1, 8));
 });
 
-test('a text that is too much for the patterns is not shown', () => {
+test('a text that is too long for the patterns is not shown', () => {
   const text = `"token":"${'x\\n'.repeat(5_000_000)}`;
   expect(createStoredTextRedact([])(JSON.stringify([text])) === '["[redacted]"]').toBe(true);
 });
 
-test('JSON without a secret stays as it was written, byte for byte', () => {
+test('JSON without a secret is unchanged, byte for byte', () => {
   const scrub = createStoredTextRedact(['never-there']);
   fc.assert(
     fc.property(anySample, ({ text }) => {
@@ -91,7 +91,7 @@ test('JSON without a secret stays as it was written, byte for byte', () => {
   );
 });
 
-test('JSON stays JSON, shows no secret in any spelling, and is the same when it is hidden twice', () => {
+test('JSON stays JSON, shows no secret in any spelling, and a second pass changes nothing', () => {
   const secrets = fc.array(fc.string({ minLength: 4, maxLength: 9 }), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(secrets, fc.array(fc.tuple(stringText, fc.nat()), { minLength: 1 }), (given, strings) => {

@@ -497,7 +497,7 @@ const hookFiles: Readonly<Record<ForeignName, readonly [Tested, ...Tested[]]>> =
   ],
 };
 
-test('every format that is imported has its check of losses', () => {
+test('every imported format has its check of losses', () => {
   expect(Object.keys(tested).toSorted()).toEqual([...importKinds].toSorted());
   expect(Object.keys(hookFiles).toSorted()).toEqual([...foreignNames].toSorted());
 });
@@ -505,7 +505,7 @@ test('every format that is imported has its check of losses', () => {
 const sectionsOf = (page: string) =>
   readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8').split(/^(?=## )/m);
 
-test('the docs name every key and every type of assertion that an import reads', () => {
+test('the docs name every key and every assertion type that an import reads', () => {
   const inPromptfoo = sectionsOf('reference/promptfoo').join('');
   expect(Object.keys(assertionTypes).filter((type) => !inPromptfoo.includes(`\`${type}\``))).toEqual([]);
   const [inspect = '', samples = '', arena = ''] = [
@@ -543,13 +543,13 @@ interface ArenaTable extends KeyTable<object> {
 const all = [tested, hookFiles].flatMap((table) => Object.values(table).flat());
 
 describe.each(all)('of $title', (each) => {
-  test('a key that nobody knows is reported in its file, at its line, wherever it stands [DS-IMPORT-06]', async () => {
+  test('an unknown key is reported with its file and line, wherever it is [DS-IMPORT-06]', async () => {
     expect(await findUnreportedKeys(each)).toEqual([]);
   }, 180_000);
 });
 
 describe.each(Object.values(tested).flat())('of $title', (each) => {
-  test('no value is lost in silence: what is written or reported changes with it [DS-IMPORT-06]', async () => {
+  test('no value is lost silently: every change of a value changes the output or the report [DS-IMPORT-06]', async () => {
     expect(await findSilentValues(each)).toEqual([]);
   }, 180_000);
 });

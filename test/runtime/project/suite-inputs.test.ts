@@ -57,7 +57,7 @@ test.each([
   { file: 'grade.sh', what: 'a program of "grade"' },
   { file: 'guard.sh', what: 'a program of "guard"' },
   { file: 'sub/answer.sh', what: 'a program of "answer"' },
-])('no report is written over $file, which is $what', async ({ file, what, asked }) => {
+])('no report overwrites $file, which is $what', async ({ file, what, asked }) => {
   const folder = folderOf(files);
   const path = join(folder, file);
   const before = readdirSync(folder);
@@ -74,14 +74,14 @@ test.each([
 test.each([
   { title: 'symbolic', link: symlinkSync },
   { title: 'hard', link: linkSync },
-])('a $title link to an input is the input', async ({ link }) => {
+])('a $title link to an input counts as the input', async ({ link }) => {
   const folder = folderOf(files);
   link(join(folder, 'rows.jsonl'), join(folder, 'link.jsonl'));
   await expect(report(folder, 'link.jsonl')).rejects.toMatchObject({ code: 'USAGE' });
   expect(readFileSync(join(folder, 'rows.jsonl'), 'utf8')).toBe(files['rows.jsonl']);
 });
 
-test('the pipeline that a suite asks is an input', async () => {
+test('the pipeline of a suite is an input', async () => {
   const folder = folderOf({
     ...files,
     'flow.pipeline.yaml':

@@ -5,8 +5,8 @@ import { ask, hostile, openFolder, openView } from './support.ts';
 
 const rating = { case: 'one', by: 'eve', score: 1 };
 
-describe('who gets in', () => {
-  test('nobody without the token of this start, whose address is printed in a fragment, and no cookie is set [DS-VIEW-01]', async () => {
+describe('access to the view', () => {
+  test('needs the token of this start, whose address is printed in a fragment, and no cookie is set [DS-VIEW-01]', async () => {
     const { runtime, ids } = await openFolder();
     const { origin, first, authorization, get } = await openView([runtime]);
     const token = new URL(first).hash.replace('#token=', '');
@@ -39,7 +39,7 @@ describe('who gets in', () => {
     '127.0.0.1.evil.example',
     'localhost.evil.example',
     '192.168.0.7',
-  ])('who asks by the name %j is refused, with the token too [DS-VIEW-02]', async (host) => {
+  ])('is refused for the name %j, even with the token [DS-VIEW-02]', async (host) => {
     const { runtime, ids } = await openFolder();
     const { origin, authorization } = await openView([runtime]);
     for (const path of ['/', `/runs/${ids[0]}`]) {
@@ -52,7 +52,7 @@ describe('who gets in', () => {
     }
   });
 
-  test('names of this machine are the same server, as behind a tunnel [DS-VIEW-02]', async () => {
+  test('works under names of this machine, as behind a tunnel [DS-VIEW-02]', async () => {
     const { runtime } = await openFolder();
     const { origin, authorization } = await openView([runtime]);
     const { status } = await ask(origin, '/', { headers: { host: 'localhost:9999', authorization } });
@@ -68,7 +68,7 @@ describe('who gets in', () => {
   );
 });
 
-describe('who may rate', () => {
+describe('rating', () => {
   test.each([
     { what: 'the token', headers: { authorization: '' }, status: 403 },
     { what: 'the right token', headers: { authorization: 'Bearer guess' }, status: 403 },
@@ -78,7 +78,7 @@ describe('who may rate', () => {
     { what: 'its own port', headers: { origin: 'http://127.0.0.1:1' }, status: 403 },
     { what: 'an origin', headers: { origin: 'null' }, status: 403 },
     { what: 'its own site', headers: { 'sec-fetch-site': 'same-site' }, status: 403 },
-  ])('nobody without $what [DS-VIEW-03]', async ({ headers, status }) => {
+  ])('is refused without $what [DS-VIEW-03]', async ({ headers, status }) => {
     const { runtime, ids } = await openFolder();
     const { rate } = await openView([runtime]);
     for (const method of ['POST', 'DELETE'])
@@ -88,7 +88,7 @@ describe('who may rate', () => {
     expect((await rate(ids[0], rating)).status).toBe(200);
   });
 
-  test('no answer lets another origin read it, be framed, be kept or be guessed at [DS-VIEW-03]', async () => {
+  test('no answer can be read by another origin, framed, cached or type-sniffed [DS-VIEW-03]', async () => {
     const { runtime, ids } = await openFolder();
     const { origin, get, rate, authorization } = await openView([runtime]);
     const preflight = {
@@ -134,7 +134,7 @@ describe('who may rate', () => {
   });
 });
 
-test('texts of others are text in every page [DS-VIEW-04]', async () => {
+test('foreign text stays text in every page [DS-VIEW-04]', async () => {
   const { runtime, ids } = await openFolder();
   const { get, rate } = await openView([runtime]);
   await rate(ids[0], { ...rating, comment: hostile, label: hostile, by: hostile.slice(0, 100) });

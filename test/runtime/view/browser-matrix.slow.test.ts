@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     expect(offences).toEqual([]);
   });
 
-  test('a name that was given in one column is that of the next', async () => {
+  test('a name that was entered in one column is filled into the next', async () => {
     const { column } = await openCase(800);
     await column(0).getByText('Your rating').click();
     await column(0).getByLabel('Name').fill('mara');

@@ -30,7 +30,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     return { page, offences };
   }
 
-  test('a person comes in by the printed address, goes from the list to a case, and rates it; other pages show that [DS-VIEW-05]', async () => {
+  test('a person opens the printed address, goes from the list to a case, and rates it; other pages show that [DS-VIEW-05]', async () => {
     const { runtime, ids } = await openFolder();
     const { origin, first } = await openView([runtime]);
     const { page, offences } = await newPage();
@@ -72,7 +72,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     expect(offences).toEqual([]);
   });
 
-  test('what is wrong is told in the form, as a score beyond 1 and a server that has ended', async () => {
+  test('the form shows errors, such as a score beyond 1 and a server that has ended', async () => {
     const { runtime, ids } = await openFolder();
     const { origin, first } = await openView([runtime]);
     const { page } = await newPage();
@@ -89,7 +89,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     expect(await page.getByLabel('Label').inputValue()).toBe('good');
   });
 
-  test('details that a page leaves out are had when the case is opened [DS-VIEW-07]', async () => {
+  test('details that a page omits are loaded when the case is opened [DS-VIEW-07]', async () => {
     const { runtime, ids } = await openFolder();
     const { origin, first } = await openView([runtime]);
     const { page, offences } = await newPage();

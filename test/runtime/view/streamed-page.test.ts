@@ -18,7 +18,7 @@ function endless() {
   return { body, state };
 }
 
-test('a page is written no faster than it is read, and no further once its reader has gone [DS-VIEW-07]', async () => {
+test('a page is written at the reader’s speed, and no further once the reader has gone [DS-VIEW-07]', async () => {
   const { body, state } = endless();
   const reader = (await body).getReader();
   for (let parts = 0; parts < 20; parts += 1) await reader.read();
@@ -30,7 +30,7 @@ test('a page is written no faster than it is read, and no further once its reade
   expect(state.parts).toBeLessThan(25);
 });
 
-test('what fails before the first part is an answer of its own, and later cuts the page', async () => {
+test('a failure before the first part is a separate answer, and a later one cuts the page', async () => {
   const failed = new RuntimeError('STORE_FAILED', 'gone');
   expect(await codeOf(() => streamPage(async () => Promise.reject(failed)))).toBe('STORE_FAILED');
   const body = await streamPage(async ({ write }) => {
@@ -44,7 +44,7 @@ test('what fails before the first part is an answer of its own, and later cuts t
   expect(await codeOf(read)).toBe('STORE_FAILED');
 });
 
-test('a page of any length is the texts that were written', async () => {
+test('a page of any length contains all written texts', async () => {
   const body = await streamPage(async ({ write }) => {
     for (let line = 0; line < 50_000; line += 1) await write(`${line} é\n`);
   });

@@ -5,7 +5,7 @@ import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { runJson } from '../../cli/command-line.ts';
 import { hostile, openFolder, openView } from './support.ts';
 
-test('a rating is that of `eval rate`, shown from then on and taken back [DS-VIEW-05]', async () => {
+test('a rating equals that of `eval rate`, is shown from then on and can be withdrawn [DS-VIEW-05]', async () => {
   const { folder, runtime, ids } = await openFolder();
   const { get, rate } = await openView([runtime]);
   const sent = await rate(ids[0], {
@@ -62,7 +62,7 @@ test('runs are listed newest first, by suite and page by page, those of several 
   expect((await get('/runs/file-1')).text).toMatch(/^report \{/m);
 });
 
-test('a run that goes on shows what it has [DS-VIEW-06]', async () => {
+test('a run in progress shows its current state [DS-VIEW-06]', async () => {
   const { folder, runtime, ids } = await openFolder();
   const [goesOn, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
   const { get } = await openView([runtime]);
@@ -88,7 +88,7 @@ test('a run that goes on shows what it has [DS-VIEW-06]', async () => {
   expect((await get(`/runs/${run?.id}`)).text).toMatch(/^report \{.*"status":"passed"/m);
 });
 
-test('runs are compared as `eval diff --html` does, and what is not there is told', async () => {
+test('runs are compared as `eval diff --html` does, and missing ones are reported', async () => {
   const { runtime, ids } = await openFolder();
   const { get } = await openView([runtime]);
   const compared = await get(`/compare?a=${ids[0]}&b=${ids[1]}`);
@@ -102,7 +102,7 @@ test('runs are compared as `eval diff --html` does, and what is not there is tol
   for (const path of missing) expect([path, (await get(path)).status]).toEqual([path, 404]);
 });
 
-test('a store that is removed while it is served is an error with the next step, and not the end [DS-VIEW-06]', async () => {
+test('a store that is removed while it is served is an error with the next step, and the server survives [DS-VIEW-06]', async () => {
   const { folder, runtime, ids } = await openFolder();
   const { get, rate } = await openView([runtime]);
   expect((await get('/')).status).toBe(200);
@@ -117,7 +117,7 @@ test('a store that is removed while it is served is an error with the next step,
   expect((await get('/')).status).toBe(200);
 });
 
-test('a file that is broken stands in the list, and its page says why', async () => {
+test('a broken file is listed, and its page says why', async () => {
   const { folder, runtime, ids } = await openFolder();
   const file = join(folder, 'run.jsonl');
   writeFileSync(file, 'no run\n');

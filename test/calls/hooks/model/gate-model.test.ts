@@ -23,7 +23,7 @@ const events: Readonly<Record<Phase, HookEvent>> = {
   }),
 };
 
-test('whatever its hooks answer, a chain decides as a model of ninety lines', async () => {
+test('a chain decides like a model of ninety lines, whatever its hooks answer', async () => {
   const bench = openBench();
   await fc.assert(
     fc.asyncProperty(

@@ -169,7 +169,7 @@ const judged = [
 ];
 
 test.each(judged)(
-  '$title is asked of a judge, with a warning [DS-PROMPTFOO-01 DS-PROMPTFOO-02]',
+  '$title becomes a judge, with a warning [DS-PROMPTFOO-01 DS-PROMPTFOO-02]',
   async ({ assertion, params, least, type = 'llm_judge' }) => {
     const result = await evalOf(assertion);
     expect(result.told).toEqual([expect.stringContaining('warning: ')]);
@@ -245,7 +245,7 @@ const leftOut = [
   },
 ];
 
-test.each(leftOut)('$title is told with its line [DS-PROMPTFOO-02]', async ({ assertion, message }) => {
+test.each(leftOut)('$title is reported with its line [DS-PROMPTFOO-02]', async ({ assertion, message }) => {
   const result = await evalOf(assertion);
   expect(result.told).toContainEqual(message);
   expect(result.evals).toEqual([{ id: 'answered', type: 'regex', params: { pattern: '^' } }]);

@@ -37,7 +37,7 @@ test.each([
   expect(testOf({ __expected: cell }).test['assert']).toEqual([assertion]);
 });
 
-test('columns with two underscores say what promptfoo reads of them, and all others are told [DS-PROMPTFOO-02]', () => {
+test('columns with two underscores mean what promptfoo reads, and unsupported ones are reported [DS-PROMPTFOO-02]', () => {
   const { test: made, problems } = testOf({
     ' q ': 'hi',
     __expected: 'hi',
@@ -66,7 +66,7 @@ test('columns with two underscores say what promptfoo reads of them, and all oth
   ]);
 });
 
-test('a list in quotes gives back what was quoted, whatever is in it [DS-PROMPTFOO-01]', () => {
+test('a quoted list restores its items, whatever they contain [DS-PROMPTFOO-01]', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\\', '\n') }), { minLength: 1 }),

@@ -30,7 +30,7 @@ const near = (expected: unknown, least = 0.75, provider = 'embed') => ({
   threshold: { min_score: least },
 });
 
-test('similar is similarity, by the same model and threshold as there [DS-PROMPTFOO-01]', async () => {
+test('similar becomes similarity, with the same model and threshold [DS-PROMPTFOO-01]', async () => {
   expect(await carried(configOf("{type: similar, value: 'near {{word}}'}"))).toEqual({
     told: [],
     evals: [{ id: 'similar', ...near('near a.b') }],
@@ -107,7 +107,7 @@ test.each(providers)('the embeddings provider $title [DS-PROMPTFOO-01]', async (
   expect(result).toEqual({ told: [], evals: [{ id: 'similar', ...near('one') }], providers: [found] });
 });
 
-test('answer-relevance has a judge, an embeddings provider, and the prompt where no query is [DS-PROMPTFOO-01]', async () => {
+test('answer-relevance has a judge, an embeddings provider, and the prompt if there is no query [DS-PROMPTFOO-01]', async () => {
   const defaults = '{options: {provider: {embedding: "openai:embedding:big"}}}';
   const {
     evals,
@@ -154,7 +154,7 @@ const leftOut = [
 ];
 
 test.each(leftOut)(
-  '$assertion is told, and nothing else judges [DS-PROMPTFOO-02]',
+  '$assertion is reported, and nothing replaces it [DS-PROMPTFOO-02]',
   async ({ assertion, message }) => {
     const { evals, told: problems } = await carried(configOf(assertion));
     expect(problems).toContainEqual(expect.stringContaining(message));
@@ -162,7 +162,7 @@ test.each(leftOut)(
   },
 );
 
-test('suites that embed are valid', async () => {
+test('suites with embeddings are valid', async () => {
   const folder = configFolder(`prompts: ['Say {{word}}.']
 providers: [echo]
 tests:

@@ -6,7 +6,7 @@ import { importPromptfoo } from '../../../../src/suites/import/import-suite.ts';
 import { validateImport, writeImport } from '../../../../src/suites/import/suite/suite.ts';
 import { configFolder, imported, rows, told, written } from './importing.ts';
 
-test('variables, lists of them, files and rows of a table become cases, with what all tests share [DS-PROMPTFOO-01]', async () => {
+test('variables, lists of them, files and rows of a table become cases, with the defaults of all tests [DS-PROMPTFOO-01]', async () => {
   const result = await imported(
     `prompts: [file://ask.txt]
 providers: [echo]
@@ -82,7 +82,7 @@ tests: [{vars: {q: hi}}]
   expect(told(result)).toEqual([expect.stringMatching(/^promptfooconfig\.yaml:6:46 warning: the key/)]);
 });
 
-test('what is written is valid, and what cannot run has its line [DS-PROMPTFOO-01 DS-PROMPTFOO-02]', async () => {
+test('the written files are valid, and what cannot run is reported with its line [DS-PROMPTFOO-01 DS-PROMPTFOO-02]', async () => {
   const folder = configFolder(
     `description: 'x: "\${1}" # y'
 prompts: ['\${case.x} {{a}} {# gone #}', '[{"role": "system", "content": "Be {{a}}."}, {"role": "user", "content": "{{b}}"}]']
@@ -119,7 +119,7 @@ redteam: {purpose: none}
 
 const code = 'require("fs").writeFileSync("ran", "1")';
 
-test('nothing that a config names is run, and nothing outside its folder is read [DS-PROMPTFOO-03]', async () => {
+test('no program of a config runs, and nothing outside its folder is read [DS-PROMPTFOO-03]', async () => {
   const folder = configFolder(
     `prompts: [file://prompt.py, 'file:///etc/hostname', 'file://../**/*', 'file://out/x.txt', 'hi {{a}}']
 providers: ['exec: touch ran', 'file://run.js', 'file://../run.js', 'javascript:touch ran']
@@ -160,7 +160,7 @@ test.each([
   await expect(imported(config)).rejects.toMatchObject({ code: codes });
 });
 
-test('a config that is a pipe, a folder, a program or not there ends in an error with a code [DS-PROMPTFOO-04]', async () => {
+test('a config that is a pipe, a folder, a program or missing ends in an error with a code [DS-PROMPTFOO-04]', async () => {
   const folder = configFolder('prompts: [hi]');
   execFileSync('mkfifo', [join(folder, 'pipe.yaml')]);
   writeFileSync(join(folder, 'config.ts'), 'process.exit(3)');
@@ -175,7 +175,7 @@ test('a config that is a pipe, a folder, a program or not there ends in an error
   ]).toEqual(['FILE_UNREADABLE', 'FILE_UNREADABLE', 'CONFIG_INVALID', 'FILE_UNREADABLE', 'FILE_UNREADABLE']);
 });
 
-test('lists of variables that multiply beyond what anybody runs leave the test out, with its line [DS-PROMPTFOO-04]', async () => {
+test('lists of variables with too many combinations omit the test, with its line [DS-PROMPTFOO-04]', async () => {
   const list = `[${Array(100).fill('x').join(', ')}]`;
   const result = await imported(
     `prompts: ['{{a}}']\nproviders: [echo]\ntests:\n  - vars: {a: ${list}, b: ${list}, c: ${list}, d: ${list}}\n`,
@@ -206,7 +206,7 @@ scenarios:
   ]);
 });
 
-test('a provider is asked the prompts that it names, and a name that is none is told [DS-PROMPTFOO-02]', async () => {
+test('a provider gets the prompts that it names, and an unknown name is reported [DS-PROMPTFOO-02]', async () => {
   const result = await imported(
     `prompts:
   - {id: 'file://a.yaml', label: chat}
@@ -271,7 +271,7 @@ tests: [{vars: {q: hi}}]
   expect(tools.script.exec.env).toEqual(['OPENAI_API_KEY', 'TEAM']);
 });
 
-test('what a config says and nobody reads is told, wherever it stands [DS-PROMPTFOO-02]', async () => {
+test('a key that the import does not read is reported, wherever it is [DS-PROMPTFOO-02]', async () => {
   const result = await imported(
     `prompts:
   - {raw: hi, config: {a: 1}}
@@ -300,7 +300,7 @@ nunjucksFilters: {}
   expect(rows(result).map(({ vars }) => vars)).toEqual([{ a: 1, b: 2 }, { a: 1 }]);
 });
 
-test('a prompt of a million brackets, and names of a megabyte, are read at once and told in short [DS-PROMPTFOO-04]', async () => {
+test('a prompt of a million brackets, and names of a megabyte, are read quickly and reported in short [DS-PROMPTFOO-04]', async () => {
   const result = await imported(
     `prompts: ['${'{{'.repeat(1_000_000)}', '${'{{a}}'.repeat(200_000)}', hi]\nproviders: [echo, 'file://${'a.'.repeat(100_000)}py']\n`,
   );
@@ -310,7 +310,7 @@ test('a prompt of a million brackets, and names of a megabyte, are read at once 
   expect(Math.max(...told(result).map(({ length }) => length))).toBeLessThan(600);
 });
 
-test('a file outside the folder is read neither by a path that climbs nor through a link [DS-PROMPTFOO-03]', async () => {
+test('a file outside the folder is read neither through .. nor through a link [DS-PROMPTFOO-03]', async () => {
   const folder = configFolder('', {
     'secret.txt': 'TOP SECRET',
     'secret.csv': 'a,__expected\nTOP SECRET,x\n',
@@ -331,7 +331,7 @@ tests:
   expect(told(result).filter((line) => line.includes('leads out of the folder')).length).toBe(10);
 });
 
-test('a pattern that no file fits is told, and nothing is left [DS-PROMPTFOO-02]', async () => {
+test('a pattern without a matching file is reported, and nothing is left [DS-PROMPTFOO-02]', async () => {
   const result = await imported(
     `prompts: [file://p*.txt, 'hi {{a}}']
 providers: [echo]
@@ -359,7 +359,7 @@ test.each([
   { title: 'a proxy for an address', provider: "{id: 'https://c.example', config: {tls: {ca: x}}}" },
   { title: 'a key that nobody knows', provider: '{id: openai:gpt-4.1, config: {region: eu}}' },
 ])(
-  'a provider with $title is left out, as its prompts could go elsewhere [DS-PROMPTFOO-02]',
+  'a provider with $title is omitted, since its prompts could go elsewhere [DS-PROMPTFOO-02]',
   async ({ provider }) => {
     const result = await imported(`prompts: [hi]\nproviders: [${provider}]\n`);
     expect(result).toMatchObject({ status: 'none', files: [] });
@@ -369,7 +369,7 @@ test.each([
   },
 );
 
-test('variables of a config that say where requests go end the import [DS-PROMPTFOO-02]', async () => {
+test('variables of a config that redirect requests end the import [DS-PROMPTFOO-02]', async () => {
   await expect(
     imported("prompts: [hi]\nproviders: [openai:gpt-4.1]\nenv: {OPENAI_BASE_URL: 'https://c.example'}\n"),
   ).rejects.toMatchObject({ code: 'CONFIG_INVALID' });

@@ -157,7 +157,7 @@ const config: fc.Arbitrary<Generated> = fc.oneof(
 );
 
 test.skipIf(!existsSync(join(installed, 'node_modules/promptfoo')))(
-  'what promptfoo’s own program passes and fails, the imported suite does too, or the import says why not [DS-PROMPTFOO-01]',
+  'the imported suite passes and fails like promptfoo’s own program, or the import says why not [DS-PROMPTFOO-01]',
   async () => {
     const root = mkdtempSync(join(tmpdir(), 'oracle-'));
     const folders = fc.sample(config, { numRuns: count, seed }).map(({ config: made, csv }, index) => {

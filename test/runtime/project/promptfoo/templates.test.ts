@@ -49,7 +49,7 @@ test.each([
   ['{{ env.HOME }}'],
   ['{{ _conversation | length }}'],
   ['{{ name | nosuchfilter }}'],
-])('%s runs nothing, and is told [DS-PROMPTFOO-05]', (template) => {
+])('%s runs nothing, and is reported [DS-PROMPTFOO-05]', (template) => {
   expect(templates.fill(template, vars)).toEqual({ fault: expect.any(String) });
 });
 
@@ -59,7 +59,7 @@ test.each([
   ['{% for i in range(99) %}{% set list = list.concat(list) %}{% endfor %}'],
   ['{% set s = "abcdefgh" %}{% for i in range(40) %}{% set s = s ~ s %}{% endfor %}{{ s | list | length }}'],
   ['{% macro again(x) %}{{ again(x) }}{% endmacro %}{{ again(1) }}'],
-])('%s ends before memory does [DS-PROMPTFOO-05]', (template) => {
+])('%s ends before memory runs out [DS-PROMPTFOO-05]', (template) => {
   expect(templates.fill(template, vars)).toEqual({ fault: expect.stringMatching(/^fails: RangeError/) });
 });
 
@@ -72,7 +72,7 @@ test.each([
   expect(templates.fill(template, vars)).toEqual({ fault: expect.stringContaining(fault) });
 });
 
-test('a template that never ends is given up, after three of them none is run, and the import goes on [DS-PROMPTFOO-05]', () => {
+test('an endless template is stopped, after three of them none runs, and the import continues [DS-PROMPTFOO-05]', () => {
   const strict = openTemplates({ limitMs: 300 });
   const endless =
     '{% for a in range(2000000) %}{% for b in range(2000000) %}{% for c in range(9) %}{% endfor %}{% endfor %}{% endfor %}';
@@ -92,11 +92,11 @@ test.each([
   ['{# a #} {{ {"b": 1} }}', false],
   ['{'.repeat(1_000_000), true],
   [`${'{{'.repeat(500_000)}}`, false],
-])('whether a tag stays open is told in one pass (%#)', (template, isPartial) => {
+])('an open tag is detected in one pass (%#)', (template, isPartial) => {
   expect(hasPartialTag(template)).toBe(isPartial);
 });
 
-test('prompts with more than names are filled in for each case, and JSON keeps its quotes [DS-PROMPTFOO-01 DS-PROMPTFOO-05]', async () => {
+test('prompts with template code are filled in for each case, and JSON keeps its quotes [DS-PROMPTFOO-01 DS-PROMPTFOO-05]', async () => {
   const result = await imported(`prompts:
   - 'Say {{ word | upper }}, \${case.id}'
   - '{"ask": "{{ word }}"}'
@@ -135,7 +135,7 @@ tests:
   expect(rows(result)[1].vars.tone).toBe('C');
 });
 
-test('a list of texts makes a case of each, and a list of anything else is one value for loops [DS-PROMPTFOO-01]', async () => {
+test('a list of texts makes a case of each, and any other list is one value for loops [DS-PROMPTFOO-01]', async () => {
   const result =
     await imported(`prompts: ['{{ city }}{% for each in turns %} {{ each.user }}{% endfor %}{{ none | length }}']
 providers: [echo]
@@ -145,7 +145,7 @@ tests: [{vars: {city: [Oslo, Rome], turns: [{user: hi}, {user: ho}], none: []}}]
   expect(rows(result).map(({ prompts }) => prompts['prompt-1'])).toEqual([['Oslo hi ho0'], ['Rome hi ho0']]);
 });
 
-test('settings of models that a chat has are carried, and an answer with a schema is an object for code [DS-PROMPTFOO-01]', async () => {
+test('model settings that a chat supports are imported, and an answer with a schema is an object for code [DS-PROMPTFOO-01]', async () => {
   const result = await imported(`prompts: [hi, {raw: ho, config: {temperature: 0.5}}]
 providers:
   - id: openai:gpt-4.1
@@ -174,7 +174,7 @@ tests: [{assert: [{type: javascript, value: output.a === 1}]}]
   });
 });
 
-test('a prompt that goes on with the conversation, or names the environment, is left out with its line [DS-PROMPTFOO-02]', async () => {
+test('a prompt that continues the conversation, or names the environment, is omitted with its line [DS-PROMPTFOO-02]', async () => {
   const result = await imported(`prompts:
   - hi {{ n }}
   - '{% for each in _conversation %}{{ each.input }}{% endfor %}'
