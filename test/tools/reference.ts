@@ -7,9 +7,9 @@ import { suiteSchema } from '../../src/suites/file/schema.ts';
 export function renderReference(): string {
   return `# Every key
 
-Written from the schemas by \`npm run schemas\`. \`<name>\` stands for a name of your own, \`[]\` for each element of a list.
-[runtime.yaml.example](../../runtime.yaml.example) shows the keys of a RuntimeConfig in use. Keys that PromptKit has and Signalbox does not use
-are accepted with a warning.
+This page lists every key of a config, a suite and a pipeline. \`npm run schemas\` generates it from the schemas.
+
+In the paths of keys, \`<name>\` stands for a name of your own, and \`[]\` for each element of a list. [runtime.yaml.example](../../runtime.yaml.example) shows the keys of a RuntimeConfig in use. Signalbox accepts PromptKit's other keys without effect, with a warning.
 
 ## RuntimeConfig
 
@@ -25,7 +25,7 @@ ${renderTable(pipelineSchema)}
 
 ### A step of a pipeline
 
-Stands in every list of steps: \`spec.steps\`, \`parallel\`, \`steps\`, \`else\` and \`on_error.steps\`.
+The keys of an element of every list of steps: \`spec.steps\`, \`parallel\`, \`steps\`, \`else\` and \`on_error.steps\`.
 
 ${renderTable(pipelineSchema.$defs.step)}
 `;
