@@ -108,6 +108,55 @@ export interface PendingDocument extends PendingNotice {
   readonly error?: Fault;
 }
 
+/** A pending call with what a person needs to decide, by the config that is open now. */
+export interface PendingInfo extends PendingDocument {
+  /** The people who may decide; null: anyone with a name. */
+  readonly deciders: readonly string[] | null;
+  /** The `input_schema` of the tool; null if the config has none. */
+  readonly input_schema: Readonly<Record<string, unknown>> | boolean | null;
+  /** The outermost run. */
+  readonly run: {
+    readonly kind: 'pipeline' | 'tool';
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  /** The agent or gateway that made the call, and what it said about itself; null for any other call. */
+  readonly caller: { readonly agent: string; readonly [member: string]: unknown } | null;
+}
+
+/** Calls that wait or were decided, oldest first. */
+export interface PendingPage {
+  readonly pending: readonly PendingInfo[];
+  /** Given as `after`, it returns the next page; absent on the last one. */
+  readonly next?: string;
+}
+
+export interface PendingCounts {
+  readonly total: number;
+  readonly by_status: Readonly<Record<PendingDocument['status'], number>>;
+  readonly by_tool: Readonly<Record<string, number>>;
+}
+
+/**
+ * What `approve` would do. `resumes`: the call goes on. `needs_approvals`: the approval is stored, and the call waits for
+ * others. `refused`: this approval is not possible, for example because this person may not decide.
+ */
+export interface PendingCheck {
+  readonly id: string;
+  readonly outcome:
+    | 'resumes'
+    | 'needs_approvals'
+    | 'args_invalid'
+    | 'refused'
+    | 'decided'
+    | 'expired'
+    | 'unknown';
+  /** How many people have approved, of how many; only for an open call. */
+  readonly approvals?: { readonly given: number; readonly needed: number };
+  /** The error that `approve` would throw. */
+  readonly error?: Fault;
+}
+
 /** Replaces the tool's name in the record of a question to a person. */
 export const QUESTION = '@ask';
 

@@ -1,6 +1,6 @@
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { LoggingConfig } from '../config/config.ts';
-import type { Approval } from '../contract/approval.ts';
+import type { Approval, PendingDocument } from '../contract/approval.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
 import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
@@ -167,6 +167,34 @@ export interface PendingFilter {
   readonly runId?: string | undefined;
   /** Includes decided calls. */
   readonly all?: boolean | undefined;
+}
+
+/** Filters calls; all given conditions must hold. */
+export interface PendingCountFilter {
+  /** The name of the tool; `@ask` for questions of `ask` steps. */
+  readonly tool?: string | undefined;
+  /** The ID of the run, or of its outermost run. */
+  readonly run?: string | undefined;
+  /** A person who may decide, by the config that is open now. */
+  readonly by?: string | undefined;
+  /** Calls that were made at this time or later. */
+  readonly since?: Date | undefined;
+}
+
+export interface PendingPageFilter extends PendingCountFilter {
+  /** Default: `open`. */
+  readonly status?: PendingDocument['status'] | 'all' | undefined;
+  /** The maximum number of calls, 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `next` of the previous page. */
+  readonly after?: string | undefined;
+}
+
+export interface PendingCheckOptions {
+  /** Other arguments for the call, an object or JSON text. */
+  readonly args?: unknown;
+  /** The person who would approve. Default: anyone who may. */
+  readonly by?: string | undefined;
 }
 
 /** An event of an external agent. If `caller` is given, calls that require an approval wait for a person. */

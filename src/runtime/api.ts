@@ -2,7 +2,7 @@ import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { PointEvent } from '../calls/hooks/fire-point.ts';
 import type { DecisionInput } from '../calls/tool-call/approvals.ts';
-import type { PendingDocument } from '../contract/approval.ts';
+import type { PendingCheck, PendingCounts, PendingDocument, PendingPage } from '../contract/approval.ts';
 import type {
   DecisionDocument,
   EvalDocument,
@@ -31,7 +31,10 @@ import type {
   FireOptions,
   GuardOptions,
   JudgeOptions,
+  PendingCheckOptions,
+  PendingCountFilter,
   PendingFilter,
+  PendingPageFilter,
   RunListFilter,
   StartedRun,
   SuiteRunOptions,
@@ -208,7 +211,16 @@ export interface Runtime extends AsyncDisposable {
   /** Calls that wait for a person. All methods throw STORE_FAILED, and RUN_UNKNOWN if there is no call with the ID. */
   readonly pending: {
     list(filter?: PendingFilter): Promise<PendingDocument[]>;
+    /**
+     * A page of calls, oldest first, with who may decide, the schema of the tool, the run and the caller. It costs the
+     * same however many calls there are. A call that is added later comes on a later page. Throws USAGE.
+     */
+    page(filter?: PendingPageFilter): Promise<PendingPage>;
+    /** How many calls the filter finds, by status and by tool. Throws USAGE. */
+    counts(filter?: PendingCountFilter): Promise<PendingCounts>;
     show(id: string): Promise<PendingDocument>;
+    /** Says what `approve` would do, and changes nothing. A call that does not exist is `unknown`. Throws USAGE. */
+    check(id: string, options?: PendingCheckOptions): Promise<PendingCheck>;
     /** Throws ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
     approve(id: string, decision: DecisionInput & { readonly args?: unknown }): Promise<PendingDocument>;
     /** Throws PENDING_DECIDED, PENDING_EXPIRED. */

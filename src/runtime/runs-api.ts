@@ -2,14 +2,25 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RuntimeError, withoutOverflow } from '../base/errors.ts';
 import type { DeclaredTools } from '../calls/tool-call/agent-tool.ts';
+import { requireDecider } from '../calls/tool-call/approvals.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { filesOf, identityOf } from '../config/overlay/identity.ts';
+import type { PendingInfo, PendingRecord } from '../contract/approval.ts';
 import type { Emit } from '../contract/event.ts';
 import type { RunDocument, RunInfo, RunPage } from '../contract/run.ts';
 import { endForgottenRuns } from '../gateway/judge/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipelines/file/load.ts';
-import { approve, reject, requirePending, respond } from '../pipelines/run/decisions.ts';
+import {
+  approve,
+  checkApproval,
+  type DecisionContext,
+  refusedCheck,
+  reject,
+  requirePending,
+  respond,
+  unknownPending,
+} from '../pipelines/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipelines/run/direct-call-run.ts';
 import { iso, toPendingDocument } from '../pipelines/run/document.ts';
 import { endExpired } from '../pipelines/run/expired-runs.ts';
@@ -34,7 +45,8 @@ import type { Runtime } from './api.ts';
 import type { RunListFilter } from './api-options.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyDispatcher, LazyStore } from './lazy-store.ts';
-import { findRuns, type ListFilter, listRuns, showRun, showSteps } from './runs/shown-runs.ts';
+import { countPendings, pagePendings } from './runs/shown-pendings.ts';
+import { findRuns, type ListFilter, listRuns, showRun, showSteps, timeOf } from './runs/shown-runs.ts';
 import type { Worker, WorkerInfo } from './worker/api.ts';
 import type { BuildOf } from './worker/build.ts';
 import type { SuiteWork } from './worker/open-worker.ts';
@@ -44,6 +56,8 @@ export interface RunsApiContext {
   readonly store: LazyStore;
   readonly services: Services;
   readonly declared: DeclaredTools;
+  /** The input schema of a tool without secrets; null if there is none. */
+  readonly schemaOf: (tool: string) => PendingInfo['input_schema'];
   readonly dispatcher: LazyDispatcher;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
@@ -72,11 +86,14 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   const decisionContext = async () => ({ store: await store(), declared });
   const ownDecisionContext = async (id: string) => {
     const decisions = await decisionContext();
-    const { runId, parent } = await requirePending(decisions.store, id);
+    return await toOwn(decisions, await requirePending(decisions.store, id));
+  };
+  const toOwn = async (decisions: DecisionContext, { runId, parent }: PendingRecord) => {
     const run = await requireRun(decisions.store, parent?.root ?? runId);
     requireOwnRun(run, config, buildOf);
     return { ...decisions, isOfAgent: isOfAgent(run) };
   };
+  const pages = async () => ({ ...(await decisionContext()), schemaOf: context.schemaOf });
   const storeAfterExpiry = async () => {
     await endExpired(await runs(), toPipeline);
     return await store();
@@ -175,6 +192,22 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         );
         return found.map(toPendingDocument);
       },
+      page: async (filter = {}) => await pagePendings(await pages(), filter),
+      counts: async (filter = {}) => await countPendings(await pages(), filter),
+      check: async (id, { args, by } = {}) => {
+        if (by !== undefined) requireDecider(by);
+        const decisions = await decisionContext();
+        const record = typeof id === 'string' ? await decisions.store.findPending(id) : undefined;
+        if (record === undefined) return refusedCheck(id, unknownPending(decisions.store, id));
+        const now = await decisions.store.now();
+        return await withoutOverflow(async () => {
+          try {
+            return checkApproval(await toOwn(decisions, record), record, { args, by, now });
+          } catch (error) {
+            return refusedCheck(id, error);
+          }
+        });
+      },
       show: async (id) => toPendingDocument(await requirePending(await storeAfterExpiry(), id)),
       approve: async (id, decision) =>
         await withoutOverflow(async () => approve(await ownDecisionContext(id), id, decision)),
@@ -250,12 +283,6 @@ export async function readPage(store: Store, { limit = PAGE_SIZE, ...filter }: L
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
   return { runs: shown.map(({ info }) => info), ...(last && { next: String(last.place) }) };
-}
-
-function timeOf(name: string, time: Date | undefined): number | undefined {
-  const ms = time?.getTime();
-  if (ms === undefined || Number.isFinite(ms)) return ms;
-  throw new RuntimeError('USAGE', `\`${name}\` is not a date`);
 }
 
 function readPlace(after: string): number {

@@ -1,9 +1,11 @@
-import { all, type Driver, each, get, maybe, type Work } from './driver.ts';
+import { all, type Driver, each, get, maybe, type Query, type Work } from './driver.ts';
 import { type Notice, noticeEvents, type Outbox } from './outbox.ts';
 import {
   callFromRow,
+  countFromRow,
   entryFromRow,
   OUTPUT,
+  placedCallFromRow,
   refsFromRow,
   runFromRow,
   statusFromRow,
@@ -13,7 +15,7 @@ import {
 } from './rows.ts';
 import { fromKeptRecord } from './sqlite/record-parts.ts';
 import { enumOf, numberOf, numberOrNull, type Row, textOf, textOrNull } from './sqlite/row.ts';
-import type { RunFilter, RunRecord, Store } from './store.ts';
+import type { PendingPageFilter, RunFilter, RunRecord, Store } from './store.ts';
 import { AGENT_SOURCE } from './store-rules.ts';
 import { isOfStatus, keptStatus, suspensionColumns } from './suspension.ts';
 import { isDue } from './tables.ts';
@@ -29,7 +31,9 @@ type ReadMethod =
   | 'pageSteps'
   | 'listHistory'
   | 'findPending'
-  | 'listPendings';
+  | 'listPendings'
+  | 'pagePendings'
+  | 'countPendings';
 
 export interface ReadOptions {
   readonly load: TextLoader;
@@ -127,8 +131,10 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
     listHistory: (run, limit = Number.MAX_SAFE_INTEGER) =>
       driver.read(() => each(all(history, { run, limit }), entryFromRow)),
 
-    findPending: (id, at) =>
-      afterExpiry(at, () => maybe(get(`${wholeCalls} WHERE p.id = :id`, { id }, 'pending'), callFromRow)),
+    findPending: (id, at) => {
+      const find = () => maybe(get(`${wholeCalls} WHERE p.id = :id`, { id }, 'pending'), callFromRow);
+      return at === undefined ? driver.read(find) : afterExpiry(at, find);
+    },
     listPendings: ({ runId, below = false, open }, at) => {
       const ofBelow = below ? 'OR p.run_id IN (SELECT id FROM signalbox.run_parents WHERE root = :run)' : '';
       const conditions = [
@@ -140,6 +146,40 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
       const sql = `${wholeCalls} ${where} ORDER BY p.seq`;
       return afterExpiry(at, () => each(all(sql, values), callFromRow));
     },
+    pagePendings: (filter, at) => {
+      const { where, values } = toPendingQuery(filter);
+      // The places are found and sorted without the rows, which may be long.
+      const sql = `${placedCalls} WHERE p.seq IN (
+          SELECT p.seq FROM signalbox.pendings AS p ${where} ORDER BY p.seq LIMIT :limit)
+        ORDER BY p.seq`;
+      return afterExpiry(at, () => each(all(sql, { ...values, limit: filter.limit }), placedCallFromRow));
+    },
+    countPendings: (filter, at) => {
+      const { where, values } = toPendingQuery(filter);
+      const sql = `SELECT p.tool, p.ruling, count(*) AS count FROM signalbox.pendings AS p ${where}
+        GROUP BY p.tool, p.ruling ORDER BY p.tool, p.ruling`;
+      return afterExpiry(at, () => each(all(sql, values), countFromRow));
+    },
+  };
+}
+
+function toPendingQuery({ status, tool, tools, run, since, after }: Omit<PendingPageFilter, 'limit'>) {
+  const isOpen = status === 'open';
+  const below = 'OR p.run_id IN (SELECT id FROM signalbox.run_parents WHERE root = :run)';
+  const given = [
+    [isOpen || undefined, 'p.ruling IS NULL', {}],
+    [isOpen ? undefined : status, 'p.ruling = :status', { status }],
+    [tool, 'p.tool = :tool', { tool }],
+    [tools, 'p.tool IN :tools', { tools }],
+    [run, `(p.run_id = :run ${below})`, { run }],
+    [since, 'p.created_at >= :since', { since }],
+    [after, 'p.seq > :after', { after }],
+  ] as const;
+  const wanted = given.filter(([value]) => value !== undefined);
+  const conditions = wanted.map(([, condition]) => condition);
+  return {
+    where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`,
+    values: Object.assign({}, ...wanted.map(([, , value]) => value)) as Query['values'],
   };
 }
 
@@ -164,6 +204,11 @@ const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = e
   WHERE ruling IS NULL AND expires_at <= signalbox.now_ms(:at)`;
 const wholeCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
   FROM signalbox.pendings AS p`;
+const placedCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin,
+    r.kind AS run_kind, r.name AS run_name, signalbox.labels_of(r.seq) AS labels,
+    CASE WHEN r.source = '${AGENT_SOURCE}' THEN r.input END AS caller
+  FROM signalbox.pendings AS p JOIN signalbox.runs AS r
+    ON r.id = coalesce((SELECT k.root FROM signalbox.run_parents AS k WHERE k.id = p.run_id), p.run_id)`;
 const expired = `SELECT id FROM signalbox.runs AS runs WHERE status IN ('running', 'pending') AND NOT ${isBelow}
     AND EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling = 'expired')
     AND NOT EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL)

@@ -23,7 +23,16 @@ import {
   textOrNull,
   verifySum,
 } from './sqlite/row.ts';
-import type { NewRun, RunChange, RunHistoryEntry, RunRecord, RunSummary, StepRecord } from './store.ts';
+import type {
+  NewRun,
+  PendingCount,
+  PlacedPending,
+  RunChange,
+  RunHistoryEntry,
+  RunRecord,
+  RunSummary,
+  StepRecord,
+} from './store.ts';
 import { endedStatuses } from './store-rules.ts';
 import { keptStatus, statusWith, suspensionFromRow } from './suspension.ts';
 
@@ -214,6 +223,25 @@ export function callFromRow(row: Row): PendingRecord {
     ...quorumFromRow(row),
     ...parentFromRow(row),
   };
+}
+
+export function placedCallFromRow(row: Row): PlacedPending {
+  const labels = textsIn(row, 'labels');
+  return {
+    record: callFromRow(row),
+    place: numberOf(row, 'seq'),
+    run: {
+      kind: enumOf<NewRun['kind']>(row, 'run_kind', ['pipeline', 'tool']),
+      name: textOf(row, 'run_name'),
+      ...(labels && { labels }),
+    },
+    caller: jsonOrNull(row, 'caller'),
+  };
+}
+
+export function countFromRow(row: Row): PendingCount {
+  const status = row['ruling'] === null ? 'open' : enumOf(row, 'ruling', kinds);
+  return { tool: textOf(row, 'tool'), status, count: numberOf(row, 'count') };
 }
 
 function quorumFromRow(row: Row): Pick<PendingRecord, 'quorum' | 'consents'> {

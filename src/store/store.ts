@@ -97,10 +97,14 @@ export interface Store {
    * Undefined if there is no such call.
    */
   decide(id: string, ruling: PendingDecision, at: number): Promise<DecideResult | undefined>;
-  /** The record; decided as `expired` first if it is due at `at` (ms since 1970). */
-  findPending(id: string, at: number): Promise<PendingRecord | undefined>;
+  /** The record; decided as `expired` first if it is due at `at` (ms since 1970). Without `at`, nothing is written. */
+  findPending(id: string, at?: number): Promise<PendingRecord | undefined>;
   /** In the order of adding; calls due at `at` are first decided as `expired`. */
   listPendings(filter: PendingFilter, at: number): Promise<PendingRecord[]>;
+  /** Up to `limit` calls after a place, in the order of adding, with their outermost runs. Expires due calls first. */
+  pagePendings(filter: PendingPageFilter, at: number): Promise<PlacedPending[]>;
+  /** The number of calls for each tool and status. Expires due calls first. */
+  countPendings(filter: PendingCountFilter, at: number): Promise<PendingCount[]>;
 
   /** The time for expiry and waits, ms since 1970: of the database server, if there is one. */
   now(): Promise<number>;
@@ -117,6 +121,40 @@ interface PendingFilter {
   /** Includes the runs below an outermost run. */
   readonly below?: boolean | undefined;
   readonly open?: boolean | undefined;
+}
+
+export type PendingStatus = 'open' | PendingDecision['kind'];
+
+/** Filters calls; all given conditions must hold. */
+export interface PendingCountFilter {
+  readonly tool?: string | undefined;
+  /** The run of the call, or its outermost run. */
+  readonly run?: string | undefined;
+  readonly since?: number | undefined;
+}
+
+export interface PendingPageFilter extends PendingCountFilter {
+  /** Absent: any. */
+  readonly status?: PendingStatus | undefined;
+  /** Names of tools, of which the call must have one. */
+  readonly tools?: readonly string[] | undefined;
+  readonly after?: number | undefined;
+  readonly limit: number;
+}
+
+/** A call, its place in the order of adding, which never changes, and its outermost run. */
+export interface PlacedPending {
+  readonly record: PendingRecord;
+  readonly place: number;
+  readonly run: Pick<NewRun, 'kind' | 'name' | 'labels'>;
+  /** What an agent or a gateway said about itself when it made the call; null for any other call. */
+  readonly caller: Json | null;
+}
+
+export interface PendingCount {
+  readonly tool: string;
+  readonly status: PendingStatus;
+  readonly count: number;
 }
 
 export interface StoreWatch {

@@ -5,6 +5,9 @@ import { readStoredFault } from '../../src/contract/stored-fault.ts';
 import type {
   Claim,
   NewRun,
+  PendingCount,
+  PendingPageFilter,
+  PlacedPending,
   RunChange,
   RunFilter,
   RunHistoryEntry,
@@ -96,10 +99,27 @@ export function createMemoryStore(): Store {
     decide: (id, decision, at) => ifOpen(() => decide(state, { id, ruling: decision, at })),
     findPending: (id, at) =>
       ifOpen(() => {
-        expireDue(state, at);
+        if (at !== undefined) expireDue(state, at);
         return state.pendings.get(id);
       }),
     listPendings: (filter, at) => ifOpen(() => listPendings(state, filter, at)),
+    pagePendings: ({ after = -1, limit, ...filter }, at) =>
+      ifOpen(() =>
+        placePendings(state, filter, at)
+          .filter(({ place }) => place > after)
+          .slice(0, limit),
+      ),
+    countPendings: (filter, at) =>
+      ifOpen(() => {
+        const counts = new Map<string, PendingCount>();
+        for (const { record } of placePendings(state, filter, at)) {
+          const { tool, ruling } = record;
+          const status = ruling?.kind ?? 'open';
+          const key = JSON.stringify([tool, status]);
+          counts.set(key, { tool, status, count: (counts.get(key)?.count ?? 0) + 1 });
+        }
+        return [...counts.values()];
+      }),
     listExpired: (at) => ifOpen(() => listExpired(state, at)),
     watch: (onChange) => {
       state.listeners.add(onChange);
@@ -313,6 +333,24 @@ function listPendings(
   return [...state.pendings.values()]
     .filter((record) => runId === undefined || record.runId === runId)
     .filter((record) => open === undefined || (record.ruling === null) === open);
+}
+
+function placePendings(
+  state: State,
+  { status, tool, tools, run, since = 0 }: Omit<PendingPageFilter, 'limit' | 'after'>,
+  at: number,
+): PlacedPending[] {
+  expireDue(state, at);
+  return [...state.pendings.values()]
+    .map((record, index): PlacedPending => {
+      const { kind, name, labels } = requireRun(state, record.runId).record;
+      return { record, place: index + 1, run: { kind, name, ...(labels && { labels }) }, caller: null };
+    })
+    .filter(({ record }) => status === undefined || (record.ruling?.kind ?? 'open') === status)
+    .filter(({ record }) => tool === undefined || record.tool === tool)
+    .filter(({ record }) => tools === undefined || tools.includes(record.tool))
+    .filter(({ record }) => run === undefined || record.runId === run)
+    .filter(({ record }) => record.createdAt >= since);
 }
 
 function listExpired(state: State, at: number): string[] {

@@ -214,11 +214,17 @@ type Question = Pick<PendingCall, 'id' | 'tool' | 'members'>;
 
 /** Why this person may not answer or reject the question; undefined if they may. */
 export function whyNotAsked(record: Question, by: string): RuntimeError | undefined {
-  const { by: people } = membersOf(record);
-  if (!isQuestion(record) || !Array.isArray(people) || people.includes(by)) return undefined;
+  const people = peopleAsked(record);
+  if (people === undefined || people.includes(by)) return undefined;
   return new RuntimeError('USAGE', `"${by}" may not answer ${record.id}`, {
     hint: `The question is for ${people.join(', ')}: use --by.`,
   });
+}
+
+/** The people who may answer a question; undefined: anyone with a name. */
+export function peopleAsked(record: Question): readonly string[] | undefined {
+  const { by: people } = membersOf(record);
+  return isQuestion(record) && Array.isArray(people) ? people : undefined;
 }
 
 /** USAGE: a question takes an answer, not an approval. */

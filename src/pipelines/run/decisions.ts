@@ -1,10 +1,11 @@
-import { RuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toFault } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import {
   type DecisionInput,
   findAnswerFaults,
   notApprovable,
+  peopleAsked,
   quorumOf,
   requireDecision,
   whyNoApprover,
@@ -15,6 +16,7 @@ import { checkResult } from '../../calls/tool-call/call.ts';
 import { type CallableTool, readCheckedArgs, readGivenArgs } from '../../calls/tool-call/callable-tool.ts';
 import {
   isQuestion,
+  type PendingCheck,
   type PendingDecision,
   type PendingDocument,
   type PendingRecord,
@@ -23,8 +25,11 @@ import { ok } from '../../contract/tool.ts';
 import type { Store } from '../../store/store.ts';
 import { toPendingDocument } from './document.ts';
 
-export interface DecisionContext {
+export interface DecisionContext extends Declared {
   readonly store: Store;
+}
+
+interface Declared {
   readonly declared: Omit<DeclaredTools, 'hasApprovals'>;
   /** An agent runs the tool itself, so the config need not declare it. */
   readonly isOfAgent?: boolean | undefined;
@@ -41,14 +46,77 @@ export async function approve(
 ): Promise<PendingDocument> {
   const { by, reason, args } = requireDecision(decision);
   const record = await requireDecidable(context, id, by);
-  requireOwnQuorum(context, record);
-  if (isQuestion(record)) throw notApprovable(record);
-  const editedArgs = args === undefined ? null : readEdited(requireTool(context, record), args);
-  return await decide(context.store, record, { kind: 'approved', args: editedArgs, by, reason });
+  return await decide(context.store, record, { ...readApproval(context, record, args), by, reason });
 }
 
-function readEdited(tool: CallableTool, args: unknown): Json {
-  return readCheckedArgs(tool, readGivenArgs(tool.name, args), true);
+/** Throws USAGE, ARGS_INVALID. */
+function readApproval(context: Declared, record: PendingRecord, args: unknown) {
+  requireOwnQuorum(context, record);
+  if (isQuestion(record)) throw notApprovable(record);
+  const tool = args === undefined ? undefined : requireTool(context, record);
+  const edited = tool && readCheckedArgs(tool, readGivenArgs(tool.name, args), true);
+  return { kind: 'approved', args: edited ?? null } as const;
+}
+
+/**
+ * Says what `approve` would do with an open or decided call, and writes nothing. Without `by`, the person is one who may
+ * decide and has not approved. `now`: the time of the store, ms since 1970.
+ */
+export function checkApproval(
+  context: Declared,
+  record: PendingRecord,
+  { args, by, now }: { readonly args?: unknown; readonly by?: string | undefined; readonly now: number },
+): PendingCheck {
+  const { id, quorum: needed = 1, consents = [] } = record;
+  const isDue = record.ruling === null && record.expiresAt !== null && record.expiresAt <= now;
+  const decided: PendingRecord = isDue
+    ? { ...record, ruling: { kind: 'expired' }, decidedAt: record.expiresAt }
+    : record;
+  if (decided.ruling !== null) {
+    const error = lost(decided);
+    return { id, outcome: decided.ruling.kind === 'expired' ? 'expired' : 'decided', error: toFault(error) };
+  }
+  const names = consents.map((consent) => consent.by);
+  const approvals = { given: names.length, needed };
+  try {
+    if (by !== undefined) requireMayDecide(context, record, by);
+    const approval = readApproval(context, record, args);
+    const refusal = whyNotForQuorum(record, { ...approval, by: '', reason: '' });
+    if (refusal !== undefined) throw refusal;
+  } catch (error) {
+    return { ...refusedCheck(id, error), approvals };
+  }
+  const isCounted = by !== undefined && names.includes(by);
+  const given = names.length + (isCounted ? 0 : 1);
+  return { id, outcome: given < needed ? 'needs_approvals' : 'resumes', approvals };
+}
+
+/** The check of a call that `approve` would refuse with this error. Throws any error that is not about the call. */
+export function refusedCheck(id: string, thrown: unknown): PendingCheck {
+  const error = toFault(thrown);
+  const outcome = outcomes.get(error.code);
+  if (outcome === undefined) throw thrown;
+  return { id, outcome, error };
+}
+
+const outcomes: ReadonlyMap<string, PendingCheck['outcome']> = new Map([
+  ['RUN_UNKNOWN', 'unknown'],
+  ['ARGS_INVALID', 'args_invalid'],
+  ['USAGE', 'refused'],
+  ['NAME_UNKNOWN', 'refused'],
+]);
+
+/** The people who may decide; undefined: anyone with a name. */
+export function decidersOf(
+  declared: Declared['declared'],
+  record: PendingRecord,
+): readonly string[] | undefined {
+  return isQuestion(record) ? peopleAsked(record) : toolOf(declared, record.tool).approval?.by;
+}
+
+/** Whether this person may decide about calls of the tool. Questions say themselves who may answer. */
+export function mayDecide(declared: Declared['declared'], tool: string, by: string): boolean {
+  return isQuestion({ tool }) || whyNoApprover(toolOf(declared, tool), by) === undefined;
 }
 
 /** The call fails with REJECTED. Throws the errors of `approve`. */
@@ -95,43 +163,44 @@ export async function respond(
   return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
 }
 
-async function requireDecidable(
-  { store, declared }: DecisionContext,
-  id: string,
-  by: string,
-): Promise<PendingRecord> {
-  const record = await requirePending(store, id);
+async function requireDecidable(context: DecisionContext, id: string, by: string): Promise<PendingRecord> {
+  const record = await requirePending(context.store, id);
+  requireMayDecide(context, record, by);
+  return record;
+}
+
+function requireMayDecide({ declared }: Declared, record: PendingRecord, by: string): void {
   const refusal = isQuestion(record)
     ? whyNotAsked(record, by)
     : whyNoApprover(toolOf(declared, record.tool), by);
   if (refusal !== undefined) throw refusal;
-  return record;
 }
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function requirePending(store: Store, id: string): Promise<PendingRecord> {
   const record = typeof id === 'string' ? await store.findPending(id, Date.now()) : undefined;
   if (record !== undefined) return record;
-  throw new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.location}`, {
+  throw unknownPending(store, id);
+}
+
+export function unknownPending(store: Store, id: string): RuntimeError {
+  return new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.location}`, {
     hint: '`signalbox pending list` shows the calls that wait. Those of another config are kept elsewhere: name it with --config FILE.',
   });
 }
 
-function requireTool({ declared, isOfAgent }: DecisionContext, { tool: name }: PendingRecord): CallableTool {
+function requireTool({ declared, isOfAgent }: Declared, { tool: name }: PendingRecord): CallableTool {
   if (isOfAgent === true || declared.tools.has(name)) return toolOf(declared, name);
   throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
 }
 
 /** Approvals may exist for a tool that is no longer declared. */
-function toolOf(declared: DecisionContext['declared'], name: string): CallableTool {
+function toolOf(declared: Declared['declared'], name: string): CallableTool {
   return declared.tools.get(name) ?? agentTools(declared, [])(name);
 }
 
 /** Throws USAGE if the config now requires more approvers than when the call began to wait. */
-function requireOwnQuorum(
-  { declared }: DecisionContext,
-  { id, tool: name, quorum = 1 }: PendingRecord,
-): void {
+function requireOwnQuorum({ declared }: Declared, { id, tool: name, quorum = 1 }: PendingRecord): void {
   const needed = quorumOf(toolOf(declared, name));
   if (needed <= quorum) return;
   const message = `tool "${name}" needs ${needed} people who approve, and ${id} was asked when it needed ${quorum}`;

@@ -5,6 +5,7 @@ import { exactMembers } from '../../base/json/scan.ts';
 import {
   isQuestion,
   type PendingDocument,
+  type PendingInfo,
   type PendingNotice,
   type PendingRecord,
   placeOfStep,
@@ -18,7 +19,7 @@ import type {
   TimelineEntry,
 } from '../../contract/run.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
-import type { RunHistoryEntry, RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
+import type { PlacedPending, RunHistoryEntry, RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
 import { readRecord } from '../state/record.ts';
 import { splitName } from '../state/retries.ts';
@@ -114,9 +115,27 @@ function toNotice(record: PendingRecord): PendingNotice {
 }
 
 export function toPendingDocument(record: PendingRecord): PendingDocument {
+  return toDocument<PendingDocument>(pendingMembers(record));
+}
+
+export function toPendingInfo(
+  { record, run, caller }: PlacedPending,
+  tool: Pick<PendingInfo, 'deciders' | 'input_schema'>,
+): PendingInfo {
+  const { kind, name, labels = {} } = run;
+  const value = caller?.value;
+  return toDocument<PendingInfo>({
+    ...pendingMembers(record),
+    ...tool,
+    run: { kind, name, labels },
+    caller: isObject(value) ? { agent: name, ...value } : null,
+  });
+}
+
+function pendingMembers(record: PendingRecord) {
   const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;
   const { quorum, consents = [] } = record;
-  return toDocument<PendingDocument>({
+  return {
     ...toNotice(record),
     run_id: runId,
     call_id: callId,
@@ -126,7 +145,7 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
     members,
     previous,
     created_at: iso(createdAt),
-    status: ruling?.kind ?? 'open',
+    status: ruling?.kind ?? ('open' as const),
     ...(quorum !== undefined && {
       quorum,
       approvals: consents.map(({ at, ...consent }) => ({ ...consent, at: iso(at) })),
@@ -136,7 +155,7 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
     edited_args: ruling?.kind === 'approved' ? ruling.args : null,
     result: ruling?.kind === 'responded' ? ruling.result : null,
     decided_at: decidedAt === null ? null : iso(decidedAt),
-  });
+  };
 }
 
 export function toRunInfo(run: Omit<RunSummary, 'place'>): RunInfo {

@@ -66,6 +66,7 @@ export function serveRuntime(
     requireOpen();
     return (await import('../runs-api.ts')).openRunsApi({
       ...{ config, store, services, declared, requireOpen, dispatcher, buildOf, emit },
+      schemaOf: (tool) => shown(tools.get(tool)?.inputSchema ?? null),
       suites: async () => (await suites.open()).shared,
     });
   });
@@ -103,6 +104,7 @@ export function serveRuntime(
     return gateway;
   };
   const showRun = runs.method((api) => api.runs.show);
+  const checkPending = runs.method((api) => api.pending.check);
   const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
@@ -145,7 +147,10 @@ export function serveRuntime(
     },
     pending: {
       list: runs.method((api) => api.pending.list),
+      page: runs.method((api) => api.pending.page),
+      counts: runs.method((api) => api.pending.counts),
       show: runs.method((api) => api.pending.show),
+      check: async (id, options) => scrubMessages(await checkPending(id, options), scrubber),
       approve: runs.method((api) => api.pending.approve),
       reject: runs.method((api) => api.pending.reject),
       respond: runs.method((api) => api.pending.respond),

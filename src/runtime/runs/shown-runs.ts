@@ -1,3 +1,4 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { RunDetails, RunInfo, ShownStatus, StepDetails, StepsOptions } from '../../contract/run.ts';
 import { toRunDetails, toRunInfo } from '../../pipelines/run/document.ts';
 import { requireRun } from '../../pipelines/run/new-run.ts';
@@ -8,6 +9,14 @@ import type { RunFilter, RunRecord, StepRecord, Store } from '../../store/store.
 
 export interface ListFilter extends Omit<RunFilter, 'status'> {
   readonly status?: ShownStatus | undefined;
+}
+
+/** Milliseconds since 1970. Throws USAGE. */
+export function timeOf(name: string, time: Date | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const ms = time instanceof Date ? time.getTime() : Number.NaN;
+  if (Number.isFinite(ms)) return ms;
+  throw new RuntimeError('USAGE', `\`${name}\` is not a date`);
 }
 
 /** Lists runs, newest first. A running run whose process is gone has the status `cut_off`. */

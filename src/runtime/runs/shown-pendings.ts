@@ -1,0 +1,139 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { requireDecider, whyNotAsked } from '../../calls/tool-call/approvals.ts';
+import {
+  isQuestion,
+  type PendingCounts,
+  type PendingInfo,
+  type PendingPage,
+} from '../../contract/approval.ts';
+import { type DecisionContext, decidersOf, mayDecide } from '../../pipelines/run/decisions.ts';
+import { toPendingInfo } from '../../pipelines/run/document.ts';
+import type { PendingCount, PlacedPending, PendingCountFilter as StoreFilter } from '../../store/store.ts';
+import type { PendingCountFilter, PendingPageFilter } from '../api-options.ts';
+import { timeOf } from './shown-runs.ts';
+
+interface PendingContext extends DecisionContext {
+  readonly schemaOf: (tool: string) => PendingInfo['input_schema'];
+}
+
+/** Throws USAGE, STORE_FAILED. */
+export async function pagePendings(
+  context: PendingContext,
+  { status = 'open', limit = PAGE_SIZE, after: given, ...filter }: PendingPageFilter,
+): Promise<PendingPage> {
+  if (status !== 'all' && !statuses.includes(status))
+    throw new RuntimeError('USAGE', `\`status\` is not one of ${[...statuses, 'all'].join(', ')}`);
+  if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
+    throw new RuntimeError(
+      'USAGE',
+      `\`limit\` is not a whole number from 1 to ${MAX_PAGE.toLocaleString('en')}`,
+    );
+  const wanted = { ...toStoreFilter(filter), status: status === 'all' ? undefined : status };
+  const tools = await decidableTools(context, filter);
+  const found: PlacedPending[] = [];
+  let after = given === undefined ? undefined : readCursor(given);
+  for (let isLast = false; !isLast && found.length <= limit; ) {
+    const rows = await context.store.pagePendings({ ...wanted, tools, after, limit: limit + 1 }, Date.now());
+    found.push(...rows.filter((row) => isFor(row, filter.by)));
+    after = rows.at(-1)?.place;
+    isLast = rows.length <= limit;
+  }
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return {
+    pending: shown.map((row) => toInfo(context, row)),
+    ...(last && { next: toCursor(last.place) }),
+  };
+}
+
+function toInfo({ declared, schemaOf }: PendingContext, row: PlacedPending) {
+  const { record } = row;
+  return toPendingInfo(row, {
+    deciders: decidersOf(declared, record) ?? null,
+    input_schema: schemaOf(record.tool),
+  });
+}
+
+/** Throws USAGE, STORE_FAILED. */
+export async function countPendings(
+  context: PendingContext,
+  filter: PendingCountFilter,
+): Promise<PendingCounts> {
+  const counts = await countedFor(context, filter);
+  const byStatus = new Map(statuses.map((status) => [status, 0]));
+  const byTool = new Map<string, number>();
+  for (const { tool, status, count } of counts) {
+    byStatus.set(status, (byStatus.get(status) ?? 0) + count);
+    byTool.set(tool, (byTool.get(tool) ?? 0) + count);
+  }
+  return {
+    total: counts.reduce((sum, { count }) => sum + count, 0),
+    by_status: Object.fromEntries(byStatus) as PendingCounts['by_status'],
+    by_tool: Object.fromEntries(byTool),
+  };
+}
+
+async function countedFor(context: PendingContext, filter: PendingCountFilter): Promise<PendingCount[]> {
+  const { store, declared } = context;
+  const { by } = filter;
+  const wanted = toStoreFilter(filter);
+  const counted = await store.countPendings(wanted, Date.now());
+  if (by === undefined) return counted;
+  const counts = counted.filter(({ tool }) => !isQuestion({ tool }) && mayDecide(declared, tool, by));
+  // The store cannot read who may answer a question.
+  let after: number | undefined;
+  for (const questions = counted.filter(isQuestion); questions.length > 0; ) {
+    const tools = questions.map(({ tool }) => tool);
+    const rows = await store.pagePendings({ ...wanted, tools, after, limit: MAX_PAGE }, Date.now());
+    for (const { record } of rows.filter((row) => isFor(row, by)))
+      counts.push({ tool: record.tool, status: record.ruling?.kind ?? 'open', count: 1 });
+    after = rows.at(-1)?.place;
+    if (rows.length < MAX_PAGE) break;
+  }
+  return counts;
+}
+
+/** The tools of known calls about which the person may decide; undefined: any. */
+async function decidableTools({ store, declared }: PendingContext, filter: PendingCountFilter) {
+  const { by } = filter;
+  if (by === undefined) return undefined;
+  const counted = await store.countPendings(toStoreFilter(filter), Date.now());
+  return [...new Set(counted.map(({ tool }) => tool))].filter((tool) => mayDecide(declared, tool, by));
+}
+
+function isFor({ record }: PlacedPending, by: string | undefined): boolean {
+  return by === undefined || !isQuestion(record) || whyNotAsked(record, by) === undefined;
+}
+
+function toStoreFilter({ tool, run, by, since }: PendingCountFilter): StoreFilter {
+  for (const [name, value] of Object.entries({ tool, run }))
+    if (value !== undefined && typeof value !== 'string')
+      throw new RuntimeError('USAGE', `\`${name}\` is not a string`);
+  if (by !== undefined) requireDecider(by);
+  return { tool, run, since: timeOf('since', since) };
+}
+
+const statuses = [
+  'open',
+  'approved',
+  'rejected',
+  'responded',
+  'expired',
+  'cancelled',
+] as const satisfies readonly PendingCount['status'][];
+
+const PAGE_SIZE = 100;
+const MAX_PAGE = 1_000;
+
+function toCursor(place: number): string {
+  return Buffer.from(`pending:${place}`).toString('base64url');
+}
+
+function readCursor(after: string): number {
+  const text = typeof after === 'string' ? Buffer.from(after, 'base64url').toString() : '';
+  const place = Number(/^pending:(\d{1,15})$/.exec(text)?.[1]);
+  if (Number.isSafeInteger(place) && toCursor(place) === after) return place;
+  throw new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
+    hint: 'Give the `next` of the previous page.',
+  });
+}
