@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Eval: is the final number of a solution, the one after its last "A:", that of params.truth?
+"""Eval: compares the final number of a solution, the one after its last "A:", with the one in params.truth.
 
     {"params": {"truth": "…\\nA: 18"}, "content": "…\\nA: 18.0"}   ->   {"score": 1, "detail": "18.0 is 18"}
 
-As it stands it answers one request on stdin and ends; with --server it answers JSON-RPC, a line each, until stdin
-ends. A request with a "batch" of cases, as `batch: 50` makes them, gets a list of "results". A solution without a final number is wrong (0); a truth without one is not the solution's fault (an error).
+Without arguments, it reads one request from stdin, replies and exits. With --server, it speaks JSON-RPC, one message
+per line, until stdin ends. The reply to a request with a "batch" of cases (see `batch` of an eval) is a list of
+"results". A solution without a final number scores 0. A truth without one is an error, because the data is wrong.
 """
 import json
 import re
@@ -23,7 +24,7 @@ def reply_to(request):
 def judge_of_batch(case):
     try:
         return judge(case)
-    except Exception as problem:  # One bad case must not cost the others their scores.
+    except Exception as problem:  # One bad case must not affect the scores of the others.
         return {"error": explain(problem)}
 
 
@@ -58,7 +59,7 @@ def serve():
 
 
 def read(line):
-    """The request of a line, or None for what nobody waits for: noise and notifications."""
+    """Returns the request, or None for lines that need no reply: notifications and anything that is not JSON."""
     try:
         request = json.loads(line)
     except ValueError:

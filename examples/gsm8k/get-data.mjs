@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Gets the published answers (2.4 MB, MIT) from GitHub, at one commit, and keeps them only if their checksum is the published one.
+// Downloads the published answers (2.4 MB, MIT) from GitHub, at a fixed commit. Writes nothing if the checksum differs.
 //   node get-data.mjs [--to FILE] [--from URL]      writes example_model_solutions.jsonl beside this script
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,13 +38,13 @@ async function download(url) {
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
     return Buffer.from(await response.arrayBuffer());
   } catch (problem) {
-    // fetch says "fetch failed" and leaves the reason (ENOTFOUND, ECONNREFUSED …) to its cause.
+    // The message of fetch is only "fetch failed"; the reason (ENOTFOUND, ECONNREFUSED …) is in its cause.
     const why = problem.cause?.code ?? problem.cause?.message ?? problem.message;
     throw new Error(`cannot get ${url}: ${why}. Is this machine offline, or behind a proxy?`);
   }
 }
 
-/** A file that is there is whole: it is written under another name first. */
+/** Writes a temporary file and renames it, so that the file is never incomplete. */
 function keep(bytes, to) {
   const part = join(dirname(to), `.${name}.${randomUUID()}`);
   mkdirSync(dirname(to), { recursive: true });

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// A provider filter that asks a Presidio analyzer what is personal in the messages, and redacts it.
-// PRESIDIO_URL       where the analyzer listens, such as http://127.0.0.1:5002
+// A provider filter that redacts the personal data that a Presidio analyzer finds in the messages.
+// PRESIDIO_URL       the URL of the analyzer, such as http://127.0.0.1:5002
 // PRESIDIO_LANGUAGE  the language of the texts (default en)
 // PRESIDIO_SCORE     findings below this score are ignored (default 0.5)
-// PRESIDIO_TIMEOUT   how long one analysis may take, in ms (default 5000)
+// PRESIDIO_TIMEOUT   the timeout of one analysis, in ms (default 5000)
 import { createInterface } from 'node:readline';
 
 const {
@@ -26,7 +26,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 async function answer({ id, params }) {
   const reply = await filter(params).then(
     (result) => ({ jsonrpc: '2.0', id, result }),
-    // An error is a denial: nothing passes unseen because the analyzer is away.
+    // An error denies the call, so nothing passes unchecked when the analyzer is unavailable.
     (error) => ({ jsonrpc: '2.0', id, error: { code: 1, message: explain(error) } }),
   );
   process.stdout.write(`${JSON.stringify(reply)}\n`);
@@ -48,7 +48,7 @@ function reply(found, replace) {
   return { allow: true, replace, metadata: { pii: found } };
 }
 
-/** `parts` may repeat the content; the runtime brings what was changed here into them. */
+/** `parts` may repeat the content; the runtime applies the changes to them. */
 async function redactMessage(message, found) {
   const clean = { ...message, content: await redact(message.content, found) };
   if (message.reasoning) clean.reasoning = await redact(message.reasoning, found);
@@ -77,7 +77,7 @@ async function redact(text, found) {
   let from = 0;
   for (const { entity_type: type, start, end } of findings) {
     if (end <= from) continue;
-    // A finding that overlaps the one before it goes on behind it: nothing of either is left.
+    // Of overlapping findings, the later one continues after the earlier one, so both are removed whole.
     clean += `${characters.slice(from, Math.max(from, start)).join('')}[${type}]`;
     from = end;
     found[type] = (found[type] ?? 0) + 1;
@@ -85,7 +85,7 @@ async function redact(text, found) {
   return clean + characters.slice(from).join('');
 }
 
-/** What the analyzer found, in order, the longer of two that begin together first. */
+/** Returns the findings sorted by start; of those with the same start, the longest comes first. */
 async function analyze(text) {
   const response = await fetch(analyzeUrl, {
     method: 'POST',

@@ -1,4 +1,4 @@
-"""A provider as promptfoo calls it: the note that shares most words with the question."""
+"""A promptfoo provider: returns the note that shares most words with the question."""
 import re
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Embeds texts by the letters in them: how often each run of three characters stands there, hashed to 512 numbers.
+"""Embeds texts by their spelling: counts each sequence of three characters, hashed to 512 numbers.
 
-It needs no model and no network, and it knows nothing of meaning: what is spelled alike is near. Put a model in its place, such as
-sentence-transformers, for what is meant alike.
+It needs no model and no network, but texts are similar only if they are spelled alike. To compare meanings, use a
+model such as sentence-transformers.
 """
 import json
 import sys

@@ -10,7 +10,7 @@ process.exitCode = await tour();
 title('What the audit observers wrote meanwhile');
 for (const line of auditLines().slice(auditedBefore)) console.log(`  ${line}`);
 
-/** Returns the exit code. The runtime closes at its end, when the observers have been told everything. */
+/** Returns the exit code. Closes the runtime, which waits until the observers have received all events. */
 async function tour() {
   const runtime = await openRuntime(here('runtime.yaml'));
   try {

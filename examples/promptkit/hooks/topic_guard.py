@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""PromptKit exec hook, provider: a museum guide does not value art and does not explain its alarms.
+"""PromptKit exec hook, provider: keeps a museum guide from discussing prices and security.
 
-before_call looks at the last message and refuses; after_call looks at the answer and puts another in its place.
+before_call checks the last message and denies the call. after_call checks the answer and replaces it.
 """
 import json
 import re

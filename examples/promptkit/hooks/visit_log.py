@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PromptKit exec hook, session: a line per visit on stderr, which goes to the runtime's log."""
+"""PromptKit exec hook, session: writes one line per event to stderr, which goes to the runtime's log."""
 import json
 import sys
 

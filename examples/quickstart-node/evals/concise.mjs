@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Eval. Full marks up to params.max_words words (40), then fewer the longer the text gets.
+// Eval. Scores 1 for up to params.max_words words (default 40), and less for longer texts.
 // stdin {"params": {"max_words": 40}, "content": "…", …}, stdout {"score": 0.8, "detail": "50 words of 40"}.
 import { json } from 'node:stream/consumers';
 
@@ -8,7 +8,7 @@ try {
   const { params, content } = await json(process.stdin);
   const limit = params.max_words ?? 40;
   const words = content.split(/\s+/).filter((word) => word !== '').length;
-  // No score is better than a wrong one: an eval that says `error` is counted, but never averaged.
+  // Abstain if there is nothing to judge: an unscored case does not enter the mean.
   if (words === 0) reply = { abstain: 'there is no text to score' };
   else reply = { score: Math.min(1, limit / words), detail: `${words} words of ${limit}`, data: { words } };
 } catch (problem) {

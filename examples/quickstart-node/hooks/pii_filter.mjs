@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// Filter around a model. Hides e-mail addresses and card numbers, on the way in and on the way out.
+// Filter around a model. Hides e-mail addresses and card numbers in requests and answers.
 // stdout {"allow": true}, or {"allow": true, "replace": {…}} with clean text, or {"allow": false, "reason": "…"}.
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 
 const EMAIL = /[\p{L}\p{N}_.%+-]+@[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+/gu;
 const CARD = /(?<!\d)\d{4}[ -]?(?:\d{6}[ -]?\d{4,5}|\d{4}[ -]?\d{4}[ -]?\d{1,7})(?!\d)/g;
-// Members of a message that are not text and are passed on as they are.
+// Members of a message that are not text and pass unchanged.
 const OPAQUE = new Set(['id', 'timestamp', 'media']);
 
-/** The value with every text in it redacted, at any depth. */
+/** Returns the value with every text in it redacted, at any depth. */
 function clean(value) {
   if (typeof value === 'string') return value.replace(EMAIL, '[email]').replace(CARD, hideCard);
   if (Array.isArray(value)) return value.map(clean);
@@ -18,7 +18,7 @@ function clean(value) {
   return Object.fromEntries(entries);
 }
 
-/** Not every long number is a card: those pass the Luhn check. */
+/** Hides only numbers that pass the Luhn check, as card numbers do. */
 function hideCard(found) {
   const digits = [...found]
     .filter((sign) => /\d/.test(sign))
@@ -29,7 +29,7 @@ function hideCard(found) {
 }
 
 function decide({ phase, request, response }) {
-  // "other" is what else a program has sent with the request, such as its tools; not every host has it.
+  // "other" has the remaining members of a request, such as its tools. Not every event has it.
   const names = ['messages', 'system_prompt', 'other'];
   const given =
     phase === 'before_call'
@@ -40,7 +40,7 @@ function decide({ phase, request, response }) {
   return { allow: true, replace, reason: 'personal data was hidden' };
 }
 
-/** Numbers keep all their digits, also those that JavaScript's numbers have no room for. */
+/** Keeps all digits of numbers that exceed the precision of JavaScript's numbers. */
 function exactNumbers(_key, value, { source }) {
   return typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value;
 }

@@ -18,5 +18,5 @@ try {
   reply = { error: `cannot greet: ${problem}` };
 }
 
-// stdout is for the reply and nothing else; print to stderr with console.error to debug. No process.exit(): it could cut the reply off.
+// Write only the reply to stdout. To debug, use console.error. Do not call process.exit(), which can truncate the reply.
 process.stdout.write(JSON.stringify(reply));

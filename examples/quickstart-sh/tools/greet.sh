@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tool. stdin {"args": {"name": "Ada", "language": "fr"}}, stdout {"result": "Bonjour, Ada !"}.
-# stdout is for the reply and nothing else; print to stderr (>&2) to debug. When jq fails, so does the call.
+# Write only the reply to stdout. To debug, print to stderr (>&2). If jq fails, the call fails.
 exec jq --compact-output '
   .args.name as $name |
   {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Eval. Full marks up to params.max_words words (40), then fewer the longer the text gets.
+"""Eval. Scores 1 for up to params.max_words words (default 40), and less for longer texts.
 
 stdin {"params": {"max_words": 40}, "content": "…", …}, stdout {"score": 0.8, "detail": "50 words of 40"}.
 """
@@ -11,7 +11,7 @@ try:
     limit = request["params"].get("max_words", 40)
     words = len(request["content"].split())
     if words == 0:
-        # No score is better than a wrong one: an eval that says `error` is counted, but never averaged.
+        # Abstain if there is nothing to judge: an unscored case does not enter the mean.
         reply = {"abstain": "there is no text to score"}
     else:
         reply = {"score": min(1, limit / words), "detail": f"{words} words of {limit}", "data": {"words": words}}

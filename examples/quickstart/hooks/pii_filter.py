@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Filter around a model. Hides e-mail addresses and card numbers, on the way in and on the way out.
+"""Filter around a model. Hides e-mail addresses and card numbers in requests and answers.
 
 stdout {"allow": true}, or {"allow": true, "replace": {…}} with clean text, or {"allow": false, "reason": "…"}.
 """
@@ -9,12 +9,12 @@ import sys
 
 EMAIL = re.compile(r"[\w.%+-]+@[\w-]+(?:\.[\w-]+)+")
 CARD = re.compile(r"(?<!\d)\d{4}[ -]?(?:\d{6}[ -]?\d{4,5}|\d{4}[ -]?\d{4}[ -]?\d{1,7})(?!\d)")
-# Members of a message that are not text and are passed on as they are.
+# Members of a message that are not text and pass unchanged.
 OPAQUE = {"id", "timestamp", "media"}
 
 
 def clean(value):
-    """The value with every text in it redacted, at any depth."""
+    """Returns the value with every text in it redacted, at any depth."""
     if isinstance(value, str):
         return CARD.sub(hide_card, EMAIL.sub("[email]", value))
     if isinstance(value, list):
@@ -25,7 +25,7 @@ def clean(value):
 
 
 def hide_card(match):
-    """Not every long number is a card: those pass the Luhn check."""
+    """Hides only numbers that pass the Luhn check, as card numbers do."""
     digits = [int(digit) for digit in match[0] if digit.isdigit()]
     total = sum(digits[-1::-2]) + sum(sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
     return "[card]" if total % 10 == 0 else match[0]
@@ -34,7 +34,7 @@ def hide_card(match):
 def decide(event):
     if event["phase"] == "before_call":
         request = event["request"]
-        # "other" is what else a program has sent with the request, such as its tools; not every host has it.
+        # "other" has the remaining members of a request, such as its tools. Not every event has it.
         given = {key: request[key] for key in ("messages", "system_prompt", "other") if key in request}
     else:
         given = {"message": event["response"]["message"]}

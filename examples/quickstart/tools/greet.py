@@ -11,5 +11,5 @@ try:
 except (ValueError, LookupError, TypeError, AttributeError) as problem:
     reply = {"error": f"cannot greet: {problem!r}"}
 
-# stdout is for the reply and nothing else; print to stderr to debug.
+# Write only the reply to stdout. To debug, print to stderr.
 json.dump(reply, sys.stdout)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// One-shot eval: 1 when every amount in the answer is one that a tool has confirmed, else 0.
+// One-shot eval: 1 if tools have confirmed every amount in the answer, otherwise 0.
 import { text } from 'node:stream/consumers';
 
 const { content, context } = JSON.parse(await text(process.stdin));

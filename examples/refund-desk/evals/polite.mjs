@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// One-shot eval: 0 for an answer that scolds the customer, else 1.
+// One-shot eval: 0 if the answer is rude to the customer, otherwise 1.
 import { text } from 'node:stream/consumers';
 
 const { content } = JSON.parse(await text(process.stdin));

@@ -7,7 +7,7 @@ const { args } = JSON.parse(await text(process.stdin));
 const orders = JSON.parse(readFileSync(new URL('../data/orders.json', import.meta.url), 'utf8'));
 const order = orders.find(({ order_id }) => order_id === args.order_id);
 
-// Whoever knows the id of an order but not its address learns nothing about it.
+// Gives the same error for an unknown order and a wrong address, so that an order id alone reveals nothing.
 if (order === undefined || order.email !== args.email) {
   console.log(JSON.stringify({ error: `there is no order ${args.order_id} for that address` }));
 } else {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// One-shot tool: pays back, once per idempotency_key. What it has paid stands in .signalbox/ledger.jsonl beside
-// this example, one JSON object a line.
+// One-shot tool: pays a refund once per idempotency_key. It records payments in .signalbox/ledger.jsonl in this
+// example's folder, one JSON object per line.
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-/** Finds what can be checked in a text: order and tracking numbers, amounts and dates, each in one spelling. */
+/** Finds the checkable claims in a text: order and tracking numbers, amounts and dates, in normalized spelling. */
 export function findClaims(text) {
   const plain = text.normalize('NFKC');
   return [...findNumbers(plain), ...findMoney(plain), ...findDates(plain)];

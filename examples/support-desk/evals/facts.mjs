@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Server eval with two questions, chosen by its argument:
-//   grounded   is every number, amount and date in the answer known from the order, the policy or the customer?
-//   answered   are the facts that the case expects (params.facts, alternatives apart by "|") in the answer?
-// Both score the share that is. params: {"order": "LL-1042", "facts": ["LL-1042", "2026-03-07", "refund|paid back"]}
+// Server eval with two modes, chosen by its argument:
+//   grounded   the share of numbers, amounts and dates that are known from the order, the policy or the customer
+//   answered   the share of expected facts (params.facts, alternatives separated by "|") that the answer contains
+// params: {"order": "LL-1042", "facts": ["LL-1042", "2026-03-07", "refund|paid back"]}
 import { readFileSync } from 'node:fs';
 import { serve } from '../rpc.mjs';
 import { findClaims } from './claims.mjs';

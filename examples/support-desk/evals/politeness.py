@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""One-shot eval: does the answer read like a courteous person wrote it?
+"""One-shot eval: scores how courteous an answer is.
 
-A quarter for any text, and a quarter each for courtesy, sympathy and an offer of further help; half a point off
-for a rude phrase or for shouting. params: {"language": "en"}. A language without phrases cannot be scored.
+Any text scores 0.25, plus 0.25 each for courtesy, sympathy and an offer of further help, minus 0.5 for a rude phrase
+or for shouting. params: {"language": "en"}. It abstains for a language without phrases.
 """
 import json
 import re

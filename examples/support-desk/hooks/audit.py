@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Observer: appends one JSON line per event, without what anybody said.
+"""Observer: appends one JSON line per event, without the text of any message.
 
 The file is AUDIT_FILE, by default .signalbox/audit.jsonl in this example's folder.
 """

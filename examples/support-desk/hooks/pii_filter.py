@@ -79,7 +79,7 @@ def redact_message(message, found):
 
 
 def redact_text(message, found):
-    """Cleans what people read. `parts` repeat `content`, so what stands in both is counted once."""
+    """Redacts the texts of a message. `parts` repeat `content`, so findings in both are counted once."""
     clean, inside, in_parts = dict(message), {}, {}
     for key in ("content", "reasoning"):
         if key in message:

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Tool filter, before_execution: a refund needs a colleague when it is large or its order is on hold.
-# Plain POSIX sh without jq: it looks for the few shapes it knows, and denies whatever it cannot read.
-#   REFUND_LIMIT_CENTS   the largest amount that passes, in hundredths (default 10000)
+# Tool filter, before_execution: denies a refund that is too large or whose order is on hold.
+# POSIX sh without jq: it recognizes a few forms of an event and denies everything else.
+#   REFUND_LIMIT_CENTS   the largest amount that is allowed, in hundredths (default 10000)
 
 event=$(tr '\r\n' '  ')
 limit=${REFUND_LIMIT_CENTS:-10000}
@@ -12,7 +12,7 @@ deny() {
   exit 0
 }
 
-# The text of the member $1, a number or a string, if exactly one of that name is in the event.
+# Prints the value of the member $1, a number or a string, if the event has exactly one member of that name.
 member() {
   printf '%s\n' "$event" | awk -F "\"$1\"[ \t]*:[ \t]*" 'NF == 2 { sub(/[ \t]*[,}].*/, "", $2); print $2 }'
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One-shot tool: what the shop knows about an order, without the customer's name and address.
+"""One-shot tool: returns the data of an order, without the customer's name and address.
 
 stdin {"args": {"order_id": "LL-1042"}}   stdout {"result": {…}} or {"error": "…"}
 """

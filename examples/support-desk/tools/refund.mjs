@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Server tool: pays money back. It stays alive, so it remembers what it has already paid on an order.
+// Server tool: pays refunds. The process is long-lived, so it remembers the refunds of each order.
 // params {"args": {"order_id", "amount_cents", "reason"}}   result {"refund_id", "remaining_cents", …}
 import { readFileSync } from 'node:fs';
 import { serve } from '../rpc.mjs';

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Claude Code's PreToolUse: exit 2 blocks, and stderr is what the model reads.
+# A PreToolUse hook of Claude Code. Exit code 2 blocks the call, and the model reads stderr.
 if grep -q 'rm -rf' /dev/stdin; then
   echo 'rm -rf is not allowed here' >&2
   exit 2
