@@ -87,7 +87,7 @@ test('suites that pass are summed up, and their reports stand where the output s
   expect(existsSync(join(reports, '1.jsonl'))).toBe(true);
 });
 
-test('every suite that a pattern means is run, and one that fails annotates and fails the job', () => {
+test('every suite that a pattern matches runs, and a failing one annotates and fails the job', () => {
   const ran = runStep(openProject(), { suites: 'evals/*.suite.yaml', arguments: '--max-cases\n1\n' });
   expect(ran.code).toBe(1);
   expect(ran.stdout).toMatch(/^::error file=evals\/bad\.suite\.yaml,line=\d+,title=greets did not pass::/m);
@@ -128,7 +128,7 @@ esac; done
   expect(summary.match(/^### evals\/1\d\d\.suite\.yaml$/gm)).toHaveLength(20);
 });
 
-test('a report to /dev/stderr goes on behind what a file has there, and never replaces the device', () => {
+test('a report to /dev/stderr is appended to a file there, and never replaces the device', () => {
   const folder = openProject();
   const file = join(folder, 'log');
   // As after another program has replaced the file: the descriptor has no name any longer.
@@ -144,7 +144,7 @@ test('no input becomes part of a script', () => {
   for (const { run = '' } of action.runs.steps) expect(run).not.toContain('${{');
 });
 
-test('a summary that is not wanted is not written', () => {
+test('an unwanted summary is not written', () => {
   const ran = runStep(openProject(), { suites: 'evals/bad.suite.yaml', summary: 'false' });
   expect([ran.code, ran.summary]).toEqual([1, '']);
 });

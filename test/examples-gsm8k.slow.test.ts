@@ -13,8 +13,8 @@ const solutions = join(import.meta.dirname, '../../shared/data/gsm8k/example_mod
 /** The scripts ask for `python3` by name, and some installations of it take long to find themselves. */
 const env = { PATH: `/usr/bin:${process.env['PATH'] ?? ''}` };
 
-describe('the extract that is always there', () => {
-  test('is graded as it is labelled, in one run of a Python server', async () => {
+describe('the bundled extract', () => {
+  test('is graded like its labels, in one run of a Python server', async () => {
     const { code, document } = await runJson(['eval', 'run', 'gsm8k-extract.suite.yaml', '--no-store'], {
       cwd,
       env,
@@ -51,7 +51,7 @@ describe('get-data.mjs', () => {
   const withoutIt =
     'hint: Nothing was written. `signalbox eval run gsm8k-extract.suite.yaml` needs no download.\n';
 
-  test('says that a machine is offline, and leaves nothing behind', async () => {
+  test('reports an offline machine, and leaves nothing behind', async () => {
     const folder = emptyFolder();
     const closed = await addressOfNobody();
     expect(await get(closed, join(folder, 'data.jsonl'))).toEqual({
@@ -62,7 +62,7 @@ describe('get-data.mjs', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('takes nothing for the published file that has another checksum', async () => {
+  test('rejects a file with another checksum', async () => {
     const folder = emptyFolder();
     const { code, stderr } = await get(await serve('{"question": "another"}\n'), join(folder, 'data.jsonl'));
     expect({ code, stderr, left: readdirSync(folder) }).toEqual({
@@ -72,7 +72,7 @@ describe('get-data.mjs', () => {
     });
   });
 
-  test('says what the server answered when it has no such file', async () => {
+  test('reports the server’s answer when it has no such file', async () => {
     const url = await serve('gone', 404);
     const { code, stderr } = await get(url, join(emptyFolder(), 'data.jsonl'));
     expect({ code, stderr }).toEqual({
@@ -82,7 +82,7 @@ describe('get-data.mjs', () => {
   });
 
   test.skipIf(!existsSync(solutions))(
-    'writes the published file, and knows it again (skipped without ../shared/data)',
+    'writes the published file, and recognises it again (skipped without ../shared/data)',
     async () => {
       const published = readFileSync(solutions);
       const to = join(emptyFolder(), 'new', 'data.jsonl');

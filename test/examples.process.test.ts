@@ -123,7 +123,7 @@ describe('pii-guard', () => {
   const cwd = join(examples, 'pii-guard');
   const corpus = join(cwd, '../../../shared/data/pii/synth_dataset_v2.dev.jsonl');
 
-  test('one run says how well the guard tells, and its replay says the same without the program', async () => {
+  test('one run measures how well the guard separates, and its replay gives the same without the program', async () => {
     const tape = join(mkdtempSync(join(tmpdir(), 'pii-guard-')), 'pii.cassette');
     const { code, stdout } = await run(['eval', 'run', 'pii.suite.yaml', '--no-store', '--record', tape], {
       cwd,
@@ -223,7 +223,7 @@ describe('a PromptKit RuntimeConfig, unchanged', () => {
     });
   });
 
-  test('its session observer is told', async () => {
+  test('its session observer runs', async () => {
     const event = '{"event": {"session_id": "visit-7"}}';
     const args = ['hook', 'fire', '--hook', 'session', '--phase', 'session_start', '--event', event];
     const { code, stderr } = await run(args, { cwd, env });

@@ -43,7 +43,7 @@ test.runIf(hasProc)('an orphan is found by the folder it was given', async () =>
   expect(await settle(() => findSurvivors(tmpdir()), 5_000)).toEqual([]);
 });
 
-test.runIf(hasProc)('an orphan of another test file is nobody’s business here', async () => {
+test.runIf(hasProc)('an orphan of another test file is ignored', async () => {
   const pid = await startOrphan('sleep 303 >&- & echo $!', { ...process.env, TMPDIR: '/elsewhere' });
   expect(commands()).toEqual([]);
   expect(commands('/elsewhere')).toEqual(['sleep 303']);
@@ -58,7 +58,7 @@ test.runIf(hasProc)('a process that a script put into its own session may be exp
   process.kill(pid, 'SIGKILL');
 });
 
-test('expecting a process that is not there is a mistake', () => {
+test('expecting a missing process is a mistake', () => {
   expect(() => expectOrphan(2 ** 30)).toThrow('no process 1073741824 is there to be expected');
 });
 

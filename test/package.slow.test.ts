@@ -52,7 +52,7 @@ beforeAll(async () => {
   }
 });
 
-test('the package holds what runs, and nothing else', async () => {
+test('the package contains only what runs', async () => {
   const folders = packed.filter((path) => path.includes('/')).map((path) => path.split('/', 1)[0]);
   expect([...new Set(folders)].toSorted()).toEqual(['dist', 'docs', 'examples', 'schema']);
   expect(packed.filter((path) => !path.includes('/')).toSorted()).toEqual([
@@ -96,7 +96,7 @@ test('every bin is there, starts with #! and runs', async () => {
   }
 });
 
-test('the command says the package’s version', async () => {
+test('the command prints the package’s version', async () => {
   const { stdout } = await call(process.execPath, [join(installed, manifest.bin.signalbox), '--version']);
   expect(stdout).toBe(`${manifest.version}\n`);
 });
@@ -111,13 +111,13 @@ test('every export is in the package', () => {
   ).toEqual([]);
 });
 
-test('the library has the exports of the source, and no more', async () => {
+test('the library has exactly the exports of the source', async () => {
   const built = await import(join(installed, 'dist/index.js'));
   const source = await import('../src/index.ts');
   expect(Object.keys(built).toSorted()).toEqual(Object.keys(source).toSorted());
 });
 
-test('whose code is in the bundle is named with its licence', () => {
+test('the licences of bundled code are included', () => {
   const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
   for (const name of ['ajv', 'commander', 'execa', 'p-queue', 'pino', 'yaml', '@marcbachmann/cel-js']) {
     expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
@@ -168,7 +168,7 @@ test('its `init` writes a folder that works', async () => {
 /** Starts the command as a user of the project does. */
 const npx = { env: { ...process.env, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` }, cwd: project };
 
-test('`init` names schemas that are there, in the project and below', async () => {
+test('`init` names existing schemas, in the project and below', async () => {
   for (const folder of ['my-guards', 'tools/guards']) {
     await call('npx', ['--no', '--', 'signalbox', 'init', folder], npx);
     for (const file of ['runtime.yaml', 'quickstart.suite.yaml']) {

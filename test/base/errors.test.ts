@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { catalogue, RuntimeError, toFault, toRuntimeError } from '../../src/base/errors.ts';
 
-test('docs/reference/errors.md has one row for every code, in the order of the catalogue, and no other', () => {
+test('docs/reference/errors.md has exactly one row for every code, in the order of the catalogue', () => {
   const page = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const wanted = rowsOfCatalogue.map(
@@ -41,7 +41,7 @@ test('every code is used somewhere in src', () => {
   expect(unused, 'codes that nothing in src mentions').toEqual([]);
 });
 
-test('an error without a hint of its own has that of the catalogue', () => {
+test('an error without its own hint has the catalogue’s hint', () => {
   const error = new RuntimeError('NAME_UNKNOWN', 'tool "x" is not declared');
   expect({ ...error, message: error.message, cause: error.cause }).toEqual({
     name: 'RuntimeError',
@@ -59,7 +59,7 @@ test('an error keeps its own hint, details and cause', () => {
   expect([error.hint, error.details, error.cause]).toEqual(['Do it.', { stderr: 'x' }, cause]);
 });
 
-test('what already is a RuntimeError passes unchanged', () => {
+test('an existing RuntimeError passes unchanged', () => {
   const error = new RuntimeError('USAGE', 'no');
   expect(toRuntimeError(error, 'INTERNAL')).toBe(error);
 });
@@ -80,7 +80,7 @@ test.each(thrown)(
   },
 );
 
-test('a fault has details only when there are some', () => {
+test('a fault has details only if there are some', () => {
   expect(toFault(new RuntimeError('USAGE', 'no', { hint: 'Do it.' }))).toEqual({
     code: 'USAGE',
     message: 'no',
@@ -94,7 +94,7 @@ test('a fault has details only when there are some', () => {
   });
 });
 
-test('what the system has run out of is told as that, and not as a defect', () => {
+test('an exhausted system resource is reported as such, and not as a defect', () => {
   const failed = (code: string) => Object.assign(new Error(`${code}: open 'x'`), { code, syscall: 'open' });
   const codes = ['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO'].map(
     (code) => toRuntimeError(failed(code)).code,

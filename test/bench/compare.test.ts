@@ -29,11 +29,11 @@ test('a time falls when it grows', () => {
   expect(findFalls(lineAt(Number.POSITIVE_INFINITY, 's'), yardstick)).toHaveLength(1);
 });
 
-test('the baseline, and what nobody has recorded, cannot fall', () => {
+test('the baseline, and an unrecorded value, cannot fall', () => {
   expect(findFalls(lineAt(0.01), { ...yardstick, ratios: { 'server/64x100B: bare': 1 } })).toEqual([]);
 });
 
-test('a machine that nobody has recorded may lose a half of what another has, and without any record nothing is compared', () => {
+test('an unrecorded machine may lose half of another’s value, and without any record nothing is compared', () => {
   expect(yardstickFor(here, recorded)).toEqual(yardstick);
   const other = yardstickFor('darwin arm64, 10 cores', recorded);
   expect(other).toEqual({ ...yardstick, least: 1 / 2 });
@@ -42,7 +42,7 @@ test('a machine that nobody has recorded may lose a half of what another has, an
   expect(yardstickFor(here, {})).toBeUndefined();
 });
 
-test('a record replaces what was measured anew and keeps all else', () => {
+test('a record replaces new measurements and keeps all others', () => {
   const before = { [here]: { 'server/64x100B: ours': 0.1, 'oneshot/sh-1: ours': 0.9 }, elsewhere: { x: 1 } };
   expect(record(before, here, [lineAt(0.61239)])).toEqual({
     [here]: { 'server/64x100B: ours': 0.612, 'oneshot/sh-1: ours': 0.9 },
@@ -50,7 +50,7 @@ test('a record replaces what was measured anew and keeps all else', () => {
   });
 });
 
-test('a fall is told with both ratios', () => {
+test('a fall is reported with both ratios', () => {
   expect(describeFall({ line: 'a/b', way: 'ours', recorded: 0.6, now: 0.25 })).toBe(
     'a/b: "ours" is at 0.25 of the baseline, and was recorded at 0.60',
   );

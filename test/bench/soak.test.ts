@@ -18,7 +18,7 @@ const growing = (samples: readonly Sample[]) =>
     .filter(({ grows }) => grows)
     .map(({ name }) => name);
 
-test('what stays, swings, shrinks, or settles while it warms up does not grow', () => {
+test('a curve that stays, swings, shrinks, or settles during warm-up does not grow', () => {
   expect(growing(soak(() => ({})))).toEqual([]);
   expect(growing(soak((at) => ({ rssMb: 200 + 40 * Math.sin(at / 20), zombies: (at / 5) % 4 })))).toEqual([]);
   expect(growing(soak((at) => ({ heapMb: 80 - at / 20 })))).toEqual([]);
@@ -39,7 +39,7 @@ for (const { name, held } of leaks) {
   });
 }
 
-test('of a few samples nothing is said', () => {
+test('a few samples give no verdict', () => {
   expect(findGrowth(soak((at) => ({ zombies: at })).slice(0, 5))).toEqual([]);
   expect(findGrowth([])).toEqual([]);
 });

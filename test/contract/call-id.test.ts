@@ -5,7 +5,7 @@ import { nextCallId, nextEventId, nextExchangeId } from '../../src/contract/tool
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-test('ids are UUIDs behind the name of their kind, and no two are alike', () => {
+test('ids are UUIDs after the name of their kind, and no two are equal', () => {
   const ids = Array.from({ length: 100_000 }, () => [nextCallId(), nextEventId(), nextExchangeId()]).flat();
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.filter((id) => uuid.test(id)).length).toBe(ids.length);

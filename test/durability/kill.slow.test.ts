@@ -21,7 +21,7 @@ interface Tally {
   conflicts: number;
 }
 
-test(`${KILLS} times SIGKILL at random points of a pipeline of 20 steps: every effect once, every pending decided once`, {
+test(`${KILLS} times SIGKILL at random points of a pipeline of 20 steps: every effect once, every pending call decided once`, {
   timeout: 900_000,
 }, async ({ annotate }) => {
   const tally: Tally = {

@@ -3,7 +3,7 @@ import { storm } from './pendings/storm.ts';
 
 const CALLS = Number(process.env['PENDING_CALLS'] ?? 500);
 
-test(`${CALLS} calls that wait, taken and decided by 8 processes that are killed again and again: none lost, none decided twice`, async ({
+test(`${CALLS} waiting calls, added and decided by 8 processes that are killed repeatedly: none lost, none decided twice`, async ({
   annotate,
 }) => {
   const { faults, ...tally } = await storm({

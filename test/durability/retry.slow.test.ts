@@ -108,7 +108,7 @@ async function work(
   return { document, wasKilled: signal === 'SIGKILL' };
 }
 
-test('a retry that is killed goes on, and repeats no effect [DS-RETRY-04]', {
+test('a retry that is killed continues, and repeats no effect [DS-RETRY-04]', {
   timeout: 600_000,
 }, async () => {
   await killRetries('{type: sqlite}', process.env);

@@ -38,7 +38,7 @@ function somewhere(rows: number, part: number, parts: number): number {
   return Math.ceil((rows / parts) * (part + 0.1 + 0.4 * Math.random()));
 }
 
-test('5,276 cases, SIGKILL three times at random points: the report of an uninterrupted run, and nothing graded twice but what was in flight', async () => {
+test('5,276 cases, SIGKILL three times at random points: the report of an uninterrupted run, and only cases in progress graded twice', async () => {
   const rows = 5_276;
   const kills = 3;
   const calm = openGrading({ rows, concurrency: CONCURRENCY });
@@ -79,7 +79,7 @@ test('5,276 cases, SIGKILL three times at random points: the report of an uninte
   expect(grading.graded()).toHaveLength(graded.length);
 });
 
-test('SIGKILL in the midst of the epochs of a case: those that were done are not done again', async () => {
+test('SIGKILL during the epochs of a case: finished epochs are not repeated', async () => {
   const rows = 30;
   const epochs = 5;
   const repeat = ['--json', '--repeat', String(epochs)];
@@ -96,7 +96,7 @@ test('SIGKILL in the midst of the epochs of a case: those that were done are not
   expect(graded.length).toBeLessThanOrEqual(rows * epochs + 2 * 4);
 });
 
-test('Ctrl-C ends a run with 130 and says how to go on; nobody else resumes it while it works, and it is resumed later', async () => {
+test('Ctrl-C ends a run with 130 and says how to continue; no other process resumes it meanwhile, and it is resumed later', async () => {
   const rows = 120;
   const grading = openGrading({ rows, concurrency: CONCURRENCY, takes: 100 });
   const { child, ran } = startRun(grading, ['--reporter', 'jsonl=part.jsonl', '--no-color']);

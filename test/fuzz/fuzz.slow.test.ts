@@ -13,7 +13,7 @@ const mended: Readonly<Record<string, readonly string[]>> = JSON.parse(
 );
 
 test.each(Object.entries(targets))(
-  '%s: what was found stays mended, and some inputs more show nothing',
+  '%s: earlier findings stay fixed, and some more inputs find nothing',
   async (name, load) => {
     const target = await load();
     for (const input of mended[name] ?? []) expect(await tryInput(target, input)).toBeUndefined();
@@ -38,7 +38,7 @@ const shortRuns: Readonly<Record<string, number>> = {
   responses: 400,
 };
 
-test('every mended input belongs to a target', () => {
+test('every fixed input belongs to a target', () => {
   expect(Object.keys(mended).filter((name) => targets[name] === undefined)).toEqual([]);
 });
 

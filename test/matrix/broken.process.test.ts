@@ -24,7 +24,7 @@ async function run(id: string, fault: Fault, options: { readonly hungMs?: number
 test.each([
   'filter before_call promptkit oneshot native',
   'filter pre_tool chibi on_failure: deny oneshot native',
-])('a filter that allows what its rule denies is told as open: %s', async (id) => {
+])('a filter that allows what its rule denies is reported as open: %s', async (id) => {
   const open = misbehaving('self', 'says allow, as if a broken decoder had', {
     deed: ['after', 'exit', '0'],
     class: crash,
@@ -32,20 +32,20 @@ test.each([
   expect(await run(id, open)).toEqual({ word: 'OPEN', problems: ['OPEN'] });
 });
 
-test('a foreign filter that passes without naming its rule is told as open', async () => {
+test('a foreign filter that passes without naming its rule is reported as open', async () => {
   const open = misbehaving('self', 'says nothing', { deed: ['asked', 'exit', '0'], class: crash });
   const id = 'filter PreToolUse claude oneshot portable';
   expect(await run(id, open)).toEqual({ word: 'OPEN', problems: ['OPEN'] });
 });
 
-test('a call that does not end within its time is told as hung', async () => {
+test('a call that does not end within its time is reported as hung', async () => {
   const slow = misbehaving('self', 'takes two seconds', { deed: ['asked', 'late', '2'], class: hang });
   const { word, problems } = await run('tool promptkit oneshot native', slow, { hungMs: 300 });
   expect(word).toBe('HUNG');
   expect(problems[0]).toBe('HUNG');
 });
 
-test('a process that is left behind is told of, and ended', async () => {
+test('a leftover process is reported, and ended', async () => {
   // It answers when the daemon is in a session of its own.
   const daemon = `setsid sh -c 'echo > up; exec sleep 60' >/dev/null 2>&1 </dev/null &`;
   const args = ['-c', `${daemon} while [ ! -e up ]; do sleep 0.05; done; echo "$REPLY"`];
@@ -58,7 +58,7 @@ test('a process that is left behind is told of, and ended', async () => {
   expect(await run('tool promptkit oneshot native', leak)).toEqual({ word: 'answered', problems: ['left'] });
 });
 
-test('a wrong code is told as wrong', async () => {
+test('a wrong code is reported as wrong', async () => {
   const wrong: Fault = {
     id: 'hangs',
     area: 'self',

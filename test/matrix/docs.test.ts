@@ -15,7 +15,7 @@ test('docs/operate/faults.md has the number of faults in each area that it names
   expect(rows).toEqual(counted);
 });
 
-test('faults and targets are told apart by their names', () => {
+test('faults and targets have distinct names', () => {
   const targets = listTargets();
   expect(new Set(allFaults.map(({ id }) => id)).size).toBe(allFaults.length);
   expect(new Set(targets.map(({ id }) => id)).size).toBe(targets.length);

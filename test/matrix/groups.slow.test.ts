@@ -3,7 +3,7 @@ import { linesOf, runGroups } from './group.ts';
 import { allGroups } from './groups.ts';
 
 test.each(allGroups.map((group) => ({ group, name: group.name })))(
-  '$name: a slice of the cells comes to what the rules say',
+  '$name: a slice of the cells gives what the rules say',
   async ({ group, name }) => {
     const tally = await runGroups([group], { every: group.every * 3 });
     process.stdout.write(

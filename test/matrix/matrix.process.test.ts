@@ -5,7 +5,7 @@ import { runMatrix } from './run-matrix.ts';
 import { tallyOf } from './tally.ts';
 import { listTargets } from './targets.ts';
 
-test('each fault, and each kind of target, comes to what the rule says, and leaves nothing behind', async () => {
+test('each fault, and each kind of target, gives what the rule says, and leaves nothing behind', async () => {
   const slice = sliceOf(listCells(allFaults));
   expect(new Set(slice.map(({ fault }) => fault.id)).size).toBe(allFaults.length);
   const marks = new Set(slice.flatMap(({ target }) => marksOf(target)));

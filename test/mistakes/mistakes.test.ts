@@ -17,7 +17,7 @@ const isWriting = process.env.MISTAKES === 'write';
 const catalogue: Readonly<Record<string, unknown>> = isWriting ? {} : parse(readFileSync(file, 'utf8'));
 const seen = new Map<string, unknown>();
 
-test.each(mistakes)('$title: the message is whole, and its next step works', async (mistake) => {
+test.each(mistakes)('$title: the message is complete, and its next step works', async (mistake) => {
   const tried = await tryMistake(mistake);
   const { title, run, exit = 2 } = mistake;
   seen.set(title, { command: `signalbox ${run}`, exit, printed: `${tried.printed}\n` });

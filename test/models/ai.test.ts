@@ -14,7 +14,7 @@ const turns = [{ toolCalls: [{ name: 'lookup', args: { order: 7 } }] }, { text: 
 // With a limit, since the package of Anthropic warns where it does not know the model's own.
 const asked = { prompt: 'Where is it?', tools: { lookup }, stopWhen: stepCountIs(3), maxOutputTokens: 99 };
 
-describe('the AI SDK goes two rounds', () => {
+describe('the AI SDK runs two rounds', () => {
   test.each(apis)('with $title', async (api) => {
     const { model, fake } = await play(api, [...turns, ...turns]);
     const settings = { ...asked, model };

@@ -55,7 +55,7 @@ const cells = apis.flatMap((api) => [
 ]);
 
 describe.each(cells)('$api.title, $how', ({ api, call }) => {
-  test('an answer comes with its text, its finish reason and its tokens', async () => {
+  test('returns an answer with its text, its finish reason and its tokens', async () => {
     const { model } = await play(api, [{ text: ['Hello, ', 'Ada'], usage: { input: 7, output: 3 } }]);
     expect(await call(model, ask('hi'))).toStrictEqual({
       text: 'Hello, Ada',
@@ -65,7 +65,7 @@ describe.each(cells)('$api.title, $how', ({ api, call }) => {
     });
   });
 
-  test('an answer that is too long, or filtered, says so', async () => {
+  test('reports an answer that is too long or filtered', async () => {
     const { model } = await play(api, [
       { text: 'Once', finish: 'length' },
       { text: 'I', finish: 'filter' },
@@ -74,7 +74,7 @@ describe.each(cells)('$api.title, $how', ({ api, call }) => {
     expect(finishes).toStrictEqual(['length', 'content-filter']);
   });
 
-  test('a tool loop goes two rounds, and arguments keep their digits on the way there and back', async () => {
+  test('runs a tool loop of two rounds, and arguments keep their digits in both directions', async () => {
     const { model, fake } = await play(api, [
       { text: 'One moment.', toolCalls: [{ name: 'lookup', args: { order, note: '12345678901234567890' } }] },
       { text: 'It is on its way.' },
@@ -244,7 +244,7 @@ const sent: Readonly<Record<string, { path: string; headers: object; body: objec
 };
 
 test.each(apis)(
-  '$title is sent the model, the messages, the tools, the settings and the key',
+  '$title receives the model, the messages, the tools, the settings and the key',
   async (api) => {
     const { model, fake } = await play(api, [{ text: 'ok' }], settings);
     await model.doGenerate(asked);
@@ -253,7 +253,7 @@ test.each(apis)(
   },
 );
 
-test.each(apis)('a call of $title has its own settings before the entry’s', async (api) => {
+test.each(apis)('a call’s settings override those of the entry at $title', async (api) => {
   const { model, fake } = await play(api, [{ text: 'ok' }], settings);
   await model.doGenerate({ ...asked, temperature: 0, maxOutputTokens: 5 });
   const text = fake.requests[0]?.text;
@@ -278,7 +278,7 @@ test.each(apis)('a header of the entry replaces the one that $title would have',
   });
 });
 
-test('a call may ask OpenAI to keep its answer', async () => {
+test('a call may ask OpenAI to store its answer', async () => {
   const { model, fake } = await play(apiOf('openai (Responses)'), [{ text: 'ok' }]);
   await textOf(model, ask('hi', { providerOptions: { openai: { store: true } } }));
   expect(fake.requests[0]?.body['store']).toBe(true);

@@ -96,7 +96,7 @@ const kept = {
   signalbox: expect.anything(),
 };
 
-test('a redacted answer of Anthropic’s keeps what it needs to go on, and nothing that quotes it', async () => {
+test('a redacted answer of Anthropic’s keeps what it needs to continue, and nothing that quotes it', async () => {
   const result = await (await openGuarded(whole, 'redact')).doGenerate(asked);
   expect(JSON.stringify(result)).not.toContain('SECRET');
   expect(result.content).toEqual([
@@ -109,7 +109,7 @@ test('a redacted answer of Anthropic’s keeps what it needs to go on, and nothi
 });
 
 test.each(['hold', 'windowed'] as const)(
-  'a redacted stream (%s) of Anthropic’s keeps what it needs to go on, and nothing that quotes it',
+  'a redacted stream (%s) of Anthropic’s keeps what it needs to continue, and nothing that quotes it',
   async (mode) => {
     const { stream, ...about } = await (await openGuarded(streamed, 'redact', mode)).doStream(asked);
     const parts = await collect(stream);
@@ -123,7 +123,7 @@ test.each(['hold', 'windowed'] as const)(
 );
 
 test.each(['hold', 'windowed'] as const)(
-  'a withheld stream (%s) tells nothing of request and response',
+  'a withheld stream (%s) reveals nothing of request and response',
   async (mode) => {
     const { stream, ...about } = await (await openGuarded(streamed, 'deny', mode)).doStream(asked);
     expect(JSON.stringify([about, await collect(stream)])).not.toContain('SECRET');
@@ -131,7 +131,7 @@ test.each(['hold', 'windowed'] as const)(
   },
 );
 
-test.each([whole, streamed])('an answer that passes has all that the package says of it', async (body) => {
+test.each([whole, streamed])('an answer that passes keeps all provider metadata', async (body) => {
   const model = await openGuarded(body, 'allow');
   const texts = jsonOf(body === whole ? await model.doGenerate(asked) : await streamOf(model));
   expect(texts).toContain('her number is SECRET');
@@ -148,12 +148,12 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value).replaceAll('\\"', '"');
 }
 
-test('the AI SDK has the headers of a stream that passed', async () => {
+test('the AI SDK gets the headers of a stream that passed', async () => {
   const { response, text } = streamText({ model: await openGuarded(streamed, 'allow'), prompt: 'hi' });
   expect([await text, (await response).headers?.['x-debug']]).toEqual(['It is SECRET.', 'SECRET']);
 });
 
-test('a title and other members that no hook reads do not stay in a changed answer', () => {
+test('a title and other members that no hook reads are dropped from a changed answer', () => {
   const titled = { ...called, title: 'SECRET', more: 'SECRET', type: 'tool-call' } as const;
   const message = { content: 'x', tool_calls: [{ id: 'toolu_1', name: 'note', args: { n: 1 } }] };
   expect(rebuildAnswer(message, [titled])).toEqual([{ type: 'text', text: 'x' }, called]);

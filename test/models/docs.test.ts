@@ -67,7 +67,7 @@ test.each(entries)('the entry $id of the type $type can be used', async (entry) 
   expect((await openModel(entry, { env })).modelId).toBe(entry.model);
 });
 
-test('the script of the page plays as it says', async () => {
+test('the script of the page behaves as documented', async () => {
   const script = entries.find(({ type }) => type === 'mock') ?? {};
   const model = await openModel(script);
   const answer = await model.doGenerate(ask('a refund, please'));

@@ -58,13 +58,13 @@ const before: readonly { readonly title: string; readonly turn: Turn; readonly f
 ];
 
 describe.each(apis)('$title', (api) => {
-  test.each(before)('$title is told, streamed or not', async ({ turn, fault }) => {
+  test.each(before)('$title is reported, streamed or not', async ({ turn, fault }) => {
     const { model } = await play(api, [turn], once);
     const faults = [await faultOf(model.doGenerate(ask('hi'))), await faultOf(model.doStream(ask('hi')))];
     expect(faults).toStrictEqual([fault, fault]);
   });
 
-  test('an API that is silent ends as a timeout, and is let go', async () => {
+  test('a silent API ends with a timeout, and its connection is closed', async () => {
     const { model, fake } = await play(api, [{ fault: { kind: 'hang' } }], { requestTimeoutMs: 1_000 });
     const fault = {
       code: 'PROVIDER_TIMEOUT',
@@ -76,7 +76,7 @@ describe.each(apis)('$title', (api) => {
     await expect.poll(() => fake.dropped).toBe(2);
   });
 
-  test('a call that is given up ends as such, streamed or not', async () => {
+  test('an aborted call ends as such, streamed or not', async () => {
     const { model } = await play(api, [{ fault: { kind: 'hang' } }]);
     const signal = AbortSignal.timeout(30);
     const [generated, streamed] = await Promise.all([
@@ -87,7 +87,7 @@ describe.each(apis)('$title', (api) => {
     expect([generated, streamed]).toStrictEqual([fault, fault]);
   });
 
-  test('a call whose caller has given up already sends nothing', async () => {
+  test('an already aborted call sends nothing', async () => {
     const { model, fake } = await play(api, [{ text: 'ok' }]);
     const abortSignal = AbortSignal.abort();
     const faults = [
@@ -98,7 +98,7 @@ describe.each(apis)('$title', (api) => {
     expect(fake.requests).toStrictEqual([]);
   });
 
-  test('an answer that is no JSON is told with its first words', async () => {
+  test('an answer that is not JSON is reported with its first words', async () => {
     const { model } = await play(api, [{ fault: { kind: 'body', status: 200, body: 'Hello' } }], once);
     expect(await faultOf(model.doGenerate(ask('hi')))).toStrictEqual({
       code: 'PROVIDER_FAILED',
@@ -107,12 +107,12 @@ describe.each(apis)('$title', (api) => {
     });
   });
 
-  test('an answer that is cut in the middle fails', async () => {
+  test('an answer that is truncated fails', async () => {
     const { model } = await play(api, [{ text: 'Hello', fault: { kind: 'cut' } }], once);
     expect((await faultOf(model.doGenerate(ask('hi')))).code).toBe('PROVIDER_FAILED');
   });
 
-  test('an answer that falls silent in the middle ends as a timeout', async () => {
+  test('an answer that stalls ends as a timeout', async () => {
     const { model } = await play(api, [{ text: 'Hello', fault: { kind: 'stall' } }], {
       requestTimeoutMs: 300,
     });
@@ -126,7 +126,7 @@ describe.each(apis)('$title', (api) => {
     { title: 'in which the API reports an error', kind: 'event' },
   ];
 
-  test.each(middle)('a stream $title fails in the middle', async ({ kind }) => {
+  test.each(middle)('a stream $title fails midway', async ({ kind }) => {
     const turn: Turn = { text: ['One ', 'two ', 'three ', 'four'], fault: { kind } };
     const { model, fake } = await play(api, [turn]);
     const parts = await streamOf(model, ask('hi'));
@@ -137,7 +137,7 @@ describe.each(apis)('$title', (api) => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  test('a stream that falls silent in the middle ends as a timeout', async () => {
+  test('a stream that stalls ends as a timeout', async () => {
     const turn: Turn = { text: ['One ', 'two ', 'three ', 'four'], fault: { kind: 'stall' } };
     const { model, fake } = await play(api, [turn], { requestTimeoutMs: 1_000 });
     const parts = await streamOf(model, ask('hi'));
@@ -146,7 +146,7 @@ describe.each(apis)('$title', (api) => {
     await expect.poll(() => fake.dropped).toBe(1);
   });
 
-  test('a stream that its caller gives up in the middle says so', async () => {
+  test('a stream that its caller aborts midway says so', async () => {
     const turn: Turn = { text: ['One ', 'two ', 'three ', 'four'], fault: { kind: 'stall' } };
     const { model } = await play(api, [turn]);
     const caller = new AbortController();
@@ -159,7 +159,7 @@ describe.each(apis)('$title', (api) => {
     expect(errorOf(parts)).toStrictEqual({ code: 'ABORTED', message: 'the call of "main" was aborted' });
   });
 
-  test('a stream that nobody reads on lets its connection go', async () => {
+  test('a stream that is no longer read closes its connection', async () => {
     const turn: Turn = { text: ['One ', 'two ', 'three ', 'four'], fault: { kind: 'stall' } };
     const { model, fake } = await play(api, [turn]);
     const { stream } = await model.doStream(ask('hi'));
@@ -187,7 +187,7 @@ test.each(apis)('a stream of $title that breaks off never gives a tool call', as
   }
 });
 
-test('a key that an API repeats in other ways is hidden as well', async () => {
+test('a key that an API repeats in other forms is hidden as well', async () => {
   const fault = {
     kind: 'body',
     status: 403,
@@ -201,7 +201,7 @@ test('a key that an API repeats in other ways is hidden as well', async () => {
   );
 });
 
-test('an error keeps nothing of the request, and 500 characters of what the API says', async () => {
+test('an error keeps nothing of the request, and 500 characters of the API’s message', async () => {
   const fault = { kind: 'status', status: 400, message: 'x'.repeat(5_000) } as const;
   const { model } = await play(apiOf('openai'), [{ fault }]);
   const thrown: unknown = await model.doGenerate(ask('a prompt')).then(undefined, (error: unknown) => error);
@@ -222,7 +222,7 @@ test('an address that redirects is not followed with the key', async () => {
   expect(other.fake.requests).toStrictEqual([]);
 });
 
-test('an answer that the API itself calls a failure is none', async () => {
+test('an answer that the API itself reports as a failure is one', async () => {
   const body = JSON.stringify({
     candidates: [
       { content: { parts: [], role: 'model' }, finishReason: 'MALFORMED_FUNCTION_CALL', index: 0 },
@@ -236,7 +236,7 @@ test('an answer that the API itself calls a failure is none', async () => {
   });
 });
 
-test('a server that is not there is told by its error', async () => {
+test('an unreachable server is reported by its error', async () => {
   const { model, fake } = await play(apiOf('claude'), [{ text: 'ok' }], once);
   await fake.close();
   const fault = await faultOf(textOf(model, ask('hi')));

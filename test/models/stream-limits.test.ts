@@ -81,7 +81,7 @@ const failed = (type: string, code = 'PROVIDER_FAILED') => ({
   error: expect.objectContaining({ code }),
 });
 
-test('a stream that stalls ends after stream_idle_timeout, and the time before its first part is not meant', async () => {
+test('a stalled stream ends after stream_idle_timeout, which excludes the time before its first part', async () => {
   const slow: Act = async (response) => {
     begin(response);
     await sleep(900);
@@ -97,7 +97,7 @@ test('a stream that stalls ends after stream_idle_timeout, and the time before i
   expect(counted.seen).toBe(1);
 });
 
-test('at the gateway a stream that stalls ends after stream_idle_timeout', async () => {
+test('at the gateway a stalled stream ends after stream_idle_timeout', async () => {
   const { post } = await open('stream_idle_timeout: 1s', stall);
   const from = performance.now();
   await expect((await post()).text()).rejects.toThrow();
@@ -139,26 +139,23 @@ test('a retried stream answers, and retries beyond the budget are not made', asy
   expect(counted.seen).toBe(4);
 });
 
-test.each(['a runtime', 'a gateway'])(
-  'of %s no more streams are open at once than stream_max_concurrent',
-  async (who) => {
-    const slow: Act = async (response) => {
-      begin(response);
-      response.write(first);
-      await sleep(30);
-      response.end(chunks('stop'));
-    };
-    const { ask, post, counted } = await open('stream_max_concurrent: 2', slow);
-    const call = async () =>
-      who === 'a runtime'
-        ? Object(await ask()).type === 'finish'
-        : (await (await post()).text()).includes('[DONE]');
-    const all = await Promise.all(Array.from({ length: 8 }, call));
-    expect([all.every(Boolean), counted]).toEqual([true, { seen: 8, most: 2 }]);
-  },
-);
+test.each(['a runtime', 'a gateway'])('at most stream_max_concurrent streams of %s are open', async (who) => {
+  const slow: Act = async (response) => {
+    begin(response);
+    response.write(first);
+    await sleep(30);
+    response.end(chunks('stop'));
+  };
+  const { ask, post, counted } = await open('stream_max_concurrent: 2', slow);
+  const call = async () =>
+    who === 'a runtime'
+      ? Object(await ask()).type === 'finish'
+      : (await (await post()).text()).includes('[DONE]');
+  const all = await Promise.all(Array.from({ length: 8 }, call));
+  expect([all.every(Boolean), counted]).toEqual([true, { seen: 8, most: 2 }]);
+});
 
-test('places come back from streams that fail, stall or are left, and a wait for one ends with request_timeout', async () => {
+test('places are released by streams that fail, stall or are left, and a wait for one ends with request_timeout', async () => {
   const keys = 'stream_max_concurrent: 1, request_timeout: 2s, stream_idle_timeout: 200ms, stream_retry: {}';
   const { ask, post, counted } = await open(keys, cutBefore, stall, cutAfter, stall, answer, answer, stall);
   expect(await ask()).toMatchObject(failed('thrown'));
@@ -171,7 +168,7 @@ test('places come back from streams that fail, stall or are left, and a wait for
   expect(counted.seen).toBe(6);
 });
 
-test('without a place in time, the gateway answers 429', async () => {
+test('the gateway answers 429 without a place in time', async () => {
   const { post, counted } = await open('stream_max_concurrent: 1, request_timeout: 300ms', stall);
   const held = await post();
   expect((await post()).status).toBe(429);
@@ -179,7 +176,7 @@ test('without a place in time, the gateway answers 429', async () => {
   expect(counted.seen).toBe(1);
 });
 
-test('a place is taken by one, whoever waits, comes or gives up', async () => {
+test('only one stream takes a place, whichever wait, arrive or abort', async () => {
   const limits = createStreamLimits({ maxConcurrent: 1 });
   const never = new AbortController().signal;
   const leave = await limits.take(never);

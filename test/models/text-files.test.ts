@@ -63,12 +63,15 @@ const encodings = [
 ];
 
 describe.each(['message', 'result'] as const)('in a %s, hooks read a text file', (where) => {
-  test.each(encodings)('in $title, and what they change goes on in that', async ({ name, mark = [] }) => {
-    const written = (text: string) => Buffer.concat([Buffer.from(mark), iconv.encode(text, name)]);
-    const { read, sent } = await pass('text/csv', written(row), where);
-    expect(read).toBe(row);
-    expect(sent).toEqual(written(row.replace('4111 1111 1111 1111', '[CARD]')));
-  });
+  test.each(encodings)(
+    'in $title, and their changes are written in the same encoding',
+    async ({ name, mark = [] }) => {
+      const written = (text: string) => Buffer.concat([Buffer.from(mark), iconv.encode(text, name)]);
+      const { read, sent } = await pass('text/csv', written(row), where);
+      expect(read).toBe(row);
+      expect(sent).toEqual(written(row.replace('4111 1111 1111 1111', '[CARD]')));
+    },
+  );
 });
 
 test.each([
@@ -96,7 +99,7 @@ test.each([
   expect((await pass(type, iconv.encode(text, 'koi8-r'))).read).toBe(text);
 });
 
-test('hooks read long texts in the encoding that they most likely have', async () => {
+test('hooks read long texts in the most likely encoding', async () => {
   const text = 'Съешь же ещё этих мягких французских булок, да выпей чаю. '.repeat(9);
   expect((await pass('text/plain', iconv.encode(text, 'windows-1251'))).read).toBe(text);
 });
@@ -119,7 +122,7 @@ test.each([
   expect((await pass(mediaType, Buffer.from(row))).read).toBe(row);
 });
 
-test('hooks read text in Latin-1 that nothing calls text', async () => {
+test('hooks read unlabelled text in Latin-1', async () => {
   expect((await pass('application/octet-stream', Buffer.from(row, 'latin1'))).read).toBe(row);
 });
 
@@ -137,11 +140,11 @@ test.each([
   },
   { title: 'nothing', mediaType: 'application/octet-stream', bytes: Buffer.alloc(0) },
   { title: 'a PDF by its name', mediaType: 'application/pdf', bytes: Buffer.from('text') },
-])('$title is no text, and goes on as it is', async ({ mediaType, bytes }) => {
+])('$title is no text, and is unchanged', async ({ mediaType, bytes }) => {
   expect(await pass(mediaType, bytes)).toEqual({ read: '', sent: bytes });
 });
 
-test('text in an address is read as that of any other file', async () => {
+test('text in an address is read like that of any other file', async () => {
   const url = (text: string) =>
     new URL(`data:text/csv;charset=iso-8859-1;base64,${Buffer.from(text, 'latin1').toString('base64')}`);
   const file = { type: 'file', mediaType: 'text/csv', data: { type: 'url', url: url(row) } } as const;
@@ -184,7 +187,7 @@ test.each(refused)('$title deny, since a model may read what hooks do not', asyn
   });
 });
 
-test('what an encoding cannot say denies', async () => {
+test('text that an encoding cannot represent denies', async () => {
   const model = answeringModel({});
   const fire = fireHook((event) => {
     if (event.phase !== 'before_call') return {};

@@ -8,7 +8,7 @@ import { coreFiles, digestOf, readRecord } from './record.ts';
 const root = join(import.meta.dirname, '../..');
 const record = readRecord();
 
-test('every file of the safety core stands in the record of mutation tests', async ({ annotate }) => {
+test('every file of the safety core is in the record of mutation tests', async ({ annotate }) => {
   expect(Object.keys(record).sort()).toEqual(coreFiles());
   const stale = Object.entries(record).flatMap(([file, each]) =>
     each !== null && each.digest !== digestOf(readFileSync(join(root, file), 'utf8')) ? [file] : [],
@@ -25,7 +25,7 @@ test('more than nine of ten mutants are found, and each of the others has its re
   expect(survivors.filter(({ why }) => why === '')).toEqual([]);
 });
 
-test('docs/internals/mutation.md says what the record says', () => {
+test('docs/internals/mutation.md equals the record', () => {
   expect(readFileSync(join(root, 'docs/internals/mutation.md'), 'utf8')).toBe(toPage(record));
 });
 
@@ -40,6 +40,6 @@ test.each([
   [literal, { type: 'ObjectProperty', key: { name: 'hint' } }, 'the words of a message'],
   [literal, { type: 'ObjectProperty', key: { name: 'verdict' } }, undefined],
   [failing, null, undefined],
-])('of %o in %o the mutants are left out: %s', (node, parent, reason) => {
+])('the mutants of %o in %o are excluded: %s', (node, parent, reason) => {
   expect(reasonToIgnore({ node, parentPath: parent && { node: parent } })).toBe(reason);
 });

@@ -16,25 +16,25 @@ function open(options: Parameters<typeof createBatches>[1] = {}) {
   return { batches, done, add };
 }
 
-test('what is asked for at once is done together, and each gets its own answer', async () => {
+test('concurrent requests are handled together, and each gets its own answer', async () => {
   const { done, add } = open();
   expect(await add(1, 2, 3)).toEqual([2, 4, 6]);
   expect(done).toEqual([[1, 2, 3]]);
 });
 
-test('one that is at fault fails alone', async () => {
+test('a faulty one fails alone', async () => {
   const { done, add } = open();
   expect(await add(1, -2, 3)).toEqual([2, 'negative', 6]);
   expect(done).toEqual([[1, -2, 3], [1], [-2], [3]]);
 });
 
-test('an error that is everyone’s fails all of them at once', async () => {
+test('a shared error fails all of them at once', async () => {
   const { done, add } = open({ ofAll: () => true });
   expect(await add(1, -2, 3)).toEqual(['negative', 'negative', 'negative']);
   expect(done).toHaveLength(1);
 });
 
-test('a batch has no more than the most, and other work is done between batches', async () => {
+test('a batch has a maximal size, and other work runs between batches', async () => {
   const { batches, done, add } = open({ most: 2 });
   const adding = add(1, 2, 3);
   const between = batches.run(async () => done.flat().length);

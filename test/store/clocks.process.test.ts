@@ -11,7 +11,7 @@ import { mayMount, newFile, openAt, start, withDisk } from './processes.ts';
 const approved = { kind: 'approved', args: null, by: 'ann', reason: '' } as const;
 const hour = 3_600_000;
 
-test('a call that expires is not decided while the clock is behind what the store has kept', async () => {
+test('an expiring call is not decided while the clock is behind the stored time', async () => {
   const now = Date.now();
   const store = await openAt(newFile());
   await store.createRun({ ...newRun('r1'), createdAt: now });
@@ -47,7 +47,7 @@ test('times that were kept ahead of the clock are reported, and set back to now'
   expect([decided?.isAccepted, decided?.record.expiresAt]).toEqual([true, now + 10 * hour]);
 });
 
-test('a journal that is gone is told while its index says that the store lacks what was in it', async () => {
+test('a missing journal is reported while its index shows that the store lacks its contents', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -71,7 +71,7 @@ test('a journal that is gone is told while its index says that the store lacks w
 });
 
 test.runIf(mayMount)(
-  'a store that was closed before its disk was full can be read, and each write says that there is no room',
+  'a store that was closed before its disk was full can be read, and each write reports the full disk',
   { timeout: 60_000 },
   async () => {
     const file = newFile();
@@ -96,7 +96,7 @@ describe.runIf(hasPostgres)(`over Postgres${unlessMissing}`, () => {
   }, 60_000);
   afterAll(() => server?.remove());
 
-  test('a store keeps texts with backslashes although the server would read them otherwise', async () => {
+  test('a store keeps texts with backslashes whatever the server’s setting', async () => {
     const store = await openPostgresStore(addressOf(await server.newUrl()));
     onTestFinished(() => store.close());
     await store.createRun({ ...newRun('r1'), name: String.raw`a\nb\'c` });

@@ -54,7 +54,7 @@ async function keepAndRead(store: ResultStore, id: string, { header, report, rec
 }
 
 test.each(['header', 'report', 'record'] as const)(
-  'whatever part of the %s of a run is damaged is read or is a coded error',
+  'any damage to the %s of a run is read or is a coded error',
   async (at) => {
     const texts = storedTexts();
     const store = await openSqliteResults(memoryFile);
@@ -78,7 +78,7 @@ test('the error names the part that does not fit', async () => {
   );
 });
 
-test('an answer that is damaged is made anew', async () => {
+test('a damaged answer is generated again', async () => {
   const adapter: SubjectAdapter = {
     identify: () => 'subject',
     prepare: () => ({ key: 'question', send: () => Promise.reject(new Error('nobody asks')) }),

@@ -6,7 +6,7 @@ import { decodeText, encodeText } from '../../src/store/sqlite/row.ts';
 import { hardStrings } from './examples.ts';
 import { newFile, openAt, start } from './processes.ts';
 
-test('what is committed is written through, children go with their run, and what is removed is overwritten', async () => {
+test('a commit is written through, children are removed with their run, and removed data is overwritten', async () => {
   const database = await openDatabase(newFile(), 1_000);
   const names = [
     'journal_mode',
@@ -53,11 +53,11 @@ test.each(hardStrings)('the text %j survives as well-formed text without NUL', (
   expect([decodeText(kept), kept.isWellFormed(), kept.includes('\0')]).toEqual([text, true, false]);
 });
 
-test('a plain text is kept as itself', () => {
+test('a plain text is stored unchanged', () => {
   expect(encodeText('{"a": "é😀"}')).toBe('{"a": "é😀"}');
 });
 
-test('a program that opens a store says nothing about SQLite', () => {
+test('a program that opens a store prints no SQLite warning', () => {
   const module = new URL('../../src/store/open-store.ts', import.meta.url).href;
   const program = `import { openStore } from ${JSON.stringify(module)};
     process.emitWarning('mine');
@@ -74,7 +74,7 @@ test('a program that opens a store says nothing about SQLite', () => {
   ]);
 });
 
-test('of the warnings that Node gives while it loads SQLite, only the one about SQLite is left out', async () => {
+test('only the SQLite warning of Node is suppressed while it loads SQLite', async () => {
   const said: string[] = [];
   const sqlite = loadSqlite();
   const emit = vi
@@ -102,13 +102,13 @@ test('of the warnings that Node gives while it loads SQLite, only the one about 
   ]);
 });
 
-test('a Node without SQLite is told so', () => {
+test('a Node without SQLite is reported', () => {
   const load = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
   onTestFinished(() => load.mockRestore());
   expect(() => loadSqlite()).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }));
 });
 
-test('a claim that its holder keeps no reference to stays', async () => {
+test('a claim stays valid although its holder keeps no reference', async () => {
   const file = newFile();
   const holder = start(['forget', file, 'r1']);
   expect(await holder.next()).toBe('collected');

@@ -58,7 +58,7 @@ test.each([
     says: /\(ENOENT: .+\/proc\/none/,
   },
   { title: 'at a path that is none', place: () => '/tmp/a\0b', says: /without null bytes/ },
-])('there can be no store $title', async ({ place, says }) => {
+])('no store can be created $title', async ({ place, says }) => {
   const file = place();
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
@@ -67,7 +67,7 @@ test.each([
   });
 });
 
-test.skipIf(isRoot)('there can be no store in a folder that may not be written', async () => {
+test.skipIf(isRoot)('no store can be created in a read-only folder', async () => {
   const file = newFile();
   mkdirSync(dirname(file), { mode: 0o500 });
   expect(await openFault(file)).toMatchObject({
@@ -76,21 +76,21 @@ test.skipIf(isRoot)('there can be no store in a folder that may not be written',
   });
 });
 
-test.skipIf(isRoot)('a store that may not be written is not opened', async () => {
+test.skipIf(isRoot)('a read-only store is not opened', async () => {
   const file = newFile();
   await (await openAt(file)).close();
   chmodSync(file, 0o400);
   expect(await openFault(file)).toMatchObject({ message: expect.stringMatching(/SQLITE_READONLY/) });
 });
 
-test.runIf(mayMount)('there can be no store on a disk that may not be written', async () => {
+test.runIf(mayMount)('no store can be created on a read-only disk', async () => {
   const file = newFile();
   mkdirSync(dirname(file));
   const actor = start(['open', file], withDisk(dirname(file), 'ro'));
   expect(await actor.rest()).toEqual([expect.stringMatching(/"STORE_FAILED".*EROFS/)]);
 });
 
-test.runIf(mayMount)('a store on a disk that has become read-only is not opened', async () => {
+test.runIf(mayMount)('a store on a disk that became read-only is not opened', async () => {
   const file = newFile();
   await (await openAt(file)).close();
   const copy = `mount -o remount,bind,ro "$folder"`;
@@ -125,7 +125,7 @@ const full: readonly {
 ];
 
 test.for(full.filter(({ possible }) => possible))(
-  '$title fails the call that needs more, keeps what was kept, and leaves the store readable',
+  '$title fails the call that needs more, keeps stored data, and leaves the store readable',
   { timeout: 60_000 },
   async ({ prefix, says }) => {
     const file = newFile();
@@ -143,7 +143,7 @@ test.for(full.filter(({ possible }) => possible))(
   },
 );
 
-test('after a limit on the size of files is gone, the store goes on from what was kept', {
+test('a store continues from its stored data after a file size limit is lifted', {
   timeout: 60_000,
 }, async () => {
   const file = newFile();
@@ -156,7 +156,7 @@ test('after a limit on the size of files is gone, the store goes on from what wa
   expect(await store.listSteps('r1')).toHaveLength(kept.length + 1);
 });
 
-test('a file that is no database is left as it is', async () => {
+test('a file that is no database is unchanged', async () => {
   const file = newFile();
   mkdirSync(dirname(file));
   writeFileSync(file, 'kind: RuntimeConfig\n'.repeat(100));
@@ -173,7 +173,7 @@ test.each([
   { title: 'tables', sql: 'CREATE TABLE customers (id INTEGER PRIMARY KEY)' },
   { title: 'a version', sql: 'PRAGMA user_version = 1' },
   { title: 'an id', sql: 'PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE runs (id)' },
-])('a database with $title of another program is left as it is', async ({ sql }) => {
+])('a database with $title of another program is unchanged', async ({ sql }) => {
   const file = newFile();
   mkdirSync(dirname(file));
   change(file, sql);
@@ -189,7 +189,7 @@ test.each([
 test.each([
   [1, 'A Signalbox before the first release'],
   [3, 'A newer Signalbox'],
-])('a store of version %i is left as it is', async (version, who) => {
+])('a store of version %i is unchanged', async (version, who) => {
   const file = newFile();
   await (await openAt(file)).close();
   change(file, `PRAGMA user_version = ${version}`);
@@ -228,7 +228,7 @@ test.each([
   });
 });
 
-test('a store that was truncated to nothing is told, and no new one takes its place', async () => {
+test('a store that was truncated to nothing is reported, and no new one replaces it', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -242,7 +242,7 @@ test('a store that was truncated to nothing is told, and no new one takes its pl
   expect(statSync(file).size).toBe(0);
 });
 
-test('a store of which only the journal is left is told, and the journal is left as it is', async () => {
+test('a store with only its journal left is reported, and the journal is unchanged', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -269,7 +269,7 @@ async function filledStore(): Promise<string> {
   return file;
 }
 
-test('pages that are overwritten are told, and nothing passes for what was kept', async () => {
+test('overwritten pages are reported, and no wrong data is returned', async () => {
   const file = await filledStore();
   const bytes = readFileSync(file);
   const empty = newFile();
@@ -285,7 +285,7 @@ test('pages that are overwritten are told, and nothing passes for what was kept'
   });
 });
 
-test('a file that was cut off is told', async () => {
+test('a truncated file is reported', async () => {
   const file = await filledStore();
   truncateSync(file, Math.floor(statSync(file).size / 2));
   expect((await openFault(file)).message).toMatch(/is damaged \(SQLITE_CORRUPT: /);
@@ -297,7 +297,7 @@ test.each([
   { title: 'a word that is no status', sql: "UPDATE runs SET status = 'lost'" },
   { title: 'a decision that nobody took', sql: "UPDATE pendings SET ruling = 'approved', decided_at = 1" },
   { title: 'a word that is no ruling', sql: "UPDATE pendings SET ruling = 'approve', decided_at = 1" },
-])('$title is told, not handed out', async ({ sql }) => {
+])('$title is reported, not returned', async ({ sql }) => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -323,7 +323,7 @@ test.each([
       renameSync(`${file}.backup`, file);
     },
   },
-])('a store whose file is $title while it is in use keeps nothing more', async ({ harm }) => {
+])('a store whose file is $title during use stores nothing more', async ({ harm }) => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -340,7 +340,7 @@ test.each([
   }
 });
 
-test('folders and files are their owner’s alone, and stay out of repositories', async () => {
+test('folders and files are readable by the owner only, and ignored by repositories', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -353,7 +353,7 @@ test('folders and files are their owner’s alone, and stay out of repositories'
   await claim?.release();
 });
 
-test('a folder that is there already is left as it is', async () => {
+test('an existing folder is unchanged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'state-'));
   chmodSync(folder, 0o750);
   await (await openAt(join(folder, 'deep/state.db'))).close();
@@ -361,7 +361,7 @@ test('a folder that is there already is left as it is', async () => {
   expect(() => statSync(join(folder, 'deep/.gitignore'))).toThrow();
 });
 
-test('what reaches a store by a link to it has the same claims', async () => {
+test('a store that is reached through a link has the same claims', async () => {
   const file = newFile();
   const store = await openAt(file);
   const link = join(mkdtempSync(join(tmpdir(), 'state-')), 'link.db');
@@ -371,7 +371,7 @@ test('what reaches a store by a link to it has the same claims', async () => {
   expect(await other.claimRun('r1')).toBeUndefined();
 });
 
-test('what was pruned can no longer be found in the files', async () => {
+test('pruned data can no longer be found in the files', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1', { input: Json.from('the secret of the pruned') }));
@@ -390,7 +390,7 @@ function change(file: string, sql: string): void {
   database.close();
 }
 
-test('every file and folder of a state in use is for its owner alone, whatever the umask', async () => {
+test('every file and folder of a state in use is readable by the owner only, whatever the umask', async () => {
   const file = newFile();
   const umask = process.umask(0o022);
   try {

@@ -5,7 +5,7 @@ import { newRun } from './examples.ts';
 
 storeContract('memory', () => openStore({ type: 'memory' }));
 
-test('a store in memory is nobody else’s', async () => {
+test('a memory store is private to its runtime', async () => {
   const [one, other] = [await openStore({ type: 'memory' }), await openStore({ type: 'memory' })];
   await one.createRun(newRun('r1'));
   expect(await other.listRuns()).toEqual([]);

@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { compareStores } from './model/operations.ts';
 import { newFile } from './processes.ts';
 
-test('whatever is done to it, a store answers as the hand-written one, on the disk and in memory', async () => {
+test('under any operations, a store answers like the hand-written one, on disk and in memory', async () => {
   const openAll = () => Promise.all([newFile(), memoryFile].map((file) => openSqliteStore(file)));
   await expect(compareStores(openAll, Number(process.env['MODEL_RUNS'] ?? 60))).resolves.toBeUndefined();
 });

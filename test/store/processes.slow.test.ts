@@ -26,7 +26,7 @@ test('of twenty processes that approve one call at once, one wins, and the other
   expect(answers.map(({ ruling }) => ruling)).toEqual(answers.map(() => kept?.ruling));
 });
 
-test('twelve processes may open a new store at once', async () => {
+test('twelve processes may create a new store at once', async () => {
   const file = newFile();
   const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
   expect(await race(ids.map((id) => ['begin', file, id]))).toEqual(ids.map(() => ['done']));
@@ -34,7 +34,7 @@ test('twelve processes may open a new store at once', async () => {
   expect(runs.map(({ id }) => id).sort()).toEqual(ids.toSorted());
 });
 
-test('two stores of one process on one file see the same', async () => {
+test('two stores of one process on one file see the same data', async () => {
   const file = newFile();
   const [one, other] = await Promise.all([openAt(file), openAt(file)]);
   await one.createRun(newRun('r1'));
@@ -45,7 +45,7 @@ test('two stores of one process on one file see the same', async () => {
   expect(await other.claimRun('r1')).toBeDefined();
 });
 
-test('what a process was told is kept is there after a SIGKILL at any moment', async () => {
+test('every acknowledged change is there after a SIGKILL at any moment', async () => {
   const file = newFile();
   const first = await openAt(file);
   await first.createRun(newRun('r1'));
@@ -69,7 +69,7 @@ test('what a process was told is kept is there after a SIGKILL at any moment', a
   expect(integrityOf(file)).toBe('ok');
 });
 
-test('a claim falls back at once when its holder gets SIGKILL, though its child lives on', async () => {
+test('a claim is released at once when its holder gets SIGKILL, although its child survives', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -98,7 +98,7 @@ test('processes that claim, release and prune without end never have a run twice
   expect(said).toEqual(said.map(() => ['done']));
 });
 
-test('a released claim leaves no file, and one that was left by a crash is removed by prune', async () => {
+test('a released claim leaves no file, and prune removes one that a crash left', async () => {
   const file = newFile();
   const store = await openAt(file);
   const claim = await store.claimRun('r1');
@@ -117,7 +117,7 @@ test('a released claim leaves no file, and one that was left by a crash is remov
   await mine?.release();
 });
 
-test('a store that is closed releases its claims', async () => {
+test('a closed store releases its claims', async () => {
   const file = newFile();
   const [one, other] = [await openAt(file), await openAt(file)];
   await one.claimRun('r1');
@@ -126,7 +126,7 @@ test('a store that is closed releases its claims', async () => {
   expect(await other.claimRun('r1')).toBeDefined();
 });
 
-test('a write waits while another process writes, and this one goes on meanwhile', async () => {
+test('a write waits while another process writes, and this process continues meanwhile', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -143,7 +143,7 @@ test('a write waits while another process writes, and this one goes on meanwhile
   expect(await holder.rest()).toEqual(['let go']);
 });
 
-test('calls that wait keep their order', async () => {
+test('waiting calls keep their order', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -155,7 +155,7 @@ test('calls that wait keep their order', async () => {
   await holder.rest();
 });
 
-test('the waiting has an end', async () => {
+test('the wait has a limit', async () => {
   const file = newFile();
   const store = await openAt(file, { waitMs: 50 });
   await store.createRun(newRun('r1'));

@@ -53,14 +53,14 @@ test('a store that is refused fails with the reason', async () => {
   );
 });
 
-test('results lie beside the state, for their owner alone', async () => {
+test('results are beside the state, readable by the owner only', async () => {
   const file = newFile();
   const results = await openBeside(file);
   expect(results.location).toBe(resultsOf(file));
   expect([statSync(results.location).mode & 0o777, existsSync(file)]).toEqual([0o600, false]);
 });
 
-test('what was removed is nowhere any more', async () => {
+test('removed results are gone everywhere', async () => {
   const results = await openBeside(newFile());
   await results.createRun(newResultRun('r1', { createdAt: 1 }));
   await results.put(newResult('r1', { text: 'a secret of theirs' }));
@@ -71,7 +71,7 @@ test('what was removed is nowhere any more', async () => {
   expect([before.includes(true), holds()]).toEqual([true, [false, false]]);
 });
 
-test('a state store at the place of the results is left as it is', async () => {
+test('a state store in place of the results is unchanged', async () => {
   const file = resultsOf(newFile());
   await openBeside(file);
   const { openSqliteStore } = await import('../../src/store/sqlite-store.ts');
@@ -81,7 +81,7 @@ test('a state store at the place of the results is left as it is', async () => {
   });
 });
 
-test('what put has returned for is there after a SIGKILL at any moment', { timeout: 60_000 }, async () => {
+test('every finished put is there after a SIGKILL at any moment', { timeout: 60_000 }, async () => {
   for (let round = 0; round < 3; round++) {
     const file = newFile();
     const writer = start(['results', file]);
@@ -100,7 +100,7 @@ test('what put has returned for is there after a SIGKILL at any moment', { timeo
   }
 });
 
-test('a run is claimed across processes, and falls back when its holder gets SIGKILL', async () => {
+test('a run is claimed across processes, and released when its holder gets SIGKILL', async () => {
   const file = newFile();
   const results = await openBeside(file);
   await results.createRun(newResultRun('r1', { createdAt: 1 }));
@@ -111,7 +111,7 @@ test('a run is claimed across processes, and falls back when its holder gets SIG
   expect(await results.claimRun('r1')).toBeDefined();
 });
 
-test('a store that is closed releases its claims', async () => {
+test('a closed store releases its claims', async () => {
   const file = newFile();
   const [one, other] = [await openBeside(file), await openBeside(file)];
   await one.claimRun('r1');
@@ -120,7 +120,7 @@ test('a store that is closed releases its claims', async () => {
   expect(await other.claimRun('r1')).toBeDefined();
 });
 
-test('the waiting for another process has an end', async () => {
+test('the wait for another process has a limit', async () => {
   const file = resultsOf(newFile());
   const results = await openSqliteResults(file, { waitMs: 50 });
   onTestFinished(() => results.close());
@@ -168,7 +168,7 @@ const full: readonly {
 ];
 
 test.for(full.filter(({ possible }) => possible))(
-  '$title fails the put that needs more, keeps what was kept, and leaves the store readable',
+  '$title fails the put that needs more, keeps stored results, and leaves the store readable',
   { timeout: 60_000 },
   async ({ prefix, says }) => {
     const file = newFile();
@@ -185,7 +185,7 @@ test.for(full.filter(({ possible }) => possible))(
   },
 );
 
-test.skipIf(isRoot)('results that may not be written are not opened', async () => {
+test.skipIf(isRoot)('read-only results are not opened', async () => {
   const file = newFile();
   await (await openBeside(file)).close();
   chmodSync(resultsOf(file), 0o400);
@@ -195,7 +195,7 @@ test.skipIf(isRoot)('results that may not be written are not opened', async () =
   });
 });
 
-test('a file that is no database, or of a newer version, is told', async () => {
+test('a file that is no database, or of a newer version, is reported', async () => {
   const file = newFile();
   await (await openBeside(file)).close();
   const database = new DatabaseSync(resultsOf(file));
@@ -214,7 +214,7 @@ test.each([
   { title: 'a record that is another', sql: "UPDATE results SET text = '{}'" },
   { title: 'a word that is no status', sql: "UPDATE runs SET status = 'lost'" },
   { title: 'a number that is none', sql: 'UPDATE results SET number = 9000000000000000001' },
-])('$title is told, not handed out', async ({ sql }) => {
+])('$title is reported, not returned', async ({ sql }) => {
   const file = newFile();
   const results = await openBeside(file);
   await results.createRun(newResultRun('r1'));
@@ -228,7 +228,7 @@ test.each([
   expect(await Promise.all(reads.map(codeOf))).toContain('STORE_FAILED');
 });
 
-test('results that were truncated to nothing, or lack a column, are told', async () => {
+test('results that were truncated to nothing, or lack a column, are reported', async () => {
   const file = newFile();
   await (await openBeside(file)).close();
   const database = new DatabaseSync(resultsOf(file));

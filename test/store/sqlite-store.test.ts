@@ -16,7 +16,7 @@ storeContract('sqlite', () =>
 
 belowContract('sqlite', () => openSqliteStore(newFile()));
 
-test('who looks at calls that wait waits for nobody who writes, unless one of them has expired', async () => {
+test('reading waiting calls waits for no writer, unless one of them has expired', async () => {
   const file = newFile();
   const store = await openAt(file, { waitMs: 50 });
   await store.createRun(newRun('r1'));

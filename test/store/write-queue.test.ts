@@ -27,14 +27,14 @@ function openQueue(commit: (steps: readonly string[]) => readonly Answer[]) {
 const keepAll = (steps: readonly string[]) => steps.map((step): Answer => ({ row: { step } }));
 const full = new RuntimeError('STORE_FAILED', 'the disk is full');
 
-test('what several runs write at one time is one commit, and each gets its own answer', async () => {
+test('concurrent writes of several runs are one commit, and each gets its own answer', async () => {
   const { queue, commits } = openQueue(keepAll);
   const rows = await Promise.all(['a', 'b', 'c'].map((run) => queue.change(end(run, '1'))));
   expect(rows).toEqual([{ step: 'a/1' }, { step: 'b/1' }, { step: 'c/1' }]);
   expect(commits).toEqual([['a/1', 'b/1', 'c/1']]);
 });
 
-test('nobody is answered before the commit is done', async () => {
+test('no write is acknowledged before the commit', async () => {
   const { promise: disk, resolve: sync } = Promise.withResolvers<void>();
   const queue = createWriteQueue(async (changes) => {
     await disk;
@@ -64,7 +64,7 @@ test('changes and work keep their order', async () => {
   expect(seen).toEqual([1, 2]);
 });
 
-test('a commit that fails fails the run that is at fault, with what it wrote after that, and no other', async () => {
+test('a failed commit fails only the faulty run, with its later writes', async () => {
   const { queue, commits } = openQueue((steps) => {
     if (steps.includes('b/1')) throw full;
     return keepAll(steps);
@@ -77,7 +77,7 @@ test('a commit that fails fails the run that is at fault, with what it wrote aft
   expect(await queue.change(end('b', '3'))).toEqual({ step: 'b/3' });
 });
 
-test('what is asked for while a change of the run fails is not made either', async () => {
+test('requests of a run during its failing change are not made either', async () => {
   let later: Promise<unknown> | undefined;
   const queue = createWriteQueue(async (changes) => {
     later ??= faultOf(queue.change(end('a', '2')));
@@ -89,7 +89,7 @@ test('what is asked for while a change of the run fails is not made either', asy
   expect(await later).toMatchObject({ code: 'STORE_FAILED' });
 });
 
-test('a refusal is its caller’s alone', async () => {
+test('a refusal affects only its caller', async () => {
   const { queue, commits } = openQueue((steps) =>
     steps.map((step) =>
       step === 'a/1' ? { refusal: { code: 'RUN_UNKNOWN', message: 'no', hint: '' } } : { row: { step } },
@@ -104,7 +104,7 @@ test('a refusal is its caller’s alone', async () => {
   expect(commits).toHaveLength(1);
 });
 
-test('what is long is kept in several commits', async () => {
+test('long data is stored in several commits', async () => {
   const { queue, commits } = openQueue(keepAll);
   const outcome = { text: 'x'.repeat(3_000_000), parts: null };
   const long = (step: string): Change => ({

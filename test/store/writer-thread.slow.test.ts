@@ -26,7 +26,7 @@ function countLists(): { readonly count: () => number } {
   return { count: () => post.mock.calls.filter(([message]) => Array.isArray(message)).length };
 }
 
-test('what a thread has acknowledged outlives a SIGKILL', async () => {
+test('acknowledged writes of a thread outlive a SIGKILL', async () => {
   const file = newFile();
   const store = await openOwn(file);
   const said: string[] = [];
@@ -48,7 +48,7 @@ test('what a thread has acknowledged outlives a SIGKILL', async () => {
   expect(said.length).toBeGreaterThan(8);
 });
 
-test('a thread whose disk is full fails the call that needs more, and what was kept can be read', async () => {
+test('a thread whose disk is full fails the call that needs more, and stored data can be read', async () => {
   const file = newFile();
   mkdirSync(dirname(file));
   const limited = ['env', 'STORE_WRITER=own', 'sh', '-c', 'ulimit -f 512 && exec "$@"', 'sh'];
@@ -63,7 +63,7 @@ test('a thread whose disk is full fails the call that needs more, and what was k
   expect(readable).toEqual({ readable: kept.length });
 });
 
-test('what was asked for before the store is closed is kept', async () => {
+test('requests before the close of the store are stored', async () => {
   const file = newFile();
   const store = await openOwn(file);
   const ends = Array.from({ length: 100 }, (_, n) => store.endStep('r1', `s${n}`, new Json(`${n}`), n));
@@ -72,7 +72,7 @@ test('what was asked for before the store is closed is kept', async () => {
   expect(await (await openAt(file)).listSteps('r1')).toHaveLength(100);
 });
 
-test('who waits for a thread that ends is told so, and the store goes on without it', async () => {
+test('callers that wait for a thread that ends get an error, and the store continues without it', async () => {
   const file = newFile();
   const store = await openOwn(file);
   const post = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker) {
@@ -87,7 +87,7 @@ test('who waits for a thread that ends is told so, and the store goes on without
   expect((await store.listSteps('r1')).map(({ step }) => step)).toEqual(['b']);
 });
 
-test('a thread that waits for another process holds up nobody here, and gives up in time', async () => {
+test('a thread that waits for another process delays nothing here, and stops in time', async () => {
   const file = newFile();
   const store = await openOwn(file, 400);
   const other = new DatabaseSync(file);
@@ -108,7 +108,7 @@ test('a thread that waits for another process holds up nobody here, and gives up
   expect((await store.listSteps('r1')).map(({ step }) => step)).toEqual(['b']);
 });
 
-test('a thread writes to no file that has taken the place of its own', async () => {
+test('a thread does not write to a file that replaced its own', async () => {
   const file = newFile();
   const store = await openOwn(file);
   renameSync(file, `${file}.aside`);
@@ -118,7 +118,7 @@ test('a thread writes to no file that has taken the place of its own', async () 
   });
 });
 
-test('one run alone is written here; several at once get a thread', async () => {
+test('one run alone is written on the main thread; several concurrent runs get a thread', async () => {
   const store = await openAt(newFile());
   const lists = countLists();
   for (const id of ['r1', 'r2']) await store.createRun(newRun(id));

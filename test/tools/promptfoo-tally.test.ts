@@ -34,7 +34,7 @@ test('every config of a folder is counted with its reasons, and what is written 
   ]);
 });
 
-test('files that a config names and that are not there are made, inside its folder alone', async () => {
+test('missing files that a config names are created, only inside its folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'stand-ins-'));
   const config = join(folder, 'promptfooconfig.yaml');
   const text = `prompts: ['file://prompts/*.txt', here.json]

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { renderReference } from './reference.ts';
 
-test('docs/reference/config.md says what the schemas say; `npm run schemas` writes it', () => {
+test('docs/reference/config.md equals the schemas; `npm run schemas` writes it', () => {
   const file = join(import.meta.dirname, '../../docs/reference/config.md');
   expect(readFileSync(file, 'utf8')).toBe(renderReference());
 });

@@ -56,7 +56,7 @@ function describeTool(document: ToolDocument): string {
   }
 }
 
-test('a tool document is told apart by its status, and there is no fifth', () => {
+test('a tool document is distinguished by its status, and there is no fifth', () => {
   const documents: ToolDocument[] = [
     { status: 'ok', result: [1] },
     { status: 'failed', error: fault },
@@ -178,7 +178,7 @@ test('hooks are fired at a phase, or at a point of another system, and listed al
   expect(event.point).toBe('PreToolUse');
 });
 
-test('an event is told apart by its type, and there is no other', () => {
+test('an event is distinguished by its type, and there is no other', () => {
   const events: RuntimeEvent[] = [
     { type: 'stderr', name: 'x', pid: 1, line: 'hello' },
     { type: 'process.ended', name: 'x', pid: 1, exitCode: null, signal: 'SIGKILL' },
@@ -215,7 +215,7 @@ test('a runtime is opened from a path or a URL, and disposes of itself', () => {
   expect(openRuntime).toBeTypeOf('function');
 });
 
-test('calls take and give what they say', () => {
+test('calls have the documented parameters and results', () => {
   expectTypeOf<Runtime['tools']['call']>().parameter(0).toBeString();
   expectTypeOf<Runtime['tools']['call']>().parameter(1).toBeUnknown();
   expectTypeOf<Runtime['tools']['call']>().parameter(2).toEqualTypeOf<CallOptions | undefined>();

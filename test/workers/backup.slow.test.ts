@@ -20,7 +20,7 @@ describe.runIf(hasPostgres)(`a backup of a store in Postgres${unlessMissing}`, (
   });
   afterAll(() => server?.remove());
 
-  test('what pg_dump has taken goes on in another database, with runs that wait and runs that nobody has begun', async () => {
+  test('a pg_dump continues in another database, with waiting runs and unstarted runs', async () => {
     const [from, to] = [await server.newUrl(), await server.newUrl()];
     const project = openProject();
     const file = project.pipeline('refund', refund);

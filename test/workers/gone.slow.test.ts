@@ -15,7 +15,7 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test('a worker that stands still loses its run, and writes nothing of it when it goes on [DS-WORKERS-03]', async () => {
+  test('a stopped worker loses its run, and writes nothing of it when it continues [DS-WORKERS-03]', async () => {
     const url = await server.newUrl();
     const { project, file, isHeld, goOn } = openHolding();
     const desk = await openDesk(project.config, url);
@@ -38,7 +38,7 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
     expect(await worker.ended).toBe(0);
   });
 
-  test('Postgres is stopped at once and started again while runs are under way: none is lost, no effect comes twice [DS-WORKERS-09]', {
+  test('Postgres is stopped at once and restarted during runs: none is lost, no effect is repeated [DS-WORKERS-09]', {
     timeout: 600_000,
   }, async () => {
     const own = await startServer({ settings: { max_connections: 200 } });
@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
     }
   });
 
-  test('a database that is away for longer than it is waited for ends no worker, and runs go on when it is back [DS-WORKERS-09]', async () => {
+  test('a database outage longer than the wait ends no worker, and runs continue when it is back [DS-WORKERS-09]', async () => {
     const own = await startServer();
     try {
       const url = await own.newUrl();
@@ -101,7 +101,7 @@ describe.runIf(mayCut)('a worker whose network is gone (needs root, iproute2 and
     await network.remove();
   });
 
-  test('its run goes on with another in seconds, and it writes nothing more of it [DS-WORKERS-03]', async () => {
+  test('another worker continues its run within seconds, and it writes nothing more of it [DS-WORKERS-03]', async () => {
     const tcp = await server.newUrl('tcp');
     const url = server.socketUrl(databaseOf(tcp));
     const { project, file, isHeld, goOn } = openHolding();

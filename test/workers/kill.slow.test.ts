@@ -5,14 +5,14 @@ import { type Storm, storm } from './storm.ts';
 const KILLS = Number(process.env['WORKER_KILLS'] ?? 60);
 const RUNS = Number(process.env['WORKER_RUNS'] ?? 40);
 
-describe.runIf(hasPostgres)(`workers that are killed${unlessMissing}`, () => {
+describe.runIf(hasPostgres)(`killed workers${unlessMissing}`, () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ settings: { max_connections: 200 } });
   });
   afterAll(() => server?.remove());
 
-  test(`${KILLS} times SIGKILL of one of four workers over ${RUNS} runs of 20 steps: none is lost, no effect comes twice, each decision has one winner [DS-WORKERS-03]`, {
+  test(`${KILLS} times SIGKILL of one of four workers over ${RUNS} runs of 20 steps: none is lost, no effect is repeated, each decision has one winner [DS-WORKERS-03]`, {
     timeout: 1_800_000,
   }, async () => {
     const result = await storm({

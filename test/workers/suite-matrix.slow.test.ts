@@ -105,7 +105,7 @@ describe.runIf(hasPostgres)(`suites with variants that workers share${unlessMiss
     expect(listed).toHaveLength(2 + 299 * 4 * 2 - 4 * 4);
   });
 
-  test('a run whose command is killed goes on with --resume, and nothing that is done is done again [DS-SUITES-05]', async () => {
+  test('a run whose command is killed continues with --resume, and repeats nothing [DS-SUITES-05]', async () => {
     const url = await server.newUrl('tcp');
     const project = openMatrix(200);
     const args = ['eval', 'run', project.suite, '--config', project.config, '--keep-going', '--json'];

@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     worker.child.kill('SIGKILL');
   });
 
-  test('reports that list cases have them in the order of the dataset, with rows that cannot be used', async () => {
+  test('reports list cases in the order of the dataset, with unusable rows', async () => {
     const url = await server.newUrl('tcp');
     const project = openSuite({ cases: 30, badRows: [7, 21] });
     await startWorker(project.config, { url });
@@ -101,7 +101,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     expect(JSON.stringify(places)).not.toContain('secret');
   });
 
-  test('a run whose coordinator is killed is gone on with, and nothing that is done is done again [DS-SUITES-02]', async () => {
+  test('a run whose coordinator is killed continues, and repeats nothing [DS-SUITES-02]', async () => {
     const url = await server.newUrl('tcp');
     const project = openSuite({ cases: 8_000 });
     const args = ['eval', 'run', project.suite, '--config', project.config, '--workers', '--json'];
@@ -121,7 +121,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     expect(await worker.ended).toBe(0);
   });
 
-  test('a worker whose dataset is another one judges nothing of it, and the run says why [DS-SUITES-03]', async () => {
+  test('a worker with another dataset judges nothing of it, and the run says why [DS-SUITES-03]', async () => {
     const url = await server.newUrl('tcp');
     const project = openSuite({ cases: 10 });
     const other = project.copy();
@@ -137,7 +137,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     });
   });
 
-  test('a suite that was changed is not judged by workers of the old one', async () => {
+  test('workers with an old suite do not judge a changed one', async () => {
     const url = await server.newUrl('tcp');
     const project = openSuite({ cases: 10 });
     await startWorker(project.config, { url });
@@ -162,7 +162,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
   });
 
-  test('--record does not go with --workers, and begins no file', async () => {
+  test('--record does not go with --workers, and creates no file', async () => {
     const { suite, config } = openSuite({ cases: 1 });
     const record = join(dirname(suite), 'r.jsonl');
     const args = ['eval', 'run', suite, '--config', config, '--workers', '--record', record];

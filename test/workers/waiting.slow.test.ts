@@ -16,7 +16,7 @@ describe.runIf(hasPostgres)(`runs that wait for people${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test(`${RUNS} of them cost a worker neither memory nor a place, and go on when they are decided [DS-WORKERS-02]`, {
+  test(`${RUNS} of them cost a worker neither memory nor a slot, and continue when they are decided [DS-WORKERS-02]`, {
     timeout: 3_600_000,
   }, async () => {
     const url = await server.newUrl();

@@ -17,14 +17,14 @@ const slow = `  steps:
     - {id: wait, tool: wait, args: {}}
 `;
 
-describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
+describe.runIf(hasPostgres)(`workers that start and stop${unlessMissing}`, () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
   });
   afterAll(() => server?.remove());
 
-  test('what a killed worker had goes on with another, elsewhere [DS-WORKERS-03]', async () => {
+  test('another worker continues a killed worker’s run elsewhere [DS-WORKERS-03]', async () => {
     const url = await server.newUrl();
     const project = openProject();
     const file = project.pipeline('slow', slow);
@@ -45,7 +45,7 @@ describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
     }
   });
 
-  test('a worker of other files leaves a run alone, and it is listed as one that no worker takes [DS-WORKERS-04]', async () => {
+  test('a worker with other files leaves a run alone, and it is listed as one that no worker takes [DS-WORKERS-04]', async () => {
     const url = await server.newUrl();
     const project = openProject();
     const file = project.pipeline('refund', refund);
@@ -63,7 +63,7 @@ describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
     expect(worker.log()).not.toContain(run_id);
   });
 
-  test('a worker that is told to end lets runs go on for a while, and gives the rest to others [DS-WORKERS-05]', async () => {
+  test('a terminated worker lets runs continue for a while, and leaves the rest to others [DS-WORKERS-05]', async () => {
     const url = await server.newUrl();
     const project = openProject();
     const file = project.pipeline('slow', slow);
@@ -82,7 +82,7 @@ describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
     expect(project.effects()).toEqual(['first']);
   });
 
-  test('workers that are the first of a database, and start at once, all become ready', async () => {
+  test('workers that start at once on a new database all become ready', async () => {
     const project = openProject();
     for (let round = 0; round < 3; round += 1) {
       const url = await server.newUrl();
@@ -92,7 +92,7 @@ describe.runIf(hasPostgres)(`workers that come and go${unlessMissing}`, () => {
     }
   });
 
-  test('health tells whether jobs are taken, and whether the database is reached [DS-WORKERS-07]', async () => {
+  test('health reports whether jobs are taken, and whether the database is reachable [DS-WORKERS-07]', async () => {
     const own = await startServer();
     onTestFinished(() => own.remove());
     const url = await own.newUrl();

@@ -48,7 +48,7 @@ describe.runIf(hasPostgres)(`workers${unlessMissing}`, () => {
     expect(await desk.workers.list()).toEqual([]);
   });
 
-  test('a run that a fault suspended, or that waits, is a worker’s when it is due, and costs it no place until then [DS-WORK-01] [DS-WORK-02]', async () => {
+  test('a run that a fault suspended, or that waits, goes to a worker when it is due, and takes no slot until then [DS-WORK-01] [DS-WORK-02]', async () => {
     const url = await server.newUrl();
     const project = openProject({
       spec: '  providers: [{id: main, type: mock, model: m, additional_config: {max_retries: 0, responses: [{error: {status: 503, message: away}}]}}]\n',

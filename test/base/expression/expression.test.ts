@@ -73,7 +73,7 @@ const numbers = [
   { tree: '${case.pi > 3.14}', json: 'true' },
 ];
 
-test.each(numbers)('JSON numbers behave as one expects: $tree is $json', ({ tree, json }) => {
+test.each(numbers)('JSON numbers behave as expected: $tree is $json', ({ tree, json }) => {
   expect(stringifyJson(evaluate(tree))).toBe(json);
 });
 
@@ -98,7 +98,7 @@ const texts = [
   { title: 'nothing around an expression but a space', tree: ' ${case.n}', text: ' 3' },
 ];
 
-test.each(texts)('text takes $title [DS-SUITE-02]', ({ tree, text }) => {
+test.each(texts)('text accepts $title [DS-SUITE-02]', ({ tree, text }) => {
   expect(evaluate(tree)).toBe(text);
 });
 
@@ -120,7 +120,7 @@ test.each(scans)('reads $title', ({ tree, value }) => {
   expect(evaluate(tree)).toBe(value);
 });
 
-test('a tree is filled in wherever its strings are, and its keys are left alone', () => {
+test('a tree is filled in wherever its strings are, and its keys are unchanged', () => {
   const tree = { a: ['${case.n}', { b: 'x${case.text}' }], '${case.n}': 1, c: null, d: '${case.none}' };
   expect(evaluate(tree)).toEqual({ a: [3, { b: 'xa' }], '${case.n}': 1, c: null, d: null });
 });
@@ -201,7 +201,7 @@ const failing = [
   { title: 'an inherited property', tree: '${case.toString}' },
 ];
 
-test.each(failing)('$title fails when it is evaluated, naming the expression', ({ tree }) => {
+test.each(failing)('$title fails on evaluation, naming the expression', ({ tree }) => {
   expect(() => evaluate(tree)).toThrow(RuntimeError);
   expect(() => evaluate(tree)).toThrow(
     expect.objectContaining({
@@ -237,7 +237,7 @@ test('property: any JSON value passes through one whole expression, digit by dig
   );
 });
 
-test('property: a value that keeps its text reads as the value that it holds', () => {
+test('property: a lossless value reads as the value that it contains', () => {
   const scope = (value: unknown) => ({ case: { args: value, key: 'k' } });
   const trees = [
     '${case.args}',
@@ -276,7 +276,7 @@ test('property: text without `${` is never changed', () => {
   );
 });
 
-test('property: any string literal is found to its end, whatever braces and quotes it holds', () => {
+test('property: any string literal is found to its end, whatever braces and quotes it contains', () => {
   const unit = fc.constantFrom('{', '}', '$', '"', "'", '\\', '/', 'a', 'é');
   fc.assert(
     fc.property(fc.string({ unit }), fc.constantFrom('"', "'"), (text, quote) => {
@@ -299,7 +299,7 @@ test.each([
   { wanted: 'list' as const, value: ['${case.n}', 1] },
   { wanted: 'map' as const, value: '${ {"a": case.n} }' },
   { wanted: 'map' as const, value: { a: 'text with ${case.n}' } },
-])('$value may give what is wanted: $wanted', ({ wanted, value }) => {
+])('$value may give the required type: $wanted', ({ wanted, value }) => {
   expect(findExpressionErrors(value, ['case'], wanted)).toEqual([]);
 });
 
@@ -342,6 +342,6 @@ test.each([
     says: 'must give a mapping, and `${[1]}` gives a value of type list<int>',
   },
   { wanted: 'map' as const, value: '${cas}', says: '`${cas}` is no expression: Unknown variable: cas' },
-])('$value can never give what is wanted: $wanted', ({ wanted, value, says }) => {
+])('$value can never give the required type: $wanted', ({ wanted, value, says }) => {
   expect(findExpressionErrors(value, ['case'], wanted).map(({ message }) => message)).toEqual([says]);
 });

@@ -65,7 +65,7 @@ const wrappers = [
   ...['docker run --rm image', 'kubectl exec pod --', 'uv run', 'stdbuf -oL', 'find . -exec', 'nsenter -t 1'],
 ].map((line) => line.split(' ').filter((word) => word !== ''));
 
-test.each(forms)('%s: what is run is known, however it is wrapped', (...form) => {
+test.each(forms)('%s: the program is known, however it is wrapped', (...form) => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...wrappers), { maxLength: 3 }), (outer) => {
       const [command = '', ...args] = [...outer.flat(), ...form];
@@ -83,7 +83,7 @@ test.each(forms)('%s: what is run is known, however it is wrapped', (...form) =>
   );
 });
 
-test('an entrypoint of a container gets what stands behind the image', () => {
+test('an entrypoint of a container gets the arguments after the image', () => {
   const line = ['run', '--entrypoint', 'sh', 'image', '-c', 'CODE'];
   expect(evaluatedArguments('docker', line)).toContain(5);
   expect(evaluatedArguments('docker', ['run', '--entrypoint=sh', 'image', '-c', 'CODE'])).toContain(4);

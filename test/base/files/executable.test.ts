@@ -79,7 +79,7 @@ test.each(found)('finds $title', ({ command, path }) => {
 describe('a program of this package', () => {
   const { bin } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 
-  test.each(Object.entries(bin))('%s is its own, whatever else is on PATH', (name, file) => {
+  test.each(Object.entries(bin))('%s is found in this package, whatever else is on PATH', (name, file) => {
     write(join(first, name), script, 0o755);
     const main = fileURLToPath(new URL(`../../../${file}`, import.meta.url));
     const own = { found: true, path: process.execPath, leading: [main] };
@@ -89,7 +89,7 @@ describe('a program of this package', () => {
     expect(findExecutable(path, here, '')).toEqual({ found: true, path });
   });
 
-  test('a misspelt name gets the names that there are', () => {
+  test('a misspelt name gets the existing names', () => {
     expect(findExecutable('signalbox-pi', here, searchPath)).toMatchObject({
       found: false,
       hint: expect.stringContaining('signalbox-pii'),
@@ -190,7 +190,7 @@ const refused = [
   },
 ];
 
-test.each(refused)('refuses $title, and says what to do', ({ command, reason, hint }) => {
+test.each(refused)('refuses $title, and names the next step', ({ command, reason, hint }) => {
   expect(findExecutable(command, here, searchPath)).toEqual({
     found: false,
     reason,
@@ -199,7 +199,7 @@ test.each(refused)('refuses $title, and says what to do', ({ command, reason, hi
   });
 });
 
-test('refuses a script with Windows line ends, which names a program that there is not', () => {
+test('refuses a script with Windows line ends, which names a missing program', () => {
   expect(findExecutable('./windows.sh', here, searchPath)).toEqual({
     found: false,
     reason: `${join(here, 'windows.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is no program`,
@@ -232,7 +232,7 @@ test('finds the node that runs this test, by name and by path', () => {
   expect(findExecutable(process.execPath, here, '')).toEqual({ found: true, path: process.execPath });
 });
 
-describe('what was found once', () => {
+describe('a program that was found once', () => {
   const folder = makeFolder('changing');
   const early = makeFolder('early');
   const path = join(folder, 'tool');
@@ -283,21 +283,21 @@ describe('what was found once', () => {
     expect(now).toEqual([false, false]);
   });
 
-  test('gives way to a file of that name that appears before it on the search path', () => {
+  test('is replaced by a file of that name that appears earlier on the search path', () => {
     write(join(early, 'tool'), script, 0o755);
     expect(onPath()).toEqual({ found: true, path: join(early, 'tool') });
     rmSync(join(early, 'tool'));
     expect(onPath()).toEqual(found);
   });
 
-  test('gives way to a file before it that becomes executable', () => {
+  test('is replaced by an earlier file that becomes executable', () => {
     write(join(early, 'tool'), script, 0o644);
     expect(onPath()).toEqual(found);
     chmodSync(join(early, 'tool'), 0o755);
     expect(onPath()).toEqual({ found: true, path: join(early, 'tool') });
   });
 
-  test('is not remembered where it was not found', () => {
+  test('is not cached where it was not found', () => {
     rmSync(path);
     expect([onPath().found, byPath().found]).toEqual([false, false]);
     write(path, script, 0o755);

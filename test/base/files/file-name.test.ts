@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toFileName } from '../../../src/base/files/paths.ts';
 
-test.each(['run_3f2a', 's-1', '0'])('%s names its file itself', (name) => {
+test.each(['run_3f2a', 's-1', '0'])('%s is its own file name', (name) => {
   expect(toFileName(name)).toBe(name);
 });
 
@@ -21,11 +21,11 @@ test.each([
   '😀',
   '\ud800',
   'x'.repeat(5_000),
-])('%j becomes one short name that leads nowhere else', (name) => {
+])('%j becomes one short name without a path', (name) => {
   expect(toFileName(name)).toMatch(/^[a-z0-9-]{0,40}~[0-9a-f]{32}$/);
 });
 
-test('different texts have different names, however alike a file system finds them', () => {
+test('different texts have different names, even on a case-insensitive file system', () => {
   const alike = [
     'a/b',
     'a_b',

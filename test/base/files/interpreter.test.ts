@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findInterpreterFault } from '../../../src/base/files/interpreter.ts';
 
-test('a folder on PATH in which nothing can be looked up hides no interpreter behind it', () => {
+test('an unreadable folder on PATH hides no interpreter after it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'interpreter-'));
   const script = join(folder, 'script');
   writeFileSync(script, '#!/usr/bin/env sh\n');

@@ -24,7 +24,7 @@ function start(kind: 'socket' | 'pipe', lines: number) {
 }
 
 test.each(['socket', 'pipe'] as const)(
-  'a reader that does not read stops no writer, nor its end: %s',
+  'a reader that does not read blocks no writer, nor its end: %s',
   async (kind) => {
     const { child, stdout, stderr } = start(kind, 20_000);
     const [said] = await once(stdout, 'data');
@@ -39,7 +39,7 @@ test.each(['socket', 'pipe'] as const)(
   },
 );
 
-test('a reader that is slow gets everything that was kept, and is told how much was not', async () => {
+test('a slow reader gets all stored data, and a count of the dropped rest', async () => {
   const { stdout, stderr } = start('socket', 20_000);
   await once(stdout, 'data');
   let text = '';

@@ -29,6 +29,6 @@ here.each([
   expect(isUnknownFormat(file)).toBe(isUnknown);
 });
 
-test('of a file that cannot be read nothing is said', () => {
+test('an unreadable file has no known format', () => {
   expect(isUnknownFormat(join(tmpdir(), 'is-not-there'))).toBe(false);
 });

@@ -10,7 +10,7 @@ import { readBounded } from '../../../src/base/files/read-bounded.ts';
 const folder = mkdtempSync(join(tmpdir(), 'read-'));
 const file = (name: string) => join(folder, name);
 
-test('a file comes whole, also an empty one, one of many chunks, and one whose size the system does not tell', () => {
+test('a file is read completely, also an empty one, one of many chunks, and one of unknown size', () => {
   const long = Buffer.alloc(300_000, 'abc');
   writeFileSync(file('long'), long);
   writeFileSync(file('empty'), '');
@@ -30,7 +30,7 @@ test.each(['/dev/zero', '/dev/urandom'])('%s is read up to the bound', (device) 
   expect(() => readBounded(device)).toThrow('it has more than 16 MiB');
 });
 
-test('a pipe that nobody writes to is refused, and so is a socket', async () => {
+test('a pipe without a writer is refused, and so is a socket', async () => {
   execFileSync('mkfifo', [file('pipe')]);
   expect(() => readBounded(file('pipe'))).toThrow('it is a pipe');
   // Of a script only the beginning is looked at.
@@ -41,7 +41,7 @@ test('a pipe that nobody writes to is refused, and so is a socket', async () => 
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('what this process was started with may be a pipe', () => {
+test('an inherited descriptor may be a pipe', () => {
   const fd = openSync(file('long'), 'r');
   expect(readBounded(`/dev/fd/${fd}`)).toHaveLength(300_000);
   closeSync(fd);

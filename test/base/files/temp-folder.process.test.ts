@@ -28,13 +28,13 @@ async function kill(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-test('a temporary folder goes with its owner’s exit, or when it is given back', async () => {
+test('a temporary folder is removed on its owner’s exit or release', async () => {
   const { child } = await start('exits');
   await once(child, 'close');
   expect(folders()).toEqual([]);
 });
 
-test('what a killed process left is swept, and what a living one has is not', async () => {
+test('folders of a killed process are swept, and those of a living one are not', async () => {
   const own = basename(makeTempFolder('demo'));
   const killed = await start();
   const living = await start();
@@ -48,7 +48,7 @@ test('what a killed process left is swept, and what a living one has is not', as
 });
 
 test.runIf(process.platform === 'linux')(
-  'what an ended thread left is swept while its process lives',
+  'folders of an ended thread are swept while its process lives',
   async () => {
     const worker = new Worker(program);
     const [folder] = await once(worker, 'message');
@@ -60,7 +60,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a folder is swept though its owner’s number is in use again', async () => {
+test('a folder is swept even if its owner’s process id is in use again', async () => {
   const own = makeTempFolder('demo');
   const [, thread = '', startedAt = '', place = ''] = basename(own).split(/[.-]/).slice(2);
   removeTempFolder(own);
@@ -71,7 +71,7 @@ test('a folder is swept though its owner’s number is in use again', async () =
   expect(folders()).toEqual(process.platform === 'linux' ? [] : [again]);
 });
 
-test('only folders of Signalbox’s own are swept, and only those of this very system', async () => {
+test('only folders of Signalbox, and of this system, are swept', async () => {
   const { child, folder } = await start();
   await kill(child);
   const [, thread = '', startedAt = '', place = ''] = folder.split(/[.-]/).slice(2);

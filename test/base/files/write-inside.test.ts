@@ -84,7 +84,7 @@ test('nothing is written outside the folder, whichever part of its path is a lin
   );
 });
 
-test('files that are there stay, and all or none of the names are taken [DS-IMPORT-05]', () => {
+test('existing files stay, and all or none of the names are used [DS-IMPORT-05]', () => {
   const folder = join(root, 'kept');
   mkdirSync(folder);
   writeFileSync(join(folder, 'b'), 'mine');
@@ -100,7 +100,7 @@ test('files that are there stay, and all or none of the names are taken [DS-IMPO
   expect(codeOf(() => writeInside(folder, [{ name: 'c', text: '' }], true))).toBe('USAGE');
 });
 
-test.each(['..', '.', '', '../x', 'a/b', '/etc/x'])('%j is no name of a file', (name) => {
+test.each(['..', '.', '', '../x', 'a/b', '/etc/x'])('%j is no file name', (name) => {
   expect(codeOf(() => writeInside(join(root, 'names'), [{ name, text: '' }], true))).toBe('INTERNAL');
   expect(existsSync(join(root, 'names'))).toBe(false);
 });

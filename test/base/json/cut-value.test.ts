@@ -38,18 +38,18 @@ test.each([
     cut: { n: JSON.rawJSON('12345678901234567890') },
     cuts: [],
   },
-])('$title is cut as far as the limits say, and it is told', ({ value, cut, cuts }) => {
+])('$title is cut to the limits, with a report', ({ value, cut, cuts }) => {
   expect(cutValue<unknown>(value, limits)).toEqual({ value: cut, cuts });
 });
 
-test('a value of which nothing is cut is the same one, and a name of every object stays a name', () => {
+test('an uncut value is the same one, and a name of every object stays a name', () => {
   const value = JSON.parse('{"__proto__": {"a": ["b"]}, "c": null}');
   expect(cutValue(value, limits).value).toBe(value);
   const cut = cutValue(JSON.parse('{"__proto__": "longer text"}'), limits).value;
   expect([Object.keys(cut), Object.getPrototypeOf(cut)]).toEqual([['__proto__'], Object.prototype]);
 });
 
-test('what is nested very deeply is left as it is', () => {
+test('a very deeply nested value is unchanged', () => {
   let deep: unknown = 'longer text';
   for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
   expect(cutValue(deep, limits)).toEqual({ value: deep, cuts: [] });

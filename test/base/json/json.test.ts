@@ -21,7 +21,7 @@ test('scanMembers yields every member of any object, with the exact text of its 
   );
 });
 
-test('scanMembers starts where it is told to, past white space', () => {
+test('scanMembers starts at the given offset, past white space', () => {
   fc.assert(
     fc.property(objectSample, ({ text, members }) => {
       const inside = `{"before": 1, "it": \n ${text} , "after": {}}`;
@@ -54,12 +54,12 @@ test('memberOf has the value that JSON.parse keeps, the last of duplicates', () 
   );
 });
 
-test('memberOf has nothing for a key that is not there', () => {
+test('memberOf has nothing for a missing key', () => {
   const text = '{"a": {"b": 1}}';
   expect(memberOf(text, scanMembers(text), 'b')).toBeUndefined();
 });
 
-test('findDuplicateKey finds one exactly where there is one', () => {
+test('findDuplicateKey finds a duplicate exactly if there is one', () => {
   fc.assert(
     fc.property(anySample, (sample) => {
       expect(findDuplicateKey(sample.text) !== undefined).toBe(hasDuplicate(sample));
@@ -98,7 +98,7 @@ test('stringifyJson writes plain values as JSON.stringify does', () => {
   );
 });
 
-test('stringifyJson splices the text of every Json, wherever it stands', () => {
+test('stringifyJson inserts the text of every Json, wherever it is', () => {
   fc.assert(
     fc.property(anySample, ({ text }) => {
       expect(stringifyJson({ a: [new Json(text)], b: new Json(text) })).toBe(`{"a":[${text}],"b":${text}}`);
@@ -199,7 +199,7 @@ test.each(shapes)('isObject of $title is $is', ({ value, is }) => {
   expect(isObject(value)).toBe(is);
 });
 
-test('what was a Json in a plain tree is still written with its own text', () => {
+test('a former Json in a plain tree is still written with its text', () => {
   const { result } = toPlain({ status: 'ok', result: new Json('{ "id": 12345678901234567890 }') });
   expect(stringifyJson(result)).toBe('{ "id": 12345678901234567890 }');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Json, stringifyJson, toPlain } from '../../../src/base/json/json.ts';
 import { plainText } from '../../../src/base/json/plain-text.ts';
 
-test('plain data has the text that stringifyJson writes of it', () => {
+test('the text of plain data equals that of stringifyJson', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }), (tree) => {
       expect(plainText(tree)).toBe(stringifyJson(tree));
@@ -11,7 +11,7 @@ test('plain data has the text that stringifyJson writes of it', () => {
   );
 });
 
-test('whatever fast-check makes has that text or none', () => {
+test('any generated value has that text or none', () => {
   const anything = fc.object({
     ...{ maxDepth: 3, withBigInt: true, withDate: true, withNullPrototype: true, withBoxedValues: true },
     ...{ withMap: true, withSet: true, withSparseArray: true, withTypedArray: true },
@@ -45,11 +45,11 @@ test.each([
   { title: 'an object without a prototype', tree: { a: Object.create(null) } },
   { title: 'what contains itself', tree: itself },
   { title: 'what is deep', tree: deep(200) },
-])('is left to others: $title', ({ tree }) => {
+])('is left to the full writer: $title', ({ tree }) => {
   expect(plainText(tree)).toBeUndefined();
 });
 
-test('members that are undefined are left out, and a key may be __proto__', () => {
+test('undefined members are omitted, and a key may be __proto__', () => {
   const tree = { a: undefined, b: [null, { c: undefined }], ['__proto__']: { d: -0 } };
   expect(plainText(tree)).toBe('{"b":[null,{}],"__proto__":{"d":0}}');
   expect(stringifyJson(tree)).toBe('{"b":[null,{}],"__proto__":{"d":0}}');

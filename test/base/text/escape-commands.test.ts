@@ -19,7 +19,7 @@ test('no line of the result is a command to the runner', () => {
   expect(lines.filter((line) => line.trimStart().startsWith('::'))).toEqual([]);
 });
 
-test('a cell begins no command, whatever stands behind it on its line', () => {
+test('a cell begins no command, whatever follows it on its line', () => {
   expect(escapeShownLine('::error\n x')).toBe(String.raw`\u003a:error x`);
   // A colon may follow.
   expect(escapeShownLine(':')).toBe(String.raw`\u003a`);

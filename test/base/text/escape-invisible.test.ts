@@ -31,7 +31,7 @@ test.each(words)('$title', ({ text, shown }) => {
   expect(escapeInvisible(text)).toBe(shown);
 });
 
-test('nothing that a terminal obeys is left', () => {
+test('no terminal control character is left', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ max: 0x10ffff, min: 0 }).map((code) => String.fromCodePoint(code))),

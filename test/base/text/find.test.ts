@@ -29,7 +29,7 @@ test('a text is found where JavaScript finds it', () => {
   );
 });
 
-test('a text that nearly stands everywhere is looked for in one go', () => {
+test('a text that almost matches everywhere is searched in one pass', () => {
   const half = 'a'.repeat(200_000);
   const text = 'a'.repeat(1_000_000);
   expect(findText(text, `${half}b${half}`)).toBe(-1);

@@ -20,7 +20,7 @@ test.each([
   expect(matchesGlob(pattern, text)).toBe(fits);
 });
 
-test('a pattern of many stars over a long name takes no long time', () => {
+test('a pattern of many stars matches a long name quickly', () => {
   expect(matchesGlob('*a'.repeat(500), `${'a'.repeat(20_000)}b`)).toBe(false);
 });
 

@@ -52,7 +52,7 @@ test.each(['\n', '\r', '\t', '\b', '\f', '"', '\\', '%', '&', 'n', 'u', '+'])(
   },
 );
 
-test('a text in pieces is hidden as the whole is, wherever it is cut', () => {
+test('a text in pieces is hidden like the whole, wherever it is cut', () => {
   fc.assert(
     fc.property(spelled, fc.array(fc.nat(), { maxLength: 8 }), fc.string(), (spell, places, between) => {
       const hider = createSecretHider([key, 'x9+/y8-_z7']);
@@ -67,7 +67,7 @@ test('a text in pieces is hidden as the whole is, wherever it is cut', () => {
   );
 });
 
-test('a text is hidden as a whole also where it is cut within the escape of a sign that begins escapes', () => {
+test('a text is also hidden as a whole if it is cut within an escape', () => {
   const hider = createSecretHider([key]);
   const text = Array.from(key, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
   for (let at = 0; at <= text.length; at++) {
@@ -78,7 +78,7 @@ test('a text is hidden as a whole also where it is cut within the escape of a si
   expect(createSecretHider(['key-at-end\\']).text('a key-at-end\\')).toBe('a [redacted]');
 });
 
-test('a text that ends within a secret does not show what there is of it', () => {
+test('a text that ends within a secret does not show its beginning', () => {
   fc.assert(
     fc.property(spelled, fc.nat(), (spell, place) => {
       const written = spell(key);
@@ -90,7 +90,7 @@ test('a text that ends within a secret does not show what there is of it', () =>
   );
 });
 
-test('a text without a secret stays, in one piece and in many', () => {
+test('a text without a secret is unchanged, in one piece and in many', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.array(fc.nat()), (text, places) => {
       const hider = createSecretHider([key]);
@@ -110,7 +110,7 @@ test.each([
   'postgres://desk:tr0ub4dor%263@db/orders?sslmode=require',
   'postgres://db/orders?password=tr0ub4dor%263',
   'postgres:///orders?host=/run/pg&user=desk&password=tr0ub4dor%263&sslmode=disable',
-])('the password in the address %s is a secret by itself', (address) => {
+])('the password in the address %s is a separate secret', (address) => {
   const hider = createSecretHider([address]);
   expect(hider.text('pg: tr0ub4dor&3, tr0ub4dor%263')).toBe('pg: [redacted], [redacted]');
   expect(hider.text('orders of the desk')).toBe('orders of the desk');
@@ -122,6 +122,6 @@ test('secrets that are added later are hidden too', () => {
   expect(hider.text('it was hunter22')).toBe('it was [redacted]');
 });
 
-test('two secrets that overlap in a text leave no rest of either', () => {
+test('two overlapping secrets leave no rest of either', () => {
   expect(createSecretHider(['abcdef12', 'f12xyz999']).text('> abcdef12xyz999 <')).toBe('> [redacted] <');
 });

@@ -31,7 +31,7 @@ const letters = [
 ];
 const part = fc.tuple(fc.constantFrom(...atoms.split('|')), fc.constantFrom(...quantifiers));
 
-test('a pattern that is carried over finds what JavaScript finds', () => {
+test('a converted pattern finds what JavaScript finds', () => {
   fc.assert(
     fc.property(
       fc.array(part, { minLength: 1, maxLength: 4 }),
@@ -75,7 +75,7 @@ test.each([
   '\\p{Script=Greek}',
   '[\\S]',
   'a{2000}',
-])('what only JavaScript has is not carried over: %s', (source) => {
+])('a pattern that only JavaScript supports is not converted: %s', (source) => {
   expect(compileLinearFromJs(source, 'u')).toBeUndefined();
 });
 
@@ -90,7 +90,7 @@ test.each([
   expect(compileSafe(source, 'u').test(text)).toBe(found);
 });
 
-test('what only JavaScript can match is given up after a second', () => {
+test('a pattern that only JavaScript can match is stopped after a second', () => {
   const hostile = ['^(?=(a+)+$)a', `${'a'.repeat(60)}!`] as const;
   expect(() => compileSafe(hostile[0], 'u').test(hostile[1])).toThrow(
     new RangeError('looking for a pattern took longer than 1 s'),
@@ -107,10 +107,10 @@ test.each([
   ['a repeated group, on next to nothing', '^(?:ab)*$', 2, false],
   ['a reference back', '(a)\\1', 2, false],
   ['many choices', 'a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?', 40, false],
-])('of %s it is known whether it is quick', (_title, source, length, quick) => {
+])('the speed of %s is known in advance', (_title, source, length, quick) => {
   expect(estimateCost(source)(length)).toBe(quick);
 });
 
-test('a pattern of RE2’s that is none is refused', () => {
+test('a pattern that is invalid in RE2 is refused', () => {
   expect(() => compileLinear('(')).toThrow();
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { DeadlineList } from '../../../src/base/time/deadline-list.ts';
 
-test('limits end in the order in which they began, and those that were cleared do not', async () => {
+test('limits end in the order in which they began, except cleared ones', async () => {
   const list = new DeadlineList(20);
   const ended: number[] = [];
   const limits = [0, 1, 2, 3, 4, 5].map((n) => list.start(() => ended.push(n)));
@@ -58,7 +58,7 @@ test('100,000 limits have one timer, and any of them can be cleared', async () =
   await vi.waitFor(() => expect(ended).toBe(kept.length), { timeout: 10_000 });
 });
 
-test('time for which this process itself was stopped does not count', async () => {
+test('time during which this process was stopped does not count', async () => {
   const list = new DeadlineList(1_000);
   let hasEnded = false;
   const limit = list.start(() => {
@@ -73,7 +73,7 @@ test('time for which this process itself was stopped does not count', async () =
   list.clear(limit);
 });
 
-test('a limit that goes on after a stop can be cleared', async () => {
+test('a limit that continues after a stop can be cleared', async () => {
   const list = new DeadlineList(20);
   let hasEnded = false;
   const limit = list.start(() => {

@@ -15,7 +15,7 @@ test('a deadline expires with PROCESS_TIMEOUT', async () => {
   });
 });
 
-test('a deadline expires with the error of its own, if it has one', async () => {
+test('a deadline expires with its own error, if it has one', async () => {
   const expiry = (ms: number) => new RuntimeError('PROCESS_START', `not within ${ms}`);
   const { expired } = startDeadline({ name: 'slow', timeoutMs: 20, createError: expiry });
   expect(await faultOf(expired)).toMatchObject({ code: 'PROCESS_START', message: 'not within 20' });
@@ -43,7 +43,7 @@ test('a cleared deadline never expires and holds on to nothing', async () => {
   expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
 });
 
-test('who keeps this process busy cannot put a deadline off for ever', async () => {
+test('a busy process cannot postpone a deadline forever', async () => {
   let isOver = false;
   startDeadline({ name: 'slow', timeoutMs: 50 }).expired.catch(() => {
     isOver = true;
@@ -70,7 +70,7 @@ test.each([2 ** 31, 2 ** 40])('%d ms, longer than any timer of Node, do not pass
   expect(first).toBe('the test went on');
 });
 
-test('a sleep ends with its signal, and one that was aborted before takes no time', async () => {
+test('a sleep ends with its signal, and takes no time if it was aborted before', async () => {
   const alarm = new AbortController();
   const sleeping = sleep(60_000, alarm.signal);
   alarm.abort();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { once } from '../../../src/base/time/async.ts';
 
-test('simultaneous first uses share one making, and later ones what was made', async () => {
+test('simultaneous first uses share one creation, and later ones its result', async () => {
   let count = 0;
   const made = once(async () => {
     count += 1;
@@ -16,7 +16,7 @@ test('simultaneous first uses share one making, and later ones what was made', a
   expect(count).toBe(1);
 });
 
-test('a failure is not remembered', async () => {
+test('a failure is not cached', async () => {
   const answers = [Promise.reject(new Error('no disk')), Promise.resolve('a store')];
   const made = once(async () => await answers.shift());
 
@@ -25,7 +25,7 @@ test('a failure is not remembered', async () => {
   expect(await made.open()).toBe('a store');
 });
 
-test('what cannot be made is nothing that was made', async () => {
+test('a failed creation gives nothing to close', async () => {
   const made = once(async () => {
     throw new Error('no disk');
   });

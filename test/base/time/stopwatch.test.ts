@@ -29,7 +29,7 @@ test('work that waits for a slot takes no time until it has it', async () => {
   expect(durationMs).toBeLessThan(queueMs);
 });
 
-test('work that goes on in another slot meanwhile does not only wait', async () => {
+test('work that meanwhile runs in another slot does not only wait', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const watch = startStopwatch();
   await watch.run(() => Promise.all([slotOf(queue)(() => sleep(60)), slotOf(queue)(async () => {})]));
@@ -60,7 +60,7 @@ test('a stopwatch within another one has it hear of its waiting, and a turn in a
   expect(outer.read().queueMs).toBeGreaterThan(50);
 });
 
-test('what nobody waits for is no waiting of the work that began it', async () => {
+test('a background wait does not count as waiting of the work that began it', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const door = newDoor();
   const first = slotOf(queue)(() => door.opened);

@@ -21,7 +21,7 @@ function orderOf(given: readonly string[], removed: ReadonlySet<number> = new Se
   return order;
 }
 
-test('between two tasks of a key, one of every other key that waits is served', () => {
+test('between two tasks of a key, one of every other waiting key runs', () => {
   fc.assert(
     fc.property(keys, fc.uniqueArray(fc.nat(39)), (given, removed) => {
       const order = orderOf(given, new Set(removed));
@@ -44,7 +44,7 @@ test('tasks of one key keep their order', () => {
   expect(orderOf(['a', 'a', 'b', 'a', 'b'])).toEqual(['a0', 'b2', 'a1', 'b4', 'a3']);
 });
 
-test('a lone caller has all slots, and one who comes later waits for one of them alone', async () => {
+test('a lone caller has all slots, and a later one waits for only one of them', async () => {
   const queue = new PQueue({ concurrency: 2, queueClass: TurnQueue });
   const order: string[] = [];
   const gates: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { whenAborted } from '../../../src/base/time/async.ts';
 
-test('all who wait on one signal are told once, in order, by one listener', () => {
+test('all listeners of one signal run once, in order, with one registration', () => {
   const caller = new AbortController();
   const told: number[] = [];
   for (const n of [1, 2, 3]) whenAborted(caller.signal, () => told.push(n));
@@ -13,7 +13,7 @@ test('all who wait on one signal are told once, in order, by one listener', () =
   expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
 });
 
-test('who stopped waiting is not told, not even by one who is told before', () => {
+test('a listener that was removed does not run, not even if an earlier one removes it', () => {
   const caller = new AbortController();
   const told: number[] = [];
   const stops = [1, 2, 3, 4].map((n) =>
@@ -29,7 +29,7 @@ test('who stopped waiting is not told, not even by one who is told before', () =
   for (const stop of stops) stop();
 });
 
-test('a signal that nobody waits on any more has no listener, and can be waited on again', () => {
+test('a signal without listeners has no registration, and can be used again', () => {
   const caller = new AbortController();
   const stops = Array.from({ length: 100_000 }, () => whenAborted(caller.signal, () => expect.unreachable()));
   for (const stop of stops) stop();

@@ -176,7 +176,7 @@ describe('every difference is one sentence with a path, at its place', () => {
   });
 });
 
-describe('a union is told by the branch that was meant', () => {
+describe('a union is reported by the intended branch', () => {
   test.each([
     { spec: 'port: Kiel', problems: [] },
     { spec: 'port: {city: Kiel}', problems: [] },

@@ -78,7 +78,7 @@ describe('a schema is judged by its own draft', () => {
   });
 });
 
-test('every violation is told', () => {
+test('every violation is reported', () => {
   const validate = compileDataSchema({ properties: { a: { type: 'number' }, b: { type: 'number' } } });
   expect([validate({ a: 'x', b: 'y' }), validate.errors?.map(({ instancePath }) => instancePath)]).toEqual([
     false,
@@ -86,13 +86,13 @@ test('every violation is told', () => {
   ]);
 });
 
-test('two schemas with one $id do not meet', () => {
+test('two schemas with one $id do not conflict', () => {
   const first = compileDataSchema({ $id: 'https://example.com/a', type: 'number' });
   const second = compileDataSchema({ $id: 'https://example.com/a', type: 'string' });
   expect([first(1), first('a'), second(1), second('a')]).toEqual([true, false, false, true]);
 });
 
-test('an id inside one schema is nothing that another can refer to', () => {
+test('an id inside one schema cannot be referred to by another', () => {
   const inner = { type: 'number' };
   compileDataSchema({ $defs: { inner: { $id: 'https://example.com/inner', ...inner } } });
   const refer = () => compileDataSchema({ $ref: 'https://example.com/inner', $defs: { inner } });
@@ -133,7 +133,7 @@ function objectOf<Value>(keys: readonly string[], value: Value): Record<string, 
   return Object.fromEntries(keys.map((key) => [key, value]));
 }
 
-describe('names are those of own members, whatever every object inherits', () => {
+describe('names are those of own members, whatever objects inherit', () => {
   test('property: in every keyword that names members', () => {
     fc.assert(
       fc.property(someNames, someNames, fc.boolean(), (wanted, given, isFirstOnly) => {
@@ -221,7 +221,7 @@ describe('numbers are decimals', () => {
   });
 });
 
-describe('without $schema, nothing of draft-07 is passed over', () => {
+describe('without $schema, nothing of draft-07 is ignored', () => {
   test.each([
     [{ items: pair }, ['a', 1], [1, 1]],
     [{ items: pair, additionalItems: false }, ['a', 1], ['a', 1, 2]],

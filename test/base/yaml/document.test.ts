@@ -43,7 +43,7 @@ describe('positions', () => {
     expect({ value: document.positionOf(path), key: document.keyPositionOf(path) }).toEqual({ value, key });
   });
 
-  test('of a key that stands twice are those of the last one, whose value counts', () => {
+  test('of a repeated key are those of the last one, whose value counts', () => {
     const document = read('a: 1\na: 2\n');
     expect([document.positionOf(['a']), document.keyPositionOf(['a'])]).toEqual([at(2, 4), at(2, 1)]);
   });
@@ -203,7 +203,7 @@ describe('problems', () => {
     });
   });
 
-  test('a duplicate key is named where it stands again, and the last value counts', () => {
+  test('a duplicate key is named where it is repeated, and the last value counts', () => {
     const document = read('a: 1\nb: {x: 1, x: 2}\n"a": 3\n');
     expect({ value: document.value, problems: document.problems.map(line) }).toEqual({
       value: { a: 3, b: { x: 2 } },
@@ -229,7 +229,7 @@ describe('problems', () => {
     });
   });
 
-  test('a tag nobody knows is a warning', () => {
+  test('an unknown tag is a warning', () => {
     const document = read('a: !!binary aGk=\nb: !own 5');
     expect({ value: document.value, problems: document.problems.map(line) }).toEqual({
       value: { a: 'aGk=', b: '5' },
@@ -241,7 +241,7 @@ describe('problems', () => {
   });
 });
 
-describe('files that cannot be read', () => {
+describe('unreadable files', () => {
   mkdirSync(join(folder, 'empty'));
   test.each([
     { file: join(folder, 'none.yaml'), message: 'does not exist' },

@@ -54,7 +54,7 @@ const { schema } = fc.letrec((tie) => ({
   ),
 }));
 
-test('what is built tells schemas from other values as ajv does', () => {
+test('the generated check tells schemas from other values as ajv does', () => {
   let valid = 0;
   fc.assert(
     fc.property(schema, (value) => {
@@ -68,12 +68,12 @@ test('what is built tells schemas from other values as ajv does', () => {
   expect(valid).toBeLessThan(1_800);
 });
 
-test('a schema that refers to the meta-schema is used all the same', () => {
+test('a schema that refers to the meta-schema can still be used', () => {
   const validate = compileDataSchema({ $ref: 'https://json-schema.org/draft/2020-12/schema' });
   expect([validate({ type: 'string' }), validate({ type: 'strin' })]).toEqual([true, false]);
 });
 
-test('what is wrong has its place and a sentence', () => {
+test('an error has its place and a sentence', () => {
   expect(() => compileDataSchema({ properties: { a: { minLength: -1 } } })).toThrow(
     /^`properties\.a\.minLength` must be at least 0 \(got: -1\)$/,
   );

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { validatorOf } from '../../../src/base/yaml/validator.ts';
 import { runtimeSchema } from '../../../src/config/schema.ts';
 
-test('a schema that was not compiled, or was changed since, says what to do', () => {
+test('a schema that was not compiled, or was changed since, names the next step', () => {
   const changed = { ...runtimeSchema, required: ['apiVersion'] };
   expect(() => validatorOf(changed)).toThrow(
     expect.objectContaining({
@@ -46,7 +46,7 @@ test.each([
   { tool: '{input_schema: {type: object}, exec: {command: /bin/cat}}', isLoaded: false },
   { tool: '{input_schema: {pattern: "^a"}, exec: {command: /bin/cat}}', isLoaded: true },
 ])(
-  'ajv is loaded for those schemas of users alone that may not compile: $tool',
+  'ajv is loaded only for users’ schemas that may not compile: $tool',
   ({ tool, isLoaded }) => {
     expect(loadsCompiler(tool)).toBe(isLoaded);
   },

@@ -6,7 +6,7 @@ import { anchorOf, renderCheckReference } from '../../tools/check-reference.ts';
 
 const reference = readFileSync(join(import.meta.dirname, '../../../docs/reference/checks.md'), 'utf8');
 
-test('docs/reference/checks.md says what the checks say of themselves; `npm run schemas` writes it', () => {
+test('docs/reference/checks.md equals the descriptions of the checks; `npm run schemas` writes it', () => {
   expect(reference).toBe(renderCheckReference());
 });
 

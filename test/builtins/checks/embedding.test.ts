@@ -28,7 +28,7 @@ describe('similarity', () => {
     else expect(given).toBeCloseTo(score, 10);
   });
 
-  test('tells the cosines, negative ones too, and who has embedded', async () => {
+  test('reports the cosines, negative ones too, and the embedding model', async () => {
     const outcome = await ask('similarity', near('a', ['back', 'b']));
     expect(outcome).toMatchObject({
       detail: 'similarity 0.6000, to expected[1]',
@@ -36,7 +36,7 @@ describe('similarity', () => {
     });
   });
 
-  test('is unscored, with the fault, where nobody embeds [DS-EMBED-12]', async () => {
+  test('is unscored, with the fault, without embeddings [DS-EMBED-12]', async () => {
     const { embeddings: _, ...asking } = near('a', 'b');
     expect(await ask('similarity', asking)).toMatchObject({
       status: 'unscored',

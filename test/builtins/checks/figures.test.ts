@@ -8,7 +8,7 @@ import { referenceCases } from './reference-cases.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/internals/check-figures.md'), 'utf8');
 
-test('the table of checks against reference values is what they give', async () => {
+test('the checks give the reference values of the table', async () => {
   const rules = Object.entries(ifevalCases).map(([type, rows]) => ({
     type,
     source: 'IFEval',

@@ -68,7 +68,7 @@ describe('ifeval', () => {
     ],
   };
 
-  test('takes a row of the dataset as it is, nulls included', async () => {
+  test('accepts a row of the dataset unchanged, nulls included', async () => {
     const outcome = await ask('ifeval', { params: row, content: '*All* of it' });
     expect(outcome).toMatchObject({ status: 'scored', score: 1, detail: '2 of 2 rules' });
     expect(await scoreOf('ifeval', { params: row, content: '*All*, of it' })).toBe(0.5);
@@ -79,7 +79,7 @@ describe('ifeval', () => {
     expect(await scoreOf('ifeval', { params, content: 'x' })).toContain('cannot be used');
   });
 
-  test('names what may have been meant', () => {
+  test('suggests the nearest name', () => {
     expect(findParamProblems('ifeval', { instruction_id_list: ['punctuation:no_coma'] })).toEqual([
       {
         path: ['instruction_id_list'],
@@ -90,7 +90,7 @@ describe('ifeval', () => {
 });
 
 describe('language', () => {
-  test('tells how much of a long text is in a language', async () => {
+  test('reports how much of a long text is in a language', async () => {
     const german = 'Der Zug fährt jeden Morgen um neun Uhr ab und kommt am Abend an. '.repeat(60);
     const english = 'The train leaves at nine each morning and arrives in the evening. '.repeat(60);
     const share = await scoreOf('language', { params: { language: 'de' }, content: german + english });
@@ -108,7 +108,7 @@ describe('language', () => {
   });
 });
 
-describe('content that is hard to bear', () => {
+describe('expensive content', () => {
   const megabyte = 1_000_000;
   const contents = ['[', '<', '*', '"', 'P.', '`', '你', ' ', '\n', 'a', '\ud800'].map((text) =>
     text.repeat(megabyte / text.length),
@@ -118,7 +118,7 @@ describe('content that is hard to bear', () => {
     rows[0]?.[1] ?? {},
   ]);
 
-  test.each(rules)('%s with %j ends for a megabyte of one sign', async (type, params) => {
+  test.each(rules)('%s with %j ends for a megabyte of one character', async (type, params) => {
     for (const content of contents) {
       const { status } = await ask(type, { content, params: { ...params, loose: true } });
       expect(['scored', 'unscored']).toContain(status);

@@ -96,7 +96,7 @@ test.each<[string, Asking, number | string]>([
   expect(await scoreOf('json_schema', asking)).toBe(score);
 });
 
-test('json_schema tells the first differences, and how many there are', async () => {
+test('json_schema reports the first differences, and their number', async () => {
   const params = { schema: { items: { enum: ['a'] }, additionalProperties: false } };
   expect(await ask('json_schema', { params, content: '[1, 2, 3, 4, 5, 6, 7]' })).toEqual({
     status: 'scored',
@@ -137,7 +137,7 @@ test.each([
     'is not a JSON Schema: Invalid regular expression: /(/u: Unterminated group',
   ],
   ['a promise', { schema: { $async: true } }, 'is not a JSON Schema: it is asynchronous ($async)'],
-])('json_schema with %s is refused where it is read', (_title, params, message) => {
+])('json_schema with %s is refused at load', (_title, params, message) => {
   expect(findParamProblems('json_schema', params)).toEqual([{ path: ['schema'], message }]);
 });
 
@@ -191,7 +191,7 @@ test.each<[string, NonNullable<Asking['params']>, number | string]>([
   expect(await scoreOf('json_path', { params, content: items })).toEqual(score);
 });
 
-test('json_path: the first list of objects, or object, counts amid text', async () => {
+test('json_path: the first list of objects, or object, counts within text', async () => {
   const content = 'See [1]. [{"a": 1}, {"a": 2}] and {"a": 3}';
   expect(
     await scoreOf('json_path', {
@@ -210,7 +210,7 @@ test('json_path: the first list of objects, or object, counts amid text', async 
   ).toBe(0);
 });
 
-test('json_path says what it found', async () => {
+test('json_path reports what it found', async () => {
   const params = { expression: 'items[0].name', expected: 'bulb' };
   expect(await ask('json_path', { params, content: items })).toEqual({
     status: 'scored',
@@ -232,7 +232,7 @@ test.each([
     { expression: 'a || [nope(@)]' },
     'calls nope(), which JMESPath does not have',
   ],
-])('json_path with %s is refused where it is read', (_title, params, message) => {
+])('json_path with %s is refused at load', (_title, params, message) => {
   expect(findParamProblems('json_path', params)).toEqual([{ path: ['expression'], message }]);
 });
 

@@ -124,7 +124,7 @@ function read(type: string, params: Parameters<typeof readParams>[1]) {
   return check && readParams(check, params);
 }
 
-test('a check gets its params plain, complete and under their own names', () => {
+test('a check gets its params plain, complete and under their main names', () => {
   const text = '{"words": ["a"]}';
   const wanted = { params: { patterns: ['a'], match_mode: 'substring', scope: 'conversation' } };
   expect(read('content_excludes', new Json(text))).toEqual(wanted);
@@ -135,7 +135,7 @@ test('a check gets its params plain, complete and under their own names', () => 
   });
 });
 
-test('params that cannot be used leave the check unscored, and are named', async () => {
+test('invalid params leave the check unscored, and are named', async () => {
   expect(await ask('contains', { params: { patterns: ['a', 3], colour: 1 } })).toEqual({
     status: 'unscored',
     reason:

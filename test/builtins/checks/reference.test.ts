@@ -73,7 +73,7 @@ judges('choice', [
   ['a flood of spaces', asked(`${'answer '.repeat(20_000)}${' '.repeat(200_000)}`, 'A'), 0],
 ]);
 
-test('an expected choice that is none of them is an error in the file', async () => {
+test('an expected choice that is not among the choices is an error in the file', async () => {
   expect(await scoreOf('choice', asked('A', 'F'))).toContain('is none of the choices A, B, C, D, E');
 });
 
@@ -131,7 +131,7 @@ judges('bleu', [
   ['the nearer length of several', asked('the dog bit the man', ['the dog bit the man', 'x y z']), 1],
 ]);
 
-test('details say what was computed', async () => {
+test('details show the computation', async () => {
   const outcome = await ask('rouge', asked('testing', 'testing one two'));
   expect(outcome).toMatchObject({ status: 'scored', detail: 'rouge1 f1 0.500' });
   expect(outcome.status === 'scored' && outcome.data?.value).toEqual({

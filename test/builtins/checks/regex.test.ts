@@ -15,7 +15,7 @@ const hostileText = `${'a'.repeat(40)}!`;
 const hostile = { params: { pattern: '^(a+)+$' }, content: hostileText };
 const tookLong = { status: 'unscored', reason: 'the pattern took longer than 1 s' };
 
-test('patterns that never end are unscored, while others are judged and the loop turns', async () => {
+test('endless patterns are unscored, while others are judged and the event loop runs', async () => {
   let turns = 0;
   let isOver = false;
   const turn = async () => {
@@ -36,7 +36,7 @@ test('patterns that never end are unscored, while others are judged and the loop
   expect(turns).toBeGreaterThan(1000);
 });
 
-test('whoever gives up has an answer at once, and the next one is judged', async () => {
+test('an abort returns at once, and the next text is judged', async () => {
   const caller = new AbortController();
   const given = ask('regex', { ...hostile, signal: caller.signal });
   const next = scoreOf('regex', { params: { pattern: '(a)' }, content: 'a' });
@@ -49,7 +49,7 @@ test('whoever gives up has an answer at once, and the next one is judged', async
   expect(await next).toBe(1);
 });
 
-test('a program that has had a pattern matched ends by itself', async () => {
+test('a program exits by itself after matching a pattern', async () => {
   const match = new URL('../../../src/builtins/checks/regex/pattern-match.ts', import.meta.url);
   const program = `
     import { matchPattern } from ${JSON.stringify(match.href)};
@@ -91,7 +91,7 @@ test.each([
   ['\\p{Alpha', 'Invalid property name'],
   ['a++', 'Nothing to repeat'],
   ['(?x)a', 'Invalid group'],
-])('the pattern %s is refused, and told why', (pattern, why) => {
+])('the pattern %s is refused with the reason', (pattern, why) => {
   expect(findPatternProblem(pattern)).toContain(why);
 });
 
@@ -104,6 +104,6 @@ test.each([
   ['a quantifier that is only a character', 'a\\+[*?]', 100_000, true],
   ['a group, on next to nothing', '(a+)+', 1, false],
   ['a bracket that is no group', '\\(a[(]', 100_000, true],
-])('of %s it is known whether it is quick', (_title, pattern, length, quick) => {
+])('the speed of %s is known in advance', (_title, pattern, length, quick) => {
   expect(isQuick(readPattern(pattern), 'a'.repeat(length))).toBe(quick);
 });

@@ -24,7 +24,7 @@ test('a check is found by its type and by each alias', () => {
 });
 
 test.each(checks.map((check) => [check.type, check] as const))(
-  'the example of %s scores as it says',
+  'the example of %s scores as documented',
   async (type, check) => {
     const { example } = check;
     expect(findParamProblems(type, example.params)).toEqual([]);

@@ -230,7 +230,7 @@ judges('levenshtein', [
   ],
 ]);
 
-test('what was found and what was not is told', async () => {
+test('found and missing texts are reported', async () => {
   expect(await ask('contains', { params: { patterns: ['a', 'b"'] }, content: 'a' })).toEqual({
     status: 'scored',
     score: 0.5,
@@ -248,7 +248,7 @@ test.each([
   ['json_valid', { extract_json: true }, '{'.repeat(1_000_000)],
   ['json_valid', { extract_json: true }, '["\\"'.repeat(300_000)],
 ] as const)(
-  '%s of a text that was made to take long is over at once',
+  '%s of a text made to be slow ends at once',
   { timeout: 5_000 },
   async (type, params, content) => {
     expect(await ask(type, { params, content })).toMatchObject({ status: 'scored' });

@@ -37,7 +37,7 @@ describe('words of scripts with spaces', () => {
     );
   });
 
-  test('are counted at their spaces, whatever is invisible within', () => {
+  test('are separated at spaces, whatever invisible characters they contain', () => {
     fc.assert(
       fc.property(spacedText, (words) => {
         expect(countWords(words.join(' '))).toBe(words.length);
@@ -50,7 +50,7 @@ describe('words of scripts with spaces', () => {
 describe.each(Object.entries(unspaced))('words of %s', (_name, vocabulary) => {
   const text = fc.array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 6 });
 
-  test('are found where the dictionary ends them, in every spelling', () => {
+  test('are found by dictionary boundaries, in every spelling', () => {
     fc.assert(
       fc.property(text, spelling, (words, spell) => {
         const joined = words.join('');
@@ -74,12 +74,12 @@ describe.each(Object.entries(unspaced))('words of %s', (_name, vocabulary) => {
   });
 });
 
-test('a word inside of another is none', () => {
+test('a word inside another does not count', () => {
   expect(searchFolded('東京都に住む').hasWord('京都')).toBe(false);
   expect(searchFolded('ควายควัน').hasWord('วาย')).toBe(false);
 });
 
-test('what folds to nothing is looked for as it is', () => {
+test('text that folds to nothing is searched unchanged', () => {
   expect(searchFolded('a\u200bb').has('\u200b')).toBe(true);
   expect(searchFolded('ab').has('\u200b')).toBe(false);
   expect(searchFolded('ab').hasWord('\u00ad')).toBe(false);
@@ -116,7 +116,7 @@ const readers: readonly (readonly [
   ['refusal', {}, 'I can’t help with that.', 'Gladly.'],
 ];
 
-describe('every check that reads words reads each spelling alike', () => {
+describe('every word check reads each spelling alike', () => {
   test.each(readers)('%s %j', async (type, params, good, bad) => {
     // Case means something to `choice`, where a choice is one letter.
     for (const spell of [(text: string) => text, ...spellings.slice(0, -2)]) {

@@ -80,7 +80,7 @@ function growthOf(find: (text: string) => unknown, given: readonly string[]): nu
 }
 
 test.each(Object.entries(guards))(
-  'signalbox-%s takes linear time, whatever repeats',
+  'signalbox-%s takes linear time for any repetition',
   { timeout },
   (_, find) => {
     find('warm');

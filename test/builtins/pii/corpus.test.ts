@@ -23,7 +23,7 @@ describe.skipIf(!existsSync(corpus))('a labelled corpus (skipped without ../shar
     expect(documented).toEqual(scores.map(rowOf));
   });
 
-  test('what is looked for by default is found nearly always, and little else is taken for it', () => {
+  test('default entities are found nearly always, with few false positives', () => {
     const poor = scores.filter(({ isDefault, labelled, found, findings, right }) => {
       return isDefault && (found / labelled < 0.9 || right / findings < 0.95);
     });
@@ -34,7 +34,7 @@ describe.skipIf(!existsSync(corpus))('a labelled corpus (skipped without ../shar
 const solutions = join(import.meta.dirname, '../../../../shared/data/gsm8k/example_model_solutions.jsonl');
 
 test.skipIf(!existsSync(solutions))(
-  'as little as documented is found in arithmetic, where nothing is (skipped without ../shared/data)',
+  'arithmetic has as few false positives as documented (skipped without ../shared/data)',
   { timeout: 60_000 },
   () => {
     const texts = readFileSync(solutions, 'utf8').trim().split('\n').flatMap(textsOf);

@@ -204,13 +204,13 @@ test.each(misses)('nothing is found in: %s', (text) => {
   expect(found(text)).toEqual([]);
 });
 
-test('what is confirmed goes before what is guessed, the longer before the shorter', () => {
+test('confirmed findings take precedence over guesses, and longer ones over shorter ones', () => {
   expect(found('GB82 WEST 1234 5698 7654 32')).toEqual(['IBAN_CODE GB82 WEST 1234 5698 7654 32']);
   expect(found('call 4111 1111 1111 1111')).toEqual(['CREDIT_CARD 4111 1111 1111 1111']);
   expect(found('password=AKIAIOSFODNN7EXAMPLE')).toEqual(['API_KEY AKIAIOSFODNN7EXAMPLE']);
 });
 
-test('offsets are those of the original text, behind characters of two units and none', () => {
+test('offsets are those of the original text, after wide and zero-width characters', () => {
   const text = `😀${z}😀 ４111 1111 1111 1111${z}`;
   const [finding] = detector()(text);
   expect(text.slice(finding?.start)).toBe(`４111 1111 1111 1111${z}`);

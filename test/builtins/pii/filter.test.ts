@@ -14,7 +14,7 @@ test.each([
     becomes: 'I am [EMAIL_ADDRESS:b0fdcbf620e93464], card [CREDIT_CARD:85febeb095326037]',
   },
   { action: 'pseudonymise' as const, becomes: 'I am <EMAIL_ADDRESS_1>, card <CREDIT_CARD_1>' },
-])('$action changes what is found', ({ action, becomes }) => {
+])('$action changes the findings', ({ action, becomes }) => {
   expect(answer(asking([user(text)]), filter(action))).toMatchObject({
     allow: true,
     replace: { messages: [{ role: 'user', content: becomes }] },
@@ -31,7 +31,7 @@ test('block denies with counts, and without any value', () => {
   });
 });
 
-test('an entity may have an action of its own', () => {
+test('an entity may have its own action', () => {
   const actions = actionsOf('redact', { EMAIL_ADDRESS: 'mask', CREDIT_CARD: 'block' });
   expect(answer(asking([user('ada@example.org')]), filter('redact', { actions }))).toMatchObject({
     replace: { messages: [user('a***@example.org')] },
@@ -48,7 +48,7 @@ test('a hash is the same for spellings of one value, and another under another k
 });
 
 test.each([asking([user('hi')]), answering({}, { content: 'hi' }), executing({ n: 1 }), executed('ok')])(
-  'where nothing is found, everything stays as it is: $phase',
+  'without findings everything is unchanged: $phase',
   (payload) => {
     expect(everyAction.map((action) => answer(payload, filter(action)))).toEqual(
       everyAction.map(() => ({ allow: true, metadata: { pii: {} } })),
@@ -56,7 +56,7 @@ test.each([asking([user('hi')]), answering({}, { content: 'hi' }), executing({ n
   },
 );
 
-test('what is on the allow list passes', () => {
+test('values on the allow list pass', () => {
   const isAllowed = (value: string) => value.endsWith('@example.org');
   expect(answer(asking([user('ada@example.org')]), filter('redact', { isAllowed }))).toEqual({
     allow: true,
@@ -64,7 +64,7 @@ test('what is on the allow list passes', () => {
   });
 });
 
-describe('every place of a message', () => {
+describe('every part of a message', () => {
   const mail = 'ada@example.org';
   const message = {
     role: 'assistant',
@@ -79,7 +79,7 @@ describe('every place of a message', () => {
     tool_result: { id: 'c', name: 'mail', error: `no ${mail}`, parts: [{ type: 'text', text: `t ${mail}` }] },
   };
 
-  test('is changed, copies of the content alike, and the rest is left', () => {
+  test('is changed, including copies of the content, and the rest is unchanged', () => {
     expect(answer(asking([message], {}, `for ${mail}`))).toEqual({
       allow: true,
       replace: {
@@ -150,13 +150,13 @@ describe('arguments and results', () => {
   test.each([
     { title: 'a number', args: { card: 4111111111111111 }, what: '1 credit card' },
     { title: 'a key', args: { 'ada@example.org': 1 }, what: '1 email address' },
-  ])('that hold something in $title, where it cannot be changed, are denied', ({ args, what }) => {
+  ])('with findings in $title, which cannot be changed, are denied', ({ args, what }) => {
     expect(answer(executing(args))).toMatchObject({ allow: false, reason: `the arguments hold ${what}` });
     const tool_calls = [{ id: 'c', name: 'mail', args }];
     expect(answer(answering({}, { content: '', tool_calls }))).toMatchObject({ allow: false });
   });
 
-  test('a key tells what its value is', () => {
+  test('a key identifies its value', () => {
     const args = { password: 'correct', phoneNumber: '20794609', ssn: '536228714', note: '20794609' };
     expect(answer(executing(args))).toMatchObject({
       replace: {
@@ -165,7 +165,7 @@ describe('arguments and results', () => {
     });
   });
 
-  test('a result that is JSON stays JSON, numbers that are found become strings, equal keys stay apart', () => {
+  test('a JSON result stays JSON, found numbers become strings, equal keys stay distinct', () => {
     const content =
       '{ "n": 12345678901234567890,\n "card": 4111111111111111, "a@b.com": 1, "c@b.com": "x\\ny" }';
     expect(answer(executed(content))).toMatchObject({
@@ -176,14 +176,14 @@ describe('arguments and results', () => {
     });
   });
 
-  test('JSON in a string of JSON is looked through as well', () => {
+  test('JSON in a string of JSON is searched as well', () => {
     const content = JSON.stringify({ body: JSON.stringify({ to: 'a\u0064a@example.org' }) });
     expect(answer(executed(content))).toMatchObject({
       replace: { content: '{"body":"{\\"to\\":\\"[EMAIL_ADDRESS]\\"}"}' },
     });
   });
 
-  test('what would get a pseudonym in a result, which belongs to no known conversation, is hashed', () => {
+  test('a value in a result without a known conversation is hashed instead of pseudonymized', () => {
     expect(answer(executed('ada@example.org'), filter('pseudonymise'))).toMatchObject({
       replace: { content: '[EMAIL_ADDRESS:b0fdcbf620e93464]' },
     });
@@ -214,6 +214,6 @@ const unknown = [
   { title: 'a result that is a number', payload: executed(1) },
 ];
 
-test.each(unknown)('a payload of a shape that it does not know is refused: $title', ({ payload }) => {
+test.each(unknown)('a payload of an unknown shape is refused: $title', ({ payload }) => {
   expect(() => filter().answer(payload, 0)).toThrow(expect.objectContaining({ code: 'EVENT_INVALID' }));
 });

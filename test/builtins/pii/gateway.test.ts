@@ -23,7 +23,7 @@ function read(subject: PiiFilter, request: object, message: object): unknown {
 }
 
 describe('the rest of a body', () => {
-  test('is looked through as deep as it goes, and numbered before the messages', () => {
+  test('is searched at any depth, and numbered before the messages', () => {
     const other = { 'tools[0].description': `Ask ${ada}`, metadata: { who: [`<${bob}>`] }, seed: 7 };
     const payload = withOther([user(`cc ${bob}`)], other);
     const reply = filter('pseudonymise').answer(payload, 0);
@@ -37,18 +37,18 @@ describe('the rest of a body', () => {
     });
   });
 
-  test('blocks as a message does', () => {
+  test('blocks like a message', () => {
     expect(filter('block').answer(withOther([user('hi')], { user: ada }), 0)).toMatchObject({ allow: false });
   });
 
-  test('is left alone where there is nothing in it', () => {
+  test('is unchanged without findings', () => {
     expect(filter().answer(withOther([user('hi')], { stop: ['x'], n: 12_345_678_901 }), 0)).toMatchObject({
       allow: true,
       metadata: { pii: {} },
     });
   });
 
-  test.each(['reasoning', 'refusal', 'citations', 'other'])('%s of a message is looked through', (member) => {
+  test.each(['reasoning', 'refusal', 'citations', 'other'])('%s of a message is searched', (member) => {
     const value =
       member === 'citations' ? [{ cited_text: ada }] : member === 'other' ? { x: { y: ada } } : ada;
     const reply = filter().answer(asking([{ role: 'assistant', content: 'x', [member]: value }]), 0);
@@ -57,7 +57,7 @@ describe('the rest of a body', () => {
   });
 });
 
-describe('values are turned back', () => {
+describe('values are restored', () => {
   test('by a process that has the key and never saw the request, and by no other', () => {
     const payload = asking([user(`I am ${ada}`)]);
     const request = sent(payload, filter('pseudonymise', shared).answer(payload, 0));
@@ -132,7 +132,7 @@ function withoutMarks(messages: unknown): object[] {
 describe.each(everyAction.filter((action) => action !== 'block'))(
   '%s of a growing conversation',
   (action) => {
-    test('gives each turn the beginning of the next one, whatever process is asked', () => {
+    test('gives each turn the beginning of the next one, in any process', () => {
       const one = filter(action, shared);
       const kept = growingConversation(() => one);
       const fresh = growingConversation(() => filter(action, shared));

@@ -70,13 +70,13 @@ describe('every member of a message', () => {
     },
   );
 
-  test('has its pseudonyms turned back in an answer', () => {
+  test('has its pseudonyms restored in an answer', () => {
     const request = { messages: [user(mail)] };
     const told = speaking('<EMAIL_ADDRESS_1>');
     expect(left(told, filter('pseudonymise'), request)).toEqual(speaking(mail));
   });
 
-  test('takes part in the numbers of a conversation', () => {
+  test('is included in the numbering of a conversation', () => {
     const subject = filter('pseudonymise');
     const reply = subject.answer(asking([{ ...user('hi'), refusal: mail }, user(`to ${mail}`)]), 0);
     expect(reply).toMatchObject({
@@ -105,7 +105,7 @@ test('an address in a URL is masked and hashed as the address that it is', () =>
   );
 });
 
-describe('what others go by', () => {
+describe('identifiers', () => {
   const kept = {
     role: 'assistant',
     id: mail,
@@ -137,11 +137,11 @@ describe('what others go by', () => {
     meta: { signalbox_pii: mail },
   };
 
-  test('stays as it is', () => {
+  test('are unchanged', () => {
     expect(filter('block').answer(asking([kept]), 0)).toEqual({ allow: true, metadata: { pii: {} } });
   });
 
-  test('stays beside what is rewritten, digits included', () => {
+  test('stay beside rewritten text, digits included', () => {
     const message = `{"role":"assistant","content":"","latency_ms":12345678901234567890,"sources":[{"id":"${mail}","score":12345678901234567890,"title":"${mail}"}]}`;
     const payload = parseLossless(
       `{"hook":"provider","phase":"after_call","request":{},"response":{"message":${message}}}`,
@@ -151,7 +151,7 @@ describe('what others go by', () => {
     );
   });
 
-  test.each(['id', 'timestamp', 'finish_reason'])('hides no tree: %s', (name) => {
+  test.each(['id', 'timestamp', 'finish_reason'])('hide no nested text: %s', (name) => {
     expect(filter('block').answer(asking([{ ...user(''), [name]: { deep: mail } }]), 0)).toMatchObject({
       allow: false,
     });
@@ -213,7 +213,7 @@ describe('an answer of the AI SDK', () => {
     ]);
   });
 
-  test('keeps nothing of a value, whatever is done with it', () => {
+  test('keeps nothing of a value, whatever the action', () => {
     const actions = ['redact', 'mask', 'hash'] as const;
     const answers = actions.map((action) => JSON.stringify(filtered(filter(action))));
     expect(answers.filter((answer) => answer.includes(mail))).toEqual([]);
@@ -221,7 +221,7 @@ describe('an answer of the AI SDK', () => {
 });
 
 describe('pseudonyms in the arguments of a tool', () => {
-  test('leave values alone where arguments are turned back, and hash them where they are not', () => {
+  test('leave values alone where arguments are restored, and hash them where they are not', () => {
     const kept = filter('pseudonymise').answer(executing({ to: mail }), 0);
     expect(kept).toEqual({ allow: true, metadata: { pii: {} } });
     const { key } = settings();

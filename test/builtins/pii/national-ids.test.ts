@@ -42,7 +42,7 @@ const checked = entities.filter(
 );
 
 test.each(Object.entries(samples))(
-  '%s is found behind its word, and each can be switched off',
+  '%s is found after its word, and each can be disabled',
   (entity, [written, word]) => {
     const text = `${word}: ${written}`;
     const found = createDetector({ ...options, entities: [entity] })(text);
@@ -69,7 +69,7 @@ describe('a check digit that is wrong', () => {
   });
 });
 
-test('numbers without a word, an issuer or a region are left alone', () => {
+test('numbers without a word, an issuer or a region are unchanged', () => {
   const detect = createDetector({ ...options, entities });
   let count = 0;
   const digits = fc.array(fc.nat(9), { minLength: 7, maxLength: 16 }).map((list) => list.join(''));
@@ -82,7 +82,7 @@ test('numbers without a word, an issuer or a region are left alone', () => {
   expect(count).toBe(0);
 });
 
-test('a region of the settings stands for the word, where the number is written in groups', () => {
+test('a configured region replaces the word, if the number is written in groups', () => {
   const text = 'see 870 028 4165';
   expect(createDetector({ ...options, entities })(text)).toEqual([]);
   const found = createDetector({ ...options, regions: ['GB'], entities })(text);

@@ -23,7 +23,7 @@ function redacted(
   }).answer(asking([user(content)]), 0);
 }
 
-describe('a pattern of a user’s own', () => {
+describe('a user’s pattern', () => {
   test('needs one of its words in the same line', () => {
     const text = 'employee EMP-123456\nEMP-654321\n员工EMP-111111，EMP-222222 is an employee';
     expect(redacted(text, [employee])).toMatchObject({
@@ -42,14 +42,14 @@ describe('a pattern of a user’s own', () => {
     });
   });
 
-  test('blocks under its own name', () => {
+  test('blocks under its name', () => {
     expect(redacted('employee EMP-123456', [employee], 'block')).toMatchObject({
       allow: false,
       reason: 'the request holds 1 EMPLOYEE_ID',
     });
   });
 
-  test('gets pseudonyms, which come back', () => {
+  test('gets pseudonyms, which are restored', () => {
     const pii = filter('pseudonymise', {
       patterns: [employee],
       actions: { ...actionsOf('pseudonymise'), EMPLOYEE_ID: 'pseudonymise' },
@@ -69,7 +69,7 @@ describe('a pattern of a user’s own', () => {
   });
 });
 
-describe('what is not scanned', () => {
+describe('unscanned parts', () => {
   const card = '4111 1111 1111 1111';
   const places: Readonly<Record<ScanPlace, (scan: readonly ScanPlace[]) => unknown>> = {
     system: (scan) => scanned(scan, asking([user('hi')], {}, card)),
@@ -82,14 +82,14 @@ describe('what is not scanned', () => {
   };
   const names = Object.keys(places).filter((name): name is ScanPlace => Object.hasOwn(places, name));
 
-  test.each(names)('%s stays, and is taken out where it is scanned', (place) => {
+  test.each(names)('%s stays, and is removed where it is scanned', (place) => {
     expect(places[place](names.filter((name) => name !== place))).toMatchObject({ metadata: { pii: {} } });
     const alone = JSON.stringify(places[place]([place]));
     expect(alone).toMatch(/CREDIT_CARD/);
     expect(alone).not.toContain(card);
   });
 
-  test('still has its pseudonyms turned back', () => {
+  test('still has its pseudonyms restored', () => {
     const pii = filter('pseudonymise', { scan: new Set(['user']) });
     const asked = asking([user(`my card is ${card}`)]);
     pii.answer(asked, 0);

@@ -79,7 +79,7 @@ async function fire(
   return { decision, events };
 }
 
-test('what the analyzer finds is redacted on the way to the model', async () => {
+test('findings of the analyzer are redacted on the way to the model', async () => {
   const { url, asked } = await analyzer(findAda);
   const { decision } = await fire(url, 'before_call');
   expect(decision).toMatchObject({
@@ -105,7 +105,7 @@ test('and on the way back, in the arguments of tools too', async () => {
   });
 });
 
-test('nothing found is an allow', async () => {
+test('no finding is an allow', async () => {
   const { url } = await analyzer(json([]));
   expect((await fire(url, 'before_call')).decision).toMatchObject({
     verdict: 'allow',
@@ -113,7 +113,7 @@ test('nothing found is an allow', async () => {
   });
 });
 
-test('findings that overlap leave nothing of what they cover', async () => {
+test('overlapping findings are removed completely', async () => {
   const { url } = await analyzer(
     json([
       { entity_type: 'B', start: 3, end: 9, score: 1 },
@@ -147,7 +147,7 @@ test.each(faults)('an analyzer that answers with $title denies', async ({ answer
   expect(decision.reason).not.toContain('Ada');
 });
 
-test('an analyzer that is away denies', async () => {
+test('an unreachable analyzer denies', async () => {
   const { decision } = await fire(`http://127.0.0.1:${await closedPort()}`, 'before_call');
   expect(decision).toMatchObject({
     verdict: 'deny',
@@ -155,7 +155,7 @@ test('an analyzer that is away denies', async () => {
   });
 });
 
-test('without an address it denies and says what to set', async () => {
+test('without an address it denies and names the setting', async () => {
   const { decision, events } = await fire(undefined, 'before_call');
   expect(decision).toMatchObject({ verdict: 'deny' });
   const lines = events.flatMap((event) => (event.type === 'stderr' ? [event.line] : []));

@@ -73,7 +73,7 @@ const surroundings = fc.tuple(
   fc.oneof(fc.string({ unit: 'grapheme' }), fc.lorem({ maxCount: 12 }), fc.json()),
 );
 
-test('no secret survives in what redact leaves, whatever surrounds it', () => {
+test('no secret survives redact, whatever surrounds it', () => {
   const subject = filter('redact', { entities: entityNames });
   const property = fc.property(secrets, surroundings, (secret, [before, left, right, after]) => {
     const content = `${before}${left}${secret}${right}${after}`;
@@ -111,7 +111,7 @@ const texts = fc.oneof(
   fc.json(),
 );
 
-test('what gets pseudonyms and comes back is what it was', () => {
+test('restored pseudonyms give the original', () => {
   const property = fc.property(fc.array(texts, { minLength: 1, maxLength: 4 }), (contents) => {
     const subject = filter('pseudonymise', { entities: entityNames });
     const request = { messages: contents.map(user) };
@@ -218,7 +218,7 @@ test.each(actions)(
   },
 );
 
-test('findings lie within the text, in order, apart from each other', () => {
+test('findings lie within the text, in order, and do not overlap', () => {
   const detect = detector(entityNames);
   const property = fc.property(fc.oneof(texts, fc.string({ unit: 'binary' })), (text) => {
     let from = 0;

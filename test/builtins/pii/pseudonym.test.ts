@@ -33,7 +33,7 @@ describe('numbers', () => {
     'cc <EMAIL_ADDRESS_2> and <EMAIL_ADDRESS_1>',
   ];
 
-  test('follow from the messages: a fresh process gives the same as one that saw the rounds before', () => {
+  test('follow from the messages: a fresh process gives the same as one that saw earlier rounds', () => {
     const old = filter('pseudonymise');
     old.answer(asking(first), 0);
     const inOld = sent(asking(second), old.answer(asking(second), 0));
@@ -50,7 +50,7 @@ describe('numbers', () => {
     });
   });
 
-  test('that a model has in its own words are not given again, where nothing is turned back', () => {
+  test('that a model has in its own words are not given again, where nothing is restored', () => {
     const messages = [
       user(`I am ${ada}`),
       { role: 'assistant', content: 'and <EMAIL_ADDRESS_5>?' },
@@ -103,7 +103,7 @@ describe('the way back', () => {
     { written: 'EMAIL_ADDRESS_1' },
     { written: '<EMAIL_ADDRESS_9>' },
     { written: '<EMAIL_ADDRESS_01>' },
-  ])('leaves $written alone', ({ written }) => {
+  ])('leaves $written unchanged', ({ written }) => {
     expect(read(filter('pseudonymise'), payload.request, written)).toBe(written);
   });
 
@@ -113,7 +113,7 @@ describe('the way back', () => {
     expect(read(filter('pseudonymise'), asked.request, 'is <SECRET_1>')).toBe('is $&$1$$x9');
   });
 
-  test('counts, and never tells', () => {
+  test('counts, without revealing values', () => {
     expect(
       filter('pseudonymise').answer(answering(payload.request, { content: '<EMAIL_ADDRESS_1>' }), 0),
     ).toEqual({
@@ -123,7 +123,7 @@ describe('the way back', () => {
     });
   });
 
-  test('turns the arguments of tools back, inside their strings', () => {
+  test('restores the arguments of tools, inside their strings', () => {
     const tool_calls = [{ id: 'c', name: 'mail', args: { to: ['<EMAIL_ADDRESS_1>'], n: 1 } }];
     expect(
       filter('pseudonymise').answer(answering(payload.request, { content: '', tool_calls }), 0),
@@ -135,7 +135,7 @@ describe('the way back', () => {
   test.each([
     { restore: ['answer'] as const, content: ada, to: '<EMAIL_ADDRESS_1>' },
     { restore: ['args'] as const, content: '<EMAIL_ADDRESS_1>', to: ada },
-  ])('goes only as far as asked for: $restore', ({ restore, content, to }) => {
+  ])('goes only as far as configured: $restore', ({ restore, content, to }) => {
     const subject = filter('pseudonymise', { restore: new Set(restore) });
     const tool_calls = [{ id: 'c', name: 'mail', args: { to: '<EMAIL_ADDRESS_1>' } }];
     const message = { content: '<EMAIL_ADDRESS_1>', tool_calls };
@@ -154,7 +154,7 @@ describe('the way back', () => {
     expect(subject.answer(executing(args), 0)).toEqual({ allow: true, metadata: { pii: {} } });
   });
 
-  test('leaves values that the answer has itself to its reader, and acts on other entities', () => {
+  test('leaves an answer’s own values to its reader, and acts on other entities', () => {
     const actions = actionsOf('pseudonymise', { CREDIT_CARD: 'redact' });
     const subject = filter('pseudonymise', { actions });
     expect(read(subject, payload.request, `<EMAIL_ADDRESS_1> or ${bob}, 4111 1111 1111 1111`)).toBe(
@@ -163,8 +163,8 @@ describe('the way back', () => {
   });
 });
 
-describe('what looks like a pseudonym in an original', () => {
-  test('is hidden from the model and comes back as it was', () => {
+describe('a text in an original that looks like a pseudonym', () => {
+  test('is hidden from the model and restored', () => {
     const payload = asking([user(`<EMAIL_ADDRESS_1> is how ${ada} is shown`)]);
     const subject = filter('pseudonymise');
     const request = sent(payload, subject.answer(payload, 0));
@@ -222,7 +222,7 @@ describe('memory', () => {
     return sent(payload, subject.answer(payload, now));
   };
 
-  test('forgets what has been idle for an hour, and keeps what is used', () => {
+  test('forgets conversations that are idle for an hour, and keeps used ones', () => {
     const subject = filter('pseudonymise');
     const request = ask(subject, ada, 0);
     expect(read(subject, request, '<EMAIL_ADDRESS_1>', hour)).toBe(ada);
@@ -237,7 +237,7 @@ describe('memory', () => {
     expect(read(subject, request, '<EMAIL_ADDRESS_1>', 0)).not.toContain(ada);
   });
 
-  test('keeps a thousand conversations, those that were used last', () => {
+  test('keeps the thousand conversations that were used last', () => {
     const subject = filter('pseudonymise');
     const requests = Array.from({ length: 1001 }, (_, index) => ask(subject, `u${index}@example.org`, 0));
     const seen = [0, 1, 1000].map((index) => read(subject, requests[index] ?? {}, '<EMAIL_ADDRESS_1>'));

@@ -16,7 +16,7 @@ describe.each(languages)('sentences in %s', (language) => {
     expect(score.clean).toBeGreaterThanOrEqual(100);
   });
 
-  test('lose 95 % of the data, and one in a hundred of the others is changed at most', () => {
+  test('lose 95 % of the data, and at most one in a hundred others is changed', () => {
     const { labelled, found, clean, flagged, wrong } = score;
     const isGood = found / labelled >= 0.95 && flagged / clean <= 0.01;
     expect({ isGood, wrong: isGood ? [] : wrong }).toEqual({ isGood: true, wrong: [] });
@@ -62,7 +62,7 @@ const values = fc.constantFrom(
 );
 const edges = fc.constantFrom('', '：', '，', '。', '「', '」', '、', '（', '）', '！');
 
-test('a value begins and ends where a script without spaces does, whatever stands around it', () => {
+test('a value begins and ends where a script without spaces does, whatever surrounds it', () => {
   fc.assert(
     fc.property(words, edges, values, edges, words, (before, opening, row, closing, behind) => {
       const [entity = '', ...rest] = row.split(' ');
@@ -126,7 +126,7 @@ const identifiers = fc
   )
   .map(([lead, year, number, rest]) => `${lead}${year}-${number}${rest}`);
 
-test('numbers of cases, invoices and releases are no phone numbers', () => {
+test('numbers of cases, invoices and releases are not phone numbers', () => {
   fc.assert(
     fc.property(identifiers, (text) => {
       expect(detect(text).filter(({ entity }) => entity === 'PHONE_NUMBER')).toEqual([]);
@@ -150,7 +150,7 @@ const program = fc.constantFrom(
   'release ',
 );
 
-test('versions, netmasks and addresses of no other machine are no addresses', () => {
+test('versions, netmasks and addresses of no other machine are not addresses', () => {
   const mask = fc.integer({ min: 1, max: 32 }).map((bits) => {
     const value = bits === 32 ? 0xffffffff : ~(0xffffffff >>> bits) >>> 0;
     return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');

@@ -14,7 +14,7 @@ const passwords = [
   { text: '/?user=ada&password=abc,123(def&x=1', value: 'abc,123(def' },
 ];
 
-test.each(passwords)('of `$text` the whole password is found', ({ text, value }) => {
+test.each(passwords)('the whole password in `$text` is found', ({ text, value }) => {
   expect(found(text)).toEqual([`SECRET ${value}`]);
 });
 
@@ -34,7 +34,7 @@ const passwordText = fc.string({
   unit: fc.constantFrom(...'ab1"\'`,;:(){}[]<>&=\\ .!'),
 });
 
-test('the value of a key that is called a password goes as a whole, whatever stands in it', () => {
+test('the value of a password key is removed completely, whatever it contains', () => {
   fc.assert(
     fc.property(passwordText, (tail) => {
       const password = `Zq7x!K${tail}9`;
@@ -75,7 +75,7 @@ describe('a number of JSON', () => {
     '4111111111111112.0',
     '-122.4194155',
     '12.5e3',
-  ])('%s is no card', (number) => {
+  ])('%s is not a card', (number) => {
     expect(filter().answer(asking([user(`{"n":${number}}`)]), 0)).toMatchObject({ metadata: { pii: {} } });
   });
 
@@ -111,12 +111,12 @@ const gaps = ['-', ' ', '  ', ' - ', '\u00a0', '\u2011', '&nbsp;', '&#45;', '&#x
 const breaks = ['\n', '\r\n', '\u2028', '-\n', '\n  '];
 
 describe.each(values)('a $entity', ({ entity, parts, lead }) => {
-  test.each(tears)('that %j tears apart is found as a whole', (tear) => {
+  test.each(tears)('that %j splits is found as a whole', (tear) => {
     const written = parts.join(tear);
     expect(found(`${lead}${written}, then`)).toEqual([`${entity} ${written}`]);
   });
 
-  test.each(gaps)('whose groups %j parts is found as a whole', (gap) => {
+  test.each(gaps)('whose groups %j separates is found as a whole', (gap) => {
     const written = parts.join(gap);
     expect(found(`${lead}${written}, then`)).toEqual([`${entity} ${written}`]);
   });
@@ -142,7 +142,7 @@ test.each([
   expect(found(`to ${written} now`)).toEqual([`EMAIL_ADDRESS ${written}`]);
 });
 
-test('numbers that controls hold apart are two', () => {
+test('numbers separated by control characters are two', () => {
   expect(found('4111111111111111\u001f5500000000000004\u001e')).toEqual([
     'CREDIT_CARD 4111111111111111',
     'CREDIT_CARD 5500000000000004',
@@ -159,7 +159,7 @@ test.each([
   expect(found(text)).toEqual([]);
 });
 
-test('nothing of a value is left, however it is spelled, digit by digit', () => {
+test('nothing of a value is left in any spelling, digit by digit', () => {
   const digit = (character: string) =>
     fc.constantFrom(
       character,

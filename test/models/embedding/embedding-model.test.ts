@@ -33,7 +33,7 @@ async function embed(texts: readonly string[], fields: Partial<ProviderConfig> =
 
 describe('an API that embeds', () => {
   test.each(['openai-compatible', 'openai', 'vllm', 'ollama'])(
-    'is asked by %s for all texts at once, with the key [DS-EMBED-01]',
+    'receives all texts in one request by %s, with the key [DS-EMBED-01]',
     async (type) => {
       const embedded = await embed(['north', 'east'], { type, additionalConfig: { dimensions: 2 } });
       expect(embedded).toMatchObject({
@@ -67,7 +67,7 @@ describe('an API that embeds', () => {
     ]);
   });
 
-  test('gives vectors in any order, told by their index [DS-EMBED-02]', async () => {
+  test('gives vectors in any order, matched by their index [DS-EMBED-02]', async () => {
     api.next = [(body) => ({ ...body, data: body.data.toReversed() })];
     expect((await embed(['north', 'east', 'abc'])).vectors).toEqual([
       [0, 1],
@@ -98,14 +98,14 @@ describe('an API that embeds', () => {
     ['nothing in one', change([])],
     ['another length', change([1, 2, 3])],
     ['no JSON of its form', () => ({ data: 'none' })],
-  ])('that answers with %s has failed, and is asked once [DS-EMBED-03]', async (_what, next) => {
+  ])('that answers with %s has failed, without a retry [DS-EMBED-03]', async (_what, next) => {
     api.next = [next];
     const fault = await faultOf(embed(['north', 'east']));
     expect(fault).toMatchObject({ code: 'PROVIDER_FAILED', details: { retryable: false } });
     expect(api.asked).toHaveLength(1);
   });
 
-  test('is asked again after a passing failure, within its deadline [DS-EMBED-04]', async () => {
+  test('is retried after a temporary failure, within its deadline [DS-EMBED-04]', async () => {
     api.next = [() => refuse(503), () => refuse(429, { 'retry-after-ms': '1' })];
     expect((await embed(['north'])).vectors).toEqual([[0, 1]]);
     expect(api.asked).toHaveLength(3);
@@ -136,7 +136,7 @@ describe('calls for one text each', () => {
     );
   };
 
-  test('are one request, and its tokens are shared out [DS-EMBED-05]', async () => {
+  test('are one request, and its tokens are divided among them [DS-EMBED-05]', async () => {
     const given = await askEach(['north', 'east', 'x'.repeat(91)]);
     const tokens = given.map((each) =>
       each.status === 'fulfilled' ? each.value.usage.inputTokens.total : 0,
@@ -152,7 +152,7 @@ describe('calls for one text each', () => {
     expect(api.asked.slice(3).map((texts) => texts.length)).toEqual([1, 1]);
   });
 
-  test('do not fail for what another text is refused for [DS-EMBED-05]', async () => {
+  test('do not fail because another text is refused [DS-EMBED-05]', async () => {
     const refuseBad = (_body: EmbeddingsBody, texts: readonly string[]) =>
       texts.includes('bad') ? refuse(400) : undefined;
     api.next = Array.from({ length: 4 }, () => refuseBad);
@@ -161,13 +161,13 @@ describe('calls for one text each', () => {
     expect(api.asked.map((texts) => texts.length)).toEqual([3, 1, 1, 1]);
   });
 
-  test('all fail, and are not asked again one by one, where the key is refused', async () => {
+  test('all fail, without single retries, if the key is refused', async () => {
     api.next = [() => refuse(401)];
     expect((await askEach(['north', 'east'])).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(api.asked).toHaveLength(1);
   });
 
-  test('are given up one by one [DS-EMBED-05]', async () => {
+  test('are aborted one by one [DS-EMBED-05]', async () => {
     const [gone, here] = [new AbortController(), new AbortController()];
     gone.abort(new Error('no longer'));
     const given = await askEach(['north', 'east'], [gone.signal, here.signal]);
@@ -188,7 +188,7 @@ test.each([
   expect(await faultOf(opened)).toMatchObject({ code: 'PROVIDER_UNUSABLE' });
 });
 
-describe('a scripted one', () => {
+describe('a scripted model', () => {
   const embeddings = [
     { text: 'a', vector: [1, 0] },
     { text: 'bad', error: { status: 500, message: 'down' } },
@@ -196,7 +196,7 @@ describe('a scripted one', () => {
   const script = (additionalConfig: Readonly<Record<string, unknown>>) =>
     ({ type: 'mock', additionalConfig }) as const;
 
-  test('has the vectors that it is given, and for other texts always the same', async () => {
+  test('returns its scripted vectors, and constant ones for other texts', async () => {
     const [one, other] = [
       await embed(['a', 'c'], script({ embeddings })),
       await embed(['c'], script({ embeddings })),
@@ -221,7 +221,7 @@ describe('a scripted one', () => {
   });
 });
 
-test('a call that is none for embeddings is not made one', async () => {
+test('a call without an embedding provider makes no request', async () => {
   const model = await openEmbedding();
   expect(await faultOf(model.doStream(ask('north')))).toMatchObject({ code: 'INTERNAL' });
   const mixed = { prompt: [{ role: 'system' as const, content: 'You are.' }] };

@@ -108,7 +108,7 @@ test.each<{ title: string; said: object; reason: string; details?: object }>([
     reason:
       'its replacement cannot be used: the `tool_calls` of a replaced message are not a list of {id, name, args}',
   },
-])('after the call, $title tells nothing of the answer', async ({ said, reason, details }) => {
+])('after the call, $title reveals nothing of the answer', async ({ said, reason, details }) => {
   const fire = fireHook(onPhase('after_call', said));
   const error = await failureOf(
     generateText({ model: guarded(answeringModel(leaky), { fire }), prompt: 'hi' }),
@@ -121,7 +121,7 @@ test.each<{ title: string; said: object; reason: string; details?: object }>([
 });
 
 test.each([{ phase: 'before_call' }, { phase: 'after_call' }] as const)(
-  'hooks that cannot be asked at $phase deny',
+  'hooks that cannot run at $phase deny',
   async ({ phase }) => {
     const fire = fireHook((event) => {
       if (event.phase === phase) throw new Error('SECRET');
@@ -144,7 +144,7 @@ const allowed = report({ verdict: 'allow' });
 test.each<{ phase: 'before_call' | 'after_call'; used: object }>([
   { phase: 'before_call', used: { inputTokens: 0, outputTokens: 0 } },
   { phase: 'after_call', used: { inputTokens: 7, outputTokens: 5 } },
-])('an enforced denial at $phase answers with its stand-in', async ({ phase, used }) => {
+])('an enforced denial at $phase returns its replacement', async ({ phase, used }) => {
   const metadata = new Json('{"replacement":"Withheld."}');
   const result = Json.from('Withheld.');
   const said = { verdict: 'deny', enforced: true, reason: 'no', result, metadata } as const;
@@ -191,7 +191,7 @@ test.each([{ phase: 'before_call' }, { phase: 'after_call' }] as const)(
   },
 );
 
-test('a replaced answer is the whole answer, and nothing of the old one stays beside it', async () => {
+test('a replaced answer contains nothing of the old one', async () => {
   const replace = new Json('{"message":{"role":"assistant","content":"a ***"}}');
   const fire = fireHook(onPhase('after_call', { verdict: 'modify', replace }));
   const model = answeringModel({ ...leaky, finishReason: { unified: 'tool-calls', raw: 'tool_use' } });
@@ -209,7 +209,7 @@ test('a replaced answer is the whole answer, and nothing of the old one stays be
   });
 });
 
-test('an answer that all hooks allow is as the model gave it, with the report beside it', async () => {
+test('an answer that all hooks allow is unchanged, with the report beside it', async () => {
   const result = { ...leaky, structuredOutputText: 'a SECRET' };
   const fire = fireHook(({ phase }) => ({ hook: null, metadata: new Json(`{"${phase}":true}`) }));
   const { providerMetadata, ...rest } = await guarded(answeringModel(result), { fire }).doGenerate(prompt);
@@ -232,13 +232,13 @@ test('an answer that all hooks allow is as the model gave it, with the report be
   });
 });
 
-test('a text for structured output that hooks have not seen in the answer is left out', async () => {
+test('a structured output text that hooks have not seen is omitted', async () => {
   const model = answeringModel({ content: [{ type: 'text', text: '{}' }], structuredOutputText: '{"a":1}' });
   const result = await guarded(model, { fire: fireHook(() => ({})) }).doGenerate(prompt);
   expect(result).not.toHaveProperty('structuredOutputText');
 });
 
-test('hooks read the request, and the model gets what they leave of it', async () => {
+test('hooks read the request, and the model gets it as they changed it', async () => {
   const asked: HookEvent[] = [];
   const replace = new Json(
     '{"messages":[{"role":"user","content":"my card is ****"}],"system_prompt":"Be brief."}',
@@ -286,7 +286,7 @@ test('hooks read the request, and the model gets what they leave of it', async (
   expect(model.doGenerateCalls[0]?.providerOptions).not.toHaveProperty('signalbox');
 });
 
-test('a replaced prompt that no model could be sent denies, and names the hook', async () => {
+test('a replaced prompt that no model accepts denies, and names the hook', async () => {
   const replace = new Json('{"messages":[{"role":"tool","content":"42"}]}');
   const fire = fireHook(onPhase('before_call', { verdict: 'modify', replace }));
   const model = answeringModel({});
@@ -298,7 +298,7 @@ test('a replaced prompt that no model could be sent denies, and names the hook',
 
 const call = (id: string) => ({ type: 'tool-call', toolCallId: id, toolName: 'send', input: '{}' }) as const;
 
-test('only the tool calls that a replaced answer repeats are run, in rounds that are counted', async () => {
+test('only the tool calls that a replaced answer repeats run, in rounds that are counted', async () => {
   const rounds: number[] = [];
   const fire = fireHook((event) => {
     if (event.hook !== 'provider') return {};
@@ -367,7 +367,7 @@ function apiError(statusCode: number): APICallError {
   return new APICallError({ message: 'x', url: 'http://a', requestBodyValues: {}, statusCode, responseBody });
 }
 
-test('a caller who gives up while hooks are asked is told so', async () => {
+test('a caller that aborts during hooks gets its abort', async () => {
   const controller = new AbortController();
   const fire = fireHook(() => {
     controller.abort(new Error('enough'));

@@ -61,22 +61,28 @@ function bare(parts: readonly Part[]): Part[] {
 
 const denied = { unified: 'content-filter', raw: 'signalbox: denied by h' };
 
-test.each(modes)('a call denied beforehand streams the denial first, and ends ($stream)', async (mode) => {
-  const { model } = streamingModel(leaky);
-  const fire = fireHook(() => ({ verdict: 'deny', reason: 'no' }));
-  const parts = await readParts(model, { fire, ...mode });
-  expect(parts).toMatchObject([
-    { type: 'error', error: { code: 'DENIED', details: { hook: 'h', reason: 'no', phase: 'before_call' } } },
-    {
-      type: 'finish',
-      finishReason: denied,
-      providerMetadata: { signalbox: { verdict: 'deny', after_call: null } },
-    },
-  ]);
-  expect(model.doStreamCalls).toEqual([]);
-});
+test.each(modes)(
+  'a call denied before it is made streams the denial first, and ends ($stream)',
+  async (mode) => {
+    const { model } = streamingModel(leaky);
+    const fire = fireHook(() => ({ verdict: 'deny', reason: 'no' }));
+    const parts = await readParts(model, { fire, ...mode });
+    expect(parts).toMatchObject([
+      {
+        type: 'error',
+        error: { code: 'DENIED', details: { hook: 'h', reason: 'no', phase: 'before_call' } },
+      },
+      {
+        type: 'finish',
+        finishReason: denied,
+        providerMetadata: { signalbox: { verdict: 'deny', after_call: null } },
+      },
+    ]);
+    expect(model.doStreamCalls).toEqual([]);
+  },
+);
 
-test.each(modes)('a stand-in beforehand is an ordinary stream ($stream)', async (mode) => {
+test.each(modes)('a replacement before the call is an ordinary stream ($stream)', async (mode) => {
   const { model } = streamingModel(leaky);
   const fire = fireHook(() => ({ verdict: 'deny', enforced: true, result: Json.from('Withheld.') }));
   const result = streamText({ model: guarded(model, { fire, ...mode }), prompt: 'hi' });
@@ -142,7 +148,7 @@ test.each(modes)('a denial reaches the reader of streamText as an error ($stream
   expect(await result.text).not.toContain('SECRET');
 });
 
-test('a held answer that all hooks allow is the stream that the model gave, without raw chunks', async () => {
+test('a held answer that all hooks allow is the model’s stream, without raw chunks', async () => {
   const { model } = streamingModel(leaky);
   const parts = await readParts(model, { fire: fireHook(() => ({})) });
   const { providerMetadata } = finishOf(parts);
@@ -169,7 +175,7 @@ function finishOf(parts: readonly Part[]): Extract<Part, { type: 'finish' }> {
   throw new Error('the stream has no finish part');
 }
 
-test('a replaced answer is streamed anew, with its tool calls', async () => {
+test('a replaced answer is streamed again, with its tool calls', async () => {
   const { model } = streamingModel(leaky);
   const replace = new Json(
     '{"message":{"role":"assistant","content":"x","reasoning":"y","tool_calls":[{"id":"c1","name":"send","args":{}}]}}',
@@ -187,7 +193,7 @@ test('a replaced answer is streamed anew, with its tool calls', async () => {
   ]);
 });
 
-test('texts that a model streams side by side are judged, and read, in the order in which they came', async () => {
+test('parallel texts of a model are judged, and read, in order of arrival', async () => {
   const delta = (id: string, text: string): Part => ({ type: 'text-delta', id, delta: text });
   const { model } = streamingModel([
     { type: 'text-start', id: 'a' },
@@ -209,7 +215,7 @@ test('texts that a model streams side by side are judged, and read, in the order
   expect(asked).toEqual(['123']);
 });
 
-test('a tool’s input that no call repeats is left out', async () => {
+test('a tool’s input that no call repeats is omitted', async () => {
   const { model } = streamingModel([
     { type: 'tool-input-start', id: 'c1', toolName: 'send' },
     { type: 'tool-input-delta', id: 'c1', delta: '{"to":"SECRET' },
@@ -218,7 +224,7 @@ test('a tool’s input that no call repeats is left out', async () => {
   expect(bare(await readParts(model, { fire: fireHook(() => ({})) }))).toEqual([finish]);
 });
 
-test('a held answer tells nothing before its verdict', async () => {
+test('a held answer reveals nothing before its verdict', async () => {
   const seen: Part[] = [];
   let seenAtVerdict: string[] = [];
   const fire = fireHook((event) => {
@@ -230,7 +236,7 @@ test('a held answer tells nothing before its verdict', async () => {
   expect(seenAtVerdict).toEqual(['stream-start', 'response-metadata']);
 });
 
-test('a windowed answer goes out while the model still speaks, and is stopped where a filter denies', async () => {
+test('a windowed answer is sent while the model still streams, and is stopped where a filter denies', async () => {
   const words = Array.from({ length: 50 }, (_, index) => `word${index} `);
   words[20] = 'SECRET ';
   const told: string[] = [];
@@ -257,7 +263,7 @@ test('a windowed answer goes out while the model still speaks, and is stopped wh
   expect(told[0]).toContain('SECRET');
 });
 
-test('a stand-in for a window follows what has gone out', async () => {
+test('a replacement for a window follows the sent text', async () => {
   const fire = fireHook((event) =>
     event.phase === 'after_call' && event.response.message.content.includes('SECRET')
       ? { verdict: 'deny', enforced: true, result: Json.from('[withheld]') }
@@ -332,7 +338,7 @@ const failing: { title: string; fails: Part | (() => never); told: object }[] = 
 ];
 
 test.each(modes.flatMap((mode) => failing.map((row) => ({ ...row, ...mode }))))(
-  'of a model that $title nothing held is told ($stream)',
+  'of a model that $title nothing held is sent ($stream)',
   async ({ title: _, fails, told, ...mode }) => {
     const { model } = streamingModel([...textParts(['SECRET']).slice(0, 2), fails, finish]);
     const parts = await readParts(model, { fire: fireHook(() => ({})), ...mode });
@@ -353,7 +359,7 @@ test.each(modes)('a stream that ends without a finish is judged, and gets one ($
 
 const forever = () => new Promise<never>(() => {});
 
-test.each(modes)('a reader who goes away stops a model that says nothing more ($stream)', async (mode) => {
+test.each(modes)('a reader that disconnects stops a silent model ($stream)', async (mode) => {
   const streaming = streamingModel([...textParts(['hello']).slice(0, 2), forever]);
   const fire = fireHook(() => ({}));
   const { stream } = await guarded(streaming.model, { fire, ...mode }).doStream(prompt);
@@ -366,7 +372,7 @@ test.each(modes)('a reader who goes away stops a model that says nothing more ($
   expect(streaming.model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
 });
 
-test.each(modes)('a reader who goes away while hooks are asked ends their asking ($stream)', async (mode) => {
+test.each(modes)('a reader that disconnects during hooks ends them ($stream)', async (mode) => {
   const signals: AbortSignal[] = [];
   const fire = fireHook(async (event, { signal }) => {
     if (event.phase !== 'after_call' || signal === undefined) return {};
@@ -397,7 +403,7 @@ test.each(modes)('a caller’s abort ends the stream with its reason ($stream)',
   await expect(readParts(model, { fire: fireHook(() => ({})), ...mode }, call)).rejects.toThrow('enough');
 });
 
-test('a model is read as fast as its reader reads, not faster', async () => {
+test('a model is read no faster than its reader reads', async () => {
   const words = Array.from({ length: 100 }, (_, index) => `word${index} `);
   const streaming = streamingModel([...textParts(words), finish]);
   const options = { fire: fireHook(() => ({})), stream: 'windowed', windowChars: 8 } as const;
@@ -411,7 +417,7 @@ test('a model is read as fast as its reader reads, not faster', async () => {
   await reader.cancel();
 });
 
-test('a model that cannot begin to stream throws what it throws', async () => {
+test('a model’s error at the start of a stream is thrown unchanged', async () => {
   const model = new MockLanguageModelV4({ doStream: () => Promise.reject(new Error('refused')) });
   await expect(readParts(model, { fire: fireHook(() => ({})) })).rejects.toThrow('refused');
 });

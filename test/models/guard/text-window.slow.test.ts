@@ -86,7 +86,7 @@ function partsPair(parts: readonly Part[]): boolean {
 const typesOf = (parts: readonly Part[]) => parts.map(({ type }) => type);
 
 test(
-  'a denying filter lets nothing out from the first secret on',
+  'a denying filter sends nothing from the first secret on',
   async () => {
     await fc.assert(
       fc.asyncProperty(streamed, async (given) => {
@@ -110,7 +110,7 @@ test.each([
   { title: 'one character', mark: '█' },
   { title: 'a longer word', mark: '[MASK]' },
 ])(
-  'a filter that puts $title in place of secrets changes the stream as it changes the whole text',
+  'a filter that puts $title in place of secrets changes the stream like the whole text',
   async ({ mark }) => {
     await fc.assert(
       fc.asyncProperty(streamed, async (given) => {
@@ -132,7 +132,7 @@ test.each<{ title: string; change: (secret: string) => string }>([
   { title: 'leaves secrets out', change: () => '' },
   { title: 'leaves their ends standing', change: (secret) => `${secret.slice(0, 2)}***${secret.slice(-2)}` },
 ])(
-  'nothing goes out that a filter which $title has not let pass itself, and no other text ends well',
+  'only text that a filter which $title has allowed is sent, and no other text ends successfully',
   async ({ change }) => {
     await fc.assert(
       fc.asyncProperty(streamed, async (given) => {
@@ -154,7 +154,7 @@ test.each<{ title: string; change: (secret: string) => string }>([
 );
 
 test(
-  'names come back for their tokens, wherever a chunk or a window parts them',
+  'names replace their tokens again, wherever a chunk or a window splits them',
   async () => {
     await fc.assert(
       fc.asyncProperty(streamed, fc.array(fc.nat({ max: 9 }), { maxLength: 6 }), async (given, places) => {
@@ -179,7 +179,7 @@ test(
 );
 
 test(
-  'text that no filter touches goes out to the byte, and before the end',
+  'text that no filter changes is sent to the byte, and before the end',
   async () => {
     await fc.assert(
       fc.asyncProperty(streamed, async (given) => {
@@ -211,14 +211,14 @@ test('pieces begin and end between words', () => {
   expect(window.nextPiece()).toBe('words here ');
 });
 
-test('a word that does not end does not wait', () => {
+test('an endless word does not wait', () => {
   const window = new TextWindow(4);
   window.push(`a ${'b'.repeat(80)}`);
   expect(window.nextPiece()).toHaveLength(82);
   expect(window.release(`a ${'b'.repeat(80)}`)).toHaveLength(79);
 });
 
-test('a change within the held part holds everything from a window before it', () => {
+test('a change within the held part holds everything from one window before it', () => {
   const window = new TextWindow(4);
   window.push('aaaaaaaaaaSECRET');
   window.nextPiece();
@@ -229,7 +229,7 @@ test('a change within the held part holds everything from a window before it', (
   expect(window.release('aaa█bbbbbbbbb')).toBe('aaa█bbbbbb');
 });
 
-test('text that changes all the way is held, and asked about at doubling lengths', () => {
+test('text that changes throughout is held, and judged at doubling lengths', () => {
   const window = new TextWindow(4);
   const asked: number[] = [];
   for (let count = 0; count < 1000; count++) {

@@ -12,7 +12,7 @@ const earlier: LanguageModelV4Prompt = [
   },
 ];
 
-test('an id that stands twice is another one the second time', () => {
+test('a repeated id is replaced the second time', () => {
   const { content } = createUniqueToolCallIds([]);
   const ids = content([call('a'), call('a'), call('a-2'), call('b')]).map(
     (part) => 'toolCallId' in part && part.toolCallId,
@@ -20,11 +20,11 @@ test('an id that stands twice is another one the second time', () => {
   expect(ids).toEqual(['a', 'a-2', 'a-2-2', 'b']);
 });
 
-test('an id of an earlier answer is another one in this', () => {
+test('an id of an earlier answer is replaced', () => {
   expect(createUniqueToolCallIds(earlier).content([call('a')])).toEqual([call('a-2')]);
 });
 
-test('a call that the provider runs itself keeps its id, and others give way', () => {
+test('a call that the provider runs itself keeps its id, and others are replaced', () => {
   const own = call('a', { providerExecuted: true });
   expect(createUniqueToolCallIds(earlier).content([own, call('b')])).toEqual([own, call('b')]);
   expect(createUniqueToolCallIds([]).content([own, call('a')])).toEqual([own, call('a-2')]);
@@ -38,13 +38,13 @@ const streamed = (id: string, input: string): LanguageModelV4StreamPart[] => [
   call(id, { input }),
 ];
 
-test('streamed calls with one id are told apart with their inputs', () => {
+test('streamed calls with one id are distinguished with their inputs', () => {
   const { part } = createUniqueToolCallIds([]);
   const parts = [...streamed('a', '{"n":1}'), ...streamed('a', '{"n":2}')].map(part);
   expect(parts).toEqual([...streamed('a', '{"n":1}'), ...streamed('a-2', '{"n":2}')]);
 });
 
-test('calls that all come behind their inputs keep the order of these', () => {
+test('calls that all follow their inputs keep the inputs’ order', () => {
   const { part } = createUniqueToolCallIds([]);
   const [one, two] = [streamed('a', '{"n":1}'), streamed('a', '{"n":2}')];
   const parts = [...one.slice(0, 3), ...two.slice(0, 3), ...one.slice(3), ...two.slice(3)].map(part);

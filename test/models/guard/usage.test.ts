@@ -29,7 +29,7 @@ async function costs(api: Api, usage: Turn['usage']) {
   return [...told, fromAnswer(generated)['cost_info']];
 }
 
-describe.each(['openai', 'openai-compatible', 'gemini'])('of %s, hooks are told', (title) => {
+describe.each(['openai', 'openai-compatible', 'gemini'])('hooks receive the usage of %s', (title) => {
   test.each(cases)('of $title as what it is', async ({ usage, known }) => {
     expect(await costs(apiOf(title), usage)).toStrictEqual([known, known, known]);
   });

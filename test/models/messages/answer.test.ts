@@ -45,7 +45,7 @@ function message(
   return fromAnswer({ content: [...content], finishReason, usage });
 }
 
-test('an answer in native words has all that a reader or a tool would get, and nothing of the provider’s own', () => {
+test('an answer in native form has everything for readers and tools, and nothing provider-specific', () => {
   const told = message(everything, toolUse);
   expect(stringifyJson(told)).toContain('"args":{ "n": 12345678901234567890 }');
   expect(JSON.parse(stringifyJson(told))).toEqual({
@@ -79,7 +79,7 @@ test.each<{ finishReason: LanguageModelV4FinishReason; word: string }>([
   { finishReason: { unified: 'interrupted', raw: undefined }, word: 'interrupted' },
   { finishReason: { unified: 'other', raw: 'pause_turn' }, word: 'pause_turn' },
   { finishReason: { unified: 'other', raw: undefined }, word: 'other' },
-])('the end "$word" is told, and read back as it was', ({ finishReason, word }) => {
+])('the finish reason "$word" is shown, and read back unchanged', ({ finishReason, word }) => {
   const sent = message([], finishReason);
   expect(sent['finish_reason']).toBe(word);
   const given: ChatMessage = { role: 'assistant', content: 'x', finish_reason: word };
@@ -112,7 +112,7 @@ function replace(
   return toAnswer(left, { content: [...content], finishReason: end, message: sent });
 }
 
-test('an answer that comes back as it was is as it was', () => {
+test('an answer that comes back unchanged is unchanged', () => {
   const { content, finishReason } = replace(everything, (text) => text);
   expect(content.every((part, index) => part === everything[index])).toBe(true);
   expect({ length: content.length, finishReason }).toEqual({
@@ -121,7 +121,7 @@ test('an answer that comes back as it was is as it was', () => {
   });
 });
 
-test('of a changed answer the rest stays in its place, without what only the provider can read', () => {
+test('the rest of a changed answer stays in place, without what only the provider can read', () => {
   const { content } = replace(everything, (text) => text.replaceAll('found', 'lost'));
   const { providerMetadata: _, ...source } = link;
   expect(content).toEqual([
@@ -172,12 +172,12 @@ test.each<{ title: string; given: object; content: LanguageModelV4Content[]; uni
     content: [{ type: 'text', text: 'x' }],
     unified: 'content-filter',
   },
-])('$title in the place of an answer', ({ given, content, unified }) => {
+])('$title in place of an answer', ({ given, content, unified }) => {
   const answer = replace(everything, () => stringifyJson({ role: 'assistant', ...given }));
   expect({ content: answer.content, unified: answer.finishReason.unified }).toEqual({ content, unified });
 });
 
-test('a call that a filter adds to a finished answer is run', () => {
+test('a call that a filter adds to a finished answer runs', () => {
   const given = {
     role: 'assistant',
     content: '',

@@ -85,7 +85,7 @@ const everything: LanguageModelV4Prompt = [
   { role: 'user', content: [{ type: 'text', text: 'go on' }] },
 ];
 
-test('a prompt in native words has everything that its model would read, and nothing of the provider’s own', () => {
+test('a prompt in native form has everything for its model, and nothing provider-specific', () => {
   expect(JSON.parse(stringifyJson(fromPrompt(everything)))).toEqual({
     system_prompt: 'Be kind.\n\nBe brief.',
     messages: [
@@ -141,7 +141,7 @@ test('a prompt in native words has everything that its model would read, and not
   });
 });
 
-test('arguments keep their digits on the way to hooks and back', () => {
+test('arguments keep their digits to hooks and back', () => {
   const digits = '"n":12345678901234567890';
   const sent = fromPrompt(everything.slice(3, 4));
   expect(stringifyJson(sent)).toContain(digits);
@@ -151,7 +151,7 @@ test('arguments keep their digits on the way to hooks and back', () => {
   expect(JSON.stringify(toPrompt({ ...sent, messages: sent.messages.slice(0, 1) }))).toContain(digits);
 });
 
-test('a long file is told of by its size and digest', () => {
+test('a long file is described by its size and digest', () => {
   const data = new Uint8Array(maxMediaChars);
   const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data } } as const;
   const [message] = fromPrompt([{ role: 'user', content: [file] }]).messages;
@@ -221,13 +221,13 @@ test.each<{
     change: (messages) => replaceText(messages, (same) => same.replaceAll('not now', 'later')),
     kept: [0, 1, 2, 3, 5, 6],
   },
-])('of a prompt of which $title the other messages are those that were sent', ({ change, kept }) => {
+])('in a prompt of which $title the other messages are unchanged', ({ change, kept }) => {
   const rebuilt = rebuild(everything, change);
   const found = everything.flatMap((message, index) => (rebuilt.includes(message) ? [index] : []));
   expect(found).toEqual(kept);
 });
 
-test('what changed of an assistant message loses what the provider keeps of it, and the rest stays in place', () => {
+test('a changed assistant message loses the provider’s stored parts, and the rest stays in place', () => {
   const [, , , assistant] = rebuild(everything, (messages) =>
     replaceText(messages, (same) => same.replaceAll('search.', 'look.').replaceAll('found', 'lost')),
   );
@@ -245,7 +245,7 @@ test('what changed of an assistant message loses what the provider keeps of it, 
   });
 });
 
-test('what changed of a user’s message keeps its files and its place', () => {
+test('a changed user message keeps its files and its place', () => {
   const [, , user] = rebuild(everything, (messages) =>
     replaceText(messages, (same) => same.replaceAll('look at', 'see').replaceAll('and this', 'and that')),
   );
@@ -307,7 +307,7 @@ test.each([
   expect(toPrompt({ messages, system_prompt: given }, { prompt, messages })).toEqual([...system, prompt[1]]);
 });
 
-test('native messages alone make a prompt', () => {
+test('native messages alone form a prompt', () => {
   const messages: ChatMessage[] = [
     { role: 'user', content: 'hi' },
     { role: 'assistant', content: '', tool_calls: [{ id: 'c1', name: 'n', args: { a: 1 } }] },
@@ -380,13 +380,13 @@ test.each<{ title: string; message: ChatMessage }>([
   );
 });
 
-test('no prompt is made when a result that the provider gave loses the message of its call', () => {
+test('no prompt is made when a provider’s result loses the message of its call', () => {
   expect(() =>
     rebuild(everything, (messages) => messages.filter(({ role }) => role !== 'assistant')),
   ).toThrow(expect.objectContaining({ code: 'REPLY_MALFORMED' }));
 });
 
-test('a document whose text is taken away is not sent with it', () => {
+test('a document whose text is removed is not sent', () => {
   const file = { type: 'file', mediaType: 'text/plain', data: { type: 'text', text: 'SECRET' } } as const;
   const without = ([message]: readonly ChatMessage[]): ChatMessage[] => [
     {
@@ -451,7 +451,7 @@ const message: fc.Arbitrary<LanguageModelV4Message> = fc.oneof(
   word.map((content) => ({ role: 'system' as const, content })),
 );
 
-test('a prompt with all secrets redacted has none, and one without secrets is as it was', () => {
+test('a prompt with all secrets redacted has none, and one without secrets is unchanged', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 6 }), (prompt) => {
       const sent = fromPrompt(prompt);

@@ -100,7 +100,7 @@ test('a response with `repeat` answers as often as its condition holds', async (
   expect(answers).toStrictEqual(['one', 'one', 'more']);
 });
 
-test('a script that goes by round and messages goes on in another process', async () => {
+test('a script that depends on round and messages continues in another process', async () => {
   const script = [
     { when: 'round == 1', text: 'ask' },
     { when: "round == 2 && messages[1].content == 'ask'", text: 'answer' },
@@ -110,7 +110,7 @@ test('a script that goes by round and messages goes on in another process', asyn
   expect([before, after]).toStrictEqual(['ask', 'answer']);
 });
 
-test('`round` counts the answers since the last message of the user', async () => {
+test('`round` counts the answers since the last user message', async () => {
   const model = await openScript([{ text: '${round}' }]);
   const prompts = [
     [user('a')],
@@ -234,7 +234,7 @@ test.each(failing)('a mock fails with $title, streamed or not', async ({ respons
   expect([generated, streamed]).toStrictEqual([fault, fault]);
 });
 
-test('an error beside text breaks the stream off after it', async () => {
+test('an error beside text breaks the stream off after the text', async () => {
   const script = [{ text: 'One two', error: { message: 'gone' } }];
   const parts = await streamOf(await openScript(script), ask('hi'));
   expect(outline(parts)).toStrictEqual([
@@ -253,7 +253,7 @@ test('an error beside text breaks the stream off after it', async () => {
   });
 });
 
-test('a mock is not asked again unless max_retries says so', async () => {
+test('a mock is not retried unless max_retries says so', async () => {
   const script = [{ error: { status: 503 } }, { text: 'well' }];
   const fault = await faultOf((await openScript(script)).doGenerate(ask('hi')));
   const patient = await openScript(script, { additionalConfig: { max_retries: 1, retry_base_ms: 1 } });
@@ -278,7 +278,7 @@ test('a delay is cut short by the request timeout and by the caller', async () =
   ]);
 });
 
-test('a stream that is given up waits for nothing', async () => {
+test('an aborted stream waits for nothing', async () => {
   const model = await openScript([{ chunks: ['a', 'b'], delay_ms: 50 }, { text: 'next' }]);
   const { stream } = await model.doStream(ask('hi'));
   const reader = stream.getReader();
@@ -343,7 +343,7 @@ test.each(unsound)('a script with $title is unusable', async ({ config, says }) 
   expect(says.every((say) => typeof say !== 'string' || fault.message.includes(say))).toBe(true);
 });
 
-test('problems of a script have the paths of their places', () => {
+test('problems of a script have their paths', () => {
   const config = {
     responses: [{ when: 'a', text: 'x' }, { tool_calls: [{ name: 'a', args: { b: '${c}' } }] }],
   };
@@ -353,7 +353,7 @@ test('problems of a script have the paths of their places', () => {
   ]);
 });
 
-test('a stream ends where its caller stops reading and gives up', async () => {
+test('a stream ends when its caller stops reading and aborts', async () => {
   const model = await openScript([{ chunks: ['a', 'b', 'c'] }]);
   const caller = new AbortController();
   const { stream } = await model.doStream(ask('hi', { abortSignal: caller.signal }));

@@ -16,18 +16,18 @@ const mock: ProviderConfig = {
 test.each([
   { title: 'without the variable', env: {} },
   { title: 'with an empty variable', env: { DESK_URL: '' } },
-])('a mock answers itself $title', ({ env }) => {
+])('a mock answers $title', ({ env }) => {
   expect(replaceMock(mock, env)).toBe(mock);
 });
 
-test('a mock without replaced_by_env, and a provider of another type, are left alone', () => {
+test('a mock without replaced_by_env, and a provider of another type, are unchanged', () => {
   const env = { DESK_URL: 'http://localhost:1/v1' };
   const plain = { ...mock, additionalConfig: {} };
   const other = { ...mock, type: 'openai' };
   expect([replaceMock(plain, env), replaceMock(other, env)]).toEqual([plain, other]);
 });
 
-test('the endpoint that the variable names stands in, with its model and a key if there is one', () => {
+test('the endpoint in the variable replaces it, with its model and any key', () => {
   const env = { DESK_URL: 'http://localhost:11434/v1/#llama3.1%20mini', DESK_KEY: 'secret' };
   expect(replaceMock(mock, env)).toEqual({
     ...mock,
@@ -38,7 +38,7 @@ test('the endpoint that the variable names stands in, with its model and a key i
   });
 });
 
-test('without a name behind the address the entry’s model is asked for, and a key that is not set is not sent', () => {
+test('an address without a model name uses the entry’s model, and an unset key is not sent', () => {
   const { model, credential } = replaceMock(mock, { DESK_URL: 'https://models.example.org/v1' });
   expect({ model, credential }).toEqual({ model: 'scripted', credential: {} });
 });

@@ -191,11 +191,11 @@ test('the second usual variable counts when the first is blank', async () => {
   expect(await sentKey({}, { OPENAI_API_KEY: '  ', OPENAI_TOKEN: 'other' })).toBe('Bearer other');
 });
 
-test.each(['ollama', 'vllm', 'openai-compatible'])('%s needs no key, and is sent none', async (type) => {
+test.each(['ollama', 'vllm', 'openai-compatible'])('%s needs no key, and gets none', async (type) => {
   expect(await sentKey({}, env, type)).toBeUndefined();
 });
 
-test.each(['ollama', 'vllm', 'openai-compatible'])('%s is sent the key that it has', async (type) => {
+test.each(['ollama', 'vllm', 'openai-compatible'])('%s gets an existing key', async (type) => {
   expect(await sentKey({ env: 'TEAM_KEY' }, env, type)).toBe('Bearer key-of-the-team');
 });
 
@@ -218,7 +218,7 @@ const lost = [
   { title: 'an empty file', credential: { file: 'empty.txt' }, says: 'its credential_file' },
 ];
 
-test.each(lost)('$title is told, and no other key is taken instead', async ({ credential, says }) => {
+test.each(lost)('$title is reported, and no other key replaces it', async ({ credential, says }) => {
   for (const type of ['openai', 'ollama']) {
     const fault = await faultOf(sentKey(credential, env, type));
     expect(fault.code).toBe('PROVIDER_UNUSABLE');
@@ -226,7 +226,7 @@ test.each(lost)('$title is told, and no other key is taken instead', async ({ cr
   }
 });
 
-test('the environment of the process is not looked at', async () => {
+test('the environment of the process is not read', async () => {
   const evil = {
     OPENAI_API_KEY: 'evil',
     OPENAI_BASE_URL: 'http://127.0.0.1:1/evil',
@@ -269,7 +269,7 @@ const paths = [
   { type: 'gemini', path: '/v1beta', sends: '/v1beta/models/m:generateContent' },
 ];
 
-test.each(paths)('a base_url of $type that ends in "$path" is sent $sends', async ({ type, path, sends }) => {
+test.each(paths)('a base_url of $type that ends in "$path" sends $sends', async ({ type, path, sends }) => {
   const fake = await openFake('openai', [{ fault: { kind: 'status', status: 404 } }]);
   onTestFinished(() => fake.close());
   const baseUrl = fake.url.replace(/\/v1$/, path);
@@ -277,7 +277,7 @@ test.each(paths)('a base_url of $type that ends in "$path" is sent $sends', asyn
   expect(fake.requests.map((request) => request.path)).toStrictEqual([sends]);
 });
 
-test('nothing is read before the model is asked for, and then it is the same each time', async () => {
+test('nothing is read before the first request for the model, and later ones return the same model', async () => {
   const provider = openProvider(declare({ type: 'claude', model: 'm', credential: { env: 'LATER' } }), {
     env: {
       get LATER() {

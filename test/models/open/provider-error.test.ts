@@ -51,7 +51,7 @@ const failures = [
   },
 ];
 
-test.each(failures)('$title is told', ({ thrown, fault }) => {
+test.each(failures)('$title is reported', ({ thrown, fault }) => {
   const { code, message, details } = toFault(toProviderError(thrown, peer));
   expect({ code, message, retryable: details?.['retryable'] }).toStrictEqual({
     code: fault.code,
@@ -60,7 +60,7 @@ test.each(failures)('$title is told', ({ thrown, fault }) => {
   });
 });
 
-test('what is a failure already stays as it is', () => {
+test('an existing failure is unchanged', () => {
   const failure = createProviderError('main', { message: 'once' });
   expect(toProviderError(failure, peer)).toBe(failure);
 });

@@ -13,7 +13,7 @@ const passing: readonly { readonly title: string; readonly turn: Turn }[] = [
   { title: 'an answer that is cut', turn: { text: 'Hello', fault: { kind: 'cut', after: 0 } } },
 ];
 
-test.each(passing)('after $title the request is made again, streamed or not', async ({ turn }) => {
+test.each(passing)('after $title the request is retried, streamed or not', async ({ turn }) => {
   for (const api of apis) {
     const generated = await play(api, [turn, { text: 'well' }]);
     const streamed = await play(api, [turn, { text: 'well' }]);
@@ -40,7 +40,7 @@ const breaks = preambles.flatMap(([title, after]) => [
 ]);
 
 test.each(breaks)(
-  'a stream of $title that breaks off ($kind) before its first word is asked for again',
+  'a stream of $title that breaks off ($kind) before its first word is retried',
   async (row) => {
     const { title, after, kind } = row;
     const { model, fake } = await play(apiOf(title), [{ text: 'a', fault: { kind, after } }, { text: 'b' }]);
@@ -50,7 +50,7 @@ test.each(breaks)(
   },
 );
 
-test('a stream in which the API says first that it is overloaded is asked for again', async () => {
+test('a stream that starts with an overload error is retried', async () => {
   for (const title of ['openai', 'openai (Responses)', 'claude', 'gemini']) {
     const { model } = await play(apiOf(title), [
       { text: 'a', fault: { kind: 'event', after: 0 } },
@@ -60,7 +60,7 @@ test('a stream in which the API says first that it is overloaded is asked for ag
   }
 });
 
-test('what is streamed after a retry has one beginning', async () => {
+test('a stream after a retry has one beginning', async () => {
   const { model } = await play(apiOf('claude'), [
     { text: 'a', fault: { kind: 'cut', after: 1 } },
     { text: 'b' },
@@ -69,7 +69,7 @@ test('what is streamed after a retry has one beginning', async () => {
   expect(starts).toHaveLength(1);
 });
 
-test.each(apis)('$title is asked three times, and then no more', async (api) => {
+test.each(apis)('$title gets three requests, and then no more', async (api) => {
   const { model, fake } = await play(api, [{ fault: { kind: 'status', status: 500, message: 'down' } }]);
   const faults = [await faultOf(model.doGenerate(ask('hi'))), await faultOf(model.doStream(ask('hi')))];
   expect(faults.map(({ message }) => message)).toStrictEqual([
@@ -79,14 +79,11 @@ test.each(apis)('$title is asked three times, and then no more', async (api) => 
   expect(fake.requests).toHaveLength(6);
 });
 
-test.each([400, 401, 403, 404, 413, 422])(
-  'status %d is an answer, and not asked for again',
-  async (status) => {
-    const { model, fake } = await play(apiOf('openai'), [{ fault: { kind: 'status', status } }]);
-    expect((await faultOf(model.doGenerate(ask('hi')))).details).toStrictEqual({ status, retryable: false });
-    expect(fake.requests).toHaveLength(1);
-  },
-);
+test.each([400, 401, 403, 404, 413, 422])('status %d is an answer, and not retried', async (status) => {
+  const { model, fake } = await play(apiOf('openai'), [{ fault: { kind: 'status', status } }]);
+  expect((await faultOf(model.doGenerate(ask('hi')))).details).toStrictEqual({ status, retryable: false });
+  expect(fake.requests).toHaveLength(1);
+});
 
 test('max_retries is the number of further attempts', async () => {
   const fault = { kind: 'status', status: 503 } as const;
@@ -107,7 +104,7 @@ const asked = [
   },
 ];
 
-test.each(asked)('a wait that the API asks for in $title is kept', async ({ headers, leastMs }) => {
+test.each(asked)('a wait that the API requests in $title is respected', async ({ headers, leastMs }) => {
   const fault = { kind: 'status', status: 429, headers } as const;
   const { model } = await play(apiOf('claude'), [{ fault }, { text: 'well' }]);
   const start = performance.now();
@@ -115,7 +112,7 @@ test.each(asked)('a wait that the API asks for in $title is kept', async ({ head
   expect(performance.now() - start).toBeGreaterThanOrEqual(leastMs);
 });
 
-test('a wait until a date that has gone by is none', async () => {
+test('a wait until a past date is none', async () => {
   const headers = { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' };
   const { model } = await play(apiOf('claude'), [
     { fault: { kind: 'status', status: 503, headers } },
@@ -124,7 +121,7 @@ test('a wait until a date that has gone by is none', async () => {
   expect(await textOf(model, ask('hi'))).toBe('well');
 });
 
-test('a wait that ends after the deadline is not begun', async () => {
+test('a wait that ends after the deadline is not started', async () => {
   const fault = { kind: 'status', status: 429, headers: { 'retry-after': '50' } } as const;
   const { model, fake } = await play(apiOf('claude'), [{ fault }], { requestTimeoutMs: 40_000 });
   expect((await faultOf(model.doGenerate(ask('hi')))).details).toStrictEqual({
@@ -135,14 +132,14 @@ test('a wait that ends after the deadline is not begun', async () => {
   expect(fake.requests).toHaveLength(1);
 });
 
-test('a wait of more than a minute is not begun, however much time there is', async () => {
+test('a wait of more than a minute is not started, however much time there is', async () => {
   const fault = { kind: 'status', status: 503, headers: { 'retry-after': '61' } } as const;
   const { model, fake } = await play(apiOf('claude'), [{ fault }], { requestTimeoutMs: 3_600_000 });
   expect((await faultOf(model.doGenerate(ask('hi')))).details).toMatchObject({ retry_after_ms: 61_000 });
   expect(fake.requests).toHaveLength(1);
 });
 
-test('a call is given up while it waits to be made again', async () => {
+test('a call can be aborted during the wait for a retry', async () => {
   const fault = { kind: 'status', status: 429, headers: { 'retry-after': '50' } } as const;
   const { model, fake } = await play(apiOf('claude'), [{ fault }]);
   const caller = new AbortController();
@@ -152,7 +149,7 @@ test('a call is given up while it waits to be made again', async () => {
   expect([(await call).code, fake.requests.length]).toStrictEqual(['ABORTED', 1]);
 });
 
-test('the deadline is that of the call with all its attempts', async () => {
+test('the deadline covers the call with all its attempts', async () => {
   const fault = { kind: 'status', status: 503 } as const;
   const { model, fake } = await play(apiOf('claude'), [{ fault }, { fault: { kind: 'hang' } }], {
     requestTimeoutMs: 400,

@@ -4,7 +4,7 @@ import { createLocalSupply, createRateQueue } from '../../../src/models/rate/rat
 
 const never = new AbortController().signal;
 
-test('calls begin at once up to ten seconds of their limit, and then at its rate [DS-RATE-01]', async () => {
+test('calls start at once up to ten seconds of their limit, and then at its rate [DS-RATE-01]', async () => {
   const queue = createRateQueue('p', createLocalSupply({ requestsPerMinute: 600 }));
   const beganAt = performance.now();
   for (let count = 0; count < 100; count++) await queue.take(1, never);
@@ -13,7 +13,7 @@ test('calls begin at once up to ten seconds of their limit, and then at its rate
   expect(performance.now() - beganAt).toBeGreaterThanOrEqual(490);
 });
 
-test('a call that is given up while it waits takes nothing, and says which limit it waited for [DS-RATE-02]', async () => {
+test('a call that is aborted while it waits uses nothing, and names the limit [DS-RATE-02]', async () => {
   const queue = createRateQueue('p', createLocalSupply({ tokensPerMinute: 600 }));
   await queue.take(100, never);
   const deadline = new AbortController();
@@ -33,7 +33,7 @@ test('a call that is given up while it waits takes nothing, and says which limit
   await expect(queue.take(1, gone.signal)).rejects.toThrow('gone');
 });
 
-test('tokens that were not used are there again, and those beyond the estimate are owed [DS-RATE-03]', async () => {
+test('unused tokens are returned, and those beyond the estimate are charged [DS-RATE-03]', async () => {
   const queue = createRateQueue('p', createLocalSupply({ tokensPerMinute: 6_000 }));
   for (let count = 0; count < 20; count++) {
     const turn = await queue.take(1_000, never);
@@ -47,7 +47,7 @@ test('tokens that were not used are there again, and those beyond the estimate a
   expect(performance.now() - beganAt).toBeGreaterThan(500);
 });
 
-test('an API that asks to wait holds all calls back [DS-RATE-04]', async () => {
+test('an API that asks to wait delays all calls [DS-RATE-04]', async () => {
   const queue = createRateQueue('p', createLocalSupply({ requestsPerMinute: 6_000 }));
   const turn = await queue.take(1, never);
   turn.hold(400);

@@ -73,7 +73,7 @@ describe.runIf(hasPostgres)(`a limit that processes share${unlessMissing}`, () =
       }
   });
 
-  test('one statement serves many calls, and what was taken ahead is given back at the end [DS-RATE-06]', async () => {
+  test('one statement serves many calls, and unused reservations are returned at the end [DS-RATE-06]', async () => {
     const url = await server.newUrl();
     const { queue, count } = await openQueue(url, 60_000);
     for (let call = 0; call < 500; call++) await queue.take(1, new AbortController().signal);
@@ -86,7 +86,7 @@ describe.runIf(hasPostgres)(`a limit that processes share${unlessMissing}`, () =
     expect(Number(row?.['requests'])).toBeGreaterThanOrEqual(9_500);
   });
 
-  test('what a process that is gone has taken ahead fills up again [DS-RATE-06]', async () => {
+  test('the reservation of a dead process becomes available again [DS-RATE-06]', async () => {
     const url = await server.newUrl();
     const never = new AbortController().signal;
     const [gone, other] = [await openQueue(url, 6_000), await openQueue(url, 6_000)];
@@ -98,7 +98,7 @@ describe.runIf(hasPostgres)(`a limit that processes share${unlessMissing}`, () =
     expect(performance.now() - beganAt).toBeGreaterThanOrEqual(800);
   });
 
-  test('a wait that the API asks for holds the calls of all processes [DS-RATE-06]', async () => {
+  test('a wait that the API requests delays the calls of all processes [DS-RATE-06]', async () => {
     const url = await server.newUrl();
     const never = new AbortController().signal;
     const [one, other] = [await openQueue(url, 6_000), await openQueue(url, 6_000)];

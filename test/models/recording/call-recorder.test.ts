@@ -84,7 +84,7 @@ describe.each(apis)('$title', (api: Api) => {
   });
 });
 
-test('failures are recorded and come again as they were', async () => {
+test('failures are recorded and replayed unchanged', async () => {
   const file = await newFile();
   const { fake } = await play(apiOf('claude'), [
     { fault: { kind: 'status', status: 400, message: 'no' } },
@@ -111,7 +111,7 @@ test('failures are recorded and come again as they were', async () => {
   ]);
 });
 
-test('what an API repeats of a key is not written down', async () => {
+test('a key that an API repeats is not recorded', async () => {
   const file = await newFile();
   const { fake } = await play(apiOf('openai'), [
     { text: `Your key is ${canary}, in "secret\\of-the-team".` },
@@ -138,7 +138,7 @@ test('a call that quotes a key is found again', async () => {
   expect(await textOf(await openModel(fields, { replay: file }), call)).toBe('ok');
 });
 
-test('bytes count as the question, and headers do not', async () => {
+test('the body identifies a request, and headers do not', async () => {
   const file = await newFile();
   const fields = mock([{ text: 'seen' }]);
   const image = (data: Uint8Array) =>
@@ -160,7 +160,7 @@ test('bytes count as the question, and headers do not', async () => {
   );
 });
 
-test('calls that ask the same are answered in the order in which they began', async () => {
+test('equal calls are answered in the order in which they began', async () => {
   const file = await newFile();
   const fields = mock([{ text: 'slow', delay_ms: 60 }, { text: 'quick' }, { text: 'last' }]);
   const use = async (model: LanguageModelV4) => {
@@ -174,7 +174,7 @@ test('calls that ask the same are answered in the order in which they began', as
   expect(await use(await openModel(fields, { replay: file }))).toStrictEqual(recorded);
 });
 
-test('a call that is given up is not recorded', async () => {
+test('an aborted call is not recorded', async () => {
   const file = await newFile();
   await record(
     file,
@@ -195,7 +195,7 @@ test('a call that is given up is not recorded', async () => {
   expect(await linesOf(file)).toStrictEqual([]);
 });
 
-test('a recording is added to, even after a line that was cut off, and is its owner’s alone', async () => {
+test('a recording is appended to, even after a truncated line, and readable by its owner only', async () => {
   const file = await newFile();
   await record(file, mock([{ text: 'one' }]), (model) => textOf(model, ask('a')));
   const [first = ''] = await linesOf(file);
@@ -223,7 +223,7 @@ test('an exchange is in the file before its caller has the end of it', async () 
   expect(counts).toStrictEqual([1, 2]);
 });
 
-test('a recording that cannot be written fails the call before anything is asked', async () => {
+test('a recording that cannot be written fails the call before any request', async () => {
   const { fake } = await play(apiOf('openai'), [{ text: 'ok' }]);
   const fields = { type: 'openai', baseUrl: fake.url, credential: { apiKey: canary } };
   const faults = await record('/nowhere/at/all.jsonl', fields, async (model) => [
@@ -234,7 +234,7 @@ test('a recording that cannot be written fails the call before anything is asked
   expect(fake.requests).toStrictEqual([]);
 });
 
-test('a recording that is closed fails what is asked later', async () => {
+test('a closed recording fails later calls', async () => {
   const file = await newFile();
   const recorder = openCallRecorder(file);
   const model = await openModel(mock([{ text: 'a' }]), { recorder });
@@ -309,7 +309,7 @@ test('a call that was recorded in one piece is a miss as a stream, and a used an
   ]);
 });
 
-test('a provider of the type replay answers from its file, as any provider of the recording', async () => {
+test('a provider of the type replay answers from its file, like any provider of the recording', async () => {
   const file = await newFile();
   await record(file, mock([{ text: 'one' }]), async (model) => [
     await textOf(model, ask('a')),
@@ -347,7 +347,7 @@ test.each(unusable)('a replay with $title is unusable', async ({ additionalConfi
   expect([code, message]).toStrictEqual(['PROVIDER_UNUSABLE', says]);
 });
 
-test('a file that is not there, and one that is no recording, cannot be replayed', async () => {
+test('a missing file, and one that is no recording, cannot be replayed', async () => {
   const file = await newFile();
   await writeFile(file, '{"some": "other file"}\n');
   const faults = [
@@ -357,14 +357,14 @@ test('a file that is not there, and one that is no recording, cannot be replayed
   expect(faults.map(({ code }) => code)).toStrictEqual(['FILE_UNREADABLE', 'FILE_UNREADABLE']);
 });
 
-test('an empty recording has an answer to nothing', async () => {
+test('an empty recording answers nothing', async () => {
   const file = await newFile();
   await writeFile(file, '');
   const model = await openModel({}, { replay: file });
   expect((await faultOf(model.doGenerate(ask('hi')))).code).toBe('REPLAY_MISS');
 });
 
-test('a call that is given up is not answered from a recording', async () => {
+test('an aborted call is not answered from a recording', async () => {
   const file = await newFile();
   await record(file, mock([{ text: 'one' }]), (model) => textOf(model, ask('a')));
   const model = await openModel(mock([{}]), { replay: file });

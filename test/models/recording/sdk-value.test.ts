@@ -26,7 +26,7 @@ const { value: trees } = fc.letrec((tie) => ({
   object: fc.dictionary(keys, tie('value'), { maxKeys: 3, noNullPrototype: true }),
 }));
 
-test('what is written down comes back as it was', () => {
+test('a written value is read back unchanged', () => {
   fc.assert(
     fc.property(trees, (tree) => {
       const text = stringifyJson({ tree: encodeSdkValue(tree, 'keep') });
@@ -38,7 +38,7 @@ test('what is written down comes back as it was', () => {
   );
 });
 
-test('the order of keys does not count, and neither do members that are undefined', () => {
+test('the order of keys has no effect, and neither have undefined members', () => {
   const one = encodeSdkValue({ b: 1, a: { d: [{ y: 1, x: undefined }], c: 2 } }, 'drop');
   const other = encodeSdkValue({ a: { c: 2, d: [{ y: 1 }], e: undefined }, b: 1 }, 'drop');
   expect(canonicalJson(one)).toBe('{"a":{"c":2,"d":[{"y":1}]},"b":1}');
@@ -51,7 +51,7 @@ test('numbers keep their digits', () => {
   expect(stringifyJson(decodeSdkValue(parseLossless(json)))).toBe(json);
 });
 
-test('an error comes back with its code and details, and an unknown one as that of a provider', () => {
+test('an error is read back with its code and details, and an unknown one as a provider’s', () => {
   const error = new RuntimeError('PROVIDER_TIMEOUT', 'too late', {
     hint: 'wait',
     details: { timeout_ms: 5 },

@@ -20,7 +20,7 @@ const filesIn = (folder: string) =>
     statSync(join(folder, name)).isFile(),
   );
 
-test('what is kept is found, by another process too, and belongs to its owner alone', async () => {
+test('a cached answer is found by another process too, and readable by its owner only', async () => {
   const folder = newFolder();
   await openCache(folder).cache.keep(keyOf('a'), () => '{"a": 1}');
   expect(await openCache(folder).cache.find(keyOf('a'), asIs)).toBe('{"a": 1}');
@@ -31,7 +31,7 @@ test('what is kept is found, by another process too, and belongs to its owner al
   expect(modes.map((mode) => mode.toString(8))).toEqual(['700', '600']);
 });
 
-test('an answer that repeats a secret is not kept [DS-COST-06]', async () => {
+test('an answer that repeats a secret is not cached [DS-COST-06]', async () => {
   const folder = newFolder();
   const { cache, warnings } = openCache(folder, { secret: 'sk-12345678' });
   await cache.keep(keyOf('a'), () => '{"text": "your key is sk-12345678"}');
@@ -43,7 +43,7 @@ test.each([
   ['empty', () => ''],
   ['changed in one byte', (text: string) => text.replace('1', '2')],
   ['other bytes', () => '\u0000\ufffd'.repeat(100)],
-])('an entry that is %s is told, removed, and kept anew [DS-COST-08]', async (_what, damage) => {
+])('an entry that is %s is reported, removed, and cached again [DS-COST-08]', async (_what, damage) => {
   const folder = newFolder();
   const { cache, warnings } = openCache(folder);
   await cache.keep(keyOf('a'), () => '{"a": 1}');
@@ -55,7 +55,7 @@ test.each([
   expect(await cache.find(keyOf('a'), asIs)).toBe('{"a": 1}');
 });
 
-test('beyond its size the oldest entries go, those of earlier processes too [DS-COST-08]', async () => {
+test('beyond its size the oldest entries are removed, including those of earlier processes [DS-COST-08]', async () => {
   const folder = newFolder();
   const body = 'x'.repeat(1_000);
   const first = openCache(folder).cache;
@@ -75,7 +75,7 @@ test('beyond its size the oldest entries go, those of earlier processes too [DS-
   expect(found.map((text) => text !== undefined)).toEqual([false, false, true, true]);
 });
 
-test('two at once write the same entries, and nobody reads half of one', async () => {
+test('two concurrent writers write the same entries, and no reader gets a partial one', async () => {
   const folder = newFolder();
   const text = JSON.stringify('y'.repeat(200_000));
   const [one, other] = [openCache(folder), openCache(folder)];
@@ -90,7 +90,7 @@ test('two at once write the same entries, and nobody reads half of one', async (
   expect(filesIn(folder)).toHaveLength(3);
 });
 
-test('a folder that cannot be written is told once, and nothing fails', async () => {
+test('a read-only folder is reported once, and nothing fails', async () => {
   const folder = newFolder();
   const { cache, warnings } = openCache(folder);
   writeFileSync(join(folder, keyOf('a').slice(0, 2)), 'no folder');

@@ -17,7 +17,7 @@ async function spend(budget: Budget, calls: readonly { estimate: number; cost: n
   return { made, refused: settled.filter(({ status }) => status === 'rejected').length };
 }
 
-test('many calls at once pass a budget by no more than the last one costs [DS-COST-01]', async () => {
+test('many concurrent calls exceed a budget by at most the cost of the last one [DS-COST-01]', async () => {
   const amount = fc.integer({ min: 1, max: 100 });
   const call = fc.record({ estimate: amount, share: fc.integer({ min: 0, max: 100 }), turns: fc.nat(9) });
   await fc.assert(
@@ -43,20 +43,20 @@ test('many calls at once pass a budget by no more than the last one costs [DS-CO
   );
 });
 
-test('ten calls of half the budget at once: two are made [DS-COST-01]', async () => {
+test('of ten concurrent calls that each cost half the budget two are made [DS-COST-01]', async () => {
   const budget = createBudget(1, 'the run');
   const calls = Array.from({ length: 10 }, () => ({ estimate: 0.5, cost: 0.5, turns: 3 }));
   expect(await spend(budget, calls)).toEqual({ made: 2, refused: 8 });
   expect(budget.spentUsd()).toBe(1);
 });
 
-test('what was estimated too high is there again for the calls that wait', async () => {
+test('an overestimate is released for waiting calls', async () => {
   const budget = createBudget(1, 'the run');
   const calls = Array.from({ length: 10 }, () => ({ estimate: 0.9, cost: 0.1, turns: 3 }));
   expect(await spend(budget, calls)).toEqual({ made: 10, refused: 0 });
 });
 
-test('what nobody knows the cost of counts as estimated, and only once', async () => {
+test('an unknown cost counts as estimated, and only once', async () => {
   const budget = createBudget(1, 'the run');
   const admission = await budget.admit(1, undefined);
   admission.settle(undefined);
@@ -65,7 +65,7 @@ test('what nobody knows the cost of counts as estimated, and only once', async (
   await expect(budget.admit(0.1, undefined)).rejects.toMatchObject(exceeded);
 });
 
-test('a call that is given up while it waits takes nothing', async () => {
+test('a call that is aborted while it waits uses nothing', async () => {
   const budget = createBudget(1, 'the run');
   const first = await budget.admit(1, undefined);
   const stop = new AbortController();

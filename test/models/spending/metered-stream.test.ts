@@ -54,7 +54,7 @@ async function partsOf(model: LanguageModelV4, most = Infinity): Promise<Languag
   return parts;
 }
 
-test('a whole stream is kept, and comes back part by part for nothing', async () => {
+test('a complete stream is cached, and replayed part by part at no cost', async () => {
   const { budget, newScope, kept } = openScope();
   const model = await openModel([one, two]);
   const first = await inCallScope(newScope(), () => partsOf(model));
@@ -69,7 +69,7 @@ test('a whole stream is kept, and comes back part by part for nothing', async ()
 test.each([
   ['breaks off', [{ ...one, error: { status: 500, message: 'cut' } }, two], Infinity],
   ['is given up by its reader', [one, two], 2],
-])('a stream that %s is not kept, and counts as estimated [DS-COST-06]', async (_what, responses, most) => {
+])('a stream that %s is not cached, and counts as estimated [DS-COST-06]', async (_what, responses, most) => {
   const { budget, newScope, kept } = openScope();
   const model = await openModel(responses);
   await inCallScope(newScope(), () => partsOf(model, most));
@@ -80,7 +80,7 @@ test.each([
   expect({ text, kept: kept() }).toEqual({ text: 'something else', kept: 1 });
 });
 
-test('the same call twice in one piece of work is two draws', async () => {
+test('the same call twice in one case is two samples', async () => {
   const { newScope, kept } = openScope();
   const model = await openModel([one, two]);
   const texts = async () => {

@@ -33,7 +33,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     return { ...matrix, page, offences, column };
   }
 
-  test('each variant of a case is rated in its column, and keeps what is being written [DS-MATRIX-10] [DS-VIEW-05]', async () => {
+  test('each variant of a case is rated in its column, and unsaved text is kept [DS-MATRIX-10] [DS-VIEW-05]', async () => {
     const { page, offences, column, ratings } = await openCase(1400);
     for (const [at, score] of [[0, '0.25'] as const, [1, '1'] as const]) {
       await column(at).getByText('Your rating').click();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openMatrix, openView } from './support.ts';
 
-test('a run of a matrix takes ratings of its variants, and none that names no variant of its own [DS-MATRIX-10] [DS-VIEW-05]', async () => {
+test('a run of a matrix accepts ratings of its variants only [DS-MATRIX-10] [DS-VIEW-05]', async () => {
   const { runtime, id, ratings } = await openMatrix();
   const { get, rate } = await openView([runtime]);
   const place = { case: 'one', by: 'ada' };

@@ -9,7 +9,7 @@ describe.runIf(hasPostgres)(`runs in Postgres${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test('are listed by pages, shown and rated as those of a file [DS-VIEW-05] [DS-VIEW-06]', async () => {
+  test('are listed by pages, shown and rated like those of a file [DS-VIEW-05] [DS-VIEW-06]', async () => {
     const url = await server.newUrl('tcp');
     const store = 'state_store: {type: postgres, url_env: VIEW_URL}\n';
     const { runtime, ids } = await openFolder(store, { VIEW_URL: url });

@@ -24,7 +24,7 @@ const wholeTables = [
   /^SELECT DISTINCT owner FROM leases$/,
 ];
 
-test('what a call asks for is found by an index, however many keys there are', async () => {
+test('an index finds what a call needs, however many keys there are', async () => {
   const { database, asked } = await openTables();
   const scans = asked.filter((sql) =>
     database
@@ -37,7 +37,7 @@ test('what a call asks for is found by an index, however many keys there are', a
   database.close();
 });
 
-test('sums stay numbers that can be read', async () => {
+test('sums stay readable numbers', async () => {
   const { database, tables } = await openTables();
   const usage = { inputTokens: MAX_AMOUNT, outputTokens: 1, cost: MAX_AMOUNT, isEstimated: false };
   for (let count = 0; count < 5; count += 1) tables.usage.add('k', '2026-11-22', usage);
@@ -47,7 +47,7 @@ test('sums stay numbers that can be read', async () => {
   database.close();
 });
 
-test('what calls hold together follows from their rows, however these come and go', async () => {
+test('the amounts that calls reserve follow from their rows after any change', async () => {
   const { database, tables } = await openTables();
   const lease = {
     ...{ owner: 'a', key: 'k', second: 1, day: '2026-11-22', isReserved: true },
@@ -66,7 +66,7 @@ test('what calls hold together follows from their rows, however these come and g
   database.close();
 });
 
-test('the rate of a key keeps no more than the seconds that count', async () => {
+test('the rate of a key keeps only the seconds that count', async () => {
   const { database, tables } = await openTables();
   for (let second = 0; second < 500; second += 1) tables.rates.add('k', 'requests', second, 1);
   const { rows } = database.prepare('SELECT COUNT(*) AS rows FROM rates').get() ?? {};

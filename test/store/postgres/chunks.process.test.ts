@@ -37,7 +37,7 @@ describe.runIf(hasPostgres)(`chunks of suites in Postgres${unlessMissing}`, () =
   };
   const tallies = async (chunks: SuiteChunks) => await Array.fromAsync(chunks.tallies('r1'));
 
-  test('chunks are added once, and workers are told of each once', async () => {
+  test('chunks are added once, and workers are notified of each once', async () => {
     const { chunks, told } = await begin();
     await chunks.add('r1', [...places, { number: 4, rows: 7, place: '{}' }]);
     expect(told.map(({ id }) => id)).toEqual(['r1/1', 'r1/2', 'r1/3', 'r1/4']);
@@ -67,7 +67,7 @@ describe.runIf(hasPostgres)(`chunks of suites in Postgres${unlessMissing}`, () =
     expect(await chunks.progress('r1')).toMatchObject({ done: 1, doneRows: 10 });
   });
 
-  test('of a worker whose chunk was taken by another nothing is kept', async () => {
+  test('nothing is stored of a worker whose chunk another has taken', async () => {
     const { url, chunks, results } = await begin();
     const claim = await chunks.claim('r1', 1);
     // Its connection is lost, and it does not know yet.
@@ -82,7 +82,7 @@ describe.runIf(hasPostgres)(`chunks of suites in Postgres${unlessMissing}`, () =
     expect([await tallies(chunks), await results.countRecords('r1')]).toEqual([['{"t":1}'], 1]);
   });
 
-  test('an end whose answer is lost with the connection is kept, and said to be', async () => {
+  test('an end whose reply is lost with the connection is stored and reported as such', async () => {
     const { url } = await begin();
     const proxy = await startProxy(server.port);
     const tcp = `postgres://tester@127.0.0.1:${proxy.port}${new URL(url).pathname}?password=${encodeURIComponent('p@ss/wörd-of-the-tests')}`;
@@ -96,7 +96,7 @@ describe.runIf(hasPostgres)(`chunks of suites in Postgres${unlessMissing}`, () =
     expect([await tallies(chunks), await results.countRecords('r1')]).toEqual([['{"t":1}'], 1]);
   });
 
-  test('workers are told again of what nobody works on, and of nothing else', async () => {
+  test('workers are notified again only of chunks without a worker', async () => {
     const { chunks, told } = await begin();
     const claim = await chunks.claim('r1', 1);
     const done = await chunks.claim('r1', 2);
@@ -112,7 +112,7 @@ describe.runIf(hasPostgres)(`chunks of suites in Postgres${unlessMissing}`, () =
     await claim?.release();
   });
 
-  test('a run that does not go on has no chunks to take, and one that is removed none at all', async () => {
+  test('a run that does not continue has no chunks to take, and a removed one none at all', async () => {
     const { chunks, results } = await begin();
     await results.setRunEnd('r1', { status: 'interrupted', report: null });
     expect(await chunks.claim('r1', 1)).toBeUndefined();

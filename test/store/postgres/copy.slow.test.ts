@@ -15,14 +15,14 @@ import type { Store } from '../../../src/store/store.ts';
 import { exactText, faultOf, hardStrings, newCall, newResult, newResultRun, newRun } from '../examples.ts';
 import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';
 
-describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
+describe.runIf(hasPostgres)(`copied stores${unlessMissing}`, () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
   });
   afterAll(() => server?.remove());
 
-  test('whatever is kept comes back byte for byte, and both stores answer alike [DS-POSTGRES-16]', async () => {
+  test('everything is copied byte for byte, and both stores answer alike [DS-POSTGRES-16]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRun, { maxLength: 6 }), async (runs) => {
         const here = newFolder();
@@ -45,7 +45,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     );
   });
 
-  test('what is kept after a copy stands behind what was copied, and history goes on [DS-POSTGRES-16]', async () => {
+  test('later records follow the copied ones, and history continues [DS-POSTGRES-16]', async () => {
     const { state, config } = newFolder();
     const url = await server.newUrl();
     await fill(state, [oneRun, oneRun]);
@@ -69,7 +69,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     ]);
   });
 
-  test('what nobody has been told yet is told from the copy, once, as of the time at which it was due [DS-POSTGRES-16]', async () => {
+  test('unsent notifications are sent from the copy, once, with the original due time [DS-POSTGRES-16]', async () => {
     const { state, config } = newFolder();
     const url = await server.newUrl('socket', 'caller');
     await fill(state, [oneRun, { ...oneRun, end: 'failed' }]);
@@ -92,7 +92,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     ]);
   });
 
-  test('the same copy again changes nothing, and a target with anything else is left alone [DS-POSTGRES-17]', async () => {
+  test('repeating a copy changes nothing, and a target with other data is not touched [DS-POSTGRES-17]', async () => {
     const { state, config } = newFolder();
     const url = await server.newUrl();
     await fill(state, [oneRun]);
@@ -110,7 +110,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     expect(await target.findRun('more')).toBeUndefined();
   });
 
-  test('two copies at once come to one [DS-POSTGRES-17]', async () => {
+  test('two concurrent copies result in one [DS-POSTGRES-17]', async () => {
     const { state, config } = newFolder();
     const url = await server.newUrl();
     await fill(state, [oneRun, oneRun]);
@@ -120,7 +120,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     expect((await copy(config, url)).wasThere).toBe(true);
   });
 
-  test('a store with a run under way is not copied [DS-POSTGRES-17]', async () => {
+  test('a store with a run in progress is not copied [DS-POSTGRES-17]', async () => {
     const { state, config } = newFolder();
     await fill(state, [oneRun]);
     const file = await openSqliteStore(state);
@@ -129,7 +129,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     expect(await faultOf(copy(config, await server.newUrl()))).toMatchObject({ code: 'RUN_BUSY' });
   });
 
-  test('a target that keeps other rows than it is told is found out, and keeps nothing [DS-POSTGRES-16]', async () => {
+  test('a target that stores wrong rows is detected, and keeps nothing [DS-POSTGRES-16]', async () => {
     const { state, config } = newFolder();
     const url = await server.newUrl();
     await fill(state, [oneRun]);
@@ -152,7 +152,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     expect(await store.listRuns()).toEqual([]);
   });
 
-  test('an empty store is copied, one that is not there is not', async () => {
+  test('an empty store is copied, and a missing one is not', async () => {
     const { state, config } = newFolder();
     const url = await server.newUrl();
     expect(await faultOf(copy(config, url))).toMatchObject({ code: 'STORE_FAILED' });
@@ -179,7 +179,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
   }
 });
 
-test('a store in Postgres is not copied, nor is any to a file, and the error says what to do', async () => {
+test('a store in Postgres is not copied, nor is any to a file, and the error names the next step', async () => {
   const { config, toPostgres } = newFolder();
   expect(await faultOf(copy(config, 'back.db'))).toMatchObject({
     code: 'USAGE',

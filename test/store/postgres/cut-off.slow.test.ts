@@ -16,7 +16,7 @@ describe.runIf(mayCut)('a machine whose network is gone (needs root, iproute2 an
     await network.remove();
   });
 
-  test('its run is claimed by another in seconds, without anybody having to end its session', async () => {
+  test('another machine claims its run within seconds, without a manual end of its session', async () => {
     const tcp = await server.newUrl('tcp');
     const [database = ''] = new URL(tcp).pathname.split('/').slice(1);
     const store = await openPostgresStore(addressOf(server.socketUrl(database)), { hungMs: 600_000 });

@@ -28,7 +28,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     return store;
   };
 
-  test('a change whose answer is lost with the connection is made once [DS-POSTGRES-04]', async () => {
+  test('a change whose reply is lost with the connection is made once [DS-POSTGRES-04]', async () => {
     const proxy = await startProxy(server.port);
     const url = (await server.newUrl('tcp')).replace(`:${server.port}/`, `:${proxy.port}/`);
     const store = await openAt(url);
@@ -48,7 +48,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect((await store.listHistory('r1')).map(({ what }) => what)).toEqual(['pending', 'began', 'decided']);
   });
 
-  test('a server that is stopped at once and comes back has what was told, and claims go on [DS-POSTGRES-05]', async () => {
+  test('a server that is stopped at once and returns has every acknowledged change, and claims continue [DS-POSTGRES-05]', async () => {
     const store = await openAt(await server.newUrl());
     await store.createRun(newRun('r1'));
     expect(await store.claimRun('r1')).toBeDefined();
@@ -63,7 +63,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(await store.beginStep('r1', 'b', 3)).toEqual({ attempt: 1 });
   });
 
-  test('a server that stays away fails the call in time, and those that follow', async () => {
+  test('a server that stays away fails the call in time, and later ones', async () => {
     const store = await openAt(await server.newUrl(), { retryMs: 300 });
     await store.createRun(newRun('r1'));
     await server.stop('immediate');
@@ -76,7 +76,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(codes).toEqual(['STORE_FAILED', 'STORE_FAILED', 'STORE_FAILED']);
   });
 
-  test('a claim that somebody else has taken is lost: nothing more is written, and other runs are not concerned [DS-POSTGRES-06]', async () => {
+  test('a claim that another process has taken is lost: nothing more is written, and other runs are not affected [DS-POSTGRES-06]', async () => {
     const url = await server.newUrl();
     const [one, other] = [await openAt(url), await openAt(url)];
     for (const id of ['r1', 'r2']) await one.createRun(newRun(id));
@@ -100,7 +100,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(await other.beginStep('r1', 'a', 1)).toEqual({ attempt: 1 });
   });
 
-  test('a call that comes at the moment in which its run ends is never left open', async () => {
+  test('a call that arrives at the moment when its run ends is never left open', async () => {
     const url = await server.newUrl();
     const [one, other] = [await openAt(url), await openAt(url)];
     for (let round = 0; round < 60; round++) {
@@ -112,7 +112,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(await one.listPendings({ open: true }, 4_000)).toEqual([]);
   });
 
-  test('the server is told to give up a client that is gone within ten seconds [DS-POSTGRES-07]', async () => {
+  test('the server drops a client that is gone within ten seconds [DS-POSTGRES-07]', async () => {
     const url = await server.newUrl('tcp');
     const { connect } = await import('../../../src/store/postgres/connection/client.ts');
     const link = await connect(addressOf(url));
@@ -138,7 +138,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     ['an hour behind', -3_600_000],
     ['an hour ahead', 3_600_000],
   ])(
-    'a call of a machine whose clock is %s expires when its time is over by the clock of the server [DS-POSTGRES-15]',
+    'a call of a machine whose clock is %s expires by the clock of the server [DS-POSTGRES-15]',
     async (_, skew) => {
       const url = await server.newUrl();
       const [wrong, right] = [await openAt(url), await openAt(url)];
@@ -160,7 +160,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     },
   );
 
-  test('a holder that lives keeps its run, however long it has nothing to write [DS-POSTGRES-08]', async () => {
+  test('a live holder keeps its run, however long it has nothing to write [DS-POSTGRES-08]', async () => {
     const url = await server.newUrl();
     const holder = await openAt(url, { beatMs: 100 });
     const other = await openAt(url, { hungMs: 800 });
@@ -172,7 +172,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     }
   });
 
-  test('word of a decision reaches whoever waits for it, also after the connection was lost', async () => {
+  test('a waiting process learns of a decision, also after a lost connection', async () => {
     const url = await server.newUrl();
     const [one, other] = [await openAt(url), await openAt(url)];
     await one.createRun(newRun('r1'));
@@ -196,7 +196,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     watch.close();
   });
 
-  test('a long text is kept once, is read by whoever looks, and damage to it is told', async () => {
+  test('a long text is stored once, is read by every reader, and damage to it is reported', async () => {
     const url = await server.newUrl();
     const [one, other] = [await openAt(url), await openAt(url)];
     await one.createRun(newRun('r1'));
@@ -214,7 +214,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(() => damaged?.outcome?.text).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }));
   });
 
-  test('an outcome that is not what was kept is told', async () => {
+  test('an outcome that differs from the stored one is reported', async () => {
     const url = await server.newUrl();
     const store = await openAt(url);
     await store.createRun(newRun('r1'));
@@ -224,7 +224,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect([code, message]).toEqual(['STORE_FAILED', expect.stringContaining('is damaged')]);
   });
 
-  test('whatever is wrong with the address, the error names the next step and no password [DS-POSTGRES-02]', async () => {
+  test('any error in the address names the next step and no password [DS-POSTGRES-02]', async () => {
     const url = await server.newUrl('tcp');
     const secret = encodeURIComponent(password);
     const wrong: Readonly<Record<string, string>> = {
@@ -256,7 +256,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     }
   });
 
-  test('tables of a newer version are left alone, and those of an earlier one wait for their migration [DS-POSTGRES-10]', async () => {
+  test('tables of a newer version are not touched, and those of an earlier one wait for their migration [DS-POSTGRES-10]', async () => {
     const known = migrations.length;
     const address = addressOf(await server.newUrl());
     expect(await inspectPostgres(address)).toMatchObject({ version: 0, knownVersion: known });

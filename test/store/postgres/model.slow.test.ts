@@ -12,12 +12,12 @@ describe.runIf(hasPostgres)(`in Postgres${unlessMissing}`, () => {
   afterAll(() => server?.remove());
   const runs = Number(process.env['MODEL_RUNS'] ?? 40);
 
-  test('whatever is done to it, a store answers as the hand-written one', async () => {
+  test('under any operations, a store answers like the hand-written one', async () => {
     const openAll = async () => [await openPostgresStore(addressOf(await server.emptyUrl('model')))];
     await expect(compareStores(openAll, runs)).resolves.toBeUndefined();
   });
 
-  test('however several connections add, decide, look, end and reopen at once, a call has one decision, and all are told which', async () => {
+  test('under any concurrent adds, decisions, reads, ends and reopens, a call has one decision, and all learn which', async () => {
     const address = addressOf(await server.newUrl('socket', 'caller'));
     const openAnother = async () => {
       const store = await openPostgresStore(address);

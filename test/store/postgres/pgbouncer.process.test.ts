@@ -28,7 +28,7 @@ describe.runIf(isThere)(`a store behind PgBouncer${unlessMissing}${unlessNoPgbou
     },
   );
 
-  test('a pool in session mode keeps claims apart, tells of decisions, and frees the runs of who is gone [DS-POSTGRES-12]', async () => {
+  test('a pool in session mode keeps claims apart, reports decisions, and frees the runs of dead clients [DS-POSTGRES-12]', async () => {
     const url = await urlBehind('session');
     const [one, other] = [
       await openPostgresStore(addressOf(url)),

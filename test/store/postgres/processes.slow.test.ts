@@ -28,7 +28,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     return store;
   };
 
-  test('of many processes that approve one call at once, one wins, and the others are told who', async () => {
+  test('when many processes approve one call at once, one wins, and the others learn who', async () => {
     const url = await server.newUrl();
     const store = await openAt(url);
     await store.createRun(newRun('r1'));
@@ -44,7 +44,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     expect(answers.map(({ ruling }) => ruling)).toEqual(answers.map(() => kept?.ruling));
   });
 
-  test('many processes may open a new store at once', async () => {
+  test('many processes may create a new store at once', async () => {
     const url = await server.newUrl();
     const ids = Array.from({ length: isFull ? 12 : 6 }, (_, index) => `r${index}`);
     expect(await race(ids.map((id) => ['begin', url, id]))).toEqual(ids.map(() => ['done']));
@@ -52,7 +52,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     expect(runs.map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
-  test('what a process was told is kept is there after a SIGKILL at any moment', async () => {
+  test('every acknowledged change is there after a SIGKILL at any moment', async () => {
     const url = await server.newUrl();
     const store = await openAt(url);
     await store.createRun(newRun('r1'));
@@ -73,7 +73,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     expect(said.length).toBeGreaterThan(isFull ? 32 : 8);
   });
 
-  test('a claim falls back when its holder gets SIGKILL, though its child lives on', async () => {
+  test('a claim is released when its holder gets SIGKILL, although its child survives', async () => {
     const url = await server.newUrl();
     const store = await openAt(url);
     await store.createRun(newRun('r1'));
@@ -107,7 +107,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     expect(said).toEqual(said.map(() => ['done']));
   });
 
-  test('a process that is stopped is ended as a holder, and what it writes when it goes on is refused [DS-POSTGRES-08]', async () => {
+  test('a stopped process loses its claims, and its later writes are refused [DS-POSTGRES-08]', async () => {
     const url = await server.newUrl();
     const store = await openAt(url, { hungMs: 1_500 });
     await store.createRun(newRun('r1'));

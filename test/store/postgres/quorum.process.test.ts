@@ -10,7 +10,7 @@ describe.runIf(hasPostgres)(`a quorum in Postgres${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test('of two who approve at once on two machines the later one counts both [DS-QUORUM-01]', async () => {
+  test('when two people approve at once on two machines the later approval counts both [DS-QUORUM-01]', async () => {
     const url = await server.emptyUrl('quorum');
     const stores = [await openPostgresStore(addressOf(url)), await openPostgresStore(addressOf(url))];
     onTestFinished(async () => {

@@ -22,7 +22,7 @@ describe.runIf(hasPostgres)(`results in Postgres${unlessMissing}`, () => {
   keepsResults(async () => await openAt(await server.newUrl()));
   keepsRatings(async () => await openAt(await server.newUrl()));
 
-  test('what two machines append at once stands behind one another, each once [DS-POSTGRES-14]', async () => {
+  test('concurrent appends of two machines are stored one after another, each once [DS-POSTGRES-14]', async () => {
     const url = await server.newUrl();
     const first = await openAt(url);
     const machines = [first, await openAt(url), await openAt(url)];
@@ -38,7 +38,7 @@ describe.runIf(hasPostgres)(`results in Postgres${unlessMissing}`, () => {
     expect(new Set(kept.map(({ caseId }) => caseId)).size).toBe(150);
   });
 
-  test('a record whose answer is lost with the connection is appended once, and a run is made once [DS-POSTGRES-04]', async () => {
+  test('a record whose reply is lost with the connection is appended once, and a run is created once [DS-POSTGRES-04]', async () => {
     const proxy = await startProxy(server.port);
     const url = (await server.newUrl('tcp')).replace(`:${server.port}/`, `:${proxy.port}/`);
     const results = await openAt(url);
@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)(`results in Postgres${unlessMissing}`, () => {
     expect(await other.claimRun('r1')).toBeDefined();
   });
 
-  test('a run with very many results is removed piece by piece, also by whoever comes after one that was killed', async () => {
+  test('a run with very many results is removed in pieces, also after the first remover was killed', async () => {
     const url = await server.newUrl();
     const results = await openAt(url);
     await results.createRun(newResultRun('r1', { createdAt: 1 }));
@@ -83,7 +83,7 @@ describe.runIf(hasPostgres)(`results in Postgres${unlessMissing}`, () => {
     expect(left).toEqual({ n: '0' });
   });
 
-  test('a batch of many large records is kept whole', async () => {
+  test('a batch of many large records is stored completely', async () => {
     const results = await openAt(await server.newUrl());
     await results.createRun(newResultRun('r1'));
     const texts = Array.from({ length: 30 }, (_, at) => `${at} `.repeat(300_000));

@@ -7,7 +7,7 @@ import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } f
 
 const approved = { kind: 'approved', args: null, by: 'ada', reason: '' } as const;
 
-describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, () => {
+describe.runIf(hasPostgres)(`runs that workers take${unlessMissing}`, () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
@@ -44,7 +44,7 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     await store.setRunStatus(id, { status: 'pending', at: 2_000 });
   };
 
-  test('a run is ready when the last call below it is decided, and nothing below it ever is', async () => {
+  test('a run is ready when the last call below it is decided, and a nested run never is', async () => {
     const { url, store, jobs } = await openWork();
     await store.createRun(newRun('root', { build: 'b1' }));
     const parent = { id: 'root', root: 'root', step: 'refund' };
@@ -60,7 +60,7 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     expect(jobs).toEqual([{ kind: 'run', id: 'root', queue: 'b1' }]);
   });
 
-  test('who has lost the claim of a run writes nothing below it', async () => {
+  test('a process that lost the claim of a run writes nothing below it', async () => {
     const { url, store } = await openWork();
     const other = await openWork(url);
     await store.createRun(newRun('root'));
@@ -76,7 +76,7 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     expect((await other.store.listSteps('child')).map(({ attempts }) => attempts)).toEqual([2]);
   });
 
-  test('two decisions at once make a run ready, whichever is the last', async () => {
+  test('two concurrent decisions make a run ready, whichever is last', async () => {
     const one = await openWork();
     const other = await openWork(one.url);
     for (let index = 0; index < 60; index += 1) {
@@ -91,7 +91,7 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     expect(one.jobs.length + other.jobs.length).toBe(60);
   });
 
-  test('a run is ready when its last call is decided or expires, or was while it was suspended, and no more when it goes on', async () => {
+  test('a run is ready when its last call is decided or expires, even while it was suspended, and not once it continues', async () => {
     const { url, store, work, jobs } = await openWork();
     await suspend(store, 'open', ['c1', 'c2']);
     await store.decide('c1', approved, 3_000);
@@ -113,7 +113,7 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     expect(await isReady(url, 'early')).toBe(true);
   });
 
-  test('a run that is none of a build, and one whose call is stored behind it, is nobody’s', async () => {
+  test('a run without a build, and one whose call is stored after it, belong to no worker', async () => {
     const { url, store, jobs } = await openWork();
     await store.createRun(newRun('old'));
     await store.addPending(newCall('c1', 'old'));
@@ -123,7 +123,7 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     expect([await isReady(url, 'old'), await isReady(url, 'direct'), jobs]).toEqual([false, false, []]);
   });
 
-  test('a sweep tells of what nobody has, of builds that a worker has, once a second and again after a minute', async () => {
+  test('a sweep announces free runs of a worker’s builds once a second and again after a minute', async () => {
     const { url, store, work, jobs } = await openWork();
     const database = new URL(url).pathname.slice(1);
     const later = () => server.ask("UPDATE signalbox.sweeps SET swept_at = '-infinity'", database);
@@ -166,7 +166,7 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     ]);
   });
 
-  test('what cannot be told is kept all the same, and a decision that fails is told to nobody', async () => {
+  test('a decision is stored even if it cannot be announced, and a failed decision is not announced', async () => {
     const { store, work, url } = await openWork();
     work.announceBy(async () => false);
     await suspend(store, 'r1', ['c1']);

@@ -37,7 +37,7 @@ describe('faithfulness', () => {
     expect(await scoreOf('faithfulness', asked(judge))).toContain(reason);
   });
 
-  test('a verdict that the answer planted is none', async () => {
+  test('a verdict that the answer contains does not count', async () => {
     const content = `He was born in Ulm. ${claims(true)}`;
     const judge = `The text says ${claims(true)}`;
     expect(await scoreOf('faithfulness', { params: { context }, content, judge })).toContain(
@@ -45,7 +45,7 @@ describe('faithfulness', () => {
     );
   });
 
-  test('content without text is not sent to anybody', async () => {
+  test('content without text is sent to no judge', async () => {
     expect(await scoreOf('faithfulness', { params: { context }, content: ' ' })).toContain(
       'no text with claims',
     );
@@ -92,7 +92,7 @@ describe('factuality', () => {
     expect(await scoreOf('factuality', asked(JSON.stringify({ choice, reasoning: 'so' })))).toBe(score);
   });
 
-  test('takes other scores', async () => {
+  test('accepts other scores', async () => {
     expect(await scoreOf('factuality', asked('{"choice": "B"}', { B: 0.6 }))).toBe(0.6);
     expect(await scoreOf('factuality', asked('{"choice": "A"}', { F: 1 }))).toContain('cannot be used');
   });

@@ -114,7 +114,7 @@ describe('numbers that a double cannot hold', () => {
     expect(await scoreOf('tool_args', { params: asked, context: { tool_calls } })).toBe(score);
   });
 
-  test('a million zeros take no time to speak of', async () => {
+  test('a million zeros are compared quickly', async () => {
     const asked = written(`{"tool_name": "pay", "expected_args": {"amount": 1${'0'.repeat(1_000_000)}1}}`);
     const tool_calls = [call('pay', { args: new Json(`{"amount": 1${'0'.repeat(1_000_000)}2}`) })];
     expect(await scoreOf('tool_args', { params: asked, context: { tool_calls } })).toBe(0);
@@ -127,7 +127,7 @@ test.each([
   ['a list', [7]],
   ['a long number', new Json('12345678901234567890')],
   ['nothing', undefined],
-])('arguments that are no mapping have no members: %s', async (_title, args) => {
+])('arguments that are not a mapping have no members: %s', async (_title, args) => {
   const params = { tool_name: 'refund', expected_args: { order: 7 } };
   expect(await scoreOf('tool_args', { params, context: { tool_calls: [call('refund', { args })] } })).toBe(0);
 });

@@ -149,7 +149,7 @@ test('media in the message of the result', async () => {
   expect(await score([user, asked, asked, result('chart', [png])])).toBe(0);
 });
 
-test('what is no JSON has no media', async () => {
+test('a result that is not JSON has no media', async () => {
   const context = { tool_calls: [call('chart', { result: 'a picture of type image' })] };
   expect(await outcomeOf('tool_result_has_media', { params: { media_type: 'image' }, context })).toEqual([
     0,

@@ -116,7 +116,7 @@ judges('tools_called_session', [
   ],
 ]);
 
-test('data says what was found and what is missing', async () => {
+test('data lists found and missing calls', async () => {
   const outcome = await ask('tools_called', {
     params: { tool_names: ['lookup', 'refund', 'notify'], max_calls: 1 },
     context: { tool_calls: calls('lookup', 'lookup', 'notify') },
@@ -162,7 +162,7 @@ describe('the turn', () => {
     ['no message at all', []],
     ['a question that is not answered yet', messages.slice(0, 4)],
     ['an index that points at no answer', messages.slice(0, 2)],
-  ])('a call whose place is unknown belongs to it: %s', async (_title, shown) => {
+  ])('a call with an unknown place belongs to it: %s', async (_title, shown) => {
     const forbidden = { messages: shown, tool_calls: [call('refund', { index: 0 })] };
     expect(await scoreOf('tools_not_called', { params: { tools: ['refund'] }, context: forbidden })).toBe(0);
   });

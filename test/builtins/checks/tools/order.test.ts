@@ -79,7 +79,7 @@ judges('tool_call_chain', [
   ['without calls', { steps: ['lookup'] }, [], [0, 'step 1: lookup was not called; no tool was called']],
 ]);
 
-test('a pattern of a step that cannot be used is told with its step', () => {
+test('an unusable pattern of a step is reported with its step', () => {
   const steps = ['a', { tool: 'b', result_matches: '(' }, { tool: 'c', args_match: { d: '[' } }];
   expect(findParamProblems('tool_call_chain', { steps }).map(({ path, message }) => [path, message])).toEqual(
     [
@@ -141,7 +141,7 @@ judges('invariant_fields_preserved', [
   ['never called', { tool: 'search', fields: ['city'] }, [], [1, 'nothing was lost among 0 calls of search']],
 ]);
 
-test('data tells the order that was found', async () => {
+test('data shows the order that was found', async () => {
   const outcome = await ask('tool_call_sequence', {
     params: { sequence: ['a', 'b'] },
     context: { tool_calls: calls('b', 'a') },

@@ -16,7 +16,7 @@ test.each([
   expect(words).toMatch(/^(the filter itself failed|stdin is not one JSON object)/);
 });
 
-test('our own words are, which hold no text', () => {
+test('our own messages are, since they contain no text', () => {
   expect(describeError(new RuntimeError('EVENT_INVALID', 'request has no messages'))).toBe(
     'request has no messages',
   );
