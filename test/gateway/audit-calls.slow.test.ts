@@ -6,7 +6,6 @@ import { answerJson, chatAnswer, startUpstream } from './upstream-server.ts';
 
 const { DatabaseSync } = loadSqlite();
 
-/** The calls that the audit of a closed gateway has. */
 function rowsIn({ folder }: TestGateway): Record<string, unknown>[] {
   const database = new DatabaseSync(join(folder, '.signalbox/audit.db'), { readOnly: true });
   const rows = database.prepare('SELECT body FROM rows ORDER BY seq').all();

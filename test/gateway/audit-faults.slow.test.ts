@@ -13,10 +13,9 @@ import { evidenceIn, rowsOf, verifyAfter } from './audit-tampering.ts';
 const { DatabaseSync } = loadSqlite();
 const writer = join(import.meta.dirname, 'audit-writer.ts');
 
-/** The ids of the calls in an audit that is good. */
 async function idsIn(folder: string): Promise<Set<string>> {
   let ids = new Set<string>();
-  // Opened in its place first, which takes up what a killed process has left in the journal.
+  // Opening in its place first recovers the journal of a killed process.
   await (await openAudit(folder)).close();
   const report = await verifyAfter(evidenceIn(folder), (database) => {
     ids = new Set(rowsOf(database).map(({ body }) => JSON.parse(body).id));
@@ -74,7 +73,6 @@ test.for(small.filter(({ possible }) => possible))(
   },
 );
 
-/** How a call ends: as kept, or with the code of its refusal. */
 async function outcomeOf(call: Promise<void>): Promise<string> {
   try {
     await call;
@@ -84,7 +82,6 @@ async function outcomeOf(call: Promise<void>): Promise<string> {
   }
 }
 
-/** Locks the file against every writer until the lock is released. */
 function lock(folder: string): { readonly release: () => void } {
   const database = new DatabaseSync(join(folder, 'audit.db'));
   database.exec('BEGIN IMMEDIATE');

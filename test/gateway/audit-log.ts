@@ -6,12 +6,10 @@ import { noopScrubber } from '../../src/contract/scrub.ts';
 import { type AuditLogOptions, openAuditLog } from '../../src/gateway/audit/audit-log.ts';
 import type { AuditLog, AuditRecord } from '../../src/gateway/ports.ts';
 
-/** A folder for an audit; the folder for temporary files goes with the test file. */
 export function makeAuditFolder(): string {
   return mkdtempSync(join(tmpdir(), 'audit-'));
 }
 
-/** Opens the audit of a folder, or of the database at an address, with what the options change. */
 export async function openAudit(place: string, options: Partial<AuditLogOptions> = {}): Promise<AuditLog> {
   return await openAuditLog({
     store: place.startsWith('postgres:')
@@ -31,7 +29,6 @@ export async function openAudit(place: string, options: Partial<AuditLogOptions>
   });
 }
 
-/** An allowed call with what the members change. */
 export function recordOf(members: Partial<AuditRecord> = {}): AuditRecord {
   return {
     id: 'call_1',
@@ -55,7 +52,6 @@ export function recordOf(members: Partial<AuditRecord> = {}): AuditRecord {
   };
 }
 
-/** Writes so many calls, `call_1` and on. */
 export async function writeCalls(log: AuditLog, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, (_, at) => log.write(recordOf({ id: `call_${at + 1}` }))));
 }

@@ -21,7 +21,6 @@ beforeAll(async () => {
   evidence = evidenceIn(folder);
 });
 
-/** A call of each of these days; the head of the last one. */
 async function writeDays(folder: string, from: number, to: number): Promise<Head> {
   const lines: string[] = [];
   const head = { print: (line: string) => void lines.push(line), everyMs: 60_000 };

@@ -67,7 +67,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     await logs[0]?.write(recordOf({ id: 'later' }));
     const known = heads.flatMap((head) => head ?? []);
     expect(await verify(url, known)).toMatchObject({ status: 'good', heads: { compared: 3 } });
-    // A chain that is gone is missed by its head.
+    // Its head shows that a chain is missing.
     await ask(
       url,
       `DELETE FROM signalbox.gateway_audit_rows WHERE chain = '${known[1]?.chain}';
@@ -151,7 +151,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect(told.length).toBeGreaterThan(20);
     const report = await verify(url);
     expect(report).toMatchObject({ status: 'good', problems: [] });
-    // Whoever comes later goes on with a chain that nobody writes to.
+    // A later replica continues a chain without a writer.
     expect(report.chains?.length).toBeLessThanOrEqual(3);
     const kept = await idsIn(url);
     expect(new Set(kept).size).toBe(kept.length);
@@ -198,7 +198,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
       await log.write(recordOf({ id: `new_${index}`, at: Date.now() }));
     }
     await logs[1]?.close();
-    // The server that is left removes what is old of its own chain, and of that which nobody writes to.
+    // The remaining server prunes its own chain and the chains without a writer.
     await open(url, { keepMs: 3_600_000 });
     await vi.waitFor(async () =>
       expect((await idsIn(url)).filter((id) => id.startsWith('old_1'))).toEqual([]),

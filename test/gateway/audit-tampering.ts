@@ -7,18 +7,15 @@ import { hashLink, noHash } from '../../src/gateway/audit/row.ts';
 import { type AuditReport, verifyAudit } from '../../src/gateway/audit/verify.ts';
 import { makeAuditFolder } from './audit-log.ts';
 
-/** An audit that nobody writes to any more, from which tampered copies are made. */
 export interface Evidence {
   readonly folder: string;
   readonly publicKey: KeyObject;
 }
 
-/** The evidence in the folder of a closed audit. */
 export function evidenceIn(folder: string): Evidence {
   return { folder, publicKey: createPublicKey(readFileSync(join(folder, 'audit.pub'), 'utf8')) };
 }
 
-/** Verifies a copy of the audit to which something was done. */
 export async function verifyAfter(
   { folder, publicKey }: Evidence,
   tamper: (database: DatabaseSync) => void,
@@ -52,7 +49,6 @@ export interface StoredRow {
   readonly hash: string;
 }
 
-/** All rows in order. */
 export function rowsOf(database: DatabaseSync): StoredRow[] {
   const rows = database.prepare('SELECT seq, body, hash FROM rows ORDER BY seq').all();
   return rows.map(({ seq, body, hash }) => ({ seq: Number(seq), body: String(body), hash: String(hash) }));
@@ -75,7 +71,6 @@ export function rechain(
   database.prepare('UPDATE chain SET seq = ?, hash = ?').run(first + bodies.length - 1, hash);
 }
 
-/** Signs the head of the database with a key of one's own. */
 export function resign(database: DatabaseSync, privateKey = generateKeyPairSync('ed25519').privateKey): void {
   const row = database.prepare('SELECT id, seq, hash, at FROM chain').get() ?? {};
   const tip = {

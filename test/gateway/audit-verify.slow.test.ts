@@ -15,7 +15,6 @@ import {
   verifyBytes,
 } from './audit-tampering.ts';
 
-/** One row that begins, and these. */
 const calls = 9;
 const lastSeq = calls + 1;
 
@@ -28,7 +27,6 @@ beforeAll(async () => {
   heads = headsIn(folder);
 });
 
-/** Calls that have something in every member. */
 async function writeEvidence(folder: string): Promise<string> {
   const head = { file: join(folder, 'head.json'), everyMs: 60_000 };
   const log = await openAudit(folder, { keepsContent: true, head });
@@ -317,14 +315,12 @@ function bodyOf(database: DatabaseSync, seq: number): string {
 
 type Path = readonly (string | number)[];
 
-/** The way to every value in a tree, the inner nodes too. */
 function pathsIn(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner = Object.entries(value).flatMap(([key, member]) => pathsIn(member, [...path, key]));
   return path.length === 0 ? inner : [path, ...inner];
 }
 
-/** The tree with another value at that place. */
 function changedAt(value: unknown, [key, ...rest]: Path): unknown {
   if (key === undefined) return otherThan(value);
   const entries = Object.entries(Object(value)).map(([name, member]) => [

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { openRuntime } from '../../src/runtime/open-runtime.ts';
 import type { Gateway, Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
 
-/** An open runtime, and its gateway. */
 export interface TestGateway extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly gateway: Gateway;

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as an upstream got it. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -11,16 +10,13 @@ export interface SeenRequest {
 
 type Answer = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
-/** An upstream on loopback. */
 export interface UpstreamServer extends AsyncDisposable {
   readonly url: string;
   /** In the order in which they came. */
   readonly seen: readonly SeenRequest[];
-  /** Connections that are open. */
   connections(): Promise<number>;
 }
 
-/** Starts an upstream that answers as the function does. */
 export async function startUpstream(answer: Answer): Promise<UpstreamServer> {
   const seen: SeenRequest[] = [];
   const server = createServer(async (incoming, response) => {
@@ -48,7 +44,6 @@ export async function startUpstream(answer: Answer): Promise<UpstreamServer> {
   };
 }
 
-/** Answers with JSON. */
 export function answerJson(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   return (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -56,7 +51,6 @@ export function answerJson(body: unknown, status = 200, headers: Record<string, 
   };
 }
 
-/** A chat answer of one text. */
 export function chatAnswer(text: string, model = 'm') {
   return {
     ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model },

@@ -12,7 +12,6 @@ export type Action = 'allow' | 'deny' | 'redact' | 'enforce' | 'name' | 'die' | 
 export const calmActions = ['allow', 'deny', 'redact', 'enforce', 'name'] as const;
 export const faultyActions = ['die', 'hang', 'babble'] as const;
 
-/** One case of the claim. */
 export interface Case {
   readonly endpoint: Endpoint;
   /** Where the text in question stands. */
@@ -85,7 +84,6 @@ export function titleOf({ endpoint, side, channel, action, mode, spelling, seed 
   return `${endpoint.name} ${side} ${channel}: ${action}, ${mode}, ${spelling}, seed ${seed}`;
 }
 
-/** What goes over the wires in a case. */
 export interface Wire {
   readonly scene: Scene;
   /** The text that may not pass, or has to be put in place of `told`. */
@@ -97,7 +95,6 @@ export interface Wire {
   readonly dice: Dice;
 }
 
-/** The texts of a case. */
 export function spellCase(one: Case): Wire {
   const dice = createDice(one.seed);
   const hex = dice(0x1000000).toString(16).padStart(6, '0');
@@ -164,7 +161,6 @@ function filler(dice: Dice): string {
   return Array.from({ length }, () => letters[dice(letters.length)] ?? '').join('');
 }
 
-/** A function that gives the same answer to the same question. */
 function cached<T>(make: (channel: string) => T): (channel: string) => T {
   const known = new Map<string, T>();
   return (channel) => {
@@ -181,7 +177,6 @@ function spellJson(value: unknown, spelling: Case['spelling']): string {
   return spelling === 'escaped' ? text.replaceAll(/Z|pn-/g, escapeFirst) : text;
 }
 
-/** JSON that stands in a string, likewise. */
 function spellInner(value: unknown, spelling: Case['spelling']): string {
   const text = JSON.stringify(value);
   return spelling === 'inner escaped' ? text.replaceAll(/Z|pn-/g, escapeFirst) : text;

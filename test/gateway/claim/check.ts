@@ -7,7 +7,6 @@ export interface Got {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly isStream: boolean;
-  /** Whether the client asked for a stream. */
   readonly wantsStream: boolean;
   /** Undefined: it was not called. */
   readonly upstream: string | undefined;
@@ -97,7 +96,6 @@ function see(one: Case, wire: Wire, got: Got): Seen {
   return isStandIn ? { kind: 'stand-in', view: {} } : { kind: isSame ? 'same' : 'changed', view };
 }
 
-/** The events of a stream, as clients read them. */
 function parseFrames(text: string): Frame[] {
   const events = text.split('\n\n');
   require(events.pop() === '', 'the last event is whole');

@@ -18,7 +18,6 @@ function change(isIt: (data: unknown) => boolean, edit: (data: object, text: str
 const ofType = (type: string) => (data: unknown) => textAt(data, 'type') === type;
 const isAny = (data: unknown) => isObject(data);
 
-/** Sets a member, however deep. */
 const set =
   (...path: (string | number)[]) =>
   (data: object, text: string) => {

@@ -1,9 +1,7 @@
 /** Numbers that a case is made of: the same ones give the same case. */
 export type Dice = (sides: number) => number;
 
-/** What a scene is made with. */
 export interface Making {
-  /** The text of a channel. */
   readonly slot: (channel: string) => string;
   /** Whether a channel that may be left out is there. */
   readonly has: (channel: string) => boolean;
@@ -12,7 +10,6 @@ export interface Making {
   readonly json: (value: unknown) => string;
 }
 
-/** A call as a client makes it, and as its upstream answers it. */
 export interface Scene {
   readonly path: string;
   readonly request: Readonly<Record<string, unknown>>;
@@ -22,7 +19,6 @@ export interface Scene {
   readonly events: readonly Frame[];
 }
 
-/** An event as it is sent. */
 export interface Frame {
   readonly event?: string;
   readonly data: unknown;
@@ -32,7 +28,6 @@ export interface Frame {
   readonly isRaw?: boolean;
 }
 
-/** An endpoint, as the claim sees it. */
 export interface Endpoint {
   readonly name: string;
   readonly hasStreams: boolean;
@@ -58,7 +53,6 @@ export function cut(text: string, dice: Dice): string[] {
   return pieces.length === 0 ? [''] : pieces;
 }
 
-/** A text as the name of a tool. */
 export const nameOf = (text: string) => `send_${text.replaceAll(/[^\w-]/g, '')}`;
 
 /** Members that are there only in some cases. */

@@ -9,7 +9,6 @@ import { type ScriptedUpstream, startUpstream } from './upstream.ts';
 /** A real gateway for each mode, between a real upstream and a real filter process. */
 export interface World {
   run(one: Case): Promise<{ readonly wire: Wire; readonly gots: readonly Got[] }>;
-  /** One call, streamed or not. */
   send(exchange: Exchange, mode: Case['mode'], isStream: boolean): Promise<Got>;
   close(): Promise<void>;
 }

@@ -20,7 +20,6 @@ export const claudeCodeHeaders: Readonly<Record<string, string>> = {
 
 const cached = { cache_control: { type: 'ephemeral' } };
 
-/** What every request of a session has. */
 function request(messages: readonly unknown[]) {
   return {
     model: 'claude-test',

@@ -54,7 +54,6 @@ interface Opened {
   readonly second: UpstreamServer;
   /** What the hook was asked about: phase, provider, model, number of messages. */
   asked(): unknown[];
-  /** What the gateway warned of. */
   warnings(): string[];
 }
 

@@ -13,9 +13,7 @@ export interface Serving extends AsyncDisposable {
   readonly folder: string;
   /** All that it has printed so far, to stdout and stderr. */
   printed(): string;
-  /** Open descriptors of the process. */
   descriptors(): number;
-  /** Processes that it has started, and that still run. */
   children(): string[];
   /** Ends it by SIGTERM; resolves to its exit code. */
   stop(): Promise<number | null>;
@@ -130,7 +128,6 @@ export function statusesIn(answer: string): number[] {
   return [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** A POST of these bytes. */
 export function post(path: string, body: string | Uint8Array, headers: readonly string[] = []): Uint8Array {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const head = [

@@ -29,7 +29,6 @@ const chunk = (content: string, finish: string | null = null) => {
   return `data: ${JSON.stringify({ ...base, choices: [choice] })}\n\n`;
 };
 
-/** Sends text again and again, as long as somebody reads it. */
 const endlessly =
   (start: string, again: string): Talk =>
   async (socket) => {
@@ -40,7 +39,6 @@ const endlessly =
     }
   };
 
-/** Resolves when the socket takes more, or is closed. */
 async function drained(socket: Socket): Promise<void> {
   while (socket.writableNeedDrain && !socket.destroyed)
     await new Promise((resolve) => setTimeout(resolve, 5));

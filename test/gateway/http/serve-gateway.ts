@@ -2,7 +2,6 @@ import { openRuntime } from '../../../src/runtime/open-runtime.ts';
 import { loadServer } from '../../../src/runtime/runtime.ts';
 import { writeConfig } from '../open-gateway.ts';
 
-/** A gateway that listens in this process. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;

@@ -33,7 +33,6 @@ async function codeOf(response: Response): Promise<unknown> {
   return [response.status, told.error.code];
 }
 
-/** A body in pieces, without a length. */
 function pieces(...texts: string[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start: (controller) => {

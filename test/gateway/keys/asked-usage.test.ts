@@ -7,7 +7,6 @@ import { openTestGateway } from '../open-gateway.ts';
 import { answerJson, type SeenRequest, startUpstream } from '../upstream-server.ts';
 import { manage } from './open.ts';
 
-/** How an upstream writes its streams. */
 interface Style {
   readonly lineEnd: string;
   /** As Python's `json.dumps` separates. */

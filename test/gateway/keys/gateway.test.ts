@@ -42,7 +42,6 @@ async function begin({ answer = answerJson(chatAnswer('hi')), key = {}, spec = '
 
 const ask = { model: 'm', max_tokens: 10, messages: [{ role: 'user' as const, content: 'hi' }] };
 
-/** What a call is refused with. */
 async function errorOf(call: PromiseLike<unknown>): Promise<unknown> {
   try {
     await call;

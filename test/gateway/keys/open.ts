@@ -20,14 +20,12 @@ export function newStore(): Extract<StateStoreConfig, { type: 'sqlite' }> {
 /** The addresses of databases, by the variables that stores name. */
 export const testEnv: Record<string, string> = {};
 
-/** Keys that are closed after the test. */
 export async function manage(store: StateStoreConfig, now?: () => number): Promise<KeyManager> {
   const keys = await openKeyManager(store, { env: testEnv, ...(now && { now }) });
   onTestFinished(() => keys.close());
   return keys;
 }
 
-/** An admission that is closed after the test. */
 export async function admit(
   store: StateStoreConfig,
   options: Partial<AdmissionOptions> = {},
@@ -40,7 +38,6 @@ export async function admit(
   return admission;
 }
 
-/** Authenticates and enters. */
 export async function enter(
   admission: OpenAdmission,
   key: string,

@@ -50,7 +50,6 @@ hooks:
 gateway: {${gateway}}`);
 }
 
-/** Puts the deltas of a stream together. */
 function assemble(text: string): Message {
   const deltas = text
     .split('\n')

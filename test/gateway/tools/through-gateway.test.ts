@@ -8,7 +8,6 @@ const body = { model: 'm', ...asking };
 const rm = toolCall('c1', 'Bash', { command: 'rm -rf /' });
 const ls = toolCall('c2', 'Bash', { command: 'ls' });
 
-/** The message of the one choice of an answer. */
 function messageOf(answer: unknown) {
   return (answer as { choices: [{ message: { content: string; tool_calls?: object[] } }] }).choices[0]
     .message;

@@ -5,7 +5,6 @@ import { tellMessage } from './message-events.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What an upstream answers a request with. */
 export type MessagesReply =
   | { readonly message: Members }
   | { readonly status: number; readonly error: Members; readonly headers?: Record<string, string> }

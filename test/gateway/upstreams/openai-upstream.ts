@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SeenRequest, startUpstream, type UpstreamServer } from '../upstream-server.ts';
 
-/** What an OpenAI-like server answers to one request. */
 export interface OpenAiReply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,7 +13,6 @@ export interface OpenAiReply {
   readonly after?: 'cut' | 'hang';
 }
 
-/** A server whose replies can be set. */
 export interface OpenAiUpstream extends UpstreamServer {
   /** From now on it gives these, one for each request; the last one again and again. Forgets what it has seen. */
   reply(replies: readonly OpenAiReply[]): void;

@@ -5,7 +5,6 @@ import { streamOf } from '../wire/responses/streamed.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What an upstream answers a request with. */
 export type ResponsesReply =
   | { readonly output: readonly Members[]; readonly more?: Members }
   | { readonly status: number; readonly error: unknown; readonly headers?: Record<string, string> }
@@ -90,7 +89,6 @@ function responseTo(body: Members, output: readonly Members[], more: Members = {
   };
 }
 
-/** A message of the model. */
 export function said(text: string, more: Members = {}): Members {
   const content = [{ type: 'output_text', annotations: [], logprobs: [], text }];
   return {
@@ -103,7 +101,6 @@ export function said(text: string, more: Members = {}): Members {
   };
 }
 
-/** A call of a tool of the client. */
 export function called(name: string, args: unknown, id = 1): Members {
   const spelt = typeof args === 'string' ? args : JSON.stringify(args);
   return {
@@ -116,7 +113,6 @@ export function called(name: string, args: unknown, id = 1): Members {
   };
 }
 
-/** What the model thinks. */
 export function thought(text: string): Members {
   return { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text }] };
 }

@@ -7,7 +7,6 @@ import { loadSpec } from '../support.ts';
 const dataset = 'dataset: {path: rows.jsonl}\n';
 const emptyContext = { messages: [], turn_index: 0, tool_calls: [], variables: {}, metadata: {} };
 
-/** The case of a row: who it is, and what each eval is asked. */
 function map(spec: string, row: string, rowNumber = 7) {
   const suite = loadSpec(dataset + spec);
   const value = Object(parseLossless(row));

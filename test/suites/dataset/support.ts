@@ -9,7 +9,6 @@ import { writeFiles } from '../support.ts';
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** The rows of a file of that name and content. */
 export async function readFile(
   name: string,
   content: string | Uint8Array,
@@ -18,7 +17,6 @@ export async function readFile(
   return readPath(join(writeFiles({ [name]: content }), name), format);
 }
 
-/** The rows of a path. */
 export async function readPath(path: string, format?: DatasetFormat): Promise<Row[]> {
   const dataset = { kind: 'file', path, ...(format === undefined ? {} : { format }) } as const;
   return Array.fromAsync(openRows(dataset, never).rows);

@@ -26,7 +26,6 @@ function problemsOfText(text: string, evalTypes?: readonly string[]): string[] {
 const anExpression = { evaluate: expect.any(Function) };
 const plainEval = { role: 'assertion', threshold: anExpression, weight: 1, reducer: { kind: 'mean' } };
 
-/** A runtime that declares these evals, and nothing else. */
 function runtimeWith(evals: readonly string[]): SuiteRuntime {
   return {
     evals: evals.map((name) => ({ name })),

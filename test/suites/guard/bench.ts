@@ -27,7 +27,6 @@ export interface Desk {
   readonly events: readonly RuntimeEvent[];
   readonly folder: string;
   readonly suite: string;
-  /** Path of its RuntimeConfig. */
   readonly file: string;
 }
 

@@ -10,7 +10,6 @@ function hook(name: string, more: Partial<HookConfig> = {}): SuiteRuntime['hooks
   return { name, hook: 'provider', phases: ['before_call'], mode: 'filter', ...more };
 }
 
-/** A hook of Claude Code on that event. */
 function stranger(event: string): SuiteRuntime['foreign'][number] {
   const settings = { event, isAsync: false, stopCap: 8, projectDir: '/desk' };
   return { name: `${event}-1`, dialect: 'claude', settings };

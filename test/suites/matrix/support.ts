@@ -27,7 +27,6 @@ ${spec}`,
   );
 }
 
-/** Runs such a suite. */
 export async function runMatrix(
   rows: Rows,
   { spec, content, ...options }: Partial<SuiteOptions> & { spec?: string; content?: string } = {},
@@ -73,7 +72,6 @@ function toOutcome(content: string): EvalOutcome {
   return content === 'unscored' ? unscored('no words') : scored(Number(content), '');
 }
 
-/** The variant of that name in a report. */
 export function variantOf({ variants = [] }: SuiteReport, name: string) {
   return variants.find((each) => each.name === name);
 }

@@ -17,7 +17,6 @@ export interface Scene {
 
 const apiKey = 'sk-client';
 
-/** The SDK of OpenAI. */
 export function openai(baseURL: string, more: object = {}): OpenAI {
   return new OpenAI({ baseURL, apiKey, maxRetries: 0, logLevel: 'off', ...more });
 }
@@ -169,7 +168,6 @@ const streamed = Object.entries(streams).flatMap(([what, frames]): Scene[] => {
   ];
 });
 
-/** The package of OpenAI. */
 export const openaiScenes: readonly Scene[] = [
   {
     title: 'a text',
@@ -371,7 +369,6 @@ const models = {
     })('m'),
 };
 
-/** The packages of the AI SDK. */
 export const aiScenes: readonly Scene[] = Object.entries(models).flatMap(([who, model]): Scene[] => [
   {
     title: `${who}: a text`,
@@ -441,7 +438,6 @@ export const aiScenes: readonly Scene[] = Object.entries(models).flatMap(([who, 
   },
 ]);
 
-/** LangChain, and embeddings of the AI SDK. */
 export const otherScenes: readonly Scene[] = [
   {
     title: 'LangChain: a text',

@@ -17,7 +17,6 @@ function readStream(text: string): { readonly answer: WireAnswer; readonly parts
   return { answer: reader.answer(), parts };
 }
 
-/** What the SDK of OpenAI makes of a stream. */
 async function assemble(text: string): Promise<unknown> {
   const client = new OpenAI({
     apiKey: 'x',

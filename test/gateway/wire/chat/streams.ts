@@ -10,12 +10,10 @@ const head = {
   system_fingerprint: 'fp_1',
 };
 
-/** A frame of one choice. */
 export function frame(delta: Frame, more: Frame = {}, index = 0): Frame {
   return { ...head, choices: [{ index, delta, logprobs: null, finish_reason: null, ...more }] };
 }
 
-/** A frame without choices. */
 export function beside(more: Frame): Frame {
   return { ...head, choices: [], ...more };
 }

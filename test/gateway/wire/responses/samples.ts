@@ -371,12 +371,10 @@ export const fullAnswer = {
   metadata: { team: 'blue' },
 };
 
-/** A response with one message of that text. */
 export function textAnswer(text: string, more: Readonly<Record<string, unknown>> = {}) {
   const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }];
   const output = [{ id: 'msg_t', type: 'message', status: 'completed', role: 'assistant', content }];
   return { ...fullAnswer, output, ...more };
 }
 
-/** A plain request. */
 export const textRequest = { model: 'gpt-5', input: 'Hello' };

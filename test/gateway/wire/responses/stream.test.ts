@@ -33,7 +33,6 @@ function readAll(events: readonly SseEvent[], own = rules) {
   return { parts, answer: reader.answer() };
 }
 
-/** What the openai package makes of a stream. */
 async function accumulate(stream: string): Promise<unknown> {
   const fetch = async () => new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
   const client = new OpenAI({ apiKey: 'k', baseURL: 'http://x.invalid', fetch, maxRetries: 0 });

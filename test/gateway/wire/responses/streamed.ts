@@ -123,7 +123,6 @@ function piecesOf(text: string, chars: number): string[] {
   return pieces;
 }
 
-/** The events of a stream's text. */
 export function eventsOf(stream: string): SseEvent[] {
   const parser = new SseParser(100_000_000);
   return [...parser.push(new TextEncoder().encode(stream)), ...parser.end()];

@@ -16,7 +16,6 @@ export interface Answer {
 
 export interface FileServer {
   readonly origin: string;
-  /** The requests that came, in order. */
   readonly requests: IncomingMessage[];
   /** What is served from now on. */
   content: Buffer;
