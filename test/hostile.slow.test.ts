@@ -139,7 +139,7 @@ test.each([
     { t: '1'.repeat(60_000) },
     {
       code: 'EXPRESSION_FAILED',
-      message: expect.stringContaining('a duration has no more than a hundred characters'),
+      message: expect.stringContaining('a duration has at most a hundred characters'),
     },
   ],
   [

@@ -17,7 +17,7 @@ try {
   const to = values.to ?? join(import.meta.dirname, name);
   const shown = relative('', to);
   if (digest(readIfThere(to)) === checksum) {
-    console.log(`${shown} is there already, with the published checksum`);
+    console.log(`${shown} already exists, with the published checksum`);
   } else {
     const bytes = await download(values.from ?? published);
     if (digest(bytes) !== checksum) {

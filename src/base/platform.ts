@@ -17,7 +17,7 @@ export function requirePlatform(
   const least = MIN_NODE_VERSION.join('.');
   throw new RuntimeError(
     'PLATFORM_UNSUPPORTED',
-    `Signalbox needs Node.js ${least} or newer, and this is ${node} (${process.execPath})`,
+    `Signalbox needs Node.js ${least} or newer, but this is ${node} (${process.execPath})`,
   );
 }
 

@@ -82,7 +82,7 @@ function outputOf({ outputSchema }: ChatStep, { answer }: TurnState): ReadOutput
 }
 
 function requireWanted({ aborted }: AbortSignal): void {
-  if (aborted) throw new RuntimeError('ABORTED', 'the chat was given up');
+  if (aborted) throw new RuntimeError('ABORTED', 'the chat was cancelled');
 }
 
 function listTools(run: RunContext, { tools }: ChatStep): TurnState['offered'] {

@@ -198,7 +198,7 @@ export function toTurn({ run, chat, state }: TurnContext): Turn {
 export function turnStopOf({ verdict, hook, reason, abort, metadata }: Decision): TurnStop | undefined {
   if (verdict === 'allow' || verdict === 'modify') return undefined;
   const why =
-    verdict === 'deny' || verdict === 'abort' ? reason : `its verdict "${verdict}" has no meaning here`;
+    verdict === 'deny' || verdict === 'abort' ? reason : `its verdict "${verdict}" is not allowed here`;
   return { hook: hook ?? 'a hook', reason: why, isSession: abort === 'session', metadata: metadata.value };
 }
 

@@ -151,7 +151,7 @@ const MOST_CALLS = 500;
 
 async function callAll(link: Link, calls: readonly FunctionCall[]): Promise<unknown[]> {
   const [row] = await link.query(toStatement(calls));
-  if (row === undefined) throw new DamagedError('changes were not answered');
+  if (row === undefined) throw new DamagedError('the store did not answer some changes');
   return calls.map((_, index) => row[`a${index}`]);
 }
 

@@ -128,7 +128,7 @@ function parentFromRow(row: Row): { readonly parent?: RunParent } {
   if (kept === undefined) return {};
   const { id, root, step } = kept;
   if (typeof id !== 'string' || typeof root !== 'string' || typeof step !== 'string')
-    throw new DamagedError('the parent of a run is none');
+    throw new DamagedError('the parent of a run is not valid');
   return { parent: { id, root, step } };
 }
 
@@ -136,7 +136,7 @@ function memberOf(row: Row, column: string): Readonly<Record<string, unknown>> |
   const text = row[column] === undefined ? null : textOrNull(row, column);
   if (text === null) return undefined;
   const kept: unknown = JSON.parse(text);
-  if (typeof kept !== 'object' || kept === null) throw new DamagedError(`${column} is no object`);
+  if (typeof kept !== 'object' || kept === null) throw new DamagedError(`${column} is not an object`);
   return { ...kept };
 }
 
@@ -162,7 +162,7 @@ export function refsFromRow(row: Row): string {
 }
 
 export function textFromRow(row: Row | undefined, step: string): string {
-  if (row === undefined) throw new DamagedError(`a text of ${step} is gone`);
+  if (row === undefined) throw new DamagedError(`a text of ${step} is missing`);
   verifySum(row, { key: 'step', text: 'text', of: step });
   return textOf(row, 'text');
 }
@@ -248,7 +248,7 @@ function quorumFromRow(row: Row): Pick<PendingRecord, 'quorum' | 'consents'> {
   const quorum = row['quorum'] === undefined ? null : numberOrNull(row, 'quorum');
   if (quorum === null) return {};
   const kept: unknown = JSON.parse(textOrNull(row, 'consents') ?? '[]');
-  if (!Array.isArray(kept)) throw new DamagedError('consents are no list');
+  if (!Array.isArray(kept)) throw new DamagedError('consents are not a list');
   const consents = kept.map((each: Readonly<Record<string, unknown>>) => ({
     by: decodeText(String(each['name'])),
     reason: decodeText(String(each['reason'])),

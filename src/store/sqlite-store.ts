@@ -86,9 +86,9 @@ function createStore(database: Database): Store {
  */
 function requireClock(at: number, newest: number, { location }: Pick<Database, 'location'>): void {
   if (newest - at <= SET_RIGHT_MS) return;
-  const message = `the clock of this machine went back: it says ${new Date(at).toISOString()}, and the state store ${location} has kept ${new Date(newest).toISOString()}`;
+  const message = `the clock of this machine went back: it shows ${new Date(at).toISOString()}, but the state store ${location} has recorded ${new Date(newest).toISOString()}`;
   throw new RuntimeError('STORE_FAILED', message, {
-    hint: 'Set the clock; nothing that expires is decided before. If the kept time is wrong, `signalbox store reset-clock` sets it back to now.',
+    hint: 'Correct the clock; until then, nothing that expires is decided. If the recorded time is wrong, `signalbox store reset-clock` sets it back to now.',
   });
 }
 

@@ -31,15 +31,15 @@ export function statusBelow(status: RunStatus): RunStatus {
 
 export const errorBelow = JSON.stringify({
   code: 'ABORTED',
-  message: 'the run that this one is a part of has ended',
+  message: 'the parent run has ended',
   hint: '',
 });
 
 /** Throws USAGE unless the ID is safe as a file name, which claims may use. */
 export function checkRunId(id: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return;
-  throw new RuntimeError('USAGE', `${JSON.stringify(id.slice(0, 130))} cannot be the id of a run`, {
-    hint: 'An id has up to 128 letters, digits, points, dashes and underscores, and begins with a letter or digit.',
+  throw new RuntimeError('USAGE', `${JSON.stringify(id.slice(0, 130))} is not a valid run id`, {
+    hint: 'An id has up to 128 letters, digits, dots, dashes and underscores, and begins with a letter or digit.',
   });
 }
 
@@ -47,7 +47,7 @@ export function checkRunId(id: string): void {
 export function endedRunError(id: string, status: string): RuntimeError {
   return new RuntimeError(
     'RUN_ENDED',
-    status === 'cancelled' ? `run ${id} was cancelled` : `run ${id} is ${status} already`,
+    status === 'cancelled' ? `run ${id} was cancelled` : `run ${id} is already ${status}`,
   );
 }
 
@@ -56,30 +56,26 @@ export function unknownRunError(id: string, location: string): RuntimeError {
 }
 
 export function duplicateRunError(id: string, location: string): RuntimeError {
-  return new RuntimeError('STORE_FAILED', `there is a run "${id}" in the state store ${location} already`, {
-    hint: 'Give every run an id of its own.',
+  return new RuntimeError('STORE_FAILED', `the state store ${location} already has a run "${id}"`, {
+    hint: 'Give every run its own id.',
   });
 }
 
 export function closedStoreError(location: string): RuntimeError {
   return new RuntimeError('STORE_FAILED', `the state store ${location} has been closed`, {
-    hint: 'Open the runtime anew.',
+    hint: 'Open the runtime again.',
   });
 }
 
 /** STORE_FAILED: the run of a result does not exist. */
 export function missingRunError(id: string, location: string): RuntimeError {
-  return new RuntimeError(
-    'STORE_FAILED',
-    `there is no run "${id}" in ${location} whose results could be kept`,
-    {
-      hint: 'It may have been removed meanwhile: run the suite again.',
-    },
-  );
+  return new RuntimeError('STORE_FAILED', `${location} has no run "${id}" to store results for`, {
+    hint: 'It may have been removed: run the suite again.',
+  });
 }
 
 export function unusableStoreError(reason: string): RuntimeError {
   return new RuntimeError('STORE_FAILED', reason, {
-    hint: 'Correct spec.state_store; `type: sqlite`, `type: postgres` and `type: memory` can be used.',
+    hint: 'Correct spec.state_store; valid types are `sqlite`, `postgres` and `memory`.',
   });
 }

@@ -217,7 +217,7 @@ function readEpoch({ text }: StoredResult): StoredEpoch {
 function readText<T>(text: string, shape: Shape<T>): T {
   return readShape(shape, parse(text), (path) => {
     const where = path === '' ? '' : ` (at ${path})`;
-    return damagedStore(`text that is no record of a run${where}`);
+    return damagedStore(`text that is not a record of a run${where}`);
   });
 }
 
@@ -230,8 +230,8 @@ function parse(text: string): unknown {
 }
 
 function damagedStore(what: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('STORE_FAILED', `the stored results are damaged: there is ${what}`, {
-    hint: 'Put evals.db aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.',
+  return new RuntimeError('STORE_FAILED', `the stored results are damaged: found ${what}`, {
+    hint: 'Move evals.db and its -wal and -shm files away, and restore a backup; without one, a new store starts empty.',
     cause,
   });
 }

@@ -80,7 +80,7 @@ async function sendWithRetries(
     return { ...output, metadata, duration_ms: durationMs, queue_ms: queueMs, cached: false };
   });
   if (answer.error !== undefined && signal.aborted) {
-    throw new RuntimeError('ABORTED', 'the subject was given up before it had answered');
+    throw new RuntimeError('ABORTED', 'the run stopped before the subject answered');
   }
   return answer;
 }

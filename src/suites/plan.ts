@@ -39,7 +39,7 @@ export async function planSuite(suite: Suite, { select = {}, maxRows }: PlanOpti
   if (dataset.kind === 'file' && dataset.path === '-') {
     throw new RuntimeError(
       'USAGE',
-      'a dataset on stdin can be read once, not first for the names of its cases',
+      'a dataset on stdin can be read only once, so its cases cannot be listed first',
     );
   }
   const reading = new AbortController();

@@ -318,7 +318,7 @@ const gateResultMembers = {
 };
 const gateResult = members<GateResult>(gateResultMembers);
 
-/** An unusable row; `file` and `line` locate it. */
+/** An invalid row; `file` and `line` locate it. */
 export interface RowProblem extends MembersOf<typeof rowProblemMembers> {}
 const rowProblemMembers = {
   /** The problem concerns the whole run, which is void, and not a row. */
@@ -362,7 +362,7 @@ const suiteReportMembers = {
   run_id: text,
   suite: text,
   status: oneOf('passed', 'failed', 'error'),
-  /** Cases that ran, without unusable rows. */
+  /** Cases that ran, without invalid rows. */
   cases: number,
   epochs: number,
   /** The run ended early because it reached the allowed number of failures. */

@@ -38,7 +38,7 @@ import { numberAmong, placeOf, type VariantPlace } from './variants.ts';
  */
 export interface RunAccumulator {
   /**
-   * Counts an unusable row, for one variant if given. Returns undefined if the same suite line was already reported.
+   * Counts an invalid row, for one variant if given. Returns undefined if the same suite line was already reported.
    */
   addProblem(row: Row, problem: RowFault, variant?: VariantPlace): RowProblem | undefined;
   addCase(record: CaseRecord): boolean;
@@ -108,7 +108,7 @@ export function newRunAccumulator(
       const hasVoidVariant = matrix?.variants.some((variant) => variant.cases === 0) ?? false;
       const isVoid =
         cases === 0 || fault !== undefined || unpaid !== undefined || (hasVoidVariant && !isBailed());
-      // A variant without cases counts above. One with unusable rows makes the run unusable too.
+      // A variant without cases counts above. One with invalid rows makes the run unusable too.
       const isFaulty =
         matrix?.variants.some((variant) => variant.status === 'error' && variant.cases > 0) ??
         hasUntoleratedFaults(stats, gates);
@@ -231,7 +231,7 @@ function mapValues<Value, Other>(
 const maxListed = 20;
 const tooManyTags: RowFault = {
   message: `tags: there are more than ${maxTags} different tags`,
-  hint: 'A tag names a group of cases; what is different in every case belongs into `id`.',
+  hint: 'A tag names a group of cases; put what differs in every case into `id`.',
 };
 
 /** Unjudged cases are reported, and gates over the rest give no verdict. */
@@ -241,7 +241,7 @@ function budgetSpent(notJudged: number, spending: Spending | undefined): RowFaul
   return {
     code: 'BUDGET_EXCEEDED',
     message: `the budget is spent${amount}: ${formatCount(notJudged, 'case')} not judged`,
-    hint: 'Go on with it: the same command with --resume and a higher --max-cost.',
+    hint: 'Continue the run: the same command with --resume and a higher --max-cost.',
   };
 }
 

@@ -44,7 +44,7 @@ export interface SuiteOptions extends EpochTools {
     | undefined;
   readonly onFound?: ((record: EpochRecord) => void) | undefined;
   readonly reporter?: Reporter | undefined;
-  /** Called after each case and each unusable row; must not throw. */
+  /** Called after each case and each invalid row; must not throw. */
   readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
 }
 
@@ -146,7 +146,7 @@ export async function judgeRows(
   } finally {
     reading.abort();
   }
-  if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was given up`);
+  if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was stopped`);
   return { accumulator, rows, notJudged };
 }
 
@@ -230,7 +230,7 @@ function toolsOf(options: SuiteOptions, variant: VariantPlace | undefined): Epoc
   if (variant === undefined) return options;
   const subject = options.variants?.get(variant.name);
   if (subject !== undefined) return { ...options, subject };
-  throw new RuntimeError('INTERNAL', `nothing answers for the variant ${variant.name}`);
+  throw new RuntimeError('INTERNAL', `the variant ${variant.name} has no subject`);
 }
 
 interface OutcomeContext {

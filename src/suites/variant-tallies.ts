@@ -15,7 +15,7 @@ interface VariantTallies extends Mergeable<VariantsState> {
   /** The cases of a row must be consecutive. Add all of them before taking a state. */
   addCase(record: CaseRecord): void;
   addProblem(variant: string): void;
-  /** Pass no gates for an unfinished run. With `keepGoing`, unusable rows do not fail a variant. */
+  /** Pass no gates for an unfinished run. With `keepGoing`, invalid rows do not fail a variant. */
   report(options: { readonly gates: readonly Gate[]; readonly keepGoing: boolean }): MatrixReport;
 }
 

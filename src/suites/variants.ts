@@ -54,17 +54,14 @@ function askOf(suite: Suite, providers: readonly string[]): Suite {
   const prompts = promptsOf(suite);
   const named = providers.flatMap((each) => prompts.map((prompt) => askedOf(prompt, each, providers.length)));
   if (named.length <= mostVariants) return { ...rest, variants: named };
-  throw new RuntimeError(
-    'USAGE',
-    `--provider makes ${named.length} variants, and there may be ${mostVariants}`,
-  );
+  throw new RuntimeError('USAGE', `--provider makes ${named.length} variants; the limit is ${mostVariants}`);
 }
 
 function requireProviders(providers: readonly string[]): void {
   const twice = providers.find((each, index) => providers.indexOf(each) < index);
-  if (twice !== undefined) throw new RuntimeError('USAGE', `--provider names ${twice} twice`);
+  if (twice !== undefined) throw new RuntimeError('USAGE', `duplicate provider ${twice} in --provider`);
   if (providers.length > 0 && !providers.includes('')) return;
-  throw new RuntimeError('USAGE', '--provider names no provider', { hint: 'Write it like --provider a,b.' });
+  throw new RuntimeError('USAGE', '--provider has no provider', { hint: 'Write it like --provider a,b.' });
 }
 
 /** Throws USAGE unless each subject is a chat defined in the suite. */
@@ -74,9 +71,9 @@ function promptsOf({ file, subject, variants = [] }: Suite): readonly Pick<Varia
   if (first?.provider !== undefined) return variants.filter(({ provider }) => provider === first.provider);
   throw new RuntimeError(
     'USAGE',
-    `--provider needs a suite whose subject is a chat, and that of ${file} is none`,
+    `--provider needs a suite whose subject is a chat, but that of ${file} is not`,
     {
-      hint: 'Several subjects of other kinds are `subject.variants` of the suite.',
+      hint: 'Use `subject.variants` of the suite for several subjects of other kinds.',
     },
   );
 }
@@ -104,7 +101,7 @@ function requireVariants({ variants = [], betterThan }: Gate, suite: Suite): voi
     'USAGE',
     `a gate of the suite names the variant ${missing}, which this run does not have`,
     {
-      hint: hint ?? 'Give --provider all that its gates name.',
+      hint: hint ?? 'Pass --provider every provider that the gates name.',
     },
   );
 }

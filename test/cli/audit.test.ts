@@ -162,7 +162,7 @@ describe('audit verify', () => {
 
   test.each([
     { title: 'no database', args: ['--database', 'nowhere.db'] },
-    { title: 'a file that is no database', args: ['--database', 'question.json'] },
+    { title: 'a file that is not a database', args: ['--database', 'question.json'] },
     { title: 'no public key', args: ['--public-key', 'nowhere.pub'] },
     { title: 'a public key that is none', args: ['--public-key', 'question.json'] },
     { title: 'no head', args: ['--head', 'nowhere.json'] },

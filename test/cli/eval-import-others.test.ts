@@ -123,7 +123,7 @@ test('Inspect’s samples are run and scored, multiple choices by their letter [
       suites: ['signalbox/samples.suite.yaml'],
       problems: [
         { severity: 'warning', line: 1 },
-        { severity: 'error', line: 3, message: '`sandbox` is not carried' },
+        { severity: 'error', line: 3, message: '`sandbox` is left out' },
         { severity: 'error', line: 4 },
       ],
     },
@@ -242,7 +242,7 @@ test.each([
     title: 'a provider whose headers hold a key',
     provider: 'headers: {x-api-key: sk-secret-value}',
     assertion: '{type: contains, params: {patterns: [a]}}',
-    says: 'the provider `mini` is left out: `headers.x-api-key` is not carried',
+    says: 'the provider `mini` is left out: `headers.x-api-key` cannot be imported',
     written: [],
   },
   {

@@ -159,8 +159,8 @@ describe('--provider', () => {
       args: ['--provider', 'b,c'],
       says: 'a gate of the suite names the variant a, which this run does not have',
     },
-    { args: ['--provider', 'a,a'], says: '--provider names a twice' },
-    { args: ['--provider', ''], says: '--provider names no provider' },
+    { args: ['--provider', 'a,a'], says: 'duplicate provider a in --provider' },
+    { args: ['--provider', ''], says: '--provider has no provider' },
     { args: ['--provider', 'a,bb'], says: 'there is no provider "bb"' },
   ])('$args is refused [DS-MATRIX-09]', async ({ args, says }) => {
     const cwd = folderOf(files(suiteOf(two, gates)));
@@ -214,12 +214,12 @@ test('errors in variants are reported with their place', async () => {
   const found = `${stdout}${stderr}`;
   for (const line of [
     's.suite.yaml:10:21 subject.chat.provider[1]: no provider named bb is declared',
-    's.suite.yaml:11:35 subject.chat.prompts[0].system: `${cas.q}` is no expression: Unknown variable: cas',
+    's.suite.yaml:11:35 subject.chat.prompts[0].system: `${cas.q}` is not a valid expression: Unknown variable: cas',
     's.suite.yaml:11:17 subject.chat.prompts[0]: needs `messages`, or the chat does',
-    's.suite.yaml:11:55 subject.chat.prompts[1].name: another one of this suite is named x already',
+    's.suite.yaml:11:55 subject.chat.prompts[1].name: another variant of this suite is already named x',
     's.suite.yaml:15:35 gates[0].better_than: no variant of this suite is named a/z',
     's.suite.yaml:16:16 gates[1].metric: better_than compares mean or pass_rate, not p10',
-    's.suite.yaml:17:51 gates[2].variants[0]: no variant is better than itself',
+    's.suite.yaml:17:51 gates[2].variants[0]: a variant cannot be better than itself',
     's.suite.yaml:17:62 gates[2].min: does not go with better_than',
   ]) {
     expect(found).toContain(line);

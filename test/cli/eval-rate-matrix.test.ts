@@ -114,7 +114,7 @@ test('the agreement of a matrix is reported for each variant and for all [DS-AGR
     0,
     [
       'the run (small) and mara: kappa 0.00, the same verdict in 0.00% of 1 case',
-      'the run (large) and mara: no kappa, as both gave one and the same verdict only; the same verdict in 100.00% of 1 case',
+      'the run (large) and mara: no kappa, because both gave only one verdict; the same verdict in 100.00% of 1 case',
       'the run (all variants) and mara: kappa 0.00, the same verdict in 50.00% of 2 cases',
     ],
   ]);

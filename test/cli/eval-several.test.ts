@@ -176,7 +176,7 @@ test('a report that cannot be written ends all suites', async () => {
 test('no report overwrites a suite', async () => {
   const { code, stderr } = await run(evalRun('.', '--reporter', 'csv=broken.yaml'), { cwd: three() });
   expect(code).toBe(2);
-  expect(stderr).toContain('a report would be written over broken.yaml, which is a suite');
+  expect(stderr).toContain('the report would overwrite broken.yaml, which is a suite');
 });
 
 test('suites of one config share its servers [DS-SEVERAL-05]', async () => {

@@ -39,8 +39,8 @@ describe('a run that does not pass is reported on stderr', () => {
       code: 2,
       stdout: '',
       stderr: [
-        'demo: error, the run is void',
-        '  void: [DATASET_INVALID] rows.jsonl:1 the dataset is empty',
+        'demo: error, the run is invalid',
+        '  invalid run: [DATASET_INVALID] rows.jsonl:1 the dataset is empty',
         '    hint: Write one JSON object for each case.',
         'written: run.html',
         '',

@@ -190,7 +190,7 @@ const stats = (count: number, passed: number, mean: number) => ({
 });
 
 const unusable = expect.stringMatching(
-  /^demo: error, 1 unusable row\n {2}unusable row: \[DATASET_INVALID\] rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
+  /^demo: error, 1 invalid row\n {2}invalid row: \[DATASET_INVALID\] rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
 );
 const table = (shown: RegExp) => expect.stringMatching(shown);
 
@@ -226,7 +226,7 @@ test.concurrent.for([
       ...{ status: 'error', cases: 1, problem_count: 1 },
       problems: [expect.objectContaining({ file: 'rows.jsonl', line: 2, column: 1 })],
     },
-    stdout: table(/^demo: error\n.*1 unusable row:\n {2}rows\.jsonl:2 {2}the line is not JSON/s),
+    stdout: table(/^demo: error\n.*1 invalid row:\n {2}rows\.jsonl:2 {2}the line is not JSON/s),
     stderr: unusable,
   },
   {
@@ -316,14 +316,14 @@ test.concurrent.for([
   {
     title: 'over its dataset',
     args: ['run', 'over.suite.yaml', '--dataset', 'over.jsonl', '--reporter', 'jsonl=over.jsonl'],
-    error: { code: 'USAGE', message: 'a report would be written over over.jsonl, which is its dataset' },
+    error: { code: 'USAGE', message: 'the report would overwrite over.jsonl, which is its dataset' },
   },
   {
     title: 'of a run over that run',
     args: ['html', 'over.jsonl', '--output', 'over.jsonl'],
     error: {
       code: 'USAGE',
-      message: 'a report would be written over over.jsonl, which is the run to show',
+      message: 'the report would overwrite over.jsonl, which is the run to show',
     },
   },
   {

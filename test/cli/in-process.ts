@@ -56,7 +56,7 @@ function openCapture(shown: Buffer[], isTTY: boolean) {
 /** What a process has once, and runs in one process must share. */
 export interface Place {
   readonly cwd: string;
-  /** Set beside what is there already. */
+  /** Set beside what already exists. */
   readonly env: Readonly<Record<string, string>>;
 }
 

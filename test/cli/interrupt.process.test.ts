@@ -104,7 +104,7 @@ const works = [
     document: {
       error: {
         code: 'ABORTED',
-        message: 'the run of suite "demo" was given up',
+        message: 'the run of suite "demo" was stopped',
         hint: '0 cases are stored; to continue, run the same command with --resume.',
       },
     },
@@ -115,7 +115,7 @@ const works = [
     document: {
       error: {
         code: 'ABORTED',
-        message: 'the run of suite "demo" was given up',
+        message: 'the run of suite "demo" was stopped',
         hint: 'Nothing of the run was stored, so it cannot be resumed.',
       },
     },

@@ -359,7 +359,7 @@ test.concurrent('one of several decisions wins, and the others are told which', 
     names.map((by) => runJson(['pending', 'reject', id, '--reason', 'no', '--by', by], { cwd: folder })),
   );
   const winner = names[ran.findIndex(({ code }) => code === 0)];
-  const message = `${id} (tool "refund") has been rejected by ${winner} already`;
+  const message = `${id} (tool "refund") has already been rejected by ${winner}`;
   const lost = ran.filter(({ code }) => code !== 0);
   const decision = expect.objectContaining({ id, status: 'rejected', by: winner });
   expect(lost).toEqual(

@@ -120,7 +120,7 @@ test.concurrent.for([
     of: 'tool call',
   },
   {
-    title: 'a word that is none of the choices',
+    title: 'a word that is not one of the choices',
     line: 'hook fire --hook providr --event {}',
     message: choices('--hook <type>', 'providr', 'provider, tool, session, eval'),
     meant: 'provider',

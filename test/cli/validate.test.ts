@@ -27,7 +27,7 @@ const places = [
   '5:16 concurrency: must be at least 1 (got: 0)',
   '8:14 tools[search].exec.comand: unknown key',
   '11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s"',
-  '12:7 the key `description` stands twice in one mapping',
+  '12:7 duplicate key `description` in one mapping',
   '14:30 evals[tone].env: must be a list, not the string "HOME"',
   '19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal)',
   '20:16 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes',
@@ -96,7 +96,7 @@ test.concurrent.for([
   [
     'a suite whose runtime is not there',
     'nowhere.suite.yaml',
-    'nowhere.suite.yaml:5:12 runtime: nowhere.yaml does not exist\n    hint: Check the path; it starts at the folder of this file.\n',
+    'nowhere.suite.yaml:5:12 runtime: nowhere.yaml does not exist\n    hint: Check the path; it is relative to the folder of this file.\n',
     '1 file: 1 error, 0 warnings',
   ],
   [
@@ -109,7 +109,7 @@ test.concurrent.for([
   [
     'a suite whose runtime is broken',
     'astray.suite.yaml',
-    'astray.suite.yaml:5:12 warning: runtime: mistakes.yaml has 10 errors, so the types of the evals are unchecked\n    hint: Run `signalbox validate mistakes.yaml`.\n',
+    'astray.suite.yaml:5:12 warning: runtime: mistakes.yaml has 10 errors, so the types of the evals are not checked\n    hint: Run `signalbox validate mistakes.yaml`.\n',
     '1 file: 0 errors, 1 warning',
   ],
   [

@@ -129,7 +129,7 @@ evals:
   rude: {command: sh, timeout_ms: 5s}`,
     loads: false,
     problems: [
-      'error 5:37 evals[rude].timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.',
+      'error 5:37 evals[rude].timeout_ms: must be a whole number, not the string "5s" | The unit is milliseconds: write 5000.',
     ],
   },
   {

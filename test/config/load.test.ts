@@ -29,8 +29,8 @@ test('ten mistakes are ten errors, each with its place [PK-9-01]', () => {
       'error 3:24 metadata.owner: unknown key | known keys: name, namespace, labels, annotations',
       'error 5:16 concurrency: must be at least 1 (got: 0)',
       'error 8:14 tools[search].exec.comand: unknown key | did you mean `command`?',
-      'error 11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.',
-      'error 12:7 the key `description` stands twice in one mapping | Keep one of the two.',
+      'error 11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s" | The unit is milliseconds: write 5000.',
+      'error 12:7 duplicate key `description` in one mapping | Keep one of the two.',
       'error 14:30 evals[tone].env: must be a list, not the string "HOME" | Write [HOME].',
       'error 19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal) | did you mean `before_call`?',
       'error 20:16 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
@@ -312,14 +312,14 @@ logging: {defaultLevel: trace, format: text, commonFields: {app: desk, v: 1.10}}
     },
     {
       text: 'a: [',
-      problems: ['error 1:4 YAML: `[` is opened here and not closed | Write `]` where the value ends.'],
+      problems: ['error 1:4 YAML: `[` is opened here but never closed | Write `]` where the value ends.'],
     },
   ])('$text is refused [PK-9-23 PK-9-05]', ({ text, problems }) => {
     expect(told(text)).toEqual({ config: undefined, problems });
   });
 
-  const second = 'only the first YAML document of a file counts; a second one starts here';
-  const secondHint = 'Remove the `---` above it, or move it to a file of its own.';
+  const second = 'only the first YAML document of a file is used; a second one starts here';
+  const secondHint = 'Remove the `---` above it, or move it to another file.';
   test('a second document is an error in signalbox/v1 [PK-9-19]', () => {
     const { config, problems } = told(`${configText(native, ' {}')}---\na: [\n`);
     expect({ config, problems }).toEqual({
@@ -338,7 +338,7 @@ logging: {defaultLevel: trace, format: text, commonFields: {app: desk, v: 1.10}}
   test.each([native, promptkit])('a duplicate key is an error in %s [PK-9-25]', (apiVersion) => {
     expect(told(configText(apiVersion, '\nevals: {a: {command: sh}, a: {command: sh}}'))).toEqual({
       config: undefined,
-      problems: ['error 4:29 the key `a` stands twice in one mapping | Keep one of the two.'],
+      problems: ['error 4:29 duplicate key `a` in one mapping | Keep one of the two.'],
     });
   });
 });

@@ -249,7 +249,7 @@ providers:
       'a call of the provider fails': [
         '5:7 providers[0].additional_config.responses: is required',
         '11:45 providers[1].additional_config.responses[0].txt: unknown key | did you mean `text`?',
-        '17:20 providers[2].additional_config.responses[0].when: `${nobody == 1}` is no expression: Unknown variable: nobody',
+        '17:20 providers[2].additional_config.responses[0].when: `${nobody == 1}` is not a valid expression: Unknown variable: nobody',
       ],
     },
   },

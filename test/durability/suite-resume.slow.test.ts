@@ -105,7 +105,7 @@ test('Ctrl-C ends a run with 130 and says how to continue; no other process resu
   const runtime = await openHere(grading);
   await expect(runtime.evals.run(grading.suite, { resume: true })).rejects.toMatchObject({
     code: 'RUN_BUSY',
-    message: `another process works on run ${idOf(grading, 'part.jsonl')}`,
+    message: `another process is working on run ${idOf(grading, 'part.jsonl')}`,
   });
   child.kill('SIGINT');
   const { code, stderr } = await ran;

@@ -92,7 +92,7 @@ test.each([
     sees: {
       status: 'failed',
       ...unscored,
-      error: { ...missed(''), message: 'eval "one" could not be scored: asleep' },
+      error: { ...missed(''), message: 'eval "one" returned no score: asleep' },
     },
   },
   {
@@ -102,7 +102,7 @@ test.each([
     sees: {
       status: 'failed',
       ...unscored,
-      error: { ...missed(''), message: 'eval "one" could not be scored: asleep' },
+      error: { ...missed(''), message: 'eval "one" returned no score: asleep' },
     },
   },
   {

@@ -82,7 +82,7 @@ describe('finally [DS-RUN-15]', () => {
       type: 'note',
       name: 'f',
       level: 'warn',
-      message: '[TOOL_ERROR] worse; the run ends as it did before `finally`',
+      message: '[TOOL_ERROR] worse; `finally` does not change the result of the run',
     });
     const alone = await desk.run(`steps: [{id: a, tool: note}]\n${own}`);
     expect(alone).toMatchObject({ status: 'failed', output: null, error: { message: 'worse' } });
@@ -147,10 +147,12 @@ test('knows some members and not others', () => {
     ].join('\n'),
   );
   expect(problems).toEqual([
-    expect.stringContaining('`steps.f` is not known here: it is in `finally`, which runs later'),
-    expect.stringContaining('Unknown variable: outcome | `outcome` is known only in the steps of `finally`.'),
+    expect.stringContaining('`steps.f` is not available here: it is in `finally`, which runs later'),
+    expect.stringContaining(
+      'Unknown variable: outcome | `outcome` is available only in the steps of `finally`.',
+    ),
     expect.stringContaining('`outcome` has no `statu` | did you mean `status`?'),
-    expect.stringContaining('`steps.g` is not known here: it runs later'),
-    expect.stringContaining('`steps.f` is not known here: it is in `finally`, which runs later'),
+    expect.stringContaining('`steps.g` is not available here: it runs later'),
+    expect.stringContaining('`steps.f` is not available here: it is in `finally`, which runs later'),
   ]);
 });

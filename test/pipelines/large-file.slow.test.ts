@@ -18,6 +18,6 @@ test('a file of 20,000 steps is checked in linear time, and a repeated id is fou
   expect(code).toBe(2);
   const told = stdout.split('\n').filter((line) => /^wrong\.pipeline\.yaml:\d+:\d+/.test(line));
   expect(told).toHaveLength(2);
-  expect(told.join('\n')).toMatch(/another step of this file has the id s19999 already/);
+  expect(told.join('\n')).toMatch(/another step of this file already has the id s19999/);
   expect(told.join('\n')).toMatch(/name/);
 });

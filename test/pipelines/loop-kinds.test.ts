@@ -241,7 +241,7 @@ describe('refused files', () => {
     {
       step: '{id: a, tool: t, while: {condition: "${1 + 1}", max: 0, colect: all}}',
       problems: [
-        '5:43 steps[0].while.condition: must give true or false, and `${1 + 1}` gives a value of type int | Write one whole expression, such as `${input.amount > 100}`.',
+        '5:43 steps[0].while.condition: must give true or false, but `${1 + 1}` gives a value of type int | Write a single expression, such as `${input.amount > 100}`.',
         '5:60 steps[0].while.max: must be at least 1 (got: 0)',
         '5:63 steps[0].while.colect: unknown key | did you mean `collect`?',
       ],
@@ -249,14 +249,14 @@ describe('refused files', () => {
     {
       step: '{id: a, tool: t, for_each: [1], while: {condition: "${true}", max: 1}, concurrency: 2, fail_fast: true, args: {x: "${last}"}}',
       problems: [
-        '5:39 steps[0].while: does not go with `for_each` | Put the step into a group that has the other one.',
+        '5:39 steps[0].while: cannot be combined with `for_each` | Put the step into a group, and the other key on the group.',
         expect.stringContaining('steps[0].concurrency: needs `for_each` or `parallel`'),
         expect.stringContaining('steps[0].fail_fast: needs `parallel`'),
       ],
     },
     {
       step: '{id: a, tool: t, args: {x: "${last}"}}',
-      problems: [expect.stringContaining('`last` is known only inside a while.')],
+      problems: [expect.stringContaining('`last` is available only inside a while.')],
     },
   ])('$step', ({ step, problems }) => {
     expect(problemsOfSteps(step)).toEqual(problems);

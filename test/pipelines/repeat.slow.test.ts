@@ -94,7 +94,7 @@ async function resumeElsewhere(desk: Desk, id: string): Promise<number | string>
 
 const unsafe = 'idempotent: false';
 
-const message = 'Tool "pay" may or may not have acted. Approve to call it again, or answer in its place.';
+const message = 'Tool "pay" may or may not have run. Approve to call it again, or answer in its place.';
 
 test('an interrupted call that must not be repeated waits for a person [DS-IDEM-03]', async () => {
   const { desk, id } = await cutOff(payWith(unsafe), two);
@@ -103,7 +103,7 @@ test('an interrupted call that must not be repeated waits for a person [DS-IDEM-
   expect(await desk.runtime.pending.show(pendingOf(paused))).toMatchObject({
     origin: 'interrupted',
     hook: null,
-    reason: 'the call was cut off, and the tool is not idempotent',
+    reason: 'the call was interrupted, and the tool is not idempotent',
     message,
     args: { n: 2 },
     members: {},

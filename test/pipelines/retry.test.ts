@@ -47,8 +47,8 @@ test('a step that fails is retried, with the same key, until it succeeds [DS-RUN
   expect(keys).toEqual(Array.from({ length: 3 }, () => `${end.run_id}/a/call`));
   const notes = desk.events.flatMap((event) => (event.type === 'note' ? [event.message] : []));
   expect(notes).toEqual([
-    '[TOOL_ERROR] not yet; it is tried again in 1 ms (1 of 3)',
-    '[TOOL_ERROR] not yet; it is tried again in 1 ms (2 of 3)',
+    '[TOOL_ERROR] not yet; retrying in 1 ms (1 of 3)',
+    '[TOOL_ERROR] not yet; retrying in 1 ms (2 of 3)',
   ]);
 });
 
@@ -131,10 +131,10 @@ describe('excluded from retries [DS-RUN-11]', () => {
         (line) => line.includes('retry'),
       ),
     ).toEqual([
-      '5:30 steps[0].retry: the tool careful is `idempotent: false`: it is not called again without a person | Make the tool keep to its `idempotency_key` and say `idempotent: true`.',
+      '5:30 steps[0].retry: the tool careful is `idempotent: false`: only a person can retry it | If the tool handles repeated calls with the same `idempotency_key`, set `idempotent: true`.',
       '5:51 steps[0].retry.on[0]: there is no code TOOL_EROR | did you mean `TOOL_ERROR`?',
       expect.stringContaining('5:62 steps[0].retry.on[1]: DENIED is never tried again'),
-      '6:15 steps[1].retry: belongs to a step with tool, eval, chat or pipeline, and this one has `steps` | Put it on the steps inside.',
+      '6:15 steps[1].retry: belongs to a step with tool, eval, chat or pipeline, but this one has `steps` | Put it on the inner steps.',
       '6:28 steps[1].retry.max: must be at least 1 (got: 0)',
     ]);
   });

@@ -73,7 +73,7 @@ function toldOf({ events }: Desk): string[] {
   return events.flatMap((event) => (event.type === 'pending.opened' ? [event.id] : []));
 }
 
-/** A desk whose store is there already. */
+/** A desk whose store already exists. */
 async function openWithStore(): Promise<Desk> {
   const desk = await openDesk(spec);
   await desk.runtime.runs.list();

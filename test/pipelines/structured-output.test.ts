@@ -183,7 +183,7 @@ const misfits = [
   {
     title: 'a key that stands twice',
     text: '{"city": "Graz", "days": 1, "days": 2}',
-    says: 'days: the key stands twice',
+    says: 'days: duplicate key',
   },
   {
     title: 'a member too many',

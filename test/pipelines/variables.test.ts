@@ -95,10 +95,10 @@ describe('problems that are refused before anything runs', () => {
       title: 'a value that does not stand above',
       spec: 'vars: {a: "${vars.b}", b: "${vars.b}", c: "${vars.x}", d: "${steps.s.result}"}\nsteps: [{id: s, tool: t}]',
       problems: [
-        '4:13 vars.a: `vars.b` is not known here: it stands further down',
-        '4:29 vars.b: `vars.b` is not known here: it is the value itself',
+        '4:13 vars.a: `vars.b` is not available here: it is defined further down',
+        '4:29 vars.b: `vars.b` is not available here: it is the value itself',
         '4:45 vars.c: `vars.x`: spec.vars has no x | known vars: a, b, c, d',
-        '4:61 vars.d: `${steps.s.result}` is no expression: Unknown variable: steps | Expressions see `input`, `run`, `env`, `vars` here.',
+        '4:61 vars.d: `${steps.s.result}` is not a valid expression: Unknown variable: steps | Expressions see `input`, `run`, `env`, `vars` here.',
       ],
     },
     {
@@ -111,7 +111,7 @@ describe('problems that are refused before anything runs', () => {
       spec: 'env: [A=b]\nvars: {a-b: 1}\nsteps: [{id: a, tool: t}]',
       problems: [
         '4:9 env[0]: must be the name of an environment variable: letters, digits and `_`, no digit first | Write names only; `vars` is for values.',
-        '5:10 vars.a-b: the name must be letters, digits and `_`, and not begin with a digit | Expressions name the value as `vars.NAME`.',
+        '5:10 vars.a-b: the name must be letters, digits and `_`, no digit first | Expressions name the value as `vars.NAME`.',
       ],
     },
   ])('$title', ({ spec: text, problems }) => {

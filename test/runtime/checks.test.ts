@@ -99,13 +99,13 @@ test.each([
   {
     title: 'a misspelt one',
     params: { pattern: ['a'], patterns: ['a'] },
-    message: 'the params of contains cannot be used: pattern unknown param',
+    message: 'the params of contains are not valid: pattern unknown param',
     hint: 'did you mean `patterns`?',
   },
   {
     title: 'one of another type',
     params: { patterns: 5 },
-    message: expect.stringMatching(/^the params of contains cannot be used: patterns must be /),
+    message: expect.stringMatching(/^the params of contains are not valid: patterns must be /),
     hint: expect.any(String),
   },
 ])(
@@ -143,7 +143,7 @@ spec:
     );
   expect(await problemsOf('a.suite.yaml')).toEqual([
     '7 evals[0].params.pattern: unknown param | did you mean `patterns`?',
-    '8 evals[1].any_of[0].params.pattern: is not a pattern that JavaScript can use: /(a/: Unterminated group (write a character that stands for itself in brackets, such as [(]) | ',
+    '8 evals[1].any_of[0].params.pattern: is not a valid JavaScript pattern: /(a/: Unterminated group (to match a special character itself, write it in brackets, such as [(]) | ',
     '8 evals[1].any_of[1].not.params.min: is required | ',
   ]);
   expect(await problemsOf('a.pipeline.yaml')).toEqual([

@@ -219,7 +219,7 @@ test('a required approval of the config is requested before the tool runs', asyn
 
 const broken = [
   { title: 'cannot be opened', file: (folder: string) => folder },
-  { title: 'is no database', file: (folder: string) => join(folder, 'state.db') },
+  { title: 'is not a database', file: (folder: string) => join(folder, 'state.db') },
 ];
 
 test.each(broken)('where the store $title, a call that would wait has failed', async ({ file }) => {

@@ -15,11 +15,15 @@ test('`validate` reads the settings of every guard of the package', () => {
 test.each([
   ['signalbox-pii', '[--action, mask-all]', '[1]: signalbox-pii: there is no action "mask-all"'],
   ['signalbox-pii', '[--entities=EMAIL]', '[0]: signalbox-pii: there is no entity "EMAIL"'],
-  ['signalbox-injection', '[--threshold, "2"]', '[1]: signalbox-injection: --threshold 2 is no share'],
+  [
+    'signalbox-injection',
+    '[--threshold, "2"]',
+    '[1]: signalbox-injection: --threshold 2 is not a valid threshold',
+  ],
   ['signalbox-injection', '[--judge, jugde]', '[1]: signalbox-injection: no provider "jugde" is declared'],
   ['signalbox-links', '[--acton, strip]', "[0]: signalbox-links: Unknown option '--acton'"],
   ['signalbox-secrets', '[--key-file, none/key]', '[1]: signalbox-secrets: the key file'],
-  ['signalbox-topics', '[]', 'command: signalbox-topics: no topic is named'],
+  ['signalbox-topics', '[]', 'command: signalbox-topics: no topic is given'],
   ['signalbox-topics', '[--deny-topic, x]', 'command: signalbox-topics: no provider "judge" is declared'],
   ['signalbox-prompt', '[--prompt, "  "]', 'command: signalbox-prompt: there is no prompt'],
   ['signalbox-pii', '[--action, "mask,EMAIL_ADDRESS=block", --key-file, key]', undefined],

@@ -15,12 +15,12 @@ test.each([
   {
     title: 'one minor version too old',
     versions: { node: '22.17.9' },
-    says: `Signalbox needs Node.js 22.18 or newer, and this is 22.17.9 (${process.execPath})`,
+    says: `Signalbox needs Node.js 22.18 or newer, but this is 22.17.9 (${process.execPath})`,
   },
   {
     title: 'one that is older by far',
     versions: { node: '20.20.2' },
-    says: `Signalbox needs Node.js 22.18 or newer, and this is 20.20.2 (${process.execPath})`,
+    says: `Signalbox needs Node.js 22.18 or newer, but this is 20.20.2 (${process.execPath})`,
   },
   {
     title: 'Bun, which says that it is a Node',
@@ -64,7 +64,7 @@ test.each(programs)('on an older Node a program names the required version, and 
     '--version',
   ]);
   expect({ status, stdout: stdout.toString() }).toEqual({ status: 2, stdout: '' });
-  expect(stderr.toString()).toContain('Signalbox needs Node.js 22.18 or newer, and this is 20.1.0');
+  expect(stderr.toString()).toContain('Signalbox needs Node.js 22.18 or newer, but this is 20.1.0');
 });
 
 test('with --json it is one document on stdout', () => {

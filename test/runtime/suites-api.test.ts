@@ -123,8 +123,8 @@ describe('an interrupted run', () => {
     change(bench);
     await expect(bench.runtime.evals.run(bench.suite, { ...options, resume: true })).rejects.toMatchObject({
       code: 'USAGE',
-      message: `run ${id} was begun otherwise: ${says}`,
-      hint: 'A run goes on with the same suite, config, programs and options; start a new one without --resume.',
+      message: `cannot resume run ${id}: ${says}`,
+      hint: 'Resume a run with the same suite, config, programs and options; start a new one without --resume.',
     });
     expect(bench.graded()).toEqual(before);
   });
@@ -158,11 +158,11 @@ describe('an interrupted run', () => {
     const resume = async (options: SuiteRunOptions) => await bench.runtime.evals.run(bench.suite, options);
     await expect(resume({ resume: id })).rejects.toMatchObject({
       code: 'RUN_ENDED',
-      message: `run ${id} has come to its end: passed`,
+      message: `run ${id} has ended: passed`,
     });
     await expect(resume({ resume: true })).rejects.toMatchObject({
       code: 'RUN_UNKNOWN',
-      message: 'no run of suite "demo" waits to be resumed',
+      message: 'no run of suite "demo" can be resumed',
     });
     await expect(resume({ resume: 'nobody' })).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
     await expect(resume({ resume: true, keep: false })).rejects.toMatchObject({ code: 'USAGE' });
@@ -173,8 +173,8 @@ describe('an interrupted run', () => {
     expect(await bench.runtime.evals.run(bench.suite)).toMatchObject({ status: 'passed', cases: 2 });
     await expect(bench.runtime.evals.run(bench.suite, { resume: true })).rejects.toMatchObject({
       code: 'RUN_UNKNOWN',
-      message: `the state store of ${join(bench.folder, 'runtime.yaml')} is in memory, which keeps no run`,
-      hint: 'Set `state_store: {type: sqlite}` in the config to have runs that can go on later.',
+      message: `the state store of ${join(bench.folder, 'runtime.yaml')} is in memory, which stores no runs`,
+      hint: 'Set `state_store: {type: sqlite}` in the config, so that runs can be resumed.',
     });
   });
 });

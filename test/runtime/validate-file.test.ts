@@ -50,7 +50,7 @@ describe('a pipeline', () => {
 
   test('whose runtime is broken gets that report, and its names are unchecked', async () => {
     expect(await problemsOf(`${head('Pipeline')}  runtime: ./broken.yaml\n${steps}`)).toEqual([
-      '4:12 warning: runtime: broken.yaml has an error, so the names in its steps are unchecked | Run `signalbox validate ' +
+      '4:12 warning: runtime: broken.yaml has an error, so the names in its steps are not checked | Run `signalbox validate ' +
         'broken.yaml`.',
     ]);
   });
@@ -71,7 +71,7 @@ describe('a pipeline', () => {
 
 const ofSuite =
   '  cases: [{content: x}]\n  case: {content: "${case.content}"}\n  evals: [{id: a, type: polite}]\n';
-const literal = 'is taken as it stands: no expression is evaluated here | Write the value itself.';
+const literal = 'is used literally: expressions are not evaluated here | Write the value itself.';
 
 describe('text that looks like a filled-in value', () => {
   test('and is not, in a pipeline', async () => {
@@ -85,14 +85,14 @@ describe('text that looks like a filled-in value', () => {
       '',
     ].join('\n');
     expect(await problemsOf(`${head('Pipeline')}${steps}`)).toEqual([
-      '5:39 warning: steps[0].args.q: `{{ input.q }}` is taken as it stands | Write `${input.q}`.',
-      '6:21 steps[1].eval: no eval named ${input.type} is declared | declared evals: polite; docs/reference/checks.md lists those that are built in',
+      '5:39 warning: steps[0].args.q: `{{ input.q }}` is used literally | Write `${input.q}`.',
+      '6:21 steps[1].eval: no eval named ${input.type} is declared | declared evals: polite; docs/reference/checks.md lists the built-in checks',
       `6:21 steps[1].eval: ${literal}`,
-      '6:47 warning: steps[1].content: `{{}}` is taken as it stands | Expressions are `${…}`.',
-      '7:46 warning: steps[2].chat.system: `{{name}}` is taken as it stands | Write `${input.name}`.',
+      '6:47 warning: steps[1].content: `{{}}` is used literally | Expressions are `${…}`.',
+      '7:46 warning: steps[2].chat.system: `{{name}}` is used literally | Write `${input.name}`.',
       '7:101 steps[2].chat.tools[0]: no tool named ${input.tool} is declared | known tools: lookup',
       `7:101 steps[2].chat.tools[0]: ${literal}`,
-      '8:18 warning: output.text: `{{steps.c.text}}` is taken as it stands | Write `${steps.c.text}`.',
+      '8:18 warning: output.text: `{{steps.c.text}}` is used literally | Write `${steps.c.text}`.',
     ]);
   });
 
@@ -106,9 +106,9 @@ describe('text that looks like a filled-in value', () => {
     ].join('\n');
     expect(await problemsOf(`${head('EvalSuite')}${suite}`)).toEqual([
       `4:19 dataset.path: ${literal}`,
-      '5:14 warning: case.id: `{{case.id}}` is taken as it stands | Write `${case.id}`.',
-      '6:69 warning: subject.chat.messages[0].content: `{{ case.word }}` is taken as it stands | Write `${case.word}`.',
-      '7:50 warning: evals[0].params.words[0]: `{{x}}` is taken as it stands | Write `${case.x}`.',
+      '5:14 warning: case.id: `{{case.id}}` is used literally | Write `${case.id}`.',
+      '6:69 warning: subject.chat.messages[0].content: `{{ case.word }}` is used literally | Write `${case.word}`.',
+      '7:50 warning: evals[0].params.words[0]: `{{x}}` is used literally | Write `${case.x}`.',
     ]);
   });
 
@@ -189,7 +189,7 @@ describe('the kind of a file', () => {
       text: 'kind: Arena\na: 1\na: 2\n',
       problems: [
         '1:7 kind: must be one of: RuntimeConfig, EvalSuite, Pipeline (got: Arena)',
-        '3:1 the key `a` stands twice in one mapping | Keep one of the two.',
+        '3:1 duplicate key `a` in one mapping | Keep one of the two.',
       ],
     },
     {

@@ -84,7 +84,7 @@ test.runIf(mayMount)(
     const lines = await start(['read-full', disk], withDisk(dirname(disk), 'size=1m', fill)).rest();
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { readable: 'r1' },
-      { failed: 'STORE_FAILED', message: expect.stringContaining('has no room left (SQLITE_FULL') },
+      { failed: 'STORE_FAILED', message: expect.stringContaining('is full (SQLITE_FULL') },
     ]);
   },
 );

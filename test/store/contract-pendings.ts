@@ -179,7 +179,7 @@ export function pendingContract(open: Open): void {
     expect(await store.findPending('p1', 6_000)).toEqual(asOpen(newCall('p1', 'r1')));
   });
 
-  test('a call that comes when its run has ended is cancelled already', async () => {
+  test('a call that comes when its run has ended is already cancelled', async () => {
     const store = await openWith();
     await store.setRunStatus('r1', { status: 'cancelled', at: 1_500 });
     const call = newCall('p1', 'r1');

@@ -74,7 +74,7 @@ test('the error names the part that does not fit', async () => {
   const record = texts.record.replace('"duration_ms":', '"duration_ms":"long","was":');
   const reading = keepAndRead(await openSqliteResults(memoryFile), 'r1', { ...texts, record });
   await expect(reading).rejects.toThrow(
-    'the stored results are damaged: there is text that is no record of a run (at record.subject.duration_ms)',
+    'the stored results are damaged: found text that is not a record of a run (at record.subject.duration_ms)',
   );
 });
 

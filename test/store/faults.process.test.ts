@@ -112,7 +112,7 @@ const full: readonly {
   {
     title: 'a disk that is full',
     possible: mayMount,
-    says: /has no room left \(SQLITE_FULL: /,
+    says: /is full \(SQLITE_FULL: /,
     prefix: (folder) => withDisk(folder, 'size=400k'),
   },
   {
@@ -163,7 +163,7 @@ test('a file that is no database is unchanged', async () => {
   const before = readFileSync(file);
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
-    message: `the state store ${file} is no database (SQLITE_NOTADB: file is not a database)`,
+    message: `the state store ${file} is not a database (SQLITE_NOTADB: file is not a database)`,
     hint: `${file} is another file, or damaged: choose another path in spec.state_store, or restore a backup.`,
   });
   expect(readFileSync(file).equals(before)).toBe(true);
@@ -180,7 +180,7 @@ test.each([
   const before = readFileSync(file);
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
-    message: `${file} is the database of another program`,
+    message: `${file} is a database of another program`,
     hint: 'Choose another path in spec.state_store.',
   });
   expect(readFileSync(file).equals(before)).toBe(true);
@@ -196,8 +196,8 @@ test.each([
   const before = readFileSync(file);
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
-    message: `the state store ${file} is of version ${version}, and this Signalbox knows version 2`,
-    hint: `${who} has written it: use that one, or choose another path in spec.state_store.`,
+    message: `the state store ${file} has version ${version}, but this Signalbox reads version 2`,
+    hint: `${who} wrote it: use that version, or choose another path in spec.state_store.`,
   });
   expect(readFileSync(file).equals(before)).toBe(true);
 });
@@ -237,7 +237,7 @@ test('a store that was truncated to nothing is reported, and no new one replaces
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
     message: `the state store ${file} is damaged: the file is empty`,
-    hint: `Restore a backup of ${file}; without one remove it, and a new store begins empty.`,
+    hint: `Restore a backup of ${file}; without one, remove it, and a new store starts empty.`,
   });
   expect(statSync(file).size).toBe(0);
 });
@@ -252,7 +252,7 @@ test('a store with only its journal left is reported, and the journal is unchang
   writeFileSync(`${file}-wal`, journal);
   expect(await openFault(file)).toMatchObject({
     code: 'STORE_FAILED',
-    message: `the state store ${file} is gone, and ${file}-wal is still there`,
+    message: `the state store ${file} is missing, but ${file}-wal still exists`,
   });
   expect(readFileSync(`${file}-wal`).equals(journal)).toBe(true);
 });

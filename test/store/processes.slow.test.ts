@@ -163,7 +163,7 @@ test('the wait has a limit', async () => {
   await holder.next();
   await expect(store.endStep('r1', 'a', new Json('1'), 1)).rejects.toMatchObject({
     code: 'STORE_FAILED',
-    message: `the state store ${file} was kept busy by another process for too long (SQLITE_BUSY: database is locked)`,
+    message: `the state store ${file} was locked by another process for too long (SQLITE_BUSY: database is locked)`,
   });
   await holder.kill();
   await store.endStep('r1', 'a', new Json('1'), 1);

@@ -77,7 +77,7 @@ test('a state store in place of the results is unchanged', async () => {
   const { openSqliteStore } = await import('../../src/store/sqlite-store.ts');
   expect(await faultOf(openSqliteStore(file))).toMatchObject({
     code: 'STORE_FAILED',
-    message: `${file} is the database of another program`,
+    message: `${file} is a database of another program`,
   });
 });
 
@@ -156,7 +156,7 @@ const full: readonly {
   {
     title: 'a disk that is full',
     possible: mayMount,
-    says: /has no room left \(SQLITE_FULL: /,
+    says: /is full \(SQLITE_FULL: /,
     prefix: (folder) => withDisk(folder, 'size=400k'),
   },
   {
@@ -203,10 +203,10 @@ test('a file that is no database, or of a newer version, is reported', async () 
   database.close();
   expect(await faultOf(openResultStore({ type: 'sqlite', file }))).toMatchObject({
     code: 'STORE_FAILED',
-    message: `the state store ${resultsOf(file)} is of version 3, and this Signalbox knows version 2`,
+    message: `the state store ${resultsOf(file)} has version 3, but this Signalbox reads version 2`,
   });
   writeFileSync(resultsOf(file), 'kind: RuntimeConfig\n'.repeat(100));
-  expect((await faultOf(openResultStore({ type: 'sqlite', file }))).message).toMatch(/is no database/);
+  expect((await faultOf(openResultStore({ type: 'sqlite', file }))).message).toMatch(/is not a database/);
 });
 
 test.each([

@@ -83,7 +83,7 @@ export const suiteCosts = section('guides/limit-costs.md', [
   [
     'DS-COST-03',
     'none',
-    'Cases that were not judged are told, the run is void, and --resume goes on with a higher amount.',
+    'Cases that were not judged are told, the run is invalid, and --resume goes on with a higher amount.',
   ],
   ['DS-COST-04', 'none', 'A case may cost so much; what needed more is unscored.'],
   [

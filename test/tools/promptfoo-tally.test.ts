@@ -28,9 +28,9 @@ test('every config of a folder is counted with its reasons, and what is written 
   ]);
   expect(summaryOf(outcomes).split('\n')).toEqual([
     'of 4: whole 1 (0 with warnings), partly 1, none 1, refused 1, crashed 0',
-    '    2  the provider `x` has no counterpart and is left out',
+    '    2  the provider `x` has no equivalent and is left out',
     '    1  CONFIG_INVALID',
-    '    1  the assertion `moderation` has no counterpart and is left out',
+    '    1  the assertion `moderation` has no equivalent and is left out',
   ]);
 });
 

@@ -108,7 +108,7 @@ function compileJavaScript(pattern: string): LinearPattern {
 function indexIn(text: string, from: bigint): number {
   const index = Number(from);
   if (index >= 0 && index < text.length) return index;
-  throw new RangeError('the index that the search begins at is out of range');
+  throw new RangeError('the start index of the search is out of range');
 }
 
 function splitSome(text: string, separator: string, limit: bigint): string[] {
@@ -121,8 +121,7 @@ function splitSome(text: string, separator: string, limit: bigint): string[] {
 
 /** The library's duration parser takes quadratic time. */
 function readDuration(text: string): unknown {
-  if (text.length > MAX_DURATION_LENGTH)
-    throw new RangeError('a duration has no more than a hundred characters');
+  if (text.length > MAX_DURATION_LENGTH) throw new RangeError('a duration has at most a hundred characters');
   return celLibrary().evaluate('duration(text)', { text });
 }
 

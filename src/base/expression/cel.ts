@@ -40,7 +40,7 @@ export function compileCode(code: string, environment: Environment, path: TreePa
     } catch (cause) {
       const reason = summaryOf(cause);
       throw new RuntimeError('EXPRESSION_FAILED', `\`\${${shorten(code, 300)}}\` failed: ${reason}`, {
-        hint: reason.startsWith('No such key') ? 'Where a key may be absent, write `.?key`.' : undefined,
+        hint: reason.startsWith('No such key') ? 'If a key may be missing, write `.?key`.' : undefined,
         details: { expression: code },
         cause,
       });
@@ -66,10 +66,10 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
     const isCut = summary === 'Unexpected token: EOF';
     const last = /\S+$/.exec(code.trim())?.[0] ?? '';
     const hint = isCut
-      ? `${last.endsWith('?') ? choiceHint : `Write a value behind \`${shorten(last, 40)}\`, or end the expression in front of it.`} Expressions are written in CEL.`
+      ? `${last.endsWith('?') ? choiceHint : `Write a value after \`${shorten(last, 40)}\`, or end the expression before it.`} Expressions are written in CEL.`
       : 'Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.';
     const reason = isCut ? 'it ends where a value is expected' : summary;
-    throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is no expression: ${reason}`, {
+    throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is not a valid expression: ${reason}`, {
       path,
       ...(!summary.includes('Unknown variable') && { hint }),
     });
@@ -77,7 +77,7 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
 }
 
 const choiceHint =
-  'A choice is written `A ? B : C`, such as `has(case.answer) ? case.answer : "none"`, and the value needs quotes for its `:`. `||` joins two conditions.';
+  'A choice is written `A ? B : C`, such as `has(case.answer) ? case.answer : "none"`; a value with `:` needs quotes. `||` joins two conditions.';
 
 /** CEL's `message` contains a drawing of the source; `summary` is the sentence alone. */
 function summaryOf(thrown: unknown): string {
@@ -219,7 +219,7 @@ const converted = new WeakMap<object, unknown>();
 function plainFromCel(value: unknown): unknown {
   if (typeof value === 'bigint') return plainInteger(value);
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new RangeError(`the result is ${value}, which JSON cannot hold`);
+    throw new RangeError(`the result is ${value}, which JSON cannot represent`);
   }
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
   if (value instanceof Json) return parseLossless(value.text);

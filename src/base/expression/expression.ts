@@ -54,17 +54,17 @@ function findTypeErrors(
   const refuse = (message: string) => [new ExpressionError(value, message, { path: [], hint })];
   const [part, ...rest] = splitTemplate(value, []);
   if (typeof part !== 'object' || rest.length > 0)
-    return refuse(`must be one whole \`\${…}\` that gives ${words}`);
+    return refuse(`must be a single \`\${…}\` that gives ${words}`);
   const { type } = compileCode(part.code, withVariables(variables), []);
   const isPossible = [...types, 'dyn', 'optional'].some((known) => type.startsWith(known));
-  return isPossible ? [] : refuse(`must give ${words}, and \`${value}\` gives a value of type ${type}`);
+  return isPossible ? [] : refuse(`must give ${words}, but \`${value}\` gives a value of type ${type}`);
 }
 
 function hintOf(text: string, variables: readonly string[], wanted: ExpectedType): string {
   const whole = `\${${text.trim()}}`;
   if (!text.includes('${') && findExpressionErrors(whole, variables, wanted).length === 0)
     return `Write \`${whole}\`.`;
-  return `Write one whole expression, such as \`\${${variables[0] ?? ''}${expectedTypes[wanted].example}}\`.`;
+  return `Write a single expression, such as \`\${${variables[0] ?? ''}${expectedTypes[wanted].example}}\`.`;
 }
 
 interface ExpectedTypeInfo {

@@ -38,7 +38,7 @@ function endOfCode(text: string, start: number, path: TreePath): number {
   const code = text.slice(start);
   throw new ExpressionError(
     code,
-    `\`\${${shorten(code, 300)}\` has no closing brace: write \`}\` where the expression ends`,
+    `\`\${${shorten(code, 300)}\` has no closing brace: write \`}\` at the end of the expression`,
     { path },
   );
 }

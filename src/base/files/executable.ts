@@ -114,17 +114,17 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
     sameFolderHint(command, folder) ??
     ownNamesHint(command) ??
     suggest(command, interpreters).hint ??
-    'Install it, or give a path with a / in it.';
+    'Install it, or give a path that contains a slash.';
   return missing(`"${command}" is not on PATH`, hint);
 }
 
 function sameFolderHint(command: string, folder: string): string | undefined {
   if (!isFile(resolve(folder, command))) return undefined;
-  return `A file ${command} is in ${folder}: did you mean \`./${command}\`?`;
+  return `${folder} has a file ${command}: did you mean \`./${command}\`?`;
 }
 
 function ownNamesHint(command: string): string | undefined {
-  return command.startsWith('signalbox') ? `Signalbox has ${bundledNames().join(', ')}.` : undefined;
+  return command.startsWith('signalbox') ? `Commands of Signalbox: ${bundledNames().join(', ')}.` : undefined;
 }
 
 function inspect(path: string, near = (): string | undefined => undefined): Executable | undefined {
@@ -135,7 +135,7 @@ function inspect(path: string, near = (): string | undefined => undefined): Exec
       ? missing(`${path} is a folder`, 'Name the program inside it.')
       : missing(
           `${path} does not exist`,
-          splitHint(path) ?? near() ?? 'Check the path; it starts at the config file’s folder.',
+          splitHint(path) ?? near() ?? 'Check the path; it is relative to the config file’s folder.',
         );
   }
   if (!isAccessible(path)) return missing(`${path} is not executable`, `Run \`chmod +x ${path}\`.`);

@@ -8,6 +8,6 @@ export function whyUnreadable(thrown: unknown): string {
   const code = systemCode(thrown);
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
   if (code === 'EISDIR') return 'is a folder';
-  if (code === 'EACCES') return 'may not be read';
+  if (code === 'EACCES') return 'cannot be read: permission denied';
   return `cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
 }

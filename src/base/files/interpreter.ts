@@ -42,14 +42,14 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
   }
   if (line.trim() === '') {
     return {
-      reason: `the #! line of ${path} names no program`,
+      reason: `the #! line of ${path} does not name a program`,
       hint: `Start the script with a line such as \`${path.endsWith('.sh') ? '#!/bin/sh' : '#!/usr/bin/env python3'}\`.`,
       isMisspelt: true,
     };
   }
   if (!line.endsWith('\r')) return undefined;
   return {
-    reason: `${path} has Windows line ends (CRLF): its #! line names "${line.trim()}\\r", which is no program`,
+    reason: `${path} has Windows line ends (CRLF): its #! line names "${line.trim()}\\r", which is not a program`,
     hint: lineEndHint(path),
     isMisspelt: true,
   };
@@ -59,7 +59,7 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
 export function findLineEndFault(path: string, shell: string): LoadFault | undefined {
   if (tryReadHead(path)?.includes('\r\n') !== true) return undefined;
   return {
-    reason: `${path} has Windows line ends (CRLF), which ${shell} takes for parts of its commands`,
+    reason: `${path} has Windows line ends (CRLF), which ${shell} reads as parts of its commands`,
     hint: lineEndHint(path),
     isMisspelt: true,
   };
@@ -104,7 +104,7 @@ function findEnvFault(path: string, argument: string, searchPath: string): LoadF
   const [first = ''] = program.split(/\s+/);
   if (!isSplit && first !== program && isOnPath(first, searchPath)) {
     return {
-      reason: `the #! line of ${path} asks env for one program named "${program}"`,
+      reason: `the #! line of ${path} makes env look for a program named "${program}"`,
       hint: `Write \`#!/usr/bin/env -S ${program}\`.`,
       isMisspelt: true,
     };

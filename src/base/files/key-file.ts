@@ -16,8 +16,8 @@ export function openKeyFile(file: string): Buffer {
   }
   const secret = readFileSync(file);
   if (secret.length === KEY_LENGTH) return secret;
-  const message = `${file} is no key: it has ${secret.length} bytes, not ${KEY_LENGTH}`;
+  const message = `${file} is not a key file: it has ${secret.length} bytes, not ${KEY_LENGTH}`;
   throw new RuntimeError('FILE_UNREADABLE', message, {
-    hint: 'Restore the file, or remove it: what was made with its key is then not known again.',
+    hint: 'Restore the file, or remove it. Without the old key, hashes and marks that it made are no longer recognised.',
   });
 }

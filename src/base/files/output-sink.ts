@@ -46,7 +46,7 @@ const RETRY_MS = 20;
 const EXIT_WAIT_MS = 1_000;
 
 function lostMessage(texts: number): string {
-  return `signalbox: ${formatCount(texts, 'message')} dropped here, since nobody read them\n`;
+  return `signalbox: ${formatCount(texts, 'message')} dropped here, because nothing read them\n`;
 }
 
 function createSink(fd: number): KnownSink {

@@ -42,6 +42,6 @@ const CHUNK_BYTES = 64 * 1024;
 function tooLarge(most: number): RuntimeError {
   const [size, unit] = most < 1024 * 1024 ? [most / 1024, 'KiB'] : [most / 1024 / 1024, 'MiB'];
   return new RuntimeError('FILE_UNREADABLE', `it has more than ${size} ${unit}`, {
-    hint: `Files that are read whole have at most ${size} ${unit}. Put data into a dataset, which is read row by row.`,
+    hint: `Such files may have at most ${size} ${unit}. Put data into a dataset, which is read row by row.`,
   });
 }

@@ -18,12 +18,12 @@ export function writeInside(folder: string, files: readonly NamedText[], replace
   const target = resolve(folder);
   for (const { name } of files)
     if (name !== basename(name) || name === '' || name === '.' || name === '..')
-      throw new RuntimeError('INTERNAL', `${JSON.stringify(name)} is no name of a file`);
+      throw new RuntimeError('INTERNAL', `${JSON.stringify(name)} is not a valid file name`);
   requireNoLink(target);
   const taken = files.find(({ name }) => isTaken(join(target, name), replace));
   if (taken !== undefined) {
     const hint = 'Name another folder with --output, or overwrite it with --force.';
-    throw new RuntimeError('USAGE', `${join(folder, taken.name)} is there already`, { hint });
+    throw new RuntimeError('USAGE', `${join(folder, taken.name)} already exists`, { hint });
   }
   try {
     makeFoldersWithoutLinks(target);
@@ -67,8 +67,8 @@ function requireNoLink(path: string): void {
   if (parent === path || dirname(parent) === parent) return;
   requireNoLink(parent);
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
-  throw new RuntimeError('USAGE', `${path} is a link, and nothing is written through links`, {
-    hint: `Name the place itself${realPathOf(path)}, or remove the link.`,
+  throw new RuntimeError('USAGE', `${path} is a link, and Signalbox does not write through links`, {
+    hint: `Name the target itself${realPathOf(path)}, or remove the link.`,
   });
 }
 

@@ -42,12 +42,12 @@ export function wordJsonError(thrown: unknown, text: string): string {
 /** A hint for text that is nearly JSON; undefined without a likely correction. */
 export function jsonHint(text: string): string | undefined {
   const [, key] = /[{,]\s*("[^"\\]{1,60}")\s*["{[\d]/.exec(text) ?? [];
-  if (key !== undefined) return `Write ${key}: … with a colon behind the key.`;
-  if (/,\s*[}\]]/.test(text)) return 'Remove the comma in front of the closing bracket.';
+  if (key !== undefined) return `Write ${key}: … with a colon after the key.`;
+  if (/,\s*[}\]]/.test(text)) return 'Remove the comma before the closing bracket.';
   if (/[{[,:]\s*'/.test(text))
-    return 'JSON has double quotes, not single ones; in Python, print(json.dumps(answer)).';
+    return 'JSON needs double quotes, not single quotes; in Python, print(json.dumps(answer)).';
   if (/[{,]\s*[A-Za-z_][\w-]*\s*:/.test(text))
-    return 'Put names and texts into double quotes: {"name": "text"}.';
+    return 'Write names and strings in double quotes: {"name": "text"}.';
   return undefined;
 }
 

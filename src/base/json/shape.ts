@@ -37,7 +37,7 @@ export function fits<T>(shape: Shape<T>, value: unknown): value is T {
 }
 
 /** `what` names the expected value in errors. */
-export function shapeOf<T>(isRight: (value: unknown) => value is T, what = 'what it has to be'): Shape<T> {
+export function shapeOf<T>(isRight: (value: unknown) => value is T, what = 'what is expected'): Shape<T> {
   return { misfit: (value) => (isRight(value) ? undefined : isNot(what, value)) };
 }
 

@@ -9,8 +9,8 @@ export function loadBuilt<Module>(name: `#${string}`): Module {
     const built: Module = load(name);
     return built;
   } catch (cause) {
-    throw new RuntimeError('INTERNAL', `${name}, which is made when Signalbox is built, cannot be loaded`, {
-      hint: 'Run `npm run build`. A JSON Schema that is new must stand in schema/validators.ts, too.',
+    throw new RuntimeError('INTERNAL', `${name}, which the build creates, cannot be loaded`, {
+      hint: 'Run `npm run build`. Add a new JSON Schema to schema/validators.ts, too.',
       cause,
     });
   }

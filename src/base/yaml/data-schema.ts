@@ -46,7 +46,7 @@ export function compileDataSchema(
   const unchecked = text.includes('"unevaluated') ? findUnchecked(value) : undefined;
   if (unchecked !== undefined) throw new Error(unchecked);
   if (declared === undefined && text.includes('"$recursiveRef":'))
-    throw new Error('it has `$recursiveRef`, which only 2019-09 has; say so with $schema');
+    throw new Error('it has `$recursiveRef`, which exists only in 2019-09; set $schema to that version');
   const failures: unknown[] = [];
   for (const draft of draftsOf(declared)) {
     // The standard requires Unicode mode; patterns such as `^\-$` compile only without it.
@@ -203,7 +203,7 @@ function findMixedDraft(schema: DataSchema): string | undefined {
   const newer = laterKeywords.find((keyword) => text.includes(`"${keyword}":`));
   return newer === undefined
     ? undefined
-    : `it has \`${newer}\`, which draft-07 lacks, beside what 2020-12 does not allow; say with $schema which it is`;
+    : `it has \`${newer}\`, which draft-07 lacks, and also what 2020-12 does not allow; set $schema to the version that you mean`;
 }
 
 const laterKeywords =

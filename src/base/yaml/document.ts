@@ -132,8 +132,8 @@ function reportSecond(second: Document.Parsed, at: DocumentContext['at']): Probl
   return {
     ...at(second.contents?.range?.[0] ?? second.range[0]),
     severity: 'error',
-    message: 'only the first YAML document of a file counts; a second one starts here',
-    hint: 'Remove the `---` above it, or move it to a file of its own.',
+    message: 'only the first YAML document of a file is used; a second one starts here',
+    hint: 'Remove the `---` above it, or move it to another file.',
   };
 }
 

@@ -79,7 +79,7 @@ export function findUnevaluatedExpressions(
   return [
     ...literal.flatMap(({ path, text }): Finding[] => {
       if (findExpressionIn(text) === undefined) return [];
-      const message = 'is taken as it stands: no expression is evaluated here';
+      const message = 'is used literally: expressions are not evaluated here';
       return [{ path, message, hint: 'Write the value itself.' }];
     }),
     ...evaluated
@@ -91,7 +91,7 @@ export function findUnevaluatedExpressions(
 function findForeignTemplate({ path, text }: LocatedText, root: string): Finding[] {
   const [template, inner = ''] = /\{\{\s*([^{}]*?)\s*\}\}/.exec(text) ?? [];
   if (template === undefined) return [];
-  const message = `\`${template}\` is taken as it stands`;
+  const message = `\`${template}\` is used literally`;
   const isBare = /^\w+$/.test(inner) && inner !== root;
   const hint =
     inner === '' ? 'Expressions are `${…}`.' : `Write \`\${${isBare ? `${root}.` : ''}${inner}}\`.`;

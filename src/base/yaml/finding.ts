@@ -35,7 +35,7 @@ export function locateFinding(document: YamlDocument, finding: Finding, schema: 
 export function findInfiniteNumbers(document: YamlDocument, path: Path): Finding[] {
   return infiniteNumbersAt(document, path).map((at) => ({
     path: at,
-    message: 'must be a finite number: JSON has no other',
+    message: 'must be a finite number, because JSON has no other numbers',
   }));
 }
 
@@ -48,6 +48,6 @@ export function findCrossedBounds(
   const max = valueAt(document, [...path, high]);
   if (typeof min !== 'number' || typeof max !== 'number' || !(min > max)) return [];
   return [
-    { path: [...path, low], message: `${min} is more than ${high}, which is ${max}: nothing can pass` },
+    { path: [...path, low], message: `${min} is more than ${high}, which is ${max}, so nothing can pass` },
   ];
 }

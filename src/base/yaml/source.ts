@@ -125,7 +125,7 @@ export class Source {
 
   reportUntaken(severity: Problem['severity'] = 'error'): void {
     for (const each of this.untaken())
-      each.leave(`\`${describePath(each.path, {})}\` is not carried`, undefined, severity);
+      each.leave(`\`${describePath(each.path, {})}\` is left out`, undefined, severity);
   }
 
   /** Untaken values, outermost first, without absent ones. */

@@ -37,7 +37,7 @@ function toProblem(
     error.code === 'MISSING_CHAR' || error.code === 'BAD_INDENT' ? openedBefore(document, error) : undefined;
   if (opened !== undefined) {
     const { offset, sign, end } = opened;
-    const message = `YAML: \`${sign}\` is opened here and not closed`;
+    const message = `YAML: \`${sign}\` is opened here but never closed`;
     return { ...at(offset), severity: 'error', message, hint: `Write \`${end}\` where the value ends.` };
   }
   const plain = plainWords(error, text);
@@ -62,13 +62,13 @@ function plainWords(
     return indentWords(line, text.slice(0, lineStart).split('\n').slice(0, -1));
   if (code === 'BLOCK_AS_IMPLICIT_KEY' && /^\w[^"'{}[\]#]*: /.test(rest) && rest.length <= 100)
     return {
-      message: 'the text has `: ` in it, so YAML takes what stands before it for a key',
-      hint: `Put the whole text into quotes, ${JSON.stringify(rest)}; a key of its own needs a line of its own.`,
+      message: 'the text contains `: `, so YAML reads the part before it as a key',
+      hint: `Write the whole text in quotes, ${JSON.stringify(rest)}; a separate key needs its own line.`,
     };
   const [word] = /^\*[^\s,\]}]*/.exec(rest) ?? [];
   if (code === 'BAD_ALIAS' && word !== undefined)
     return {
-      message: '`*` without quotes begins a YAML alias, not a text',
+      message: '`*` without quotes begins a YAML alias, not text',
       hint: `Write "${word}", with quotes.`,
     };
   const [braced] = /\$?\{[^{}"]*\}/.exec(line.slice(Math.max(0, offset - lineStart - 1))) ?? [];
@@ -96,22 +96,22 @@ function indentWords(
   if (beside === undefined) return undefined;
   const spaces = (width: number) => (width === 1 ? '1 space' : `${width} spaces`);
   return {
-    message: `\`${key}\` is indented by ${spaces(indent.length)}, and what it stands beside (line ${beside.line}) by ${spaces(beside.width)}`,
+    message: `\`${key}\` is indented by ${spaces(indent.length)}, but its neighbour (line ${beside.line}) by ${spaces(beside.width)}`,
     hint: `Indent it by ${spaces(beside.width)}.`,
   };
 }
 
-const tabHint = 'Indent with spaces; YAML takes no tabs.';
+const tabHint = 'Indent with spaces; YAML does not allow tabs.';
 
 const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   TAB_AS_INDENT: tabHint,
-  BAD_INDENT: 'Indent it as far as the key above that it belongs beside.',
+  BAD_INDENT: 'Indent it as far as the key above on the same level.',
   BAD_ALIAS: 'A value that begins with `*` needs quotes, such as "*".',
-  BLOCK_AS_IMPLICIT_KEY: 'A value with `: ` in it needs quotes; a key of its own needs a line of its own.',
-  BAD_SCALAR_START: 'Put the whole value into quotes.',
+  BLOCK_AS_IMPLICIT_KEY: 'A value with `: ` in it needs quotes; a separate key needs its own line.',
+  BAD_SCALAR_START: 'Write the whole value in quotes.',
   UNEXPECTED_TOKEN: 'A value with `{`, `}`, `[`, `]` or `,` in it needs quotes, such as "${case.id}".',
-  MISSING_CHAR: 'A key needs a colon and a space behind it, and entries between brackets need commas.',
-  MULTILINE_IMPLICIT_KEY: 'A key needs a colon and a space behind it, on the same line.',
+  MISSING_CHAR: 'A key needs a colon and a space after it, and entries between brackets need commas.',
+  MULTILINE_IMPLICIT_KEY: 'A key needs a colon and a space after it, on the same line.',
 };
 
 function openedBefore(

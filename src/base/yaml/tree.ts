@@ -55,7 +55,7 @@ export function findMistakes(document: Document.Parsed): TreeMistake[] {
       const isDeep = ancestors.filter(isCollection).length >= maxDepth;
       if (!isDeep && !(isMap(collection) && countMerged(document, collection) > maxMergedKeys))
         return undefined;
-      const message = isDeep ? tooDeep : 'its merge keys stand for too many keys';
+      const message = isDeep ? tooDeep : 'its merge keys expand to too many keys';
       mistakes.push({ offset: offsetOf(collection) ?? 0, message });
       return visit.BREAK;
     },
@@ -69,12 +69,12 @@ export function findMistakes(document: Document.Parsed): TreeMistake[] {
       if (target === undefined) {
         mistakes.push({
           offset: offsetOf(alias) ?? 0,
-          message: `no anchor named &${alias.source} stands above this alias`,
+          message: `no anchor named &${alias.source} is defined above this alias`,
         });
       } else if (ancestors.some((ancestor) => ancestor === target)) {
         mistakes.push({
           offset: offsetOf(alias) ?? 0,
-          message: `the alias *${alias.source} stands inside its own anchor`,
+          message: `the alias *${alias.source} is inside its own anchor`,
         });
       }
       return undefined;
@@ -83,7 +83,7 @@ export function findMistakes(document: Document.Parsed): TreeMistake[] {
       if (!isMergeKey(pair.key) || mergeSources(document, pair.value).every(isMap)) return;
       mistakes.push({
         offset: offsetOf(asNode(pair.value)) ?? 0,
-        message: 'a merge key `<<` takes a mapping or a list of them',
+        message: 'a merge key `<<` must have a mapping or a list of mappings',
       });
     },
   });
@@ -101,8 +101,8 @@ export function findDuplicates(document: Document.Parsed): TreeMistake[] {
         if (seen.has(text) && !isMergeKey(key)) {
           mistakes.push({
             offset: offsetOf(asNode(key)) ?? 0,
-            message: `the key \`${text}\` stands twice in one mapping`,
-            hint: 'Keep one of the two.',
+            message: `duplicate key \`${text}\` in one mapping`,
+            hint: 'Remove one of the two.',
           });
         }
         seen.add(text);

@@ -77,7 +77,7 @@ function keyHint(unknown: string, path: Path, schema: object): { hint?: string }
   const known = knownKeys(path, schema);
   const [holder, other] = known.filter((key) => knownKeys([...path, key], schema).includes(unknown));
   if (holder === undefined || other !== undefined) return suggest(unknown, known, 'keys');
-  return { hint: `It belongs below \`${holder}\`.` };
+  return { hint: `It belongs under \`${holder}\`.` };
 }
 
 function formHint({ keyword, params }: ErrorObject, key: unknown, value: unknown): { hint?: string } {
@@ -88,14 +88,14 @@ function formHint({ keyword, params }: ErrorObject, key: unknown, value: unknown
     value >= 10 &&
     value <= 100
   )
-    return { hint: `1 is the most: write ${value / 100} for ${value} %.` };
+    return { hint: `The maximum is 1: write ${value / 100} for ${value} %.` };
   if (key === 'approval' && value === true) return { hint: 'Write `approval: required`.' };
   if (keyword !== 'type') return {};
   const [, amount, unit = ''] =
     /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(typeof value === 'string' ? value : '') ?? [];
   const ms = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit];
   if (typeof key === 'string' && key.endsWith('_ms') && ms !== undefined)
-    return { hint: `It is in milliseconds: write ${Math.round(Number(amount) * ms)}.` };
+    return { hint: `The unit is milliseconds: write ${Math.round(Number(amount) * ms)}.` };
   if (key === 'threshold' && typeof value === 'number') return { hint: `Write {min_score: ${value}}.` };
   const types = [params['type']].flat();
   if (types.includes('array')) return listHint(key, value);
@@ -119,7 +119,7 @@ function colonHint(
   if (isMapping && path.length === 0 && knownKeys(path, schema).includes('apiVersion'))
     return { hint: 'The file begins with keys: `apiVersion`, `kind`, `metadata` and `spec`.' };
   return isMapping && knownKeys(path, schema).includes(key)
-    ? { hint: `A key needs a colon behind it: \`${key}: ${rest}\`.` }
+    ? { hint: `A key needs a colon after it: \`${key}: ${rest}\`.` }
     : {};
 }
 
@@ -272,7 +272,7 @@ function onlyChoices(place: string, [error, ...others]: readonly ErrorObject[]):
 
 function describeAmbiguity(choices: readonly string[]): string {
   return choices.length > 1
-    ? `takes only one of: ${[...new Set(choices)].join(', ')}`
+    ? `accepts only one of: ${[...new Set(choices)].join(', ')}`
     : 'fits more than one of the allowed forms';
 }
 

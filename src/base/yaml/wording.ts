@@ -42,7 +42,7 @@ const sentences: Readonly<Record<string, Sentence | undefined>> = {
   pattern: ({ pattern }, value) =>
     // An expression's value has another type, so a text can only be the expression.
     String(pattern).includes('\\$\\{')
-      ? `must be no text, but for an expression \`\${…}\` (got: ${got(value)})`
+      ? `must not be text, except an expression \`\${…}\` (got: ${got(value)})`
       : `must match ${pattern} (got: ${got(value)})`,
   format: ({ format }, value) => `must be a ${format} (got: ${got(value)})`,
   dependentRequired: ({ property, missingProperty }) => `\`${property}\` also needs \`${missingProperty}\``,

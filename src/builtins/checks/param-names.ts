@@ -57,8 +57,8 @@ function unknownParam(check: Check, key: string): ParamFinding {
 function duplicateParam(key: string, other: string): ParamFinding {
   return {
     path: [key],
-    message: `is another name of \`${other}\`, which is there too`,
-    hint: 'Give one of them.',
+    message: `is another name of \`${other}\`, which is also given`,
+    hint: 'Remove one of them.',
   };
 }
 

@@ -62,16 +62,16 @@ const jsonPath: Check = {
 
 async function scoreJsonPath({ params, request, signal }: CheckInput): Promise<EvalOutcome> {
   const found = findContentJson(request.content, params);
-  if ('problem' in found) return scored(0, `no JSON: ${found.problem}`);
+  if ('problem' in found) return scored(0, `not JSON: ${found.problem}`);
   const job = { expression: String(params['expression']), text: found.text };
   const done = await runBounded('search', job, signal);
   if ('exceeded' in done) return unscored(`evaluating the expression ${done.exceeded}`);
   const { answer } = done;
-  if ('invalid' in answer) return unscored(`the expression is wrong: ${answer.invalid}`);
+  if ('invalid' in answer) return unscored(`the expression is not valid: ${answer.invalid}`);
   if ('mismatch' in answer) return scored(0, `the expression does not fit the content: ${answer.mismatch}`);
   const unmet = findUnmetConditions(JSON.parse(answer.found), params);
   const data = foundData(answer.found);
-  return unmet.length === 0 ? scored(1, 'found as wanted', data) : scored(0, unmet.join('; '), data);
+  return unmet.length === 0 ? scored(1, 'found as expected', data) : scored(0, unmet.join('; '), data);
 }
 
 function foundData(found: string): Json | undefined {
@@ -90,7 +90,7 @@ const conditions: Readonly<Record<string, Condition>> = {
   expected: (found, wanted) =>
     isSameByValue(found, wanted) ? undefined : `found ${excerpt(found)}, not ${excerpt(wanted)}`,
   contains: (found, wanted) => {
-    if (!Array.isArray(found)) return `found ${excerpt(found)}, which is no list`;
+    if (!Array.isArray(found)) return `found ${excerpt(found)}, which is not a list`;
     const items: readonly unknown[] = Array.isArray(wanted) ? wanted : [];
     const missing = items.filter((item) => !found.some((element) => isSameByValue(element, item)));
     return missing.length === 0 ? undefined : `the list lacks ${missing.map(excerpt).join(', ')}`;
@@ -107,7 +107,7 @@ function compare(
   isMet: (found: number, wanted: number) => boolean,
   comparison: string,
 ): string | undefined {
-  if (typeof found !== 'number') return `found ${excerpt(found)}, which is no number or list to compare`;
+  if (typeof found !== 'number') return `found ${excerpt(found)}, which is not a number or a list to compare`;
   return isMet(found, Number(wanted))
     ? undefined
     : `found ${found}, which is ${comparison} than ${excerpt(wanted)}`;
@@ -190,7 +190,7 @@ function readTotal(context: EvalContext): Measure {
   const [input, output] = [readMeasure(context, ['input_tokens']), readMeasure(context, ['output_tokens'])];
   if ('value' in input && 'value' in output) return { value: input.value + output.value };
   const missing = [input, output].flatMap((part) => ('missing' in part ? [part.missing] : []));
-  return { missing: `metadata.total_tokens is not there; ${missing.join('; ')}` };
+  return { missing: `metadata.total_tokens is missing; ${missing.join('; ')}` };
 }
 
 const jsonSchema: Check = {
@@ -222,7 +222,7 @@ const jsonSchema: Check = {
 
 async function scoreJsonSchema({ params, request, signal }: CheckInput): Promise<EvalOutcome> {
   const found = findContentJson(request.content, params);
-  if ('problem' in found) return scored(0, `no JSON: ${found.problem}`);
+  if ('problem' in found) return scored(0, `not JSON: ${found.problem}`);
   const job = { schema: JSON.stringify(params['schema']), text: found.text };
   const done = await runBounded('schema', job, signal);
   if ('exceeded' in done) return unscored(`comparing with the schema ${done.exceeded}`);
@@ -255,7 +255,7 @@ const language: Check = {
   example: { params: { language: ['de', 'fr'] }, content: 'Der Zug fährt um neun Uhr ab.', score: 1 },
   run: async ({ params, request }) => {
     const found = await detectLanguages(request.content);
-    if (found === undefined) return unscored('the content has too few words to tell its language');
+    if (found === undefined) return unscored('the content has too few words to detect its language');
     const wanted = new Set([params['language']].flat().map(languageOf));
     const share = [...wanted].reduce((sum, one) => sum + (found.get(one) ?? 0), 0);
     const told = [...found].map(([one, part]) => `${one} ${Math.round(100 * part)} %`).join(', ');
@@ -301,7 +301,7 @@ const jsonValid: Check = {
   example: { params: { allow_wrapped: true }, content: '```json\n{"city": "Oslo"}\n```', score: 1 },
   run: ({ params, request }) => {
     const found = findContentJson(request.content, params);
-    return 'problem' in found ? scored(0, `no JSON: ${found.problem}`) : scored(1, 'is JSON');
+    return 'problem' in found ? scored(0, `not JSON: ${found.problem}`) : scored(1, 'is JSON');
   },
 };
 
@@ -337,7 +337,7 @@ type Measure = { readonly value: number } | { readonly missing: string };
 
 function readMeasure({ metadata }: EvalContext, names: readonly string[]): Measure {
   const name = names.find((candidate) => isPresent(metadata[candidate]));
-  if (name === undefined) return { missing: `metadata.${names.join(' or metadata.')} is not there` };
+  if (name === undefined) return { missing: `metadata.${names.join(' or metadata.')} is missing` };
   const value = toNumber(metadata[name]);
   return value === undefined ? { missing: `metadata.${name} is not a number of at least 0` } : { value };
 }

@@ -39,7 +39,7 @@ function badParams(type: string, problems: readonly ParamFinding[]): RuntimeErro
   const hint = problems.find((problem) => problem.hint !== undefined)?.hint;
   return new RuntimeError(
     'USAGE',
-    `the params of ${type} cannot be used: ${problems.map(formatFinding).join('; ')}`,
+    `the params of ${type} are not valid: ${problems.map(formatFinding).join('; ')}`,
     {
       hint: hint ?? 'docs/reference/checks.md lists the params of every check.',
     },
@@ -55,5 +55,8 @@ function formatFinding({ path, message }: ParamFinding): string {
 
 function requireScore(check: Check, outcome: EvalOutcome): EvalOutcome {
   if (outcome.status === 'unscored' || (outcome.score >= 0 && outcome.score <= 1)) return outcome;
-  throw new RuntimeError('INTERNAL', `${check.type} gave the score ${outcome.score}, which is not in 0..1`);
+  throw new RuntimeError(
+    'INTERNAL',
+    `${check.type} returned the score ${outcome.score}, which is outside 0..1`,
+  );
 }

@@ -3,11 +3,11 @@ import { checkTypes } from './registry.ts';
 
 export function suggestEval(type: string, declared: readonly string[]): string {
   const own = namesElsewhere[type.toLowerCase().replaceAll('_', '-')];
-  if (own !== undefined) return `here it is called \`${own}\``;
+  if (own !== undefined) return `the name of this check is \`${own}\``;
   const nearest = findNearest(type, [...declared, ...checkTypes()]);
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`;
   const known = declared.length === 0 ? '' : `declared evals: ${declared.join(', ')}; `;
-  return `${known}docs/reference/checks.md lists those that are built in`;
+  return `${known}docs/reference/checks.md lists the built-in checks`;
 }
 
 const namesElsewhere: Readonly<Record<string, string | undefined>> = {

@@ -27,11 +27,11 @@ export function answer(payload: unknown, rules: GuardRules): Reply | Promise<Rep
   }
   const isEval = typeof given['type'] === 'string' && given['content'] !== undefined;
   if (!isEval && given['args'] === undefined) {
-    throw invalidEventError('it has no hook, no args and no content to judge');
+    throw invalidEventError('it has no hook, args or content to judge');
   }
   const args = requireObject(isEval ? (given['params'] ?? {}) : given['args'], isEval ? 'params' : 'args');
   const text = requireText(isEval ? given['content'] : args['text'], isEval ? 'content' : 'args.text');
-  if (!isEval && typeof args['text'] !== 'string') throw invalidEventError('args.text is not a text');
+  if (!isEval && typeof args['text'] !== 'string') throw invalidEventError('args.text is not text');
   const origin = readSource(args['source']);
   const review = new Review({ ...rules, scans: () => true });
   const changed = applyEdits(text, editText(text, review.at(origin)));
@@ -44,7 +44,7 @@ function readSource(source: unknown): Origin {
   if (source === undefined || source === null) return 'user';
   const known = origins.find((origin) => origin === source);
   if (known !== undefined) return known;
-  throw invalidEventError(`source is none of ${origins.join(', ')}`);
+  throw invalidEventError(`source is not one of ${origins.join(', ')}`);
 }
 
 function judged(review: Review, { judge }: GuardRules, reply: () => Reply): Reply | Promise<Reply> {
@@ -138,7 +138,7 @@ function reviewEvent(payload: JsonObject, rules: GuardRules): ReviewedEvent {
     case 'tool after_execution':
       return afterExecution(response(), rules);
     default:
-      throw invalidEventError('its hook and phase are not those of a provider or tool hook');
+      throw invalidEventError('its hook and phase do not belong to a provider or tool hook');
   }
 }
 

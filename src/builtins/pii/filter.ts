@@ -63,7 +63,7 @@ function answer(payload: JsonObject, context: FilterContext, now: number): Filte
     case 'tool after_execution':
       return afterExecution(requireObject(payload['response'], 'response'), context);
     default:
-      throw invalidEventError('its hook and phase are not those of a provider or tool hook');
+      throw invalidEventError('its hook and phase do not belong to a provider or tool hook');
   }
 }
 

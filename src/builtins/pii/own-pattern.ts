@@ -21,7 +21,7 @@ export const ownName = /^[A-Z][A-Z0-9_]{1,39}$/;
 export function compileOwnPattern(pattern: string): LinearSearch {
   // Throws SyntaxError if the pattern is valid in neither syntax.
   const compiled = compileLinearFromJs(pattern, 'u') ?? compileLinear(pattern);
-  if (compiled.test('')) throw new Error('it matches the empty text');
+  if (compiled.test('')) throw new Error('it matches empty text');
   return compiled;
 }
 

@@ -20,10 +20,10 @@ export function requireList(value: unknown, what: string): readonly unknown[] {
 export function requireText(value: unknown, what: string): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  throw invalidEventError(`${what} is not a text`);
+  throw invalidEventError(`${what} is not text`);
 }
 
 /** `problem` names members only, never their values. */
 export function invalidEventError(problem: string): RuntimeError {
-  return new RuntimeError('EVENT_INVALID', `the event cannot be filtered: ${problem}`);
+  return new RuntimeError('EVENT_INVALID', `the event is not valid: ${problem}`);
 }

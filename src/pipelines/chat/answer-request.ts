@@ -151,7 +151,7 @@ async function journalOne(
 }
 
 function toAborted(cause: unknown): RuntimeError {
-  return new RuntimeError('ABORTED', 'the model call was given up', { cause });
+  return new RuntimeError('ABORTED', 'the model call was cancelled', { cause });
 }
 
 async function callGuardedModel(run: RunContext, question: ModelCallRequest): Promise<ModelAnswer> {
@@ -163,7 +163,7 @@ async function callGuardedModel(run: RunContext, question: ModelCallRequest): Pr
     isStreamed: step.stream !== undefined,
     onText,
   });
-  if (signal.aborted) throw new RuntimeError('ABORTED', 'the model call was given up');
+  if (signal.aborted) throw new RuntimeError('ABORTED', 'the model call was cancelled');
   const by = guarded.answeredBy();
   const cost = priceOf(by ?? guarded, answer.usage);
   return {

@@ -98,7 +98,8 @@ function createStreamCollector() {
       }
     },
     result: (): Result => {
-      if (end === undefined) throw new RuntimeError('PROVIDER_FAILED', 'the answer ended without a finish');
+      if (end === undefined)
+        throw new RuntimeError('PROVIDER_FAILED', 'the answer ended without a finish event');
       const { finishReason, usage } = end;
       return { content, finishReason, usage, ...(metadata && { providerMetadata: metadata }) };
     },

@@ -16,9 +16,9 @@ export type ReadOutput =
 
 export function readOutput(text: string, schema: NonNullable<ChatStep['outputSchema']>): ReadOutput {
   const object = tryJson(withoutFence(text.trim()));
-  if (object === undefined) return { violations: ['it is no JSON'] };
+  if (object === undefined) return { violations: ['it is not JSON'] };
   const twice = findDuplicateKey(object.text);
-  if (twice !== undefined) return { violations: [`${twice}: the key stands twice`] };
+  if (twice !== undefined) return { violations: [`${twice}: duplicate key`] };
   const violations = checkOf(schema)(object);
   return violations.length === 0 ? { object } : { violations };
 }
@@ -68,7 +68,7 @@ export function outputFault(
   // A guardrail that may withhold the answer has not judged it.
   const isJudged = guardrails.every(({ action }) => action === 'monitor');
   const text = (message?.content ?? '').replaceAll(/\s+/g, ' ').trim();
-  const start = isJudged ? `; it begins ${JSON.stringify(shorten(text, MAX_START))}` : '';
+  const start = isJudged ? `; it starts with ${JSON.stringify(shorten(text, MAX_START))}` : '';
   const why = reason === 'stop' ? '' : ` (finish reason ${reason})`;
   const hint = isCut ? 'Raise max_tokens: the answer was cut off.' : undefined;
   return toFault(

@@ -106,9 +106,9 @@ async function endAtRoundLimit(turn: TurnContext, path: string): Promise<StepOut
   }
   const { callsLeft, fuel } = state;
   const limiter = fuel !== undefined && fuel.level < callsLeft ? fuel.setBy : undefined;
-  const by = limiter === undefined ? '' : `: hook "${limiter}" left it no more`;
-  const message = `chat "${chat.step.id}" still asked for tools after ${state.rounds} rounds${by}`;
-  const hint = by === '' ? undefined : 'The hook’s `fuel` decides, within max_rounds.';
+  const by = limiter === undefined ? '' : `: hook "${limiter}" set this limit`;
+  const message = `chat "${chat.step.id}" still requested tool calls after ${state.rounds} rounds${by}`;
+  const hint = by === '' ? undefined : 'The hook’s `fuel` sets the limit, up to max_rounds.';
   const error = new RuntimeError('ROUNDS_EXHAUSTED', message, { hint });
   return failedStep('failed', toFault(error), viewOf(state, ''));
 }

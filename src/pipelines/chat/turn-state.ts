@@ -105,7 +105,7 @@ export function createTurnState(
 function readMessages(value: unknown): ChatMessage[] {
   if (typeof value === 'string') return [{ role: 'user', content: value }];
   if (!Array.isArray(value)) {
-    throw new RuntimeError('EXPRESSION_FAILED', '`messages` is neither a text nor a list of messages');
+    throw new RuntimeError('EXPRESSION_FAILED', '`messages` is neither text nor a list of messages');
   }
   if (value.length === 0) throw new RuntimeError('EXPRESSION_FAILED', '`messages` is an empty list');
   return value.map((message, index) => {
@@ -115,11 +115,11 @@ function readMessages(value: unknown): ChatMessage[] {
       (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'tool')
     ) {
       const why = '`role` must be system, user, assistant or tool';
-      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is no message: ${why}`);
+      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is not a message: ${why}`);
     }
     if (role === 'tool' && !isObject(message['tool_result'])) {
       const why = 'a tool message needs `tool_result: {id, name}`';
-      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is no message: ${why}`);
+      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is not a message: ${why}`);
     }
     return completeMessage({ ...message, content: textOf(message['content'] ?? '') });
   });

@@ -72,11 +72,11 @@ function findFault(file: string, named: string, { files }: Chain): Fault | undef
   const from = files.indexOf(file);
   if (from !== -1) {
     const names = [...files.slice(from), file].map((each) => basename(each)).join(' → ');
-    return { message: `${named} runs itself: ${names}`, hint: 'A pipeline that runs itself has no end.' };
+    return { message: `${named} runs itself: ${names}`, hint: 'A pipeline that runs itself never ends.' };
   }
   if (files.length < MAX_DEPTH) return undefined;
   return {
-    message: `${named} is the ${MAX_DEPTH + 1}th pipeline within one another, and ${MAX_DEPTH} may be`,
+    message: `${named} is nested ${MAX_DEPTH + 1} pipelines deep; the limit is ${MAX_DEPTH}`,
     hint: `The outermost is ${files[0]}.`,
   };
 }
@@ -96,12 +96,12 @@ function loadOne(
     const document = parseDocument(file, text);
     const kind = textAt(document, ['kind']);
     if (kind === 'EvalSuite' || kind === 'RuntimeConfig')
-      return { message: `${file} is of the kind ${kind}`, hint: 'Name a file of the kind Pipeline.' };
+      return { message: `${file} has the kind ${kind}`, hint: 'Name a file with kind Pipeline.' };
     return load(document, text, { ...chain, files: [...chain.files, file] });
   } catch (thrown) {
     const { code, message } = toRuntimeError(thrown);
     if (code !== 'FILE_UNREADABLE') throw thrown;
-    const { hint = 'The path starts at the folder of this file.' } = suggest(
+    const { hint = 'The path is relative to the folder of this file.' } = suggest(
       basename(file),
       yamlFilesBeside(file),
     );
@@ -127,8 +127,8 @@ function findOther(
     return runtime === undefined ? undefined : fileBelow(each, runtime);
   });
   if (ours === undefined || theirs === undefined || ours === theirs) return [];
-  const message = `${below.file} has the runtime ${theirs}, and this file ${ours}`;
-  return [{ path, message, hint: 'A pipeline and those that it runs have one runtime.' }];
+  const message = `${below.file} has the runtime ${theirs}, but this file has ${ours}`;
+  return [{ path, message, hint: 'A pipeline and the pipelines that it runs must have the same runtime.' }];
 }
 
 /** Includes nested pipelines, but not the tools that models may call. */

@@ -46,7 +46,7 @@ export function requirePipelineText(
   const readKept = (each: string): string => {
     const kept = Object.hasOwn(pipelines, each) ? pipelines[each] : undefined;
     if (kept !== undefined) return kept;
-    throw new RuntimeError('FILE_UNREADABLE', `${each} was not kept with the run`);
+    throw new RuntimeError('FILE_UNREADABLE', `${each} was not stored with the run`);
   };
   const { pipeline, problems } = load(parseDocument(file, text), text, {
     runtime,
@@ -114,7 +114,7 @@ function wordViolation(violation: Violation): Violation {
   return { ...violation, ...worded };
 }
 
-const expressionWords = { message: 'must be one `${…}` where it is written as a text' };
+const expressionWords = { message: 'must be a single `${…}` if it is text' };
 
 const nameWords = {
   env: {
@@ -122,14 +122,14 @@ const nameWords = {
     hint: 'Write names only; `vars` is for values.',
   },
   vars: {
-    message: 'the name must be letters, digits and `_`, and not begin with a digit',
+    message: 'the name must be letters, digits and `_`, no digit first',
     hint: 'Expressions name the value as `vars.NAME`.',
   },
 };
 
 const words: Readonly<Record<string, { readonly message: string; readonly hint?: string }>> = {
   id: {
-    message: 'must be letters, digits and `_`, and not begin with a digit',
+    message: 'must be letters, digits and `_`, no digit first',
     hint: 'Expressions name the step as `steps.ID`.',
   },
   tool_choice: { message: 'must be auto, none, required, or a mapping with `tool`' },

@@ -31,13 +31,13 @@ const nameSchemas = {
     uniqueItems: true,
     items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
     description:
-      'Environment variables that expressions may read as `env.NAME`; all of them must be set. What they hold is secret.',
+      'Environment variables that expressions may read as `env.NAME`. All of them must be set. Their values are secret.',
   },
   vars: {
     type: 'object',
     propertyNames: { type: 'string', pattern: identifier },
     description:
-      'Values by name, computed before the first step, which expressions see as `vars.NAME`; each may use those above it, `input`, `run` and `env`.',
+      'Values by name, computed before the first step, which expressions see as `vars.NAME`. Each may use the ones above it, `input`, `run` and `env`.',
   },
 } as const;
 
@@ -48,7 +48,7 @@ const collectSchema = {
 
 const failFastSchema = usually(false, {
   type: 'boolean',
-  description: 'Of a parallel step: the first branch that fails ends the others, which are cut off.',
+  description: 'Of a parallel step: the first branch that fails cancels the others.',
 });
 
 export const askSchema = {
@@ -61,7 +61,7 @@ export const askSchema = {
       type: 'string',
       minLength: 1,
       ...text,
-      description: 'What the person is asked; may hold `${…}`.',
+      description: 'The question for the person; may hold `${…}`.',
     },
     schema: {
       type: ['object', 'boolean'],
@@ -74,12 +74,12 @@ export const askSchema = {
       minItems: 1,
       uniqueItems: true,
       items: { type: 'string', minLength: 1, [usual]: '' },
-      description: 'Who may answer, as `--by` names them. Default: whoever has a name.',
+      description: 'Who may answer: the names that `--by` accepts. Default: anyone with a name.',
     },
     expires: {
       ...duration,
       [as]: 'expiresMs',
-      description: 'How long an answer may take, such as 24h; then the step fails. Default: for ever.',
+      description: 'How long an answer may take, such as 24h; then the step fails. Default: no limit.',
     },
   },
 } as const;
@@ -94,7 +94,7 @@ const waitSchema = {
   properties: {
     until: {
       type: 'string',
-      description: 'A time by RFC 3339, such as 2027-01-31T08:00:00Z, or a `${…}` that gives one.',
+      description: 'A time in RFC 3339, such as 2027-01-31T08:00:00Z, or a `${…}` that gives one.',
     },
   },
 } as const;
@@ -103,19 +103,19 @@ const whileSchema = {
   type: 'object',
   [as]: 'whileLoop',
   description:
-    'Runs the step again and again while a condition holds; its expressions see `index`, and as `last` the view of the run before, or null.',
+    'Repeats the step while a condition holds. Its expressions see `index`, and as `last` the view of the previous run, or null.',
   additionalProperties: false,
   required: ['condition', 'max'],
   properties: {
     condition: {
       type: 'string',
       ...text,
-      description: 'One `${…}` that is true or false, asked before each run.',
+      description: 'One `${…}` that is true or false, evaluated before each run.',
     },
     max: {
       ...count,
       [usual]: 1,
-      description: 'Runs, at most: the step fails where the condition still holds then.',
+      description: 'The maximum number of runs. The step fails if the condition still holds after them.',
     },
     collect: {
       ...collectSchema,
@@ -128,7 +128,7 @@ const whileSchema = {
 
 const loopKeys = {
   items: { type: ['array', 'string'], ...text, description: 'A list, or a `${…}` that gives one.' },
-  concurrency: { ...count, description: 'Items at once. Default: 1, in their order.' },
+  concurrency: { ...count, description: 'How many items run at once. Default: 1, in order.' },
   collect: {
     ...collectSchema,
     [usual]: 'all',
@@ -137,7 +137,7 @@ const loopKeys = {
   },
   fail_fast: usually(false, {
     type: 'boolean',
-    description: 'The first item that fails ends the loop, and cuts off those that are under way.',
+    description: 'The first item that fails ends the loop, and cancels the items that are running.',
   }),
 } as const;
 
@@ -155,23 +155,23 @@ const retrySchema = {
   type: 'object',
   [read]: readRetry,
   description:
-    'Of a tool, eval, chat or pipeline step: begins it again after it has failed, never after a hook or a person said no.',
+    'Of a tool, eval, chat or pipeline step: starts it again after a failure, but never after a hook or a person denied it.',
   additionalProperties: false,
   required: ['max'],
   properties: {
-    max: { ...count, maximum: 100, description: 'Further attempts, at most.' },
+    max: { ...count, maximum: 100, description: 'The maximum number of further attempts.' },
     backoff: {
       type: ['string', 'object'],
       pattern: durationPattern,
       description:
-        'The pause before an attempt: a duration such as 2s, or a mapping by which it grows. Default: 1 s, 2 s, 4 s, … up to a minute.',
+        'The pause before an attempt: a duration such as 2s, or a mapping that makes it grow. Default: 1 s, 2 s, 4 s, … up to a minute.',
       additionalProperties: false,
       properties: {
         initial_ms: { ...count, maximum: longestMs, description: 'The first pause. Default: 1000.' },
         factor: {
           type: 'number',
           minimum: 1,
-          description: 'How much longer each further one is. Default: 2.',
+          description: 'The factor by which each pause grows. Default: 2.',
         },
         max_ms: { ...count, maximum: longestMs, description: 'The longest pause. Default: 60000.' },
       },
@@ -182,7 +182,7 @@ const retrySchema = {
       uniqueItems: true,
       items: { type: 'string' },
       description:
-        'Codes of the failures after which it is begun again. Default: every one that another attempt may not meet again.',
+        'Codes of the failures that are retried. Default: every code that another attempt may avoid.',
     },
   },
 } as const;
@@ -193,7 +193,7 @@ const chatOptionSchemas = {
     [as]: 'outputSchema',
     [read]: readOutputSchema,
     description:
-      'Asks for an answer that is JSON: it must fit the schema, and expressions see it as `steps.ID.object`.',
+      'Requests an answer in JSON: it must fit the schema, and expressions see it as `steps.ID.object`.',
     additionalProperties: false,
     required: ['schema'],
     properties: {
@@ -208,35 +208,35 @@ const chatOptionSchemas = {
     [read]: readToolChoice,
     pattern: '^(auto|none|required)$',
     description:
-      'Whether the model calls tools. auto (default): as it likes. none: it may not. required, or a mapping with one of the tools: it must, until tools have been called once; then auto.',
+      'Whether the model calls tools. auto (default): the model decides. none: it may not. required, or a mapping with one of the tools: it must, until tools have been called once; then auto.',
     additionalProperties: false,
     required: ['tool'],
-    properties: { tool: { type: 'string', minLength: 1, description: 'The tool that it must call.' } },
+    properties: { tool: { type: 'string', minLength: 1, description: 'The tool that the model must call.' } },
   },
   top_p: {
     type: 'number',
     minimum: 0,
     maximum: 1,
-    description: 'Share of the likeliest words to choose from; in place of the provider’s own.',
+    description: 'Share of the likeliest words to choose from (top-p); overrides that of the provider.',
   },
   stop: {
     type: 'array',
     minItems: 1,
     items: { type: 'string', minLength: 1 },
-    description: 'Texts at which the model ends its answer; they are no part of it.',
+    description: 'Texts at which the model ends its answer. The answer does not include them.',
   },
   seed: {
     type: 'integer',
     minimum: Number.MIN_SAFE_INTEGER,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'The same seed asks for the same answer, where the provider knows seeds.',
+    description: 'The same seed requests the same answer, if the provider supports seeds.',
   },
 } as const;
 
 const thresholdSchema = {
   type: 'object',
   [read]: readThreshold,
-  description: 'Inclusive bounds that the score must keep. With neither of them, a score of 1 passes.',
+  description: 'Inclusive bounds that the score must meet. Without any, a score of 1 passes.',
   additionalProperties: false,
   properties: {
     min_score: { ...score, description: 'The lowest score that passes.' },
@@ -249,14 +249,18 @@ const contextSchema = textOr(
   {
     additionalProperties: false,
     properties: {
-      messages: textOr('array', {}, 'The conversation: `{role, content}` and whatever else a message holds.'),
-      turn_index: textOr('integer', { minimum: 0 }, 'Which turn is judged, from 0.'),
+      messages: textOr(
+        'array',
+        {},
+        'The conversation: messages with `role`, `content` and any other members.',
+      ),
+      turn_index: textOr('integer', { minimum: 0 }, 'The turn to judge, counted from 0.'),
       tool_calls: textOr('array', {}, 'The tool calls: `{name, args, result, error, index}`.'),
       variables: textOr('object', {}, 'Variables of the prompt.'),
-      metadata: textOr('object', {}, 'Whatever else the eval may want to know.'),
+      metadata: textOr('object', {}, 'Any other data that the eval needs.'),
     },
   },
-  'Of an eval step: the conversation around the text. What is left out is empty.',
+  'Of an eval step: the conversation around the text. Members that are left out are empty.',
 );
 
 const messageSchema = {
@@ -266,7 +270,7 @@ const messageSchema = {
     role: {
       type: 'string',
       enum: ['system', 'user', 'assistant', 'tool'],
-      description: 'Who says it.',
+      description: 'The role of the author.',
     },
     content: { type: 'string', description: 'The text.' },
   },
@@ -280,19 +284,19 @@ const guardrailSchema = {
     id: {
       ...name,
       [read]: readGuardrailId,
-      description: 'Names the guardrail in the chat’s view. Default: the type of its eval.',
+      description: 'The name of the guardrail in the view of the chat. Default: the type of its eval.',
     },
-    eval: { ...name, [as]: 'type', description: 'An eval of the runtime, given the final answer.' },
+    eval: { ...name, [as]: 'type', description: 'An eval of the runtime, which receives the final answer.' },
     params: { ...textOr('object', {}, 'Parameters of the eval.'), ...mapping },
     context: {
       type: 'object',
       additionalProperties: false,
       ...mapping,
       description:
-        'What the eval is given beside the conversation, the tool calls and the measures of the answer (tokens, cost, latency).',
+        'What the eval receives in addition to the conversation, the tool calls and the measures of the answer (tokens, cost, latency).',
       properties: {
         variables: textOr('object', {}, 'Variables of the prompt.'),
-        metadata: textOr('object', {}, 'Whatever else the eval may want to know.'),
+        metadata: textOr('object', {}, 'Any other data that the eval needs.'),
       },
     },
     threshold: thresholdSchema,
@@ -300,7 +304,8 @@ const guardrailSchema = {
       type: 'string',
       enum: ['enforce', 'monitor'],
       [usual]: 'enforce',
-      description: 'enforce (default): an answer that fails is withheld. monitor: it is only recorded.',
+      description:
+        'enforce (default): an answer that fails is withheld. monitor: the result is only recorded.',
     },
   },
 } as const;
@@ -320,7 +325,7 @@ export const chatSchema = {
       minItems: 1,
       minLength: 1,
       items: messageSchema,
-      description: 'The conversation, a `${…}` that gives one, or a text that is one message of the user.',
+      description: 'The conversation, a `${…}` that gives one, or text that is one user message.',
     },
     tools: {
       type: 'array',
@@ -331,7 +336,7 @@ export const chatSchema = {
     },
     max_rounds: usually(8, {
       ...count,
-      description: 'Model calls for one answer, at most; a retry counts anew.',
+      description: 'The maximum number of model calls for one answer; a retry starts a new count.',
     }),
     tool_concurrency: usually(4, { ...count, description: 'Tool calls of one round that run at once.' }),
     guardrails: {
@@ -344,16 +349,16 @@ export const chatSchema = {
       type: 'integer',
       minimum: 0,
       description:
-        'How often an answer that an enforcing guardrail failed is asked for again, with the eval’s detail.',
+        'How often the model is asked for another answer, with the detail of the eval, after an enforcing guardrail failed.',
     }),
     stream: {
       type: 'string',
       enum: ['hold', 'windowed'],
       description:
-        'Asks the model for a stream. hold: text is released when the whole answer has passed its hooks. windowed: as it comes. Default: no stream.',
+        'Requests a stream from the model. hold: text is released when the whole answer has passed its hooks. windowed: text is released as it arrives. Default: no stream.',
     },
-    temperature: { type: 'number', minimum: 0, description: 'In place of the provider’s own.' },
-    max_tokens: { ...count, description: 'Longest answer, in tokens; in place of the provider’s own.' },
+    temperature: { type: 'number', minimum: 0, description: 'Overrides the temperature of the provider.' },
+    max_tokens: { ...count, description: 'The longest answer, in tokens; overrides that of the provider.' },
     ...chatOptionSchemas,
   },
 } as const;
@@ -368,16 +373,16 @@ const onErrorSchema = {
   type: ['string', 'object'],
   pattern: '^(stop|continue)$',
   description:
-    'What follows when the step failed or was denied. stop (default): the pipeline fails. continue: the next step. A mapping: steps that run first.',
+    'What happens if the step failed or was denied. stop (default): the pipeline fails. continue: the next step runs. A mapping: steps that run first.',
   additionalProperties: false,
   required: ['steps'],
   properties: {
-    steps: { ...stepList, description: 'Run in order; they see what went wrong as `error`.' },
+    steps: { ...stepList, description: 'Run in order; they see the error as `error`.' },
     // biome-ignore lint/suspicious/noThenProperty: a key of the file
     then: {
       type: 'string',
       enum: ['stop', 'continue'],
-      description: 'What follows them. stop (default): the pipeline fails with the first error.',
+      description: 'What happens after these steps. stop (default): the pipeline fails with the first error.',
     },
   },
 } as const;
@@ -387,13 +392,13 @@ const headKeys = {
     type: 'string',
     pattern: identifier,
     [usual]: '',
-    description: 'Names the step, once in the file; expressions see what it came to as `steps.ID`.',
+    description: 'The id of the step, unique in the file; expressions see its result as `steps.ID`.',
   },
   if: {
     type: 'string',
     [as]: 'condition',
     [read]: expressionAt,
-    description: 'One `${…}` that is true or false. false: the step is skipped, and `else` is run.',
+    description: 'One `${…}` that is true or false. If false, the step is skipped, and `else` runs.',
   },
   for_each: forEachSchema,
   while: whileSchema,
@@ -404,7 +409,7 @@ const effortKeys = {
     ...count,
     maximum: longestMs,
     description:
-      'Milliseconds that one run of the step may take, without waits for a person. Default: no limit.',
+      'Time limit of one run of the step in milliseconds, without waits for a person. Default: no limit.',
   },
   retry: retrySchema,
 } as const;
@@ -421,7 +426,7 @@ export const evalKeys = {
   content: {
     type: ['string', 'number', 'boolean', 'array', 'object'],
     ...text,
-    description: 'Of an eval step: what is judged; anything but a text as its JSON.',
+    description: 'Of an eval step: what is judged. Anything but text is judged as JSON.',
   },
   params: { ...textOr('object', {}, 'Of an eval step: parameters of the eval.'), ...mapping },
   context: { ...contextSchema, [read]: expressionAt },
@@ -431,7 +436,7 @@ export const evalKeys = {
     enum: ['stop', 'continue'],
     [usual]: 'stop',
     description:
-      'Of an eval step with a threshold: what a score outside of it means. stop (default): the step fails. continue: it is only recorded.',
+      'Of an eval step with a threshold: what happens if the score is outside of it. stop (default): the step fails. continue: the result is only recorded.',
   },
 } as const;
 
@@ -451,7 +456,7 @@ const stepSchema = {
     concurrency: {
       ...count,
       description:
-        'With parallel: branches at once; default: all. With for_each on another step: items at once; default: 1.',
+        'With parallel: how many branches run at once; default: all. With for_each on another step: how many items run at once; default: 1.',
     },
     ...effortKeys,
     on_error: onErrorSchema,
@@ -464,16 +469,16 @@ const stepSchema = {
     ask: askSchema,
     pipeline: {
       ...name,
-      description: 'Makes the step a run of this pipeline file, relative to the one that names it.',
+      description: 'Makes the step a run of this pipeline file, relative to the file that names it.',
     },
     input: textOr('object', {}, 'Of a pipeline step: the input of its run. Default: `{}`.'),
-    else: { ...stepList, description: 'Of a group with `if`: steps that run where that is false.' },
+    else: { ...stepList, description: 'Of a group with `if`: steps that run if the condition is false.' },
   },
 } as const;
 
 const specSchema = {
   type: 'object',
-  description: 'What is done, in which order, and what comes of it.',
+  description: 'The steps, their order, and the result.',
   additionalProperties: false,
   required: ['steps'],
   properties: {
@@ -490,20 +495,20 @@ const specSchema = {
     steps: {
       ...stepList,
       description:
-        'In order; expressions see `input`, `steps`, `run`, `env`, `vars`, and in their places `item`, `index` and `error`.',
+        'Run in order. Expressions see `input`, `steps`, `run`, `env`, `vars`, and in some places `item`, `index` and `error`.',
     },
     finally: {
       ...stepList,
       description:
-        'Run when the steps have ended, well or not; they see what became of these as `outcome`. A failure here does not take the place of an earlier one.',
+        'Run after the steps have ended, whether they failed or not; they see the outcome as `outcome`. A failure here does not replace an earlier one.',
     },
     on_fault: {
       type: 'string',
       enum: ['suspend', 'fail'],
       description:
-        'What a fault of a model’s API or of a server does that would end the run and may be gone later. suspend (default): the run is set down, and goes on from there. fail: it has failed. In a store in memory it always fails.',
+        'What happens after a temporary fault of a model’s API or of a server that would end the run. suspend (default): the run is suspended, and can be resumed from there. fail: the run fails. With a store in memory, it always fails.',
     },
-    output: { description: 'What the run gives; may hold `${…}`. Default: the view of the last step.' },
+    output: { description: 'The result of the run; may hold `${…}`. Default: the view of the last step.' },
   },
 } as const;
 
@@ -516,18 +521,18 @@ export const pipelineSchema = {
   additionalProperties: false,
   required: ['apiVersion', 'kind', 'spec'],
   properties: {
-    $schema: { type: 'string', description: 'Where an editor finds this schema.' },
+    $schema: { type: 'string', description: 'The schema that editors use for this file.' },
     apiVersion: { type: 'string', const: 'signalbox/v1', description: 'Always signalbox/v1.' },
     kind: { type: 'string', const: 'Pipeline', description: 'Always Pipeline.' },
     metadata: {
       type: 'object',
-      description: 'Who this file is.',
+      description: 'The name of this file, and notes about it.',
       additionalProperties: false,
       properties: {
-        name: { ...name, description: 'Name of the pipeline. Default: that of the file.' },
-        namespace: { type: 'string', description: 'A group of pipelines. Only kept.' },
-        labels: { type: 'object', description: 'Free words to sort pipelines by. Only kept.' },
-        annotations: { type: 'object', description: 'Free notes. Only kept.' },
+        name: { ...name, description: 'Name of the pipeline. Default: the name of the file.' },
+        namespace: { type: 'string', description: 'A group of pipelines. Stored, but not used.' },
+        labels: { type: 'object', description: 'Labels to sort pipelines by. Stored, but not used.' },
+        annotations: { type: 'object', description: 'Notes. Stored, but not used.' },
       },
     },
     spec: specSchema,

@@ -32,11 +32,11 @@ export function whyUnknown({ step }: ExpressionSite, target: StepNode): string |
     const isLater = pathFromRoot(target)[0]?.slot === 'finally';
     return isLater ? 'it is in `finally`, which runs later' : whyInsideLoop(target, undefined);
   }
-  if (step === target) return 'it is the step itself, which is known when it has ended';
+  if (step === target) return 'it is the step itself, which has not ended';
   const here = pathFromRoot(step);
   const there = pathFromRoot(target);
   const fork = here.findIndex((node, depth) => node !== there[depth]);
-  if (fork === -1) return 'it stands inside this step, and runs after this is asked';
+  if (fork === -1) return 'it is inside this step, and runs after this is evaluated';
   const own = here[fork];
   const other = there[fork];
   if (own === undefined) return 'it runs later';
@@ -57,8 +57,8 @@ function whySibling(own: StepNode, other: StepNode): string | undefined {
   if (own.slot === 'finally') return undefined;
   if (other.slot === 'finally') return 'it is in `finally`, which runs later';
   if (own.slot === 'handler') return undefined;
-  if (other.slot === 'handler') return 'it is in an on_error that runs later, if at all';
-  return 'it is in the other alternative of the same `if`, and only one of the two runs';
+  if (other.slot === 'handler') return 'it is in an on_error that may run later';
+  return 'it is in the other branch of the same `if`, and only one of the two runs';
 }
 
 /** A loop runs its inner steps many times, so a reference from outside is ambiguous. */
@@ -79,7 +79,7 @@ function whyInsideLoop(
       : loop.collect === 'last'
         ? `\`steps.${loop.id}.last\``
         : `how many there were, \`steps.${loop.id}.count\``;
-  return `it is inside the ${kind} of ${stepLabel(loop)}: outside of it there is only ${only}`;
+  return `it is inside the ${kind} of ${stepLabel(loop)}: outside, there is only ${only}`;
 }
 
 function stepLabel({ id }: StepNode): string {

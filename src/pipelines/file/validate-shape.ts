@@ -31,8 +31,8 @@ function findRepeatedIds(steps: readonly StepNode[]): readonly Finding[] {
       seen.add(id);
       return [];
     }
-    const message = `another step of this file has the id ${id} already`;
-    return [{ path: [...path, 'id'], message, hint: 'Give each step an id of its own.' }];
+    const message = `another step of this file already has the id ${id}`;
+    return [{ path: [...path, 'id'], message, hint: 'Give each step its own id.' }];
   });
 }
 
@@ -52,11 +52,11 @@ function findForeignKeys({ kind, value, path }: StepNode): readonly Finding[] {
   const foreign = Object.keys(value).flatMap((key): Finding[] => {
     const owner = ownKeys[key];
     if (owner === undefined || owner === kind) return [];
-    const message = `belongs to a step with \`${owner}\`, and this one has \`${kind}\``;
+    const message = `belongs to a step with \`${owner}\`, but this one has \`${kind}\``;
     return [{ path: [...path, key], message, atKey: true }];
   });
   if (kind !== 'eval' || 'content' in value) return foreign;
-  const message = 'is required: it is what the eval judges';
+  const message = 'is required: the text that the eval judges';
   return [...foreign, { path: [...path, 'content'], message, atKey: true }];
 }
 
@@ -65,9 +65,9 @@ function findIdleConcurrency({ kind, loops, value, path }: StepNode): readonly F
   if (!('concurrency' in value) || kind === undefined || kind === 'parallel') return [];
   const forEach = value['for_each'];
   if (!loops || 'while' in value)
-    return [{ ...target, message: 'needs `for_each` or `parallel`: nothing here runs at once' }];
+    return [{ ...target, message: 'needs `for_each` or `parallel`: nothing runs at once here' }];
   if (!isObject(forEach) || !('concurrency' in forEach)) return [];
-  return [{ ...target, message: 'stands in `for_each` too', hint: 'Keep one of the two.' }];
+  return [{ ...target, message: 'is also set in `for_each`', hint: 'Remove one of the two.' }];
 }
 
 function findIdleFailFast({ kind, value, path }: StepNode): readonly Finding[] {
@@ -79,29 +79,31 @@ function findIdleFailFast({ kind, value, path }: StepNode): readonly Finding[] {
 function findWrongTime({ value: { wait }, path }: StepNode): readonly Finding[] {
   const until = isObject(wait) ? wait['until'] : undefined;
   if (typeof until !== 'string' || until.includes('${') || parseTime(until) !== undefined) return [];
-  const hint = 'Write it by RFC 3339, with its zone: 2027-01-31T08:00:00Z.';
-  return [{ path: [...path, 'wait', 'until'], message: 'is no time', hint }];
+  const hint = 'Write it in RFC 3339, with its time zone: 2027-01-31T08:00:00Z.';
+  return [{ path: [...path, 'wait', 'until'], message: 'is not a valid time', hint }];
 }
 
 function findTwoLoops({ value, path }: StepNode): readonly Finding[] {
   if (!('while' in value) || !('for_each' in value)) return [];
-  const hint = 'Put the step into a group that has the other one.';
-  return [{ path: [...path, 'while'], message: 'does not go with `for_each`', hint, atKey: true }];
+  const hint = 'Put the step into a group, and the other key on the group.';
+  return [{ path: [...path, 'while'], message: 'cannot be combined with `for_each`', hint, atKey: true }];
 }
 
 function findIdleElse({ kind, loops, value, path }: StepNode): readonly Finding[] {
   if (!('else' in value) || kind !== 'steps') return [];
   const target = { path: [...path, 'else'], atKey: true };
-  if (!('if' in value)) return [{ ...target, message: 'needs `if`, which decides between the two' }];
+  if (!('if' in value)) return [{ ...target, message: 'needs `if`, which chooses between the two' }];
   if (!loops) return [];
-  const hint = 'Put the step into a group that has the `if` and the `else`.';
-  return [{ ...target, message: `does not go with \`${'while' in value ? 'while' : 'for_each'}\``, hint }];
+  const hint = 'Put the step into a group with the `if` and the `else`.';
+  return [
+    { ...target, message: `cannot be combined with \`${'while' in value ? 'while' : 'for_each'}\``, hint },
+  ];
 }
 
 /** Without bounds no score fails, so an eval with an `on_fail` would let everything pass. */
 function findIdleOnFail({ kind, value, path }: StepNode): readonly Finding[] {
   if (kind !== 'eval' || !('on_fail' in value) || 'threshold' in value) return [];
-  const hint = 'Add `threshold: {min_score: …}`; without one a score is only recorded.';
+  const hint = 'Add `threshold: {min_score: …}`; without one, the score is only recorded.';
   return [{ path: [...path, 'on_fail'], message: 'needs `threshold`', hint, atKey: true }];
 }
 
@@ -124,8 +126,8 @@ function findWrongGuardrails(document: YamlDocument, { path }: Pick<StepNode, 'p
     const id = ids[index];
     if (id === undefined || ids.indexOf(id) === index) return [];
     const isNamed = valueAt(document, [...item, 'id']) !== undefined;
-    const hint = isNamed ? undefined : 'Give it an `id`: without one it is called by its eval.';
-    const message = `another guardrail of this chat is called ${id} already`;
+    const hint = isNamed ? undefined : 'Give it an `id`: without one, its name is that of its eval.';
+    const message = `another guardrail of this chat is already named ${id}`;
     return [{ path: [...item, isNamed ? 'id' : 'eval'], message, hint }];
   });
   return [...repeated, ...findIdleRetries(document, chat)];
@@ -137,7 +139,7 @@ function findIdleRetries(document: YamlDocument, chat: StepNode['path']): readon
   const enforces = itemsAt(document, [...chat, 'guardrails']).some((item) => {
     return valueAt(document, [...item, 'action']) !== 'monitor';
   });
-  const message = 'needs a guardrail that enforces: nothing else is tried again';
+  const message = 'needs a guardrail with `mode: enforce`: only such a guardrail causes a retry';
   return enforces ? [] : [{ path: [...chat, 'retries'], message, atKey: true }];
 }
 
@@ -147,7 +149,7 @@ function findWrongChatOptions(document: YamlDocument, path: Path): readonly Find
 
 function findBadOutput(document: YamlDocument, path: Path): readonly Finding[] {
   const fault = findSchemaFault(document, path);
-  return fault === undefined ? [] : [{ path, message: `is no JSON Schema that can be used: ${fault}` }];
+  return fault === undefined ? [] : [{ path, message: `is not a valid JSON Schema: ${fault}` }];
 }
 
 function findBadChoice(document: YamlDocument, chat: Path): readonly Finding[] {
@@ -156,7 +158,7 @@ function findBadChoice(document: YamlDocument, chat: Path): readonly Finding[] {
   const name = textAt(document, [...path, 'tool']);
   if (tools.length === 0) {
     const isForced = name !== undefined || valueAt(document, path) === 'required';
-    const message = 'needs `tools`: there is nothing that the model could call';
+    const message = 'needs `tools`: without them, the model can call nothing';
     return isForced ? [{ path, message, atKey: true }] : [];
   }
   if (name === undefined || name === '' || tools.includes(name)) return [];

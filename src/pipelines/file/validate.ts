@@ -71,7 +71,7 @@ export function findUnevaluatedInPipeline(document: YamlDocument): Problem[] {
 
 function findBadSchema(document: YamlDocument, path: Finding['path']): readonly Finding[] {
   const fault = isObject(valueAt(document, path)) ? findSchemaFault(document, path) : undefined;
-  return fault === undefined ? [] : [{ path, message: `is no JSON Schema that can be used: ${fault}` }];
+  return fault === undefined ? [] : [{ path, message: `is not a valid JSON Schema: ${fault}` }];
 }
 
 /** Not an error: the file may be created before the run, or another runtime may be used. */
@@ -110,11 +110,11 @@ function hintFor(
   if (unknown === 'item' || unknown === 'index') {
     return site.part === 'head' && site.step?.loops === true
       ? '`if` and `for_each` are evaluated once, before the first item.'
-      : `\`${unknown}\` is known only inside a for_each.`;
+      : `\`${unknown}\` is available only inside a for_each.`;
   }
-  if (unknown === 'outcome') return '`outcome` is known only in the steps of `finally`.';
-  if (unknown === 'last') return '`last` is known only inside a while.';
-  if (unknown === 'error') return '`error` is known only in the steps of an on_error.';
+  if (unknown === 'outcome') return '`outcome` is available only in the steps of `finally`.';
+  if (unknown === 'last') return '`last` is available only inside a while.';
+  if (unknown === 'error') return '`error` is available only in the steps of an on_error.';
   if (ids.includes(unknown)) return `Write \`steps.${unknown}\`.`;
   const nearest = findNearest(unknown, everyVariable);
   if (nearest !== undefined && variables.includes(nearest)) return `did you mean \`${nearest}\`?`;
@@ -152,8 +152,8 @@ function findWrongInput({ value, path }: StepNode, schema: unknown): readonly Fi
 }
 
 function unsafeRetry({ path }: StepNode, tool: string): Finding {
-  const message = `the pipeline calls the tool ${tool}, which is \`idempotent: false\`: it is not called again without a person`;
-  const hint = 'Make the tool keep to its `idempotency_key` and say `idempotent: true`.';
+  const message = `the pipeline calls the tool ${tool}, which is \`idempotent: false\`: only a person can retry it`;
+  const hint = 'If the tool handles repeated calls with the same `idempotency_key`, set `idempotent: true`.';
   return { path: [...path, 'retry'], message, hint, atKey: true };
 }
 
@@ -166,8 +166,8 @@ function findWrongRetries(
     if (!('retry' in step.value) || step.kind === undefined) return [];
     const path = [...step.path, 'retry'];
     if (!retriedKinds.has(step.kind)) {
-      const message = `belongs to a step with tool, eval, chat or pipeline, and this one has \`${step.kind}\``;
-      return [{ path, message, hint: 'Put it on the steps inside.', atKey: true }];
+      const message = `belongs to a step with tool, eval, chat or pipeline, but this one has \`${step.kind}\``;
+      return [{ path, message, hint: 'Put it on the inner steps.', atKey: true }];
     }
     return [
       ...itemsAt(document, [...path, 'on']).flatMap((item) => findWrongCode(document, item)),
@@ -183,15 +183,15 @@ function findWrongCode(document: YamlDocument, path: Finding['path']): readonly 
   if (typeof code !== 'string' || retriedCodes.some((known) => known === code)) return [];
   if (!Object.hasOwn(catalogue, code))
     return [{ path, message: `there is no code ${code}`, ...suggest(code, retriedCodes, 'codes') }];
-  const message = `${code} is never tried again: another attempt would come to the same, or nobody may ask twice`;
-  return [{ path, message, hint: `These are: ${retriedCodes.join(', ')}.` }];
+  const message = `${code} is never retried: another attempt would fail in the same way, or needs a person`;
+  return [{ path, message, hint: `Codes that can be retried: ${retriedCodes.join(', ')}.` }];
 }
 
 function findUnsafe({ value, path }: StepNode, runtime: PipelineRuntime | undefined): readonly Finding[] {
   const tool = runtime?.tools.find(({ name }) => name === value['tool']);
   if (tool?.idempotent !== false) return [];
-  const message = `the tool ${tool.name} is \`idempotent: false\`: it is not called again without a person`;
-  const hint = 'Make the tool keep to its `idempotency_key` and say `idempotent: true`.';
+  const message = `the tool ${tool.name} is \`idempotent: false\`: only a person can retry it`;
+  const hint = 'If the tool handles repeated calls with the same `idempotency_key`, set `idempotent: true`.';
   return [{ path: [...path, 'retry'], message, hint, atKey: true }];
 }
 
@@ -261,7 +261,7 @@ function findStepFault(
     };
   }
   const why = whyUnknown(field.site, target);
-  if (why !== undefined) return { message: `\`steps.${key}\` is not known here: ${why}` };
+  if (why !== undefined) return { message: `\`steps.${key}\` is not available here: ${why}` };
   const [member] = rest;
   if (member === undefined || target.kind === undefined) return undefined;
   if (member === 'object' && target.kind === 'chat' && !target.loops && !asksForObject(target))
@@ -286,8 +286,8 @@ function findVarFault(name: string, { field, vars }: ReferenceContext): Referenc
     return { message: `\`vars.${name}\`: spec.vars has no ${name}`, ...suggest(name, vars, 'vars') };
   const own = field.site.part === 'vars' ? String(field.path.at(-1)) : undefined;
   if (own === undefined || vars.indexOf(name) < vars.indexOf(own)) return undefined;
-  const why = own === name ? 'it is the value itself' : 'it stands further down';
-  return { message: `\`vars.${name}\` is not known here: ${why}` };
+  const why = own === name ? 'it is the value itself' : 'it is defined further down';
+  return { message: `\`vars.${name}\` is not available here: ${why}` };
 }
 
 /** The keys of a step's view besides `status` and `error`. */
@@ -324,7 +324,7 @@ function asksForObject({ value: { chat } }: StepNode): boolean {
   return isObject(chat) && chat['output'] !== undefined;
 }
 
-const objectHint = 'Give the chat `output: {schema: …}`: its answer is then JSON that fits it.';
+const objectHint = 'Give the chat `output: {schema: …}`: its answer is then JSON that fits the schema.';
 
 function findKeyFault(
   key: string,

@@ -169,8 +169,8 @@ function interruptedCall({ tool, args, callId }: PlannedCall): CallResult {
       origin: 'interrupted',
       hook: null,
       args: readCheckedArgs(tool, args),
-      reason: 'the call was cut off, and the tool is not idempotent',
-      message: `Tool "${tool.name}" may or may not have acted. Approve to call it again, or answer in its place.`,
+      reason: 'the call was interrupted, and the tool is not idempotent',
+      message: `Tool "${tool.name}" may or may not have run. Approve to call it again, or answer in its place.`,
       members: noMetadata,
       expiresMs: null,
     };

@@ -150,7 +150,7 @@ export async function respond(
     if (faults.length > 0) {
       const message = `the answer does not fit the schema of the question: ${faults.join('; ')}`;
       throw new RuntimeError('RESULT_INVALID', message, {
-        hint: `\`signalbox pending show ${record.id}\` has the schema; the question waits on.`,
+        hint: `\`signalbox pending show ${record.id}\` shows the schema; the question stays open.`,
       });
     }
     return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
@@ -203,8 +203,8 @@ function toolOf(declared: Declared['declared'], name: string): CallableTool {
 function requireOwnQuorum({ declared }: Declared, { id, tool: name, quorum = 1 }: PendingRecord): void {
   const needed = quorumOf(toolOf(declared, name));
   if (needed <= quorum) return;
-  const message = `tool "${name}" needs ${needed} people who approve, and ${id} was asked when it needed ${quorum}`;
-  throw new RuntimeError('USAGE', message, { hint: 'Reject it, and let the call be made again.' });
+  const message = `tool "${name}" now needs ${needed} approvals, but ${id} was created when it needed ${quorum}`;
+  throw new RuntimeError('USAGE', message, { hint: 'Reject it, and repeat the call.' });
 }
 
 async function decide(
@@ -228,6 +228,6 @@ function lost(record: PendingRecord): RuntimeError {
     return new RuntimeError('PENDING_EXPIRED', `${id} (tool "${tool}") has expired`, { details });
   }
   const by = ruling !== null && 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
-  const message = `${id} (tool "${tool}") has been ${ruling?.kind ?? 'decided'}${by} already`;
+  const message = `${id} (tool "${tool}") has already been ${ruling?.kind ?? 'decided'}${by}`;
   return new RuntimeError('PENDING_DECIDED', message, { details });
 }

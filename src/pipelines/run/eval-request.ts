@@ -17,17 +17,17 @@ export interface EvalInput {
 export function toEvalRequest(type: string, input: EvalInput): EvalRequest {
   // Callers without TypeScript may pass anything.
   if (!isObject(input))
-    throw new RuntimeError('USAGE', `the input of eval "${type}" is no object with \`content\``);
+    throw new RuntimeError('USAGE', `the input of eval "${type}" is not an object with \`content\``);
   if (isTooDeep(input)) {
     throw new RuntimeError(
       'USAGE',
-      `the input of eval "${type}" is nested in more than ${MAX_JSON_DEPTH} levels`,
+      `the input of eval "${type}" has more than ${MAX_JSON_DEPTH} nested levels`,
     );
   }
   const { content, params = {}, context = {} } = input;
   const problems = evalShape('input', { ...input, params: params instanceof Json ? params.value : params });
   if (problems.length > 0) {
-    throw new RuntimeError('USAGE', `the input of eval "${type}" is not well formed: ${problems.join('; ')}`);
+    throw new RuntimeError('USAGE', `the input of eval "${type}" is not valid: ${problems.join('; ')}`);
   }
   const { messages = [], turn_index = 0, tool_calls = [], variables = {}, metadata = {} } = context;
   const { session_id, prompt_id } = context;

@@ -142,7 +142,7 @@ async function runFinally(
     if (stop === undefined) continue;
     failure ??= stop;
     if (status === 'completed') continue;
-    const message = `[${stop.error?.code}] ${stop.error?.message}; the run ends as it did before \`finally\``;
+    const message = `[${stop.error?.code}] ${stop.error?.message}; \`finally\` does not change the result of the run`;
     run.emit({ type: 'note', name: stop.failedAt ?? step.id, level: 'warn', message });
   }
   if (failure === undefined || status !== 'completed') return runEndOf(stands);
@@ -294,7 +294,7 @@ async function runJournaled(
   const kind = item || !isLoop(step) ? step.kind : step.forEach === undefined ? 'while' : 'for_each';
   if (run.journal.find(name) !== undefined) restoreViews(run, step, scope);
   // No step begins after the timeout of an enclosing step, or while the run is being suspended.
-  else if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" was not begun`);
+  else if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" did not start`);
   const about = { run: run.journal.runId, step: name, kind } as const;
   const timed = async (): Promise<StepEntry> => {
     run.emit({ type: 'step.started', ...about });
@@ -311,7 +311,7 @@ async function runJournaled(
 /** Throws RESULT_INVALID if the view is nested too deeply for expressions. */
 function requireReadable(outcome: StepOutcome): StepOutcome {
   if (!isDeeperThan(outcome.view, MAX_JSON_DEPTH, isTextTooDeep)) return outcome;
-  throw new RuntimeError('RESULT_INVALID', `its result is nested in more than ${MAX_JSON_DEPTH} levels`);
+  throw new RuntimeError('RESULT_INVALID', `its result has more than ${MAX_JSON_DEPTH} nested levels`);
 }
 
 /** Turns an error of the step into its outcome. Rethrows errors that suspend the run. */

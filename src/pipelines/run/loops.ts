@@ -23,7 +23,10 @@ export async function runForEach(
 ): Promise<StepOutcome> {
   const items = evaluateIn(scope, loop.items);
   if (!Array.isArray(items)) {
-    throw new RuntimeError('EXPRESSION_FAILED', `\`for_each\` is ${stringifyJson(items)}, which is no list`);
+    throw new RuntimeError(
+      'EXPRESSION_FAILED',
+      `\`for_each\` is ${stringifyJson(items)}, which is not a list`,
+    );
   }
   const isInside = (path: string) => path.startsWith(`${name}[`);
   const failFast = loop.failFast ? openFailFast(run, { name, isInside }) : undefined;
@@ -174,7 +177,7 @@ function tell(run: RunContext, { name }: StepContext, { outcome, pauseMs, retrie
   const { code, message } = outcome.error ?? {};
   const when = pauseMs < 1000 ? `${pauseMs} ms` : `${Math.round(pauseMs / 100) / 10} s`;
   const often = `${retries + 1} of ${retry.max}`;
-  const said = `[${code}] ${message}; it is tried again in ${when} (${often})`;
+  const said = `[${code}] ${message}; retrying in ${when} (${often})`;
   run.emit({ type: 'note', name, level: 'warn', message: said });
 }
 
@@ -186,7 +189,7 @@ async function pause(
   const pauseMs = Math.min(leftMs, atMostMs);
   if (pauseMs > 0 && !scope.signal.aborted) await sleep(pauseMs, scope.signal);
   if (scope.signal.aborted)
-    throw new RuntimeError('ABORTED', `step "${name}" was given up before it was tried again`);
+    throw new RuntimeError('ABORTED', `step "${name}" was cancelled before its retry`);
 }
 
 /** Ends the other items of a loop, or branches of a parallel step, after a failure. */

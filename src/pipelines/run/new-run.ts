@@ -87,7 +87,7 @@ export function buildTextOf({ source, pipelines = {} }: Pick<NewRun, 'source' | 
 }
 
 export function busyError(id: string): RuntimeError {
-  return new RuntimeError('RUN_BUSY', `run ${id} is being executed by another process`);
+  return new RuntimeError('RUN_BUSY', `another process is executing run ${id}`);
 }
 
 export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>, id = newRunId()): NewRun {
@@ -125,24 +125,24 @@ function whatDiffers(
 /** Checks the labels. Returns undefined without any. Throws USAGE. */
 export function readLabels(given: unknown): RunLabels | undefined {
   if (given === undefined) return undefined;
-  if (!isObject(given)) throw unusable('labels are an object: values by their names');
+  if (!isObject(given)) throw unusable('labels must be an object of names and values');
   const labels = Object.entries(given).map(([key, value]) => [requireKey(key), requireValue(key, value)]);
-  if (labels.length > MOST_LABELS) throw unusable(`a run has at most ${MOST_LABELS} labels`);
+  if (labels.length > MOST_LABELS) throw unusable(`a run can have at most ${MOST_LABELS} labels`);
   return labels.length === 0 ? undefined : Object.fromEntries(labels);
 }
 
 function requireKey(key: string): string {
   if (/^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/.test(key)) return key;
-  throw unusable(`${JSON.stringify(key.slice(0, 70))} cannot be the name of a label`);
+  throw unusable(`${JSON.stringify(key.slice(0, 70))} is not a valid name of a label`);
 }
 
 function requireValue(key: string, value: unknown): string {
-  if (typeof value !== 'string') throw unusable(`the value of label "${key}" is no text`);
+  if (typeof value !== 'string') throw unusable(`the value of label "${key}" is not text`);
   if (value.length > MOST_CHARACTERS)
     throw unusable(`the value of label "${key}" has more than ${MOST_CHARACTERS} characters`);
   if (/[\n\t]/.test(value) || escapeInvisible(value) !== value || !value.isWellFormed())
     throw unusable(
-      `the value of label "${key}" has control characters, line breaks or marks that nobody can see`,
+      `the value of label "${key}" contains control characters, line breaks or invisible characters`,
     );
   return value;
 }
@@ -152,7 +152,7 @@ const MOST_CHARACTERS = 256;
 
 function unusable(message: string): RuntimeError {
   return new RuntimeError('USAGE', message, {
-    hint: 'A name has up to 63 letters, digits, points, dashes, underscores and slashes; a value is one line of up to 256 characters; a run has up to 16.',
+    hint: 'A name has up to 63 letters, digits, dots, dashes, underscores and slashes; a value is one line of up to 256 characters; a run has up to 16.',
   });
 }
 
@@ -162,15 +162,15 @@ export function readInput(input: unknown): Json {
   try {
     // Too deep nesting is rejected now, not in the middle of the run.
     if (typeof input === 'string' ? isTextTooDeep(input) : isTooDeep(input)) {
-      throw new Error(`it is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`);
+      throw new Error(`it has more than ${MAX_JSON_DEPTH} nested levels, or contains itself`);
     }
     const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
     void json.value;
     const duplicate = findDuplicateKey(json.text);
-    if (duplicate !== undefined) throw new Error(`the key "${duplicate}" stands twice`);
+    if (duplicate !== undefined) throw new Error(`duplicate key "${duplicate}"`);
     return json;
   } catch (error) {
-    throw new RuntimeError('INPUT_INVALID', `the input cannot be used: ${toRuntimeError(error).message}`, {
+    throw new RuntimeError('INPUT_INVALID', `the input is not valid: ${toRuntimeError(error).message}`, {
       cause: error,
       hint: typeof input === 'string' ? inputHint(input) : undefined,
     });
@@ -201,7 +201,7 @@ export async function requireOutermost(
   const run = await requireRun(store, id);
   const { parent } = run;
   if (parent === undefined) return run;
-  const message = `run ${id} is the step "${parent.step}" of run ${parent.root}, and goes on and ends with it`;
+  const message = `run ${id} is the step "${parent.step}" of run ${parent.root}, and resumes and ends with it`;
   throw new RuntimeError('USAGE', message, { hint: `Run \`signalbox runs ${what} ${parent.root}\`.` });
 }
 

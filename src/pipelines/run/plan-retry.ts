@@ -153,10 +153,10 @@ function lastModelCallOf({ current }: KeptSteps, path: string): Redo[] {
 
 function noSuchStep(id: string, from: string, current: ReadonlyMap<string, StepRecord>): RuntimeError {
   const inside = [...current.keys()].find((path) => path.endsWith(`]/${from}`));
-  return new RuntimeError('USAGE', `run ${id} has not come to a step "${from}"`, {
+  return new RuntimeError('USAGE', `run ${id} did not reach a step "${from}"`, {
     hint:
       inside === undefined
-        ? `\`signalbox runs show ${id}\` lists those that it has come to.`
+        ? `\`signalbox runs show ${id}\` lists the steps that it reached.`
         : `It is inside a loop: name one item, such as ${inside}, or the loop.`,
   });
 }
@@ -275,7 +275,7 @@ export async function requireFromBelow(
   const known = findRecord({ runId: run.id, find }, belowName(attempt), belowRecord);
   const below = known && (await store.findRun(known.run_id));
   if (below === undefined || (below.status !== 'failed' && below.status !== 'denied')) {
-    const message = `the run of step "${path}" is ${below?.status ?? 'not there'}: one that failed or was denied goes on from a step of its own`;
+    const message = `the run of step "${path}" is ${below?.status ?? 'missing'}: only one that failed or was denied can be retried from one of its steps`;
     throw new RuntimeError('USAGE', message, { hint: `\`--from '${path}'\` runs the whole step again.` });
   }
   const request = {

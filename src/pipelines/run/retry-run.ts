@@ -56,26 +56,26 @@ async function reopenRun(
   const request = { run, pipeline, steps, from };
   await requireFromBelow(store, request);
   if (!(await keepRetry(store, request, { status })))
-    throw new RuntimeError('RUN_NOT_RETRYABLE', `run ${id} has ended otherwise meanwhile`);
+    throw new RuntimeError('RUN_NOT_RETRYABLE', `the status of run ${id} changed in the meantime`);
 }
 
 function requireRetryable(run: RunRecord): RunRecord {
   const { id, status } = run;
   const next: Readonly<Record<RunStatus, string>> = {
     ...{ failed: '', denied: '' },
-    completed: 'There is nothing to try again: start a new run.',
-    cancelled: 'A person has ended it: start a new run.',
-    queued: 'A worker will begin it.',
-    running: `It is being executed, or \`signalbox runs resume ${id}\` goes on with it.`,
-    suspended: `It has not ended: \`signalbox runs resume ${id}\` goes on with it.`,
-    waiting: `It has not ended: \`signalbox runs resume ${id}\` goes on with it when its wait is over.`,
-    pending: `It goes on when what it waits for is decided: \`signalbox runs show ${id}\`.`,
+    completed: 'There is nothing to retry: start a new run.',
+    cancelled: 'A person cancelled it: start a new run.',
+    queued: 'A worker will start it.',
+    running: `It is running. If its process has ended, continue with \`signalbox runs resume ${id}\`.`,
+    suspended: `It has not ended: continue with \`signalbox runs resume ${id}\`.`,
+    waiting: `It has not ended: after its wait, continue with \`signalbox runs resume ${id}\`.`,
+    pending: `It continues after a decision: \`signalbox runs show ${id}\`.`,
   };
   const hint = next[status];
   if (hint === '') return run;
   throw new RuntimeError(
     'RUN_NOT_RETRYABLE',
-    `run ${id} is ${status}: a run that failed or was denied is retried`,
+    `run ${id} is ${status}: only a run that failed or was denied can be retried`,
     {
       hint,
     },

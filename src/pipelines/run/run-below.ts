@@ -160,7 +160,7 @@ function isRunEnded(error: unknown): boolean {
 /** The end of a waiting run whose parent step was aborted; undefined: it keeps waiting. */
 function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd | undefined {
   if (!scope.signal.aborted || signal.aborted) return undefined;
-  const message = `step "${step}" was given up while it waited`;
+  const message = `step "${step}" was cancelled while it waited`;
   return { status: 'failed', output: null, error: { code: 'ABORTED', message, hint: '' } };
 }
 

@@ -108,7 +108,7 @@ export async function queueRun(
 
 /** USAGE: the store belongs to a single machine. */
 export function noWorkersError(config: string): RuntimeError {
-  return new RuntimeError('USAGE', `the state store of ${config} knows no workers`, {
+  return new RuntimeError('USAGE', `the state store of ${config} does not support workers`, {
     hint: 'Set spec.state_store to {type: postgres, url_env: DATABASE_URL}: docs/operate/workers.md.',
   });
 }
@@ -155,7 +155,7 @@ export async function cancelRun(
     const open = claim === undefined ? [] : await openBelow(store, id);
     if (!(await store.setRunStatus(id, { status: 'cancelled', error, at: Date.now() }))) {
       const { status } = await requireRun(store, id);
-      throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
+      throw new RuntimeError('RUN_ENDED', `run ${id} is already ${status}`);
     }
     // The executing process notifies the end; without one it is done here.
     if (claim !== undefined) {
@@ -305,7 +305,7 @@ function withRunId(thrown: unknown, id: string): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;
   if ((code !== 'ABORTED' && code !== 'STORE_FAILED') || details['run_id'] === id) return error;
-  const hint = `Go on with \`signalbox runs resume ${id}\`.`;
+  const hint = `Continue with \`signalbox runs resume ${id}\`.`;
   const options = {
     hint: code === 'ABORTED' ? hint : error.hint,
     details: { ...details, run_id: id },

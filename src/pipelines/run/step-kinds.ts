@@ -50,7 +50,7 @@ export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>
   };
   const round = { scope, hookContext: hookContextOfRun(run), concurrency: 1, isDeferred: true };
   const [result] = await runCalls(run, [call], round);
-  if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${name} came to nothing`);
+  if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${name} returned no result`);
   const { outcome, metadata } = result;
   if (outcome.status === 'denied' && outcome.abort === 'session') {
     run.session.ended ??= { ...outcome, isSession: true, metadata: metadata.value };
@@ -145,7 +145,7 @@ export function thresholdFault(id: string, { score, detail }: ScoreRecord, thres
   const why = detail === '' ? '' : `: ${detail}`;
   const message =
     score === null
-      ? `eval "${id}" could not be scored${why}`
+      ? `eval "${id}" returned no score${why}`
       : `eval "${id}" scored ${formatNumber(score, Object.values(threshold))}, which is not ${boundsOf(threshold)}${why}`;
   return toFault(new RuntimeError('THRESHOLD_MISSED', message));
 }
@@ -180,7 +180,7 @@ async function waitForAnswer(
   try {
     const [decided] = await run.journal.decide([question], { signal });
     if (decided === undefined)
-      throw new RuntimeError('INTERNAL', `the question of ${asked.name} came to nothing`);
+      throw new RuntimeError('INTERNAL', `the question of ${asked.name} has no answer`);
     return await journalStep(run.journal, place, async () => toAnswer(asked.name, decided));
   } finally {
     for (const clock of clocks) clock.resume();
@@ -328,7 +328,9 @@ function dueOf({ wait }: WaitStep, scope: Scope, now: number): number {
   const due = 'until' in wait ? time : ms === undefined ? undefined : now + ms;
   if (due !== undefined && due >= 0 && due <= LATEST) return Math.round(due);
   const wanted =
-    'until' in wait ? 'no time by RFC 3339 with its zone' : 'no duration such as 10m, and no milliseconds';
+    'until' in wait
+      ? 'not a time in RFC 3339 with its time zone'
+      : 'neither a duration such as 10m nor a number of milliseconds';
   throw new RuntimeError('EXPRESSION_FAILED', `\`wait\` is ${stringifyJson(asked)}, which is ${wanted}`);
 }
 

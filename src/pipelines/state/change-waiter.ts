@@ -38,7 +38,7 @@ export function openChangeWaiter(
       const pause = untilDue > 0 ? Math.min(idle, untilDue) : untilSoonest();
       if (!hasChanged && !signal.aborted) await sleeper.take(pause, ['change', 'abort']);
       if (hasChanged && !signal.aborted) await sleeper.take(untilSoonest(), ['abort']);
-      if (signal.aborted) throw new RuntimeError('ABORTED', 'the wait for a decision was given up');
+      if (signal.aborted) throw new RuntimeError('ABORTED', 'the wait for a decision was cancelled');
       lookAgainMs = hasChanged ? POLL_INTERVAL_MS : 2 * lookAgainMs;
       hasChanged = false;
       lastReadAt = performance.now();

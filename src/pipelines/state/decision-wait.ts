@@ -75,7 +75,7 @@ async function askForDecision(
     const given: unknown = await ask?.(record);
     return given === undefined ? undefined : readPendingDecision(record, given);
   } catch (error) {
-    const message = `nobody could be asked: ${toRuntimeError(error).message}`;
+    const message = `the request for a decision failed: ${toRuntimeError(error).message}`;
     emit({ type: 'note', name: record.id, level: 'warn', message });
     return undefined;
   }

@@ -32,15 +32,15 @@ export function readRecord<Value>(
   const ends = `\`signalbox runs cancel ${run}\` ends the run.`;
   const version = versionOf(record);
   if (version > RECORD_VERSION) {
-    const message = `${about} is of version ${version}, and this Signalbox knows version ${RECORD_VERSION}`;
-    const hint = `A newer Signalbox has written it: resume the run with that one. ${ends}`;
+    const message = `${about} has version ${version}, but this Signalbox reads version ${RECORD_VERSION}`;
+    const hint = `A newer Signalbox wrote it: resume the run with that version. ${ends}`;
     throw new RuntimeError('STORE_FAILED', message, { hint, details });
   }
   try {
     return read(record, '');
   } catch (error) {
     const message = `${about} cannot be read: ${toRuntimeError(error).message}`;
-    const hint = `Resume the run with the Signalbox that wrote it, or restore a backup. ${ends}`;
+    const hint = `Resume the run with the Signalbox version that wrote it, or restore a backup. ${ends}`;
     throw new RuntimeError('STORE_FAILED', message, { hint, details, cause: error });
   }
 }

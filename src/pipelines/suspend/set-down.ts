@@ -41,7 +41,7 @@ export function toSetDown(
       error: {
         code: error.code,
         message: error.message,
-        hint: `Go on with \`signalbox runs resume ${parent?.root ?? id}\`.`,
+        hint: `Continue with \`signalbox runs resume ${parent?.root ?? id}\`.`,
       },
     },
     at,
@@ -67,5 +67,5 @@ export const MOST_TRIES = 100;
 
 /** RUN_BUSY: another process has continued the run. */
 export function notDueError(id: string): RuntimeError {
-  return new RuntimeError('RUN_BUSY', `run ${id} is not due any more: somebody else has gone on with it`);
+  return new RuntimeError('RUN_BUSY', `run ${id} is no longer due: another process has resumed it`);
 }

@@ -71,5 +71,5 @@ export const BATCH_ROWS = 1_000;
 export function cellOf(row: Row, column: string): Cell {
   const value = row[column];
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
-  throw new DamagedError(`column ${column} holds neither a text nor a number`);
+  throw new DamagedError(`column ${column} holds neither text nor a number`);
 }

@@ -39,9 +39,9 @@ export async function copyPart(options: CopyPartOptions): Promise<PartCopy> {
       return { outcome: 'kept', tables: kept };
     throw new RuntimeError(
       'STORE_FAILED',
-      `${target.location} is not empty: it has ${formatCount(there, 'row')} of its own`,
+      `${target.location} is not empty: it already has ${formatCount(there, 'row')}`,
       {
-        hint: 'Copy to an empty database. What is there was left as it is.',
+        hint: 'Copy to an empty database. This one was not changed.',
       },
     );
   }
@@ -49,9 +49,9 @@ export async function copyPart(options: CopyPartOptions): Promise<PartCopy> {
   if (!sameDigests(tables, await walk(target, async () => {}))) {
     throw new RuntimeError(
       'STORE_FAILED',
-      `${target.location} gave back other rows than it was told to keep`,
+      `${target.location} returned rows other than those that were written`,
       {
-        hint: 'Nothing of the copy was kept. Check the disk and the version of the database.',
+        hint: 'The copy was undone. Check the disk and the version of the database.',
       },
     );
   }
@@ -75,8 +75,7 @@ function openWalk({ part, onProgress, signal }: CopyPartOptions, of: number) {
       const hash = createHash('sha256');
       let rows = 0;
       for await (const batch of end.rows(table)) {
-        if (signal.aborted)
-          throw new RuntimeError('ABORTED', 'the copy was interrupted, and nothing of it was kept');
+        if (signal.aborted) throw new RuntimeError('ABORTED', 'the copy was interrupted and undone');
         await visit(table, batch);
         for (const row of batch) addRow(hash, row);
         rows += batch.length;

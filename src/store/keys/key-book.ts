@@ -121,7 +121,7 @@ export function createKeyBook(driver: Driver, close: () => Promise<void>): KeyBo
           yield* makeChanges(made.id, changes, isShared);
         }
         const changed = yield* findEntry(made.id);
-        if (changed === undefined) throw new DamagedError('a key that was changed is not there');
+        if (changed === undefined) throw new DamagedError('a changed key is missing');
         return changed;
       });
     },
@@ -221,7 +221,7 @@ function modelsOf(row: Row): string[] | null {
   const models = jsonOrNull(row, 'models')?.value ?? null;
   if (models === null) return null;
   if (Array.isArray(models) && models.every((model) => typeof model === 'string')) return models;
-  throw new DamagedError('the models of a key are no list of names');
+  throw new DamagedError('the models of a key are not a list of names');
 }
 
 export function secretOfRow(row: Row): SecretRecord {

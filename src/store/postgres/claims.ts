@@ -241,7 +241,7 @@ async function claimAgain(link: Link, runId: string, epoch: number): Promise<boo
 export function lostClaimError(runId: string, location: string): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',
-    `run ${runId} is claimed here no more: the connection to the state store ${location} was lost, or this process was not heard of for too long`,
-    { hint: 'Nothing was written. Another process may go on with the run; resume it, if none does.' },
+    `this process no longer holds run ${runId}: it lost the connection to the state store ${location}, or did not report for too long`,
+    { hint: 'Nothing was written. Another process may continue the run; resume it if none does.' },
   );
 }

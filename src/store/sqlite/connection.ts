@@ -115,7 +115,8 @@ function setUp(database: DatabaseSync, { file, layout, commitWaitsFor }: Connect
   // In one transaction, because another process may create the tables meanwhile.
   inSnapshot(database, () => checkOwner(database, file, layout));
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
-  if (mode !== 'wal') throw new Error(`its file system does not let processes share it: ${String(mode)}`);
+  if (mode !== 'wal')
+    throw new Error(`its file system does not support sharing between processes: ${String(mode)}`);
   database.exec(commitWaitsFor === 'disk' ? syncToDisk : syncToSystem);
   database.exec(careful);
   transact(database, () => {
@@ -183,7 +184,7 @@ function requireSameFile(file: string, identity: string): void {
     'STORE_FAILED',
     `the state store ${file} was removed or replaced while it was in use`,
     {
-      hint: 'Open the runtime anew; end every process that uses the store before you restore a backup.',
+      hint: 'Open the runtime again; end every process that uses the store before you restore a backup.',
     },
   );
 }
@@ -205,14 +206,14 @@ function isMissing(file: string): boolean {
   const size = sizeOf(file);
   if (size === 0 && statSync(file).isFile()) {
     throw new RuntimeError('STORE_FAILED', `the state store ${file} is damaged: the file is empty`, {
-      hint: `Restore a backup of ${file}; without one remove it, and a new store begins empty.`,
+      hint: `Restore a backup of ${file}; without one, remove it, and a new store starts empty.`,
     });
   }
   if (size !== undefined) return false;
   // The -wal file is written only after the file exists.
   if ((sizeOf(`${file}-wal`) ?? 0) === 0 || sizeOf(file) !== undefined) return sizeOf(file) === undefined;
-  throw new RuntimeError('STORE_FAILED', `the state store ${file} is gone, and ${file}-wal is still there`, {
-    hint: `Put ${file} back, or restore a backup; without one remove ${file}-wal, and a new store begins empty.`,
+  throw new RuntimeError('STORE_FAILED', `the state store ${file} is missing, but ${file}-wal still exists`, {
+    hint: `Put ${file} back, or restore a backup; without one, remove ${file}-wal, and a new store starts empty.`,
   });
 }
 
@@ -229,9 +230,9 @@ function requireJournal(file: string): void {
   if (!isInUse || numberAt(COPIED_FRAMES) >= numberAt(VALID_FRAMES)) return;
   throw new RuntimeError(
     'STORE_FAILED',
-    `${file}-wal is gone, and with it changes that the state store ${file} does not have yet`,
+    `${file}-wal is missing, and with it changes that are not yet in the state store ${file}`,
     {
-      hint: `Put ${file}-wal back, or restore a backup; without them remove ${file}-shm, and the store goes on as it was before these changes.`,
+      hint: `Put ${file}-wal back, or restore a backup; without them, remove ${file}-shm, and the store continues without these changes.`,
     },
   );
 }

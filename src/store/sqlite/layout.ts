@@ -15,7 +15,7 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
   const version = readPragma(connection, 'user_version');
   const application = readPragma(connection, 'application_id');
   if (application !== layout.applicationId && (application !== 0 || version !== 0 || hasTables(connection))) {
-    throw new RuntimeError('STORE_FAILED', `${file} is the database of another program`, {
+    throw new RuntimeError('STORE_FAILED', `${file} is a database of another program`, {
       hint: 'Choose another path in spec.state_store.',
     });
   }
@@ -23,8 +23,8 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
     const who = version > layout.version ? 'A newer Signalbox' : 'A Signalbox before the first release';
     throw new RuntimeError(
       'STORE_FAILED',
-      `the state store ${file} is of version ${version}, and this Signalbox knows version ${layout.version}`,
-      { hint: `${who} has written it: use that one, or choose another path in spec.state_store.` },
+      `the state store ${file} has version ${version}, but this Signalbox supports version ${layout.version}`,
+      { hint: `${who} wrote it: use that version, or choose another path in spec.state_store.` },
     );
   }
 }

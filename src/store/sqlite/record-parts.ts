@@ -95,7 +95,7 @@ export function fromKeptRecord(
   let skeleton = '';
   let end = 0;
   for (const { at, step, number, isQuoted, ...measure } of readRefs(refs)) {
-    if (!text.startsWith(HOLE, at) || at < end) throw new DamagedError('a reference points nowhere');
+    if (!text.startsWith(HOLE, at) || at < end) throw new DamagedError('a reference has no target');
     const kept = new KeptText({ runId, step, number }, measure, () => load(step, number));
     skeleton += text.slice(end, at) + markOf(parts.push(isQuoted ? new QuotedText(kept) : kept) - 1);
     end = at + HOLE.length;
@@ -110,13 +110,13 @@ function requireJson(text: string): void {
   try {
     JSON.parse(text);
   } catch {
-    throw new DamagedError('a record is no JSON');
+    throw new DamagedError('a record is not JSON');
   }
 }
 
 function readRefs(refs: string): Ref[] {
   const lists: unknown = new Json(refs).value;
-  if (!Array.isArray(lists)) throw new DamagedError('references are no list');
+  if (!Array.isArray(lists)) throw new DamagedError('references are not a list');
   return lists.map((list: unknown): Ref => {
     const [at, length, hash, step, number, isQuoted] = Array.isArray(list) ? list : [];
     const numbers = [at, length, hash, number, isQuoted];

@@ -69,7 +69,7 @@ export function verifySum(
   const text = textOrNull(row, column);
   const sum = numberOrNull(row, 'sum');
   if (sum === (text === null ? null : checksumOf(textOf(row, key), text))) return;
-  throw new DamagedError(`what is kept of ${of} does not have its checksum`);
+  throw new DamagedError(`the checksum of the stored ${of} does not match`);
 }
 
 export function enumOf<Word extends string>(row: Row, column: string, words: readonly Word[]): Word {
@@ -80,7 +80,7 @@ export function enumOf<Word extends string>(row: Row, column: string, words: rea
 function throwDamaged(row: Row, column: string): never {
   const held = JSON.stringify(row[column]) ?? 'nothing';
   const shown = held.length > SHOWN_CHARACTERS ? `${held.slice(0, SHOWN_CHARACTERS)}…` : held;
-  throw new DamagedError(`column ${column} holds ${shown}, which does not belong there`);
+  throw new DamagedError(`column ${column} holds an invalid value, ${shown}`);
 }
 
 /** The last valid date; counts stay below it. Source: https://tc39.es/ecma262/#sec-time-values-and-time-range */
@@ -105,7 +105,7 @@ export function decodeText(kept: string): string {
   try {
     return String(JSON.parse(kept.slice(MARK.length)));
   } catch {
-    throw new DamagedError('a text with escapes is cut off');
+    throw new DamagedError('text with escapes is cut off');
   }
 }
 
@@ -116,8 +116,8 @@ export function decodeRow(row: Row): Row {
 }
 
 export function readAnswer(text: unknown): Row {
-  if (typeof text !== 'string') throw new DamagedError('an answer is no text');
+  if (typeof text !== 'string') throw new DamagedError('an answer is not text');
   const row: unknown = JSON.parse(text);
-  if (typeof row !== 'object' || row === null) throw new DamagedError('an answer is no row');
+  if (typeof row !== 'object' || row === null) throw new DamagedError('an answer is not a row');
   return { ...row };
 }

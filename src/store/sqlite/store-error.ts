@@ -63,41 +63,41 @@ interface KnownFailure {
 }
 
 const permissionHint = (file: string) =>
-  `Signalbox writes ${file} and files beside it: check the permissions of both the file and its folder.`;
+  `Signalbox writes ${file} and files next to it: check the permissions of both the file and its folder.`;
 const restoreHint = (file: string) =>
-  `Put ${file} aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.`;
+  `Move ${file} and its -wal and -shm files away, and restore a backup; without one, a new store starts empty.`;
 
 const damaged: KnownFailure = { what: 'is damaged', hint: restoreHint };
 
 /** By primary result code. Source: https://www.sqlite.org/rescode.html */
 const failuresByCode: ReadonlyMap<number, KnownFailure> = new Map([
-  [3, { name: 'SQLITE_PERM', what: 'may not be used', hint: permissionHint }],
+  [3, { name: 'SQLITE_PERM', what: 'cannot be accessed', hint: permissionHint }],
   [
     5,
     {
       name: 'SQLITE_BUSY',
-      what: 'was kept busy by another process for too long',
-      hint: (file: string) => `Find out which other process holds ${file}, and call again.`,
+      what: 'was locked by another process for too long',
+      hint: (file: string) => `Find out which other process locks ${file}, and call again.`,
     },
   ],
-  [8, { name: 'SQLITE_READONLY', what: 'may not be written', hint: permissionHint }],
+  [8, { name: 'SQLITE_READONLY', what: 'cannot be written', hint: permissionHint }],
   [10, { name: 'SQLITE_IOERR', what: 'could not be read or written' }],
   [11, { name: 'SQLITE_CORRUPT', what: 'is damaged', hint: restoreHint }],
   [
     13,
     {
       name: 'SQLITE_FULL',
-      what: 'has no room left',
-      hint: (file: string) => `Make room on the disk of ${file}; nothing of this call was kept.`,
+      what: 'has no disk space left',
+      hint: (file: string) => `Free space on the disk of ${file}; this call stored nothing.`,
     },
   ],
   [14, { name: 'SQLITE_CANTOPEN', what: 'cannot be opened', hint: permissionHint }],
-  [15, { name: 'SQLITE_PROTOCOL', what: 'was kept busy by other processes for too long' }],
+  [15, { name: 'SQLITE_PROTOCOL', what: 'was locked by other processes for too long' }],
   [
     26,
     {
       name: 'SQLITE_NOTADB',
-      what: 'is no database',
+      what: 'is not a database',
       hint: (file: string) =>
         `${file} is another file, or damaged: choose another path in spec.state_store, or restore a backup.`,
     },

@@ -41,8 +41,8 @@ export class SuiteFileError extends RuntimeError {
 function readTags(value: unknown, { file, mapping }: Suite): string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string' && mapping.tagsLine !== undefined) {
-    const message = 'case.tags must be a list, and is a text';
-    const hint = 'Put it into brackets, as in tags: ["${case.topic}"]: a list of one.';
+    const message = 'case.tags must be a list, but it is text';
+    const hint = 'Write it in brackets, as a list of one: tags: ["${case.topic}"].';
     throw new SuiteFileError({ file, line: mapping.tagsLine }, { message, hint });
   }
   if (!Array.isArray(value)) throw datasetError('tags', 'a list', value);

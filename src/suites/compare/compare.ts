@@ -90,8 +90,8 @@ function refuseOtherVariants(a: RunHeader, b: RunHeader): void {
   const [ofA, ofB] = [a, b].map(({ variants }) => (variants ?? []).map(({ name }) => name));
   if (JSON.stringify(ofA) === JSON.stringify(ofB)) return;
   const say = (names: readonly string[] = []) => (names.length === 0 ? 'none' : names.join(', '));
-  throw new RuntimeError('USAGE', `the runs have other variants: A ${say(ofA)}, B ${say(ofB)}`, {
-    hint: 'Compare one that both have, with --variant NAME; those of one run are compared in its own report.',
+  throw new RuntimeError('USAGE', `the runs have different variants: A ${say(ofA)}, B ${say(ofB)}`, {
+    hint: 'Choose a variant that both runs have with --variant NAME. The report of a run compares its own variants.',
   });
 }
 
@@ -102,7 +102,7 @@ function findCrossRow(
 ): ComparisonRow | undefined {
   if (evalA === undefined && evalB === undefined) return undefined;
   if (evalA === undefined || evalB === undefined)
-    throw new RuntimeError('USAGE', 'one eval is compared with another: name both');
+    throw new RuntimeError('USAGE', 'to compare one eval with another, name both');
   for (const [id, evals] of [[evalA, ofA] as const, [evalB, ofB] as const]) {
     const known = evals.map((each) => each.id);
     if (!known.includes(id))

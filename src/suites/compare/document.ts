@@ -138,7 +138,7 @@ function describeSide({ suite, tag, eval: id, run_id, cases, is_complete }: Side
     ...(tag === undefined ? [] : [`tag ${tag}`]),
     ...(id === undefined ? [] : [`eval ${id}`]),
     `run ${run_id}`,
-    `${formatCount(cases, 'case')}${is_complete ? '' : ' (the run did not come to its end)'}`,
+    `${formatCount(cases, 'case')}${is_complete ? '' : ' (the run did not finish)'}`,
   ].join(', ');
 }
 
@@ -229,7 +229,7 @@ const shadowColumns: readonly Column<Shadow>[] = [
 ].map((column, index) => ({ ...column, priority: -index, isText: true }));
 
 function describeDifference({ table, p_value: p, score }: Difference): string[] {
-  if (p === null) return ['there is no pair to compare'];
+  if (p === null) return ['no pairs to compare'];
   const { both_passed: both, only_a_passed: onlyA, only_b_passed: onlyB, neither_passed: neither } = table;
   const verdicts =
     p >= 0.05 || onlyA === onlyB
@@ -249,7 +249,7 @@ function describeDifference({ table, p_value: p, score }: Difference): string[] 
 }
 
 function describeShadows({ pairs, table, p_value: p }: EvalDifference): string[] {
-  if (p === null) return ['no event was seen by both'];
+  if (p === null) return ['no event has a result on both sides'];
   const { both_passed: neither, only_a_passed: onlyB, only_b_passed: onlyA, neither_passed: both } = table;
   const share = (count: number) => `${count} of ${pairs} (${formatPercent(count / pairs)})`;
   return [

@@ -16,9 +16,9 @@ export function findRegressions(comparison: Comparison, rule: RegressionRule): s
   const gated = evals.filter(({ role }) => role !== 'metric' || cases === null);
   const pairs = Math.max(cases?.pairs ?? 0, ...gated.map((each) => each.pairs));
   return [
-    ...(a.is_complete ? [] : ['run A did not come to its end']),
-    ...(b.is_complete ? [] : ['run B did not come to its end']),
-    ...(pairs === 0 ? ['the two sides have no case in common'] : []),
+    ...(a.is_complete ? [] : ['run A did not finish']),
+    ...(b.is_complete ? [] : ['run B did not finish']),
+    ...(pairs === 0 ? ['the two sides have no cases in common'] : []),
     ...(rule === 'any' ? anyRegression(cases, gated) : significantRegressions(gated)),
   ];
 }

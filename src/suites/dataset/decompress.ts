@@ -66,6 +66,6 @@ async function feed(gunzip: Gunzip, part: Buffer | undefined): Promise<Decompres
 }
 
 function reasonOf(failure: Error): string {
-  if ('code' in failure && failure.code === 'Z_BUF_ERROR') return 'the packed data breaks off';
-  return `the packed data is not valid gzip: ${failure.message}`;
+  if ('code' in failure && failure.code === 'Z_BUF_ERROR') return 'the compressed data ends too early';
+  return `the compressed data is not valid gzip: ${failure.message}`;
 }

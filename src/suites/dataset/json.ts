@@ -14,7 +14,7 @@ import { type BoundedBuffer, countLines, newBoundedBuffer, splitLines } from './
 import { type FileRow, notUtf8, type RowContent, unusable } from './row.ts';
 
 /**
- * Reads a JSON list of objects or a sequence of objects, one in memory at a time. Invalid JSON yields one unusable row,
+ * Reads a JSON list of objects or a sequence of objects, one in memory at a time. Invalid JSON yields one invalid row,
  * which is the last.
  */
 export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
@@ -56,7 +56,7 @@ function readElement({ line, bytes }: JsonElement): Reading {
 }
 
 function brokenAt(line: number, reason: string, hint = words.hint): Reading {
-  const message = `the JSON is broken here, and nothing behind this was read: ${reason}`;
+  const message = `the JSON is invalid here, and nothing after this was read: ${reason}`;
   return { row: { line, content: unusable(message, hint) }, isLast: true };
 }
 
@@ -163,15 +163,15 @@ function nextState(state: ScanState, byte: number): Transition {
         ? { reason: 'a comma without an element before it' }
         : { place: state, begins: true };
     case 'comma':
-      if (byte === CLOSE_BRACKET || byte === COMMA) return { reason: 'a comma without an element behind it' };
+      if (byte === CLOSE_BRACKET || byte === COMMA) return { reason: 'a comma without an element after it' };
       return { place: state, begins: true };
     case 'behind':
       if (byte === CLOSE_BRACKET) return { place: 'closed', begins: false };
       return byte === COMMA ? { place: 'comma', begins: false } : { reason: 'no comma between two elements' };
     case 'closed':
-      return { reason: 'something stands behind the end of the list' };
+      return { reason: 'there is text after the end of the list' };
     case 'sequence':
-      return byte === COMMA ? { reason: 'a comma outside of a list' } : { place: state, begins: true };
+      return byte === COMMA ? { reason: 'a comma outside a list' } : { place: state, begins: true };
     case 'broken':
       return { place: state, begins: false };
   }
@@ -191,7 +191,7 @@ function readJsonObject(bytes: Buffer | undefined, { subject, hint }: RowWording
   try {
     const value = parseLossless(bytes.toString('utf8'));
     if (isObject(value) && !JSON.isRawJSON(value)) return { usable: true, value };
-    return unusable(`${subject} is ${Array.isArray(value) ? 'a list' : 'no JSON object'}`, hint);
+    return unusable(`${subject} is ${Array.isArray(value) ? 'a list' : 'not a JSON object'}`, hint);
   } catch (thrown) {
     // The walk over the parsed value is recursive.
     if (thrown instanceof RangeError) return unusable(`${subject} is nested too deeply`);

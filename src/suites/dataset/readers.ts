@@ -118,7 +118,7 @@ function* takeRecords(
   return bytes.subarray(bytes.length);
 }
 
-const quotesHint = 'Put the whole field into quotes, and write each quote in it twice.';
+const quotesHint = 'Put the whole field into quotes, and double each quote in it.';
 
 function endOfLine(bytes: Buffer, from: number): number {
   const end = bytes.indexOf(LINE_FEED, from);
@@ -166,10 +166,10 @@ function readWindow(bytes: Buffer, delimiter: string): CsvWindow {
 }
 
 function wordFault({ code, message }: CsvError): string {
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed';
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened but never closed';
   if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'text follows a closing quote';
   // The library's type declares a prefix of the code that the value lacks.
-  return /opening quote/i.test(message) ? 'a quote stands inside a field that is not quoted' : message;
+  return /opening quote/i.test(message) ? 'a field that is not quoted contains a quote' : message;
 }
 
 interface CsvTable {
@@ -191,12 +191,12 @@ function toContent({ content }: TextRecord, header: readonly string[]): RowConte
   if (!content.usable) return content;
   const { fields } = content;
   if (fields.length !== header.length) {
-    return unusable(`the row has ${count(fields.length)}, and the header has ${header.length}`, fieldsHint);
+    return unusable(`the row has ${count(fields.length)}, but the header has ${header.length}`, fieldsHint);
   }
   return { usable: true, value: Object.fromEntries(header.map((name, index) => [name, fields[index]])) };
 }
 
-const fieldsHint = 'Put a field that holds the separator or a line end into quotes.';
+const fieldsHint = 'Put a field that contains the separator or a line break into quotes.';
 
 function count(fields: number): string {
   return formatCount(fields, 'field');
@@ -236,12 +236,12 @@ function refuseOtherSeparator(
       : undefined;
   if (other === undefined) return;
   const names = only.split(other.sign).map((name) => cut(name.trim(), 40));
-  const what = `the header row is one column, which looks like ${names.length} with ${other.name} between them: ${names.slice(0, 10).join(', ')}`;
+  const what = `the header row is one column, but looks like ${names.length} separated by ${other.name}: ${names.slice(0, 10).join(', ')}`;
   const wanted = delimiter === ',' ? 'commas' : 'tabs';
   const orFormat =
-    other.sign === '\t' ? ' Or say format: tsv.' : other.sign === ',' ? ' Or say format: csv.' : '';
+    other.sign === '\t' ? ' Or set format: tsv.' : other.sign === ',' ? ' Or set format: csv.' : '';
   throw new RuntimeError('DATASET_INVALID', `${file}:${line}: ${what}`, {
-    hint: `Save the dataset with ${wanted} between its columns; spreadsheets ask for the separator when they export.${orFormat}`,
+    hint: `Save the dataset with ${wanted} between its columns; spreadsheet programs offer the separator when they export.${orFormat}`,
   });
 }
 
@@ -253,8 +253,8 @@ const separators = [
 ] as const;
 
 function badHeader(file: string, line: number, why: string): RuntimeError {
-  return new RuntimeError('DATASET_INVALID', `${file}:${line}: the header row cannot be used: ${why}`, {
-    hint: 'The first row names the columns, each with a name of its own.',
+  return new RuntimeError('DATASET_INVALID', `${file}:${line}: the header row is invalid: ${why}`, {
+    hint: 'The first row names the columns. Give each column a different name.',
   });
 }
 

@@ -60,7 +60,7 @@ async function* fileRows(
   }
 }
 
-/** Damaged gzip yields one unusable row, the last of the file. */
+/** Damaged gzip yields one invalid row, the last of the file. */
 async function* readFile(
   chunks: AsyncIterable<Buffer>,
   { file, format }: { readonly file: string; readonly format: DatasetFormat },
@@ -76,11 +76,11 @@ async function* readFile(
     yield* readers[format](countedChunks(), file);
   } catch (thrown) {
     if (!(thrown instanceof DecompressionError)) throw thrown;
-    yield { line, content: unusable(`${thrown.message}, and nothing behind this was read`, compressionHint) };
+    yield { line, content: unusable(`${thrown.message}, and nothing after this was read`, compressionHint) };
   }
 }
 
-const compressionHint = 'Pack the dataset again, or copy it again as a whole.';
+const compressionHint = 'Compress the dataset again, or copy the complete file again.';
 
 interface ReadProgress {
   measure(files: readonly string[], signal: AbortSignal): Promise<void>;
@@ -175,7 +175,7 @@ async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGener
     const near = nearFileHint(file);
     throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, {
       cause,
-      hint: `${near === undefined ? '' : `${near} `}A dataset path in a suite starts at the folder of the suite; that of --dataset at the working folder.`,
+      hint: `${near === undefined ? '' : `${near} `}A dataset path in a suite is relative to the folder of the suite; that of --dataset is relative to the working folder.`,
     });
   }
 }

@@ -23,7 +23,7 @@ import { type FileRow, notUtf8, type RowContent, unusable } from './row.ts';
 
 /**
  * Reads the whole text: yields the items of each list, and one row for each other document. A syntax error yields one
- * unusable row, which is the last. Throws DATASET_INVALID for more than 8 MiB.
+ * invalid row, which is the last. Throws DATASET_INVALID for more than 8 MiB.
  */
 export async function* readYaml(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<FileRow> {
   const { bytes, fault } = await gather(chunks, file);
@@ -48,7 +48,7 @@ function* readWhole(bytes: Buffer, file: string): Generator<FileRow> {
     const broken = findBreak(document, file, lineAt);
     yield* rowsOfDocument(document, lineAt, broken?.offset);
     if (broken === undefined) continue;
-    const message = `the YAML is broken here, and nothing behind this was read: ${broken.reason}`;
+    const message = `the YAML is invalid here, and nothing after this was read: ${broken.reason}`;
     yield { line: lineAt(broken.offset), content: unusable(message) };
     return;
   }
@@ -78,9 +78,13 @@ async function gather(chunks: AsyncIterable<Buffer>, file: string): Promise<Gath
 }
 
 function tooLong(file: string): RuntimeError {
-  return new RuntimeError('DATASET_INVALID', `${file} is longer than 8 MiB, and YAML is read as a whole`, {
-    hint: 'Write a dataset of that size as JSON Lines, JSON or CSV, which are read row by row.',
-  });
+  return new RuntimeError(
+    'DATASET_INVALID',
+    `${file} is larger than 8 MiB, which is the limit for YAML datasets`,
+    {
+      hint: 'Write a dataset of that size as JSON Lines, JSON or CSV, which are read row by row.',
+    },
+  );
 }
 
 interface YamlBreak {
@@ -133,7 +137,7 @@ function startOf(item: unknown): number {
 function toContent(value: unknown): RowContent {
   if (isObject(value) && !JSON.isRawJSON(value)) return { usable: true, value };
   const hint = 'A YAML dataset is a list of mappings, or one mapping in each document.';
-  return unusable(`the row is ${Array.isArray(value) ? 'a list' : 'no mapping'}`, hint);
+  return unusable(`the row is ${Array.isArray(value) ? 'a list' : 'not a mapping'}`, hint);
 }
 
 /** `value` is meaningless if there is a mistake. */
@@ -201,12 +205,11 @@ function remember(node: Exclude<Node, Alias>, walk: Walk, read: () => unknown): 
 function readAlias(node: Alias, walk: Walk): unknown {
   const known = walk.anchors.get(node.source);
   if (known === undefined)
-    return addMistake(node, `no anchor named &${node.source} stands above this alias`, walk);
-  if (known === 'open')
-    return addMistake(node, `the alias *${node.source} stands inside its own anchor`, walk);
+    return addMistake(node, `no anchor named &${node.source} is defined above this alias`, walk);
+  if (known === 'open') return addMistake(node, `the alias *${node.source} is inside its own anchor`, walk);
   walk.size += known.size;
   if (walk.size > maxValues)
-    return addMistake(node, 'the aliases stand for more than a million values', walk);
+    return addMistake(node, 'the aliases expand to more than a million values', walk);
   return known.value;
 }
 
@@ -214,7 +217,7 @@ function readScalar(node: Scalar, walk: Walk): unknown {
   const { value, source } = node;
   if (typeof value !== 'number') return value;
   if (!Number.isFinite(value) && !/\d/.test(source ?? '')) {
-    return addMistake(node, `${source ?? value} is a number that JSON does not have`, walk);
+    return addMistake(node, `${source ?? value} is a number that JSON cannot represent`, walk);
   }
   return exactNumber(value, source);
 }
@@ -233,7 +236,7 @@ function readMap(node: YAMLMap, walk: Walk): unknown {
       continue;
     }
     const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
-    if (own.has(key)) addMistake(pair.key, `the key \`${key}\` stands twice in one mapping`, walk);
+    if (own.has(key)) addMistake(pair.key, `duplicate key \`${key}\` in one mapping`, walk);
     own.set(key, readNode(pair.value, walk));
   }
   return Object.fromEntries([...merged, ...own]);
@@ -249,7 +252,7 @@ function readMerge(pair: Pair, walk: Walk): [string, unknown][] {
   const sources: readonly unknown[] = Array.isArray(value) ? value : [value];
   return sources.flatMap((source) => {
     if (isObject(source) && !JSON.isRawJSON(source)) return Object.entries(source);
-    addMistake(pair.value, 'a merge key `<<` takes a mapping or a list of them', walk);
+    addMistake(pair.value, 'a merge key `<<` must have a mapping or a list of mappings', walk);
     return [];
   });
 }

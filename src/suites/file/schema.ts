@@ -28,27 +28,27 @@ const contextSchema = expressionOr(
       messages: expressionOr(
         'array',
         {},
-        'The conversation: `{role, content}` and whatever else a message holds.',
+        'The conversation: messages with `role`, `content` and any other members.',
       ),
-      turn_index: expressionOr('integer', { minimum: 0 }, 'Which turn is judged, from 0.'),
+      turn_index: expressionOr('integer', { minimum: 0 }, 'The turn to judge, counted from 0.'),
       tool_calls: expressionOr(
         'array',
         {},
         'The tool calls: `{name, args, result, error, index}`. Default: those of the messages.',
       ),
       variables: expressionOr('object', {}, 'Variables of the prompt.'),
-      metadata: expressionOr('object', {}, 'Whatever else the evals may want to know.'),
+      metadata: expressionOr('object', {}, 'Any other data that the evals need.'),
       session_id: { type: 'string', description: 'The session that the text comes from.' },
       prompt_id: { type: 'string', description: 'The prompt that the text answers.' },
     },
   },
-  'The conversation around the text. What is left out is empty, or what the subject gave.',
+  'The conversation around the text. A member that is left out is empty, or what the subject returned.',
 );
 
 const thresholdSchema = {
   type: 'object',
   description:
-    'Inclusive bounds that a score must keep, or expressions over `case` that give them. Without any, a score of 1 passes.',
+    'Inclusive bounds that a score must meet, or expressions over `case` that give them. Without any, a score of 1 passes.',
   additionalProperties: false,
   properties: {
     min_score: expressionOr('number', scoreRange, 'The lowest score that passes.'),
@@ -59,28 +59,29 @@ const thresholdSchema = {
 const caseSchema = {
   type: 'object',
   description:
-    'How a row becomes a case; expressions see the row as `case`, and what the subject made as `subject`. Without it a row has these members itself.',
+    'How a row becomes a case. Expressions see the row as `case`, and what the subject returned as `subject`. Without it, the row itself must have these members.',
   additionalProperties: false,
   properties: {
     id: {
       type: ['string', 'integer'],
-      description: 'Names the case. Default: the number of its row, from 1.',
+      description: 'The id of the case. Default: the number of its row, from 1.',
     },
     content: {
       type: 'string',
-      description: 'The text to judge. Default: what the subject made, or the last answer of the messages.',
+      description:
+        'The text to judge. Default: what the subject returned, or the last answer of the messages.',
     },
     context: contextSchema,
     tags: {
       type: ['array', 'string'],
       pattern: expressionPattern,
       items: { type: ['string', 'number', 'boolean', 'null'] },
-      description: 'Groups that the case counts in; empty ones are dropped.',
+      description: 'Groups that the case counts in. Empty tags are dropped.',
     },
     threshold: {
       ...thresholdSchema,
       description:
-        'When the case passes as a whole: bounds on the weighted mean of its scores. Without them every assertion and guardrail must pass.',
+        'When the case passes as a whole: bounds on the weighted mean of its scores. Without them, every assertion and guardrail must pass.',
     },
   },
 } as const;
@@ -92,7 +93,7 @@ const checkMembers = {
     description: 'An eval of the runtime, or a built-in check (docs/reference/checks.md).',
   },
   params: expressionOr('object', {}, 'Parameters of the eval; expressions see the row as `case`.'),
-  content: { type: 'string', description: 'Judged in place of the content of the case.' },
+  content: { type: 'string', description: 'The text to judge instead of the content of the case.' },
 } as const;
 
 const part = { $ref: '#/$defs/check' } as const;
@@ -115,7 +116,7 @@ const checkSchema = {
     ...combinations,
     threshold: {
       ...thresholdSchema,
-      description: 'With bounds, this check counts as 1 within them and as 0 beyond.',
+      description: 'With bounds, this check counts as 1 within them and as 0 outside.',
     },
   },
 } as const;
@@ -123,7 +124,7 @@ const checkSchema = {
 const guardSchema = {
   type: 'object',
   description:
-    'A labelled event that is taken through the hooks of the runtime, to see whether they flag what they should.',
+    'A labelled event that is sent through the hooks of the runtime, to test whether they flag what they should.',
   additionalProperties: false,
   required: ['hook'],
   properties: {
@@ -133,8 +134,12 @@ const guardSchema = {
       enum: ['before_call', 'after_call', 'before_execution', 'after_execution'],
       description: 'The phase. Default: the first of the hook.',
     },
-    only: { type: 'string', minLength: 1, description: 'Fire this hook alone rather than the whole chain.' },
-    request: expressionOr('object', {}, 'The request of the native payload; what is left out is empty.'),
+    only: { type: 'string', minLength: 1, description: 'Run only this hook, not the whole chain.' },
+    request: expressionOr(
+      'object',
+      {},
+      'The request of the native payload. Members that are left out are empty.',
+    ),
     response: expressionOr('object', {}, 'The response of the native payload, for the phases that have one.'),
   },
 } as const;
@@ -150,18 +155,18 @@ export const evalKeys = {
     type: 'string',
     [read]: expressionAt,
     description:
-      'Whether a person said that the case should pass, an expression over `case`: true or false, pass or fail, yes or no, good or bad, 1 or 0; nothing where nobody did. The report tells how far the eval agrees.',
+      'Whether a person says that the case should pass, as an expression over `case`: true or false, pass or fail, yes or no, good or bad, 1 or 0; nothing if nobody rated it. The report shows how far the eval agrees.',
   },
   threshold: { ...thresholdSchema, ...mapping },
   role: {
     type: 'string',
     enum: ['assertion', 'guardrail', 'metric'],
-    description: 'assertion (default), guardrail: must pass. metric (default of a guard): only recorded.',
+    description: 'assertion (default) and guardrail must pass. metric (default of a guard) is only recorded.',
   },
   weight: usually(1, {
     type: 'number',
     exclusiveMinimum: 0,
-    description: 'How much the score counts in that of the case.',
+    description: 'The weight of the score in the score of the case.',
   }),
   reducer: {
     type: 'string',
@@ -177,7 +182,7 @@ const evalSchema = {
   required: ['id'],
   ...oneKind(['type', 'not', 'any_of', 'all_of', 'guard']),
   properties: {
-    id: { type: 'string', minLength: 1, description: 'Names the eval in the report and in gates.' },
+    id: { type: 'string', minLength: 1, description: 'The id of the eval in the report and in gates.' },
     ...checkMembers,
     ...combinations,
     guard: guardSchema,
@@ -195,28 +200,28 @@ export const gateSchema = {
     eval: {
       type: 'string',
       minLength: 1,
-      description: 'The id of an eval of this suite. Without it the gate is over the cases as wholes.',
+      description: 'The id of an eval of this suite. Without it, the gate applies to whole cases.',
     },
     metric: {
       type: 'string',
       [usual]: 'pass_rate',
       description:
-        'mean, median, p10, stderr: of the scores. pass_rate: of all results, unscored ones included. unscored, faults, flaky: shares of results without a score, without one because of a fault, and of cases whose epochs disagree. pass@K, pass^K: over epochs. precision, recall, f1, f2, accuracy, auc: of guards. p50_ms, p99_ms: milliseconds of one ask. queue_p50_ms, queue_p99_ms: those that it waited for a slot before. cost_usd, input_tokens, output_tokens, answer_p50_ms, answer_p95_ms, answer_p99_ms, answer_queue_p95_ms: of all answers of the run.',
+        'mean, median, p10, stderr: of the scores. pass_rate: of all results, including unscored ones. unscored, faults, flaky: shares of results without a score, without one because of a fault, and of cases whose epochs disagree. pass@K, pass^K: over epochs. precision, recall, f1, f2, accuracy, auc: of guards. p50_ms, p99_ms: milliseconds of one call of the eval. queue_p50_ms, queue_p99_ms: milliseconds that it waited for a slot before. cost_usd, input_tokens, output_tokens, answer_p50_ms, answer_p95_ms, answer_p99_ms, answer_queue_p95_ms: of all answers of the run.',
     },
-    tag: { type: 'string', minLength: 1, description: 'Only the cases of this tag.' },
+    tag: { type: 'string', minLength: 1, description: 'Only the cases with this tag.' },
     variants: {
       type: 'array',
       minItems: 1,
       uniqueItems: true,
       items: { type: 'string', minLength: 1 },
       description:
-        'Of a matrix: the variants that it holds for. Default: each of them, but for that of `better_than`.',
+        'Of a matrix: the variants that the gate applies to. Default: all of them, except the one in `better_than`.',
     },
     better_than: {
       type: 'string',
       minLength: 1,
       description:
-        'Of a matrix, in place of bounds: the mean or the pass_rate is significantly higher than that of this variant, by a paired test over the same cases (p < 0.05).',
+        'Of a matrix, instead of bounds: the mean or the pass_rate must be significantly higher than that of this variant, by a paired test over the same cases (p < 0.05).',
     },
     min: { type: 'number', minimum: 0, description: 'The lowest value that passes.' },
     max: { type: 'number', minimum: 0, description: 'The highest value that passes.' },
@@ -225,7 +230,7 @@ export const gateSchema = {
 
 export const datasetSchema = {
   type: 'object',
-  description: 'Rows in files of their own.',
+  description: 'Rows in other files.',
   additionalProperties: false,
   required: ['path'],
   properties: {
@@ -233,26 +238,27 @@ export const datasetSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'A file or a glob pattern, relative to this file, or an address, as in https://… and s3://BUCKET/KEY; `-` for stdin.',
+        'A file or a glob pattern, relative to this file, or an address, such as https://… and s3://BUCKET/KEY; `-` for stdin.',
     },
     format: {
       type: 'string',
       enum: ['jsonl', 'json', 'csv', 'tsv', 'yaml'],
-      description: 'How the rows are written. Default: as the name of the file says; JSON Lines on stdin.',
+      description: 'The format of the rows. Default: by the extension of the file; JSON Lines on stdin.',
     },
   },
 } as const;
 
 export const repeatSchema = {
   type: 'object',
-  description: 'How often each case is run, and what becomes of its scores.',
+  description: 'How often each case runs, and how its scores are combined.',
   additionalProperties: false,
   properties: {
     epochs: usually(1, { type: 'integer', minimum: 1, maximum: 1000, description: 'Runs of each case.' }),
     reducer: {
       type: 'string',
       [read]: null,
-      description: 'How they become one score: mean (default), median, mode, max, pass@K or at_least_K.',
+      description:
+        'How the epochs become one score: mean (default), median, mode, max, pass@K or at_least_K.',
     },
   },
 } as const;
@@ -271,7 +277,7 @@ const chatOrMatrix: object = {
   ...chatSchema,
   required: ['provider'],
   description:
-    'A conversation with a model of the runtime, with the keys of a pipeline’s chat; the final answer is judged. With several providers or prompts each pair of them is a variant.',
+    'A conversation with a model of the runtime, with the keys of a pipeline’s chat. The final answer is judged. With several providers or prompts, each pair of them is a variant.',
   properties: {
     ...chatSchema.properties,
     provider: {
@@ -282,7 +288,7 @@ const chatOrMatrix: object = {
       uniqueItems: true,
       items: provider,
       description:
-        'The id of a provider of the runtime; or several, of which each is a variant that answers every case.',
+        'The id of a provider of the runtime, or several ids, each of which is a variant that answers every case.',
     },
     prompts: {
       type: 'array',
@@ -296,7 +302,7 @@ const chatOrMatrix: object = {
         properties: {
           name: {
             ...variantName,
-            description: 'Names the variant, behind that of its provider if there are several.',
+            description: 'The name of the variant, after that of its provider if there are several.',
           },
           system: { ...system, description: 'The system prompt. Default: that of the chat.' },
           messages: { ...messages, description: 'The conversation. Default: that of the chat.' },
@@ -309,7 +315,7 @@ const chatOrMatrix: object = {
 const tool = {
   type: 'string',
   minLength: 1,
-  description: 'A tool of the runtime, called with all its hooks; its result is judged.',
+  description: 'A tool of the runtime, called with all its hooks. Its result is judged.',
 } as const;
 
 const args = {
@@ -321,7 +327,7 @@ const pipeline = {
   type: 'string',
   minLength: 1,
   description:
-    'A Pipeline file, relative to this file, run by the runtime of the suite; its output is judged.',
+    'A Pipeline file, relative to this file, run by the runtime of the suite. Its output is judged.',
 } as const;
 
 const input = { description: 'Of a pipeline: its input. Default: `{}`.' } as const;
@@ -333,7 +339,7 @@ function exactlyOne(keys: readonly string[]) {
 const subjectSchema = {
   type: 'object',
   description:
-    'Makes the text that is judged, anew for each case: exactly one of tool, chat, pipeline and variants. Its expressions see the row as `case`, and the number of the run of the case as `epoch`. Without a subject the text is recorded in the row.',
+    'Produces the text that is judged, for each case: exactly one of tool, chat, pipeline and variants. Its expressions see the row as `case`, and the number of the epoch as `epoch`. Without a subject, the row holds the recorded text.',
   additionalProperties: false,
   oneOf: exactlyOne(['tool', 'chat', 'pipeline', 'variants']),
   properties: {
@@ -349,7 +355,7 @@ const subjectSchema = {
         required: ['name'],
         oneOf: exactlyOne(['tool', 'chat', 'pipeline']),
         properties: {
-          name: { ...variantName, description: 'Names the variant in reports and gates.' },
+          name: { ...variantName, description: 'The name of the variant in reports and gates.' },
           ...{ tool, args, chat, pipeline, input },
         },
       },
@@ -357,7 +363,7 @@ const subjectSchema = {
     cache: {
       type: 'boolean',
       description:
-        'Whether an answer is kept, and used again while nothing that made it has changed. Default: false; the command line has the last word.',
+        'Whether an answer is cached, and reused while nothing that produced it has changed. Default: false; options of the command line override it.',
     },
   },
 } as const;
@@ -368,29 +374,29 @@ export const limitKeys = {
     minimum: 0,
     maximum: 100,
     description:
-      'How often a subject or an eval is asked again after a fault of the infrastructure, never for a score.',
+      'How often a call of a subject or an eval is retried after an infrastructure fault. A score is never retried.',
   }),
   timeout_ms: {
     type: 'integer',
     minimum: 1,
-    description: 'Milliseconds that one run of a case may take, subject and evals together.',
+    description: 'Time limit of one run of a case in milliseconds, including subject and evals.',
   },
   max_cost: {
     type: 'object',
     description:
-      'What model calls may cost, in US dollars by the pricing of their providers; a call beyond it is not made.',
+      'Limits on the cost of model calls, in US dollars by the pricing of their providers. A call beyond the limit is not made.',
     additionalProperties: false,
     minProperties: 1,
     properties: {
-      total: { type: 'number', minimum: 0, description: 'Of the whole run; --max-cost has the last word.' },
-      case: { type: 'number', minimum: 0, description: 'Of one run of a case, its judges included.' },
+      total: { type: 'number', minimum: 0, description: 'Of the whole run; --max-cost overrides it.' },
+      case: { type: 'number', minimum: 0, description: 'Of one run of a case, including its judges.' },
     },
   },
 } as const;
 
 const specSchema = {
   type: 'object',
-  description: 'What is judged, by what, and when that is good enough.',
+  description: 'What is judged, by which evals, and which results pass.',
   additionalProperties: false,
   required: ['evals'],
   oneOf: [{ required: ['dataset'] }, { required: ['cases'] }],
@@ -404,11 +410,11 @@ const specSchema = {
     cases: { type: 'array', minItems: 1, items: { type: 'object' }, description: 'Rows in this file.' },
     case: caseSchema,
     subject: subjectSchema,
-    evals: { type: 'array', minItems: 1, items: evalSchema, description: 'What each case is judged by.' },
+    evals: { type: 'array', minItems: 1, items: evalSchema, description: 'The evals that judge each case.' },
     gates: {
       type: 'array',
       items: gateSchema,
-      description: 'When the suite passes. Without gates: when every case does.',
+      description: 'When the suite passes. Without gates: when every case passes.',
     },
     repeat: repeatSchema,
     ...limitKeys,
@@ -424,22 +430,22 @@ export const suiteSchema = {
   additionalProperties: false,
   required: ['apiVersion', 'kind', 'spec'],
   properties: {
-    $schema: { type: 'string', description: 'Where an editor finds this schema.' },
+    $schema: { type: 'string', description: 'The schema that editors use for this file.' },
     apiVersion: { type: 'string', const: 'signalbox/v1', description: 'Always signalbox/v1.' },
     kind: { type: 'string', const: 'EvalSuite', description: 'Always EvalSuite.' },
     metadata: {
       type: 'object',
-      description: 'Who this file is.',
+      description: 'The name of this file, and notes about it.',
       additionalProperties: false,
       properties: {
         name: {
           type: 'string',
           minLength: 1,
-          description: 'Name of the suite in reports. Default: that of the file.',
+          description: 'Name of the suite in reports. Default: the name of the file.',
         },
-        namespace: { type: 'string', description: 'A group of suites. Only kept.' },
-        labels: { type: 'object', description: 'Free words to sort suites by. Only kept.' },
-        annotations: { type: 'object', description: 'Free notes. Only kept.' },
+        namespace: { type: 'string', description: 'A group of suites. Stored, but not used.' },
+        labels: { type: 'object', description: 'Labels to sort suites by. Stored, but not used.' },
+        annotations: { type: 'object', description: 'Notes. Stored, but not used.' },
       },
     },
     spec: specSchema,

@@ -73,7 +73,7 @@ function selectHook(links: readonly Link[], only: string, event: HookEvent): Lin
     throw new RuntimeError('NAME_UNKNOWN', `there is no filter or shadow "${only}"`);
   }
   if (!handles(link, event)) {
-    throw new RuntimeError('EVENT_INVALID', `hook "${only}" has no part in ${event.hook} ${event.phase}`);
+    throw new RuntimeError('EVENT_INVALID', `hook "${only}" does not run at ${event.hook} ${event.phase}`);
   }
   // The port also needs filter mode. Otherwise the shadow's decision would be recorded as one about real traffic.
   return [{ ...link, listener: { mode: 'filter', port: { ...listener.port, mode: 'filter' } } }];

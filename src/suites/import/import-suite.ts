@@ -108,25 +108,25 @@ function refuseKnown(file: string, text: string): void {
   const isSchema = isObject(whole) && /promptpack/i.test(String(whole['$schema']));
   if (file.endsWith('.eval') || text.startsWith('PK\u0003\u0004'))
     refuse(
-      `${file} is a log of Inspect’s in its own format`,
-      '`inspect log dump FILE > log.json` prints it as JSON: import that.',
+      `${file} is a log of Inspect in its own format`,
+      '`inspect log dump FILE > log.json` prints it as JSON: import that file.',
     );
   if (isYaml && /^apiVersion:\s*["']?signalbox\//m.test(text))
-    refuse(`${file} is a file of Signalbox’s already`, `Check it with \`signalbox validate ${file}\`.`);
+    refuse(`${file} is already a file of Signalbox`, `Check it with \`signalbox validate ${file}\`.`);
   if (isTask && !/^(?:prompts|providers|targets)\s*:/m.test(text))
     refuse(
-      `${file} is a task of lm-evaluation-harness, whose samples and metrics stand elsewhere`,
+      `${file} is a task of lm-evaluation-harness, whose samples and metrics are in other files`,
       'Write its samples to a file of JSON Lines with `input` and `target`, and import that.',
     );
   if (has('doc', 'resps'))
     refuse(
-      `${file} holds samples of lm-evaluation-harness, which are not read`,
+      `${file} holds samples of lm-evaluation-harness, which cannot be imported`,
       'Write their questions, answers and targets as `input`, `actual_output` and `expected_output`, and import that.',
     );
   if (isSchema || has('prompts', 'template_engine'))
     refuse(
-      `${file} is a pack of PromptKit’s, which is compiled and holds no scenarios`,
-      'Import the Arena that it is tested with (config.arena.yaml).',
+      `${file} is a compiled pack of PromptKit, which holds no scenarios`,
+      'Import the Arena that tests it (config.arena.yaml).',
     );
 }
 
@@ -176,9 +176,13 @@ export async function importPromptfoo(file: string, output: string): Promise<Sui
     nunjucks.end(),
   );
   if (config.prompts.length * config.providers.length > mostPairs)
-    throw new RuntimeError('CONFIG_INVALID', `${file} asks for more than ${mostPairs} pairs`, {
-      hint: 'A pair of a prompt and a provider is a variant: import the config in parts.',
-    });
+    throw new RuntimeError(
+      'CONFIG_INVALID',
+      `${file} has more than ${mostPairs} pairs of a prompt and a provider`,
+      {
+        hint: 'Each pair is a variant: import the config in parts.',
+      },
+    );
   return toSuiteImport(writtenFiles(config), config.cases.length, notes.all());
 }
 
@@ -188,8 +192,8 @@ function openConfig(file: string): YamlDocument {
   if (!existsSync(file))
     throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`, { hint: nearFileHint(file) });
   if (/\.[cm]?[jt]s$/.test(file)) {
-    const hint = 'Print it as JSON once, and import that.';
-    throw new RuntimeError('CONFIG_INVALID', `${file} is a program, and no YAML or JSON`, { hint });
+    const hint = 'Print it as JSON, and import that file.';
+    throw new RuntimeError('CONFIG_INVALID', `${file} is a program, not YAML or JSON`, { hint });
   }
   const text = textOfFile(file, largestConfig);
   if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
@@ -212,7 +216,7 @@ const mostCases = 1_000_000;
 /** Notes everything that is not imported. Throws CONFIG_INVALID for more than a million cases. */
 async function readConfig(config: Source, context: ImportContext): Promise<ImportedConfig> {
   const { notes, nunjucks } = context;
-  if (config.kind !== 'mapping') config.leave('a config is a mapping');
+  if (config.kind !== 'mapping') config.leave('it is not a mapping');
   leaveSettings(config);
   const asked = config.at('providers').isGiven ? config.at('providers') : config.at('targets');
   const { providers, count } = readProviders(asked, context);
@@ -234,11 +238,11 @@ async function readConfig(config: Source, context: ImportContext): Promise<Impor
   });
   for (const [name, template] of templates.members())
     if (template.untaken()[0] === template)
-      template.leave(`the template \`${name}\` is named in no test of this file`, undefined, 'note');
+      template.leave(`no test in this file uses the template \`${name}\``, undefined, 'note');
   const { prompts, made } = makePrompts(read.prompts, cases, nunjucks);
   for (const provider of providers)
     for (const name of unknownNames(provider.prompts ?? [], prompts))
-      asked.note('error', `${provider.name} asks for a prompt \`${name}\` that is not carried`);
+      asked.note('error', `${provider.name} uses a prompt \`${name}\` that is not imported`);
   const repeat = config.at('evaluateOptions').at('repeat').number();
   for (const [key, option] of config.at('evaluateOptions').members())
     if (key !== 'repeat')
@@ -268,17 +272,17 @@ function leaveSettings(config: Source): void {
   if (elsewhere !== undefined)
     throw new RuntimeError(
       'CONFIG_INVALID',
-      `\`env.${elsewhere}\` says where requests go, and is not carried`,
+      `\`env.${elsewhere}\` changes the address of requests, and is left out`,
       {
-        hint: 'Write `apiBaseUrl` into the `config` of each provider, take it out of `env`, and import again.',
+        hint: 'Write `apiBaseUrl` into the `config` of each provider, remove it from `env`, and import again.',
       },
     );
   if (config.at('env').isGiven)
-    config.at('env').leave('`env` is not written out: set these variables yourself', undefined, 'warning');
+    config.at('env').leave('`env` is left out: set these variables yourself', undefined, 'warning');
   const options = config.at('commandLineOptions');
   if (options.isGiven)
     options.leave(
-      '`commandLineOptions` are for promptfoo’s own command: give `eval run` those that select tests',
+      '`commandLineOptions` apply only to the promptfoo command: use the options of `eval run` to select tests',
       undefined,
       'warning',
     );
@@ -320,9 +324,9 @@ function readDefaults(given: Source, files: SourceFiles): Source {
   const name = given.text();
   const found = name === undefined ? given : files.open(name);
   if ('fault' in found) given.leave(found.fault);
-  else if (found.isGiven && found.kind !== 'mapping') found.leave('`defaultTest` is no mapping');
+  else if (found.isGiven && found.kind !== 'mapping') found.leave('`defaultTest` is not a mapping');
   const defaults = 'fault' in found ? given : found;
   if (defaults.at('description').isGiven)
-    defaults.at('description').leave('`description` of all tests is not carried', undefined, 'note');
+    defaults.at('description').leave('`description` of all tests is left out', undefined, 'note');
   return defaults;
 }

@@ -5,7 +5,7 @@ import { mostMatrixCases, type VariantPlace } from '../variants.ts';
 export type Cell = Candidate & { readonly variant?: VariantPlace };
 
 /**
- * Yields every row once per variant, in succession; an unusable row once. Throws USAGE if a matrix has too many cases.
+ * Yields every row once per variant, in succession; an invalid row once. Throws USAGE if a matrix has too many cases.
  */
 export async function* toCells(
   candidates: AsyncIterable<Candidate>,
@@ -28,7 +28,9 @@ export function requireFewCases(cases: number, variants: number): void {
   const most = Math.floor(mostMatrixCases / variants);
   throw new RuntimeError(
     'USAGE',
-    `${variants} variants may have ${most} rows, so that no more than ${mostMatrixCases} cases are asked for`,
-    { hint: 'Judge a part of the rows, as with --max-cases or --sample, or run the variants one by one.' },
+    `${variants} variants may have at most ${most} rows, because a run may have at most ${mostMatrixCases} cases`,
+    {
+      hint: 'Judge some of the rows, for example with --max-cases or --sample, or run the variants one by one.',
+    },
   );
 }

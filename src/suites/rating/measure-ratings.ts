@@ -27,7 +27,7 @@ export async function measureRatings(
   { variant, eval: only, by, minScore = 0.5 }: RatingAgreementOptions = {},
 ): Promise<RatingAgreement> {
   if (!(minScore >= 0 && minScore <= 1)) {
-    throw new RuntimeError('USAGE', `the least score that passes lies in 0..1, not ${minScore}`);
+    throw new RuntimeError('USAGE', `the lowest score that passes must be from 0 to 1, not ${minScore}`);
   }
   const source = variant === undefined ? run : onlyVariant(run, variant);
   const { run_id, suite, evals, variants } = source.header;

@@ -12,13 +12,13 @@ export function requireVariant(
 ): void {
   if (variants === undefined) {
     if (wanted === undefined) return;
-    const message = `run ${id} has no variants, and "${wanted}" is named`;
+    const message = `run ${id} has no variants, so "${wanted}" cannot be selected`;
     throw new RuntimeError('USAGE', message, { hint: 'Leave --variant out.' });
   }
   if (wanted === undefined) {
     const names = variants.map(({ name }) => name).join(', ');
-    const message = `run ${id} has every case once for each of its variants, and none is named`;
-    throw new RuntimeError('USAGE', message, { hint: `Name one with --variant: ${names}.` });
+    const message = `run ${id} has several variants: choose one`;
+    throw new RuntimeError('USAGE', message, { hint: `Choose one with --variant: ${names}.` });
   }
   requireKnownVariant(variants, wanted);
 }

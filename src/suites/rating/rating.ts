@@ -34,14 +34,14 @@ export type RatingPlace = Pick<RatingInput, 'case' | 'variant' | 'eval' | 'by'>;
 /** Throws USAGE for an empty rating, a score outside 0..1, and texts that are empty or too long. */
 export function checkRating({ by, score, label, comment }: RatingInput): void {
   if (score === undefined && label === undefined && comment === undefined) {
-    throw new RuntimeError('USAGE', 'the rating says nothing', {
+    throw new RuntimeError('USAGE', 'the rating is empty', {
       hint: 'Give a score from 0 to 1, a label or a comment.',
     });
   }
   if (score !== undefined && !(score >= 0 && score <= 1)) {
-    throw new RuntimeError('USAGE', `the score of a rating lies in 0..1, not ${score}`);
+    throw new RuntimeError('USAGE', `the score of a rating must be from 0 to 1, not ${score}`);
   }
-  requireText('the name of who rates', by, MOST_WORD);
+  requireText('the name of the rater', by, MOST_WORD);
   requireText('the label of a rating', label, MOST_WORD);
   requireText('the comment of a rating', comment, MOST_COMMENT);
 }
@@ -53,6 +53,6 @@ function requireText(what: string, text: string | undefined, most: number): void
   if (text === undefined) return;
   if (text.trim() === '') throw new RuntimeError('USAGE', `${what} is empty`);
   if (text.length > most) {
-    throw new RuntimeError('USAGE', `${what} has ${text.length} characters, and at most ${most} are kept`);
+    throw new RuntimeError('USAGE', `${what} has ${text.length} characters; the limit is ${most}`);
   }
 }

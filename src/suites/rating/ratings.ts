@@ -48,7 +48,7 @@ export async function removeRating({ store, header }: RatedRun, input: RatingPla
   const of = input.eval === undefined ? '' : `, eval "${input.eval}"`;
   const message = `run ${header.run_id} has no rating of ${caseText(input)}${of} by ${input.by}`;
   throw new RuntimeError('NAME_UNKNOWN', message, {
-    hint: '`signalbox eval rate RUN --list` shows the ratings that there are.',
+    hint: '`signalbox eval rate RUN --list` lists the ratings.',
   });
 }
 
@@ -88,13 +88,13 @@ async function requireCase({ store, header }: RatedRun, place: RatingPlace): Pro
     if (isOfVariant(record, header, place.variant)) return;
   }
   throw new RuntimeError('NAME_UNKNOWN', `run ${runId} has no ${caseText(place)}`, {
-    hint: 'A case is named by its id, or, where the dataset gives none, by the number of its row from 1.',
+    hint: 'A case is named by its id or, if the dataset gives none, by the number of its row, from 1.',
   });
 }
 
 function toRating({ caseId, eval: id, by, at, text: kept }: KeptRating): Rating {
   const said = readShape(saidShape, tryParse(kept), (path) => {
-    return new RuntimeError('STORE_FAILED', `the kept rating of case "${caseId}" is damaged (at ${path})`);
+    return new RuntimeError('STORE_FAILED', `the stored rating of case "${caseId}" is damaged (at ${path})`);
   });
   const { variant, ...judged } = said;
   return {

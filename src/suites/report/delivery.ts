@@ -136,7 +136,7 @@ function toInvocation(report: SuiteReport, header: RunHeader | undefined, omitte
   const notes = report.problems.map((problem) => {
     const { scope, file, line, message, hint = '' } = problem;
     const next = hint === '' ? '' : ` (${hint})`;
-    const words = `${scope === 'run' ? 'the run is void: ' : ''}${file}:${line}: ${message}${next}`;
+    const words = `${scope === 'run' ? 'the run is invalid: ' : ''}${file}:${line}: ${message}${next}`;
     const locations = [toLocation(problem, header)];
     return { level: 'error', message: { text: escapeMessage(words) }, locations };
   });
@@ -192,7 +192,7 @@ interface WorkflowCommand {
 }
 
 /**
- * In order: run faults, missed gates, failures (warnings if the gates passed), unusable rows, and a notice with the
+ * In order: run faults, missed gates, failures (warnings if the gates passed), invalid rows, and a notice with the
  * summary.
  */
 function commandsOf(report: SuiteReport, file: string): readonly WorkflowCommand[] {
@@ -212,10 +212,8 @@ function commandsOf(report: SuiteReport, file: string): readonly WorkflowCommand
   });
   const taken = status === 'passed' ? failures.length : 0;
   return [
-    ...[...voids.map(problem('error', 'the run is void')), ...missed, ...failed].slice(0, mostAnnotations),
-    ...badRows.problems
-      .map(problem('warning', 'unusable row'))
-      .slice(0, Math.max(0, mostAnnotations - taken)),
+    ...[...voids.map(problem('error', 'the run is invalid')), ...missed, ...failed].slice(0, mostAnnotations),
+    ...badRows.problems.map(problem('warning', 'invalid row')).slice(0, Math.max(0, mostAnnotations - taken)),
     { name: 'notice', file, line: 1, title: `${suite}: ${status}`, message: counts.join(', ') },
   ];
 }
@@ -265,8 +263,8 @@ interface ReporterEntry {
 
 export const reporters: Readonly<Record<ReporterName, ReporterEntry>> = {
   table: { open: openTable, summary: 'scores, gates and first failures, to read on a terminal' },
-  json: { open: openJson, summary: 'what the run came to, as one JSON document' },
-  jsonl: { open: openJsonl, summary: 'everything, as it comes: a JSON document on each line' },
+  json: { open: openJson, summary: 'the result of the run, as one JSON document' },
+  jsonl: { open: openJsonl, summary: 'everything, as it happens: a JSON document on each line' },
   csv: { open: openCsv, summary: 'a line for each case and eval, for spreadsheets' },
   junit: { open: openJunit, summary: 'XML for the test view of a CI server' },
   markdown: { open: openMarkdown, summary: 'a comment for a pull request, or a job summary' },
@@ -295,7 +293,7 @@ export function readReporter(text: string): ReporterSpec {
   }
   const file = at === -1 ? '-' : text.slice(at + 1);
   if (file === '') {
-    throw new RuntimeError('USAGE', `--reporter ${text} names no file`, {
+    throw new RuntimeError('USAGE', `--reporter ${text} has no file name`, {
       hint: `Write ${name}=FILE, or ${name}.`,
     });
   }
@@ -397,11 +395,11 @@ async function openWriters(
   const twice = outputs.find((place, index) => outputs.indexOf(place) !== index);
   if (twice !== undefined) {
     const hint = 'Give each a file of its own: --reporter NAME=FILE.';
-    throw new RuntimeError('USAGE', `two reporters would write to ${twice}`, { hint });
+    throw new RuntimeError('USAGE', `two reporters write to ${twice}`, { hint });
   }
   if (isSeveral && specs.some(({ name, file }) => name === 'html' && file === undefined)) {
-    const message = 'the pages of several suites need a file: html writes one for each';
-    const hint = 'Write --reporter html=FILE: FILE lists the suites, their pages stand beside it.';
+    const message = 'with several suites, the html reporter needs a file';
+    const hint = 'Write --reporter html=FILE: FILE lists the suites, with a page for each next to it.';
     throw new RuntimeError('USAGE', message, { hint });
   }
   refuseOverwriting(

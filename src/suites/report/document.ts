@@ -30,7 +30,7 @@ import {
 } from './wording.ts';
 
 export interface ReportDocument {
-  /** For example `95.00% of 40 cases in 2.0 s passed`, `3 failures`, `1 fault`, `2 unusable rows`. */
+  /** For example `95.00% of 40 cases in 2.0 s passed`, `3 failures`, `1 fault`, `2 invalid rows`. */
   readonly counts: readonly string[];
   readonly gates: readonly { readonly gate: GateResult; readonly name: string; readonly words: string }[];
   readonly agreements: readonly { readonly eval: string; readonly words: string }[];
@@ -78,7 +78,7 @@ export function documentOf(report: RunSummary): ReportDocument {
     failureTitle: failure_count === 0 ? '' : formatListed(failure_count, 'failure', failures.length),
     voids,
     badRows: {
-      title: badCount === 0 ? '' : formatListed(badCount, 'unusable row', badRows.length),
+      title: badCount === 0 ? '' : formatListed(badCount, 'invalid row', badRows.length),
       problems: badRows,
     },
     statistics: {

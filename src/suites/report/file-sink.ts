@@ -173,11 +173,11 @@ async function withFileErrors<Result>(file: string, work: () => Promise<Result>)
 
 const whyUnwritable: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder',
-  EACCES: 'may not be written',
-  EPERM: 'may not be written',
-  EROFS: 'may not be written',
-  ENOTDIR: 'cannot be made: a part of its path is a file',
-  EEXIST: 'cannot be made: a part of its path is a file',
+  EACCES: 'cannot be written: permission denied',
+  EPERM: 'cannot be written: permission denied',
+  EROFS: 'cannot be written: the file system is read-only',
+  ENOTDIR: 'cannot be created: a part of its path is a file',
+  EEXIST: 'cannot be created: a part of its path is a file',
   ENOSPC: 'cannot be written: the disk is full',
 };
 
@@ -215,8 +215,8 @@ export function refuseOverwriting(files: readonly string[], inputs: readonly Inp
   for (const file of files) {
     const input = byIdentity.get(fileIdentity(file) ?? '');
     if (input === undefined) continue;
-    throw new RuntimeError('USAGE', `a report would be written over ${file}, which is ${input.what}`, {
-      hint: 'Give the report another file; nothing was written.',
+    throw new RuntimeError('USAGE', `the report would overwrite ${file}, which is ${input.what}`, {
+      hint: 'Choose another file for the report; nothing was written.',
     });
   }
 }

@@ -14,7 +14,7 @@ import { describeScore, nameCase } from './wording.ts';
 
 /**
  * Writes JUnit XML for CI servers: one `testsuite` per eval with one `testcase` per case. Gates, case thresholds,
- * unusable rows and run faults have suites of their own. A fault is an error, an abstention is skipped, and metrics
+ * invalid rows and run faults have suites of their own. A fault is an error, an abstention is skipped, and metrics
  * never fail.
  */
 export const openJunit: OpenWriter = (sink, { isSeveral }) => {
@@ -129,7 +129,7 @@ function toMessage(words: string): string {
 function toVoidCase({ file, line, message, hint }: RowProblem, suite: string): TestCase {
   return {
     ...{ name: 'the run', classname: `${suite}.run`, ms: 0, kind: 'error', type: 'run' },
-    message: toMessage(`the run is void: ${message}`),
+    message: toMessage(`the run is invalid: ${message}`),
     detail: [`${file}:${line}`, ...(hint === undefined ? [] : [hint])].join('\n'),
   };
 }
@@ -290,7 +290,7 @@ export function newSpool(memory = 256 * 1024): Spool {
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause);
         const message = `a temporary file in ${tmpdir()} cannot be written: ${reason}`;
-        const hint = 'Make room there, or set TMPDIR to another folder.';
+        const hint = 'Free some disk space there, or set TMPDIR to another folder.';
         throw new RuntimeError('FILE_UNREADABLE', message, { hint, cause });
       }
     },

@@ -67,7 +67,7 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
   const sections: readonly (readonly string[])[] = [
     verdict,
     // Not folded, because nothing else counts in a void run.
-    voids.length === 0 ? [] : ['**The run is void:**', '', ...voids.map(problemItem)],
+    voids.length === 0 ? [] : ['**The run is invalid:**', '', ...voids.map(problemItem)],
     renderTable(['gate', 'metric', 'value', 'wanted', ''], report.gates.map(gateCells), [2]),
     ...tables,
     document.agreements.map(({ eval: id, words }) => `- ${shortCode(id)} and people: ${words}`),
@@ -215,7 +215,7 @@ function escapePipes(text: string): string {
 }
 
 /** The end of a text that was cut. */
-export const cutNote = '_The rest is left out: this text may not be longer._';
+export const cutNote = '_The rest is left out, because the length of this text is limited._';
 
 /** Right-aligns the columns with the given indices. Empty without rows. */
 export function renderTable(

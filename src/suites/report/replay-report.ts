@@ -26,6 +26,6 @@ const unended = {
   scope: 'run',
   line: 1,
   column: 1,
-  message: 'it did not come to its end: these are the cases that were done until then',
-  hint: 'Go on with it: signalbox eval run SUITE --resume.',
+  message: 'the run did not finish: these are the cases that were done',
+  hint: 'Continue it: signalbox eval run SUITE --resume.',
 } as const;

@@ -136,18 +136,18 @@ const problems = {
   },
   noRun: {
     at: true,
-    message: 'does not begin a run of a suite',
-    hint: 'Give a file that `eval run --reporter jsonl=FILE` has written.',
+    message: 'does not begin with the header of a run',
+    hint: 'Give a file that `eval run --reporter jsonl=FILE` wrote.',
   },
   several: {
     at: false,
     message: 'holds the runs of several suites',
-    hint: 'Give the id of a kept run (`eval list`), or run one suite with --reporter jsonl=FILE.',
+    hint: 'Give the id of a stored run (`eval list`), or run one suite with --reporter jsonl=FILE.',
   },
   damaged: {
     at: true,
-    message: 'is no line of a run',
-    hint: 'The file was changed or damaged; run the suite again.',
+    message: 'is not a line of a run',
+    hint: 'The file was changed or damaged: run the suite again.',
   },
 } as const;
 

@@ -55,7 +55,7 @@ export function explainGate(gate: GateResult): string {
   if (gate.test !== undefined) return explainTest(gate, gate.test);
   const wanted = describeBounds({ min, max });
   if (value === null) {
-    const why = isSumOfAnswers(metric) ? 'not known of every answer' : 'of nothing';
+    const why = isSumOfAnswers(metric) ? 'unknown, because some answers do not report it' : 'no data';
     return `${why}, wanted ${wanted}`;
   }
   const bound = min !== null && value < min ? min : max;
@@ -90,16 +90,16 @@ export function describeRun({ cases, epochs, variants, duration_ms: ms }: RunSum
   return `${formatCount(cases, 'case')}${of}${times}${ms === null ? '' : ` in ${formatDuration(ms)}`}`;
 }
 
-/** `2 unusable rows`, or `the run is void` for a run fault. */
+/** `2 invalid rows`, or `the run is invalid` for a run fault. */
 export function countProblems({ problems, problem_count: count }: RunSummary): string[] {
   const ofRun = problems.filter(({ scope }) => scope === 'run').length;
   return [
-    ...(ofRun === 0 ? [] : ['the run is void']),
-    ...(count === ofRun ? [] : [formatCount(count - ofRun, 'unusable row')]),
+    ...(ofRun === 0 ? [] : ['the run is invalid']),
+    ...(count === ofRun ? [] : [formatCount(count - ofRun, 'invalid row')]),
   ];
 }
 
-export const bailedSentence = 'The run ended early: it had as many failures as were allowed.';
+export const bailedSentence = 'The run ended early, because it reached the maximum number of failures.';
 
 /** `120 model calls for $0.31, 40 of them from the cache`. */
 export function describeSpending({ calls, cached, cost_usd: cost }: Spending): string {
@@ -169,11 +169,11 @@ const testNames = {
 } as const satisfies Record<GateTest['name'], string>;
 
 function whyMissed({ flaw, pairs, ties }: GateTest, value: number | null, base: string): string {
-  if (flaw === 'too_few_pairs') return `so few pairs show nothing: it takes ${fewestPairs} at least`;
+  if (flaw === 'too_few_pairs') return `too few pairs: at least ${fewestPairs} are needed`;
   if (flaw === 'too_many_missing')
-    return `more than ${mostMissing * 100} % of the cases have no result of both`;
+    return `more than ${mostMissing * 100} % of the cases lack a result of one side`;
   if (value !== null && value <= 0) return `wanted better than ${base}`;
   const changed = pairs - ties;
-  if (changed < fewestPairs) return `${changed} that differ show nothing: it takes ${fewestPairs} at least`;
+  if (changed < fewestPairs) return `only ${changed} pairs differ: at least ${fewestPairs} are needed`;
   return `wanted better than ${base} with p < ${significance}`;
 }

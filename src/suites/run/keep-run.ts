@@ -37,7 +37,7 @@ export async function keepRun(
   const header = kept ? readHeader(kept) : toHeader(options.suite, randomUUID(), new Date(), options.total);
   const { run_id: id } = header;
   const claim = await store.claimRun(id);
-  if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
+  if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process is working on run ${id}`);
   try {
     if (!kept) await store.createRun(newRun(options.suite, header, fingerprint));
     else if (options.again) await reopen(store, await requireRun(store, id), options.again);
@@ -123,7 +123,7 @@ function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
     ? changes.filter((name) => !alsoInSuite.includes(name))
     : changes;
   const words = reported.map((name) => (name.startsWith('--') ? `${name} differs` : `${name} has changed`));
-  return `run ${id} was begun otherwise: ${words.join(', ')}`;
+  return `cannot resume run ${id}: ${words.join(', ')}`;
 }
 
 async function findKept(
@@ -134,10 +134,10 @@ async function findKept(
   const { config, resume, again } = options;
   if (resume === undefined && again === undefined) return undefined;
   if (config.stateStore.type === 'memory') {
-    const hint = 'Set `state_store: {type: sqlite}` in the config to have runs that can go on later.';
+    const hint = 'Set `state_store: {type: sqlite}` in the config, so that runs can be resumed.';
     throw new RuntimeError(
       'RUN_UNKNOWN',
-      `the state store of ${config.file} is in memory, which keeps no run`,
+      `the state store of ${config.file} is in memory, which stores no runs`,
       { hint },
     );
   }
@@ -147,7 +147,7 @@ async function findKept(
       : await requireRun(store, again.run);
   if (!isUnchanged(found.fingerprint, fingerprint)) {
     const hint =
-      'A run goes on with the same suite, config, programs and options; start a new one without ' +
+      'Resume a run with the same suite, config, programs and options; start a new one without ' +
       `${again === undefined ? '--resume' : '--again'}.`;
     throw new RuntimeError('USAGE', describeChanges(found, fingerprint), { hint });
   }
@@ -164,22 +164,22 @@ async function findToResume(
   const newest = own.find((run) => isUnchanged(run.fingerprint, fingerprint)) ?? own[0];
   const found = typeof resume === 'string' ? await requireRun(store, resume) : newest;
   if (found === undefined) {
-    const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
-    throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
+    const hint = '`signalbox eval list` lists the runs; run the suite without --resume.';
+    throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" can be resumed`, { hint });
   }
   requireCutOff(found);
   return found;
 }
 
 function requireCutOff({ id, status }: ResultRun): void {
-  if (!isCutOff(status)) throw new RuntimeError('RUN_ENDED', `run ${id} has come to its end: ${status}`);
+  if (!isCutOff(status)) throw new RuntimeError('RUN_ENDED', `run ${id} has ended: ${status}`);
 }
 
 export async function requireRun(store: ResultStore, id: string): Promise<ResultRun> {
   const run = await store.findRun(id);
   if (run !== undefined) return run;
-  const hint = '`signalbox eval list` shows the runs that there are.';
-  throw new RuntimeError('RUN_UNKNOWN', `${store.location} keeps no suite run ${id}`, { hint });
+  const hint = '`signalbox eval list` lists the runs.';
+  throw new RuntimeError('RUN_UNKNOWN', `${store.location} has no suite run ${id}`, { hint });
 }
 
 /** Adds the hint about --no-store to a STORE_FAILED error. Rethrows all errors of `open`. */
@@ -189,7 +189,7 @@ export async function openRequiredStore(open: () => Promise<ResultStore>): Promi
   } catch (thrown) {
     const { code, message, hint, details } = toRuntimeError(thrown);
     if (code !== 'STORE_FAILED') throw thrown;
-    const more = `${hint} A run with --no-store is kept nowhere and needs no store.`;
+    const more = `${hint} A run with --no-store is not stored and needs no store.`;
     throw new RuntimeError(code, message, { hint: more, details, cause: thrown });
   }
 }

@@ -55,7 +55,7 @@ export function readRunTally(
   const version = isObject(value) ? value['version'] : undefined;
   if (version !== tallyVersion) {
     const found = typeof version === 'number' ? `version ${version}` : 'no version';
-    throw notMergeable(`it has ${found}, and this Signalbox reads version ${tallyVersion}`);
+    throw notMergeable(`it has ${found}, but this Signalbox reads version ${tallyVersion}`);
   }
   const tally = readShape(runTally, value, (path) => notMergeable(`it is damaged at ${path}`));
   const stats = [tally.stats, ...(tally.variants?.variants.map((variant) => variant.stats) ?? [])];
@@ -76,12 +76,12 @@ function requireSame(
   wanted: readonly string[] | undefined,
 ): void {
   if (JSON.stringify(found) === JSON.stringify(wanted)) return;
-  throw notMergeable(`it is of other ${what}: ${found?.join(', ') ?? 'none'}`);
+  throw notMergeable(`it is of different ${what}: ${found?.join(', ') ?? 'none'}`);
 }
 
 function notMergeable(why: string): RuntimeError {
   return new RuntimeError('STORE_FAILED', `a stored tally of the run cannot be read: ${why}`, {
-    hint: 'All processes that work on one run have to be of one version of Signalbox. Run the suite again.',
+    hint: 'Use one version of Signalbox for all processes that work on a run. Run the suite again.',
   });
 }
 

@@ -147,7 +147,7 @@ function startDeadline(timeoutMs: number | undefined, signal: AbortSignal): Dead
   }
   const expiry = new AbortController();
   const { message, hint } = new RuntimeError('STEP_TIMEOUT', `the case took longer than ${timeoutMs} ms`, {
-    hint: 'Raise timeout_ms of the suite, or see what takes so long.',
+    hint: 'Raise timeout_ms of the suite, or find out what is slow.',
   });
   const fault: Fault = { code: 'STEP_TIMEOUT', message, hint };
   const isTimedOut = (code: string | undefined) => expiry.signal.aborted && code === 'ABORTED';

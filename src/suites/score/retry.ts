@@ -16,7 +16,7 @@ export async function retryFaults<Result extends MaybeFaulty>(
   work: (attempt: number) => Promise<Result>,
   firstPauseMs = 250,
 ): Promise<Result & { readonly attempts: number }> {
-  if (signal.aborted) throw new RuntimeError('ABORTED', 'it was given up before it was asked');
+  if (signal.aborted) throw new RuntimeError('ABORTED', 'the run stopped before the call started');
   let last = await work(1);
   let attempts = 1;
   // The usual case; avoids the setup cost of p-retry.

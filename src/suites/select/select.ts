@@ -17,7 +17,7 @@ export function compileSelection(selection: Selection, watch?: TagWatch): Select
   if (tags !== undefined && tags.length > 0) stages.push(takeTagged(new Set(tags), watch));
   if (shard !== undefined) stages.push(takeShard(requireShard(shard)));
   if (sample !== undefined) stages.push(takeSample(requireSample(sample)));
-  if (maxCases !== undefined) stages.push(takeFirst(requireCount(maxCases, 'the greatest number of cases')));
+  if (maxCases !== undefined) stages.push(takeFirst(requireCount(maxCases, 'the maximum number of cases')));
   if (rows !== undefined)
     stages.push(takeRows(new Set(rows.map((row) => requireCount(row, 'the number of a row')))));
   return (candidates) => stages.reduce((source, stage) => stage(source), candidates);
@@ -45,7 +45,7 @@ function requireCount(count: number, subject: string): number {
   throw new RuntimeError('USAGE', `${subject} must be a whole number from 1, not ${count}`);
 }
 
-/** The shard of a case depends only on its id, and that of an unusable row on its number. */
+/** The shard of a case depends only on its id, and that of an invalid row on its number. */
 function takeShard({ index, count }: NonNullable<Selection['shard']>): SelectionStage {
   return async function* (candidates) {
     for await (const candidate of candidates) {
@@ -60,7 +60,7 @@ function shardKeyOf(candidate: Candidate): string {
 
 /**
  * Selects the cases with the lowest hashes of id and seed, in dataset order. Adding a case to the dataset changes at
- * most one case of the sample. Yields when the source ends, but passes unusable rows at once. Holds at most twice its
+ * most one case of the sample. Yields when the source ends, but passes invalid rows at once. Holds at most twice its
  * size.
  */
 function takeSample({ size, seed }: NonNullable<Selection['sample']>): SelectionStage {
@@ -136,7 +136,7 @@ function takeRows(numbers: ReadonlySet<number>): SelectionStage {
 function compileFilter(filter: string): SelectionStage {
   const code = compile(filter);
   if (!['bool', 'dyn', 'optional'].some((known) => code.type.startsWith(known))) {
-    throw badFilter(filter, `gives a value of type ${code.type}, not true or false`);
+    throw badFilter(filter, `has type ${code.type}, but must be true or false`);
   }
   return async function* (candidates) {
     for await (const candidate of candidates) {
@@ -152,14 +152,14 @@ function compile(filter: string): CompiledCode {
     return compileCode(filter, withVariables(['case']), []);
   } catch (thrown) {
     if (!(thrown instanceof ExpressionError)) throw thrown;
-    throw badFilter(filter, 'cannot be used', thrown);
+    throw badFilter(filter, 'is not valid', thrown);
   }
 }
 
 function badFilter(filter: string, why: string, cause?: Error): RuntimeError {
   const reason = cause === undefined ? '' : `: ${cause.message}`;
   return new RuntimeError('USAGE', `the filter \`${filter}\` ${why}${reason}`, {
-    hint: 'A filter is CEL over `case`, the row, without ${}: `case.lang == "de" && case.turns > 2`.',
+    hint: 'A filter is a CEL expression over `case`, the row, without ${}: `case.lang == "de" && case.turns > 2`.',
     cause,
   });
 }

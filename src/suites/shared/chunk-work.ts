@@ -31,13 +31,9 @@ export interface ChunkWork {
 
 export function readChunkWork(json: string): ChunkWork {
   return readShape(chunkWork, tryParseLossless(json), (path) => {
-    return new RuntimeError(
-      'STORE_FAILED',
-      `a run of a suite is kept in words that are not known (at ${path})`,
-      {
-        hint: 'A newer Signalbox may have begun it: run the suite again, and its workers, with one version.',
-      },
-    );
+    return new RuntimeError('STORE_FAILED', `the stored run of a suite has an unknown format (at ${path})`, {
+      hint: 'It may come from a newer Signalbox: run the suite and its workers with one version.',
+    });
   });
 }
 

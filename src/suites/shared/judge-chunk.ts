@@ -60,7 +60,10 @@ async function* shownAs(rows: AsyncIterable<Row>, file: string): AsyncGenerator<
 
 export function readPlace(text: string): ChunkPlace {
   return readShape(chunkPlace, tryParseLossless(text), (path) => {
-    return new RuntimeError('STORE_FAILED', `the place of a part of a dataset is damaged (at ${path})`);
+    return new RuntimeError(
+      'STORE_FAILED',
+      `the stored position of a part of a dataset is damaged (at ${path})`,
+    );
   });
 }
 
@@ -80,7 +83,7 @@ export function readSharedTally(text: string): SharedTally {
     members<SharedTally>({ rows: number, tally: anything }),
     tryParseLossless(text),
     (path) => {
-      return new RuntimeError('STORE_FAILED', `what a part of a run came to is damaged (at ${path})`);
+      return new RuntimeError('STORE_FAILED', `the stored result of a part of a run is damaged (at ${path})`);
     },
   );
 }

@@ -79,7 +79,7 @@ export async function awaitChunks(
     requireHope(progress);
     if (round % TELL_EVERY === TELL_EVERY - 1) await chunks.announceIdle(runId);
     await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
-    if (signal.aborted) throw new RuntimeError('ABORTED', 'the run of the suite was given up');
+    if (signal.aborted) throw new RuntimeError('ABORTED', 'the run of the suite was stopped');
   }
 }
 
@@ -92,6 +92,6 @@ function requireHope({ worst }: ChunkProgress): void {
   if (worst === undefined || worst.failures < MOST_FAILURES) return;
   throw new RuntimeError(
     'WORKER_FAILED',
-    `part ${worst.number} of the dataset could not be judged by ${formatCount(worst.failures, 'worker')}: ${worst.failure}`,
+    `part ${worst.number} of the dataset failed on ${formatCount(worst.failures, 'worker')}: ${worst.failure}`,
   );
 }

@@ -62,7 +62,7 @@ const answerCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export function findReductionProblem(reduction: Reduction, epochs: number): string | undefined {
   if (!('k' in reduction) || reduction.k <= epochs) return undefined;
   const run = epochs === 1 ? 'runs each case once' : `runs each case ${epochs} times`;
-  return `${nameReduction(reduction)} needs at least ${reduction.k} epochs, and the suite ${run}`;
+  return `${nameReduction(reduction)} needs at least ${reduction.k} epochs, but the suite ${run}`;
 }
 
 function reduceScore(reduction: Reduction, results: readonly EvalResult[], c: number): number | Exact | null {

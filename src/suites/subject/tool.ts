@@ -49,8 +49,8 @@ export function readResult(result: Json): Pick<SubjectOutput, 'text' | 'result' 
 
 /** A suite run has no person to decide a pending call. */
 export function pendingFault(tool: string, { reason, message }: PendingReason): Fault {
-  const what = `tool "${tool}" waits for a person, and in a suite nobody is asked: ${message} (${reason})`;
-  const hint = 'Judge a case that needs no approval, or name a runtime whose config asks for none.';
+  const what = `tool "${tool}" needs an approval, which a suite cannot give: ${message} (${reason})`;
+  const hint = 'Judge a case that needs no approval, or use a runtime whose config requires none.';
   return toFault(new RuntimeError('PENDING_EXPIRED', what, { hint }));
 }
 

@@ -46,7 +46,7 @@ export async function runUnattended(
     if (error.code !== 'ABORTED') return { ...emptyOutput, error: toFault(error) };
     const id = error.details['run_id'];
     if (typeof id === 'string') await cancel(runs, id);
-    throw new RuntimeError('ABORTED', 'the subject was given up before it had answered', { cause: thrown });
+    throw new RuntimeError('ABORTED', 'the run stopped before the subject answered', { cause: thrown });
   } finally {
     // The store holds only this run. If the run has ended, pruning leaves the store empty for reuse.
     if ((await store.prune(Number.MAX_SAFE_INTEGER)) === 1) idleStores.push(store);
@@ -74,7 +74,7 @@ const idleStores: Store[] = [];
 
 /** Cancels the run, so that session hooks receive its end after its start. */
 async function cancel(runs: RunsContext, id: string): Promise<void> {
-  await cancelRun(runs, id, { by: 'signalbox', reason: 'nobody is asked in a suite' });
+  await cancelRun(runs, id, { by: 'signalbox', reason: 'a suite cannot ask anybody' });
 }
 
 async function readEnd(
@@ -85,7 +85,7 @@ async function readEnd(
   if (firstPending !== undefined) return failedWith(pendingFault(firstPending.tool, firstPending));
   const { output } = await requireRun(store, run_id);
   if (output !== null) return readResult(output);
-  return failedWith(error ?? toFault(new RuntimeError('INTERNAL', `the run is ${status} without an output`)));
+  return failedWith(error ?? toFault(new RuntimeError('INTERNAL', `the run is ${status} but has no output`)));
 }
 
 function failedWith(error: NonNullable<SubjectOutput['error']>) {

@@ -76,7 +76,7 @@ function findStrayArguments(document: YamlDocument, path: Path): Finding[] {
   return ['args', 'input'].flatMap((key) =>
     valueAt(document, [...path, key]) === undefined
       ? []
-      : [{ path: [...path, key], message: 'belongs into the variants that it is for', atKey: true }],
+      : [{ path: [...path, key], message: 'must be inside the variants that it applies to', atKey: true }],
   );
 }
 
@@ -95,7 +95,7 @@ function findMissingMessages(document: YamlDocument, path: Path): Finding[] {
   const chat = valueAt(document, [...path, 'chat']);
   if (!isObject(chat) || 'messages' in chat) return [];
   const prompts = promptsOf(document, path);
-  const message = 'needs `messages`, or the chat does: what the model is asked';
+  const message = 'needs `messages`, here or in the chat: the messages for the model';
   if (prompts.length === 0) {
     return [{ path: [...path, 'chat', 'messages'], message: 'is required', atKey: true }];
   }
@@ -109,13 +109,13 @@ function findBadNames(document: YamlDocument, path: Path): Finding[] {
   const list = itemsAt(document, [...path, 'variants']);
   const places = list.length > 0 ? list : promptsOf(document, path);
   if (names.length > mostVariants) {
-    const message = `makes ${names.length} variants of every case, and there may be ${mostVariants}`;
+    const message = `makes ${names.length} variants of every case; the limit is ${mostVariants}`;
     return [{ path: [...path, 'chat'], message, hint: 'Compare fewer providers or prompts in one suite.' }];
   }
   const same = findRepeated(document, places);
   // Different pairs may have the same name, such as `a/b` with `c` and `a` with `b/c`.
   if (same.length > 0 || list.length > 0 || new Set(names).size === names.length) return same;
-  const message = 'two pairs of a provider and a prompt have the same name: give a prompt another one';
+  const message = 'two pairs of a provider and a prompt have the same name: rename a prompt';
   return [{ path: [...path, 'chat'], message }];
 }
 
@@ -124,7 +124,7 @@ function findRepeated(document: YamlDocument, places: readonly Path[]): Finding[
   return places.flatMap((item, index) => {
     const name = named[index];
     if (name === undefined || named.indexOf(name) === index) return [];
-    return [{ path: [...item, 'name'], message: `another one of this suite is named ${name} already` }];
+    return [{ path: [...item, 'name'], message: `another variant of this suite is already named ${name}` }];
   });
 }
 
@@ -174,12 +174,12 @@ function findMisplacedKeys({ path, value }: StepNode): Finding[] {
   if (kind === undefined || others.length > 0) return [];
   return Object.entries({ args: 'tool', input: 'pipeline' }).flatMap(([key, owner]) => {
     if (!Object.hasOwn(value, key) || kind === owner) return [];
-    const message = `belongs to a subject with \`${owner}\`, and this one has \`${kind}\``;
+    const message = `belongs to a subject with \`${owner}\`, but this one has \`${kind}\``;
     return [{ path: [...path, key], message }];
   });
 }
 
-const variablesHint = 'Expressions see the row as `case`, and the number of its run as `epoch`.';
+const variablesHint = 'Expressions see the row as `case`, and the number of the epoch as `epoch`.';
 
 function subjectFieldsOf(document: YamlDocument, path: Path): ExpressionField[] {
   const chat = [...path, 'chat'];
@@ -205,7 +205,11 @@ function findBadPipeline(document: YamlDocument, path: Path, config: SuiteRuntim
       .map(({ hint, ...problem }) => ({ path, message: formatProblem(problem), ...omitUndefined({ hint }) }));
   } catch (error) {
     return [
-      { path, message: toRuntimeError(error).message, hint: 'The path starts at the folder of this file.' },
+      {
+        path,
+        message: toRuntimeError(error).message,
+        hint: 'The path is relative to the folder of this file.',
+      },
     ];
   }
 }

@@ -64,7 +64,7 @@ function readFunction(call: JsonObject, place: string): NamedArgs {
 function readArguments(value: unknown, place: string): JsonObject {
   if (value === undefined || value === null || value === '') return {};
   const args = typeof value === 'string' ? tryParseLossless(value) : value;
-  if (!isObject(args) || JSON.isRawJSON(args)) throw datasetError(place, 'JSON text of a mapping', value);
+  if (!isObject(args) || JSON.isRawJSON(args)) throw datasetError(place, 'the JSON text of an object', value);
   return args;
 }
 

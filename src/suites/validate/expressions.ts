@@ -101,7 +101,7 @@ function hintOf(message: string, variables: readonly string[]): string {
   // `row` is a common mistake for the whole row.
   const write = name === 'row' ? '.' : `: write \`case.${name}\`.`;
   return variables.length > 1
-    ? `${seen}, and what the subject made as \`subject\`${write}`
+    ? `${seen}, and what the subject returned as \`subject\`${write}`
     : `${seen}${write}`;
 }
 

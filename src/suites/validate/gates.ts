@@ -54,24 +54,24 @@ function findBadMetric(document: YamlDocument, gate: Path, { isGuard, hasEval }:
   const hasTag = valueAt(document, [...gate, 'tag']) !== undefined;
   return [
     ...(scope === 'run' && hasEval
-      ? [{ path: [...gate, 'eval'], message: `${metric} is of the whole run; leave \`eval\` out` }]
+      ? [{ path: [...gate, 'eval'], message: `${metric} applies to the whole run; remove \`eval\`` }]
       : []),
     ...(scope !== 'cases' && scope !== 'run' && !hasEval
-      ? [{ path, message: `${metric} is of one eval; name it in \`eval\`` }]
+      ? [{ path, message: `${metric} applies to one eval; name it in \`eval\`` }]
       : []),
     ...(scope === 'guards' && hasEval && !isGuard
-      ? [{ path, message: `${metric} is of guards, and this eval is none` }]
+      ? [{ path, message: `${metric} applies only to guards, and this eval is not a guard` }]
       : []),
     ...(hasTag && !hasTags
-      ? [{ path: [...gate, 'tag'], message: `${metric} is not known of the cases of one tag` }]
+      ? [{ path: [...gate, 'tag'], message: `${metric} is not available for a tag` }]
       : []),
     ...(unit === 'share' ? findBeyondOne(document, gate) : []),
     ...(typeof runs === 'number' && epochs > runs
       ? [
           {
             path,
-            message: `${metric} needs at least ${epochs} epochs, and the suite runs ${runs}`,
-            hint: 'Set repeat.epochs; --repeat sets it too.',
+            message: `${metric} needs at least ${epochs} epochs, but the suite runs ${runs}`,
+            hint: 'Set repeat.epochs, or use --repeat.',
             severity: 'warning' as const,
           },
         ]
@@ -87,7 +87,8 @@ function findBeyondOne(document: YamlDocument, gate: Path): Finding[] {
       {
         path: [...gate, key],
         message: `must be at most 1 (got: ${bound})`,
-        ...(bound >= 10 && bound <= 100 && { hint: `1 is the most: write ${bound / 100} for ${bound} %.` }),
+        ...(bound >= 10 &&
+          bound <= 100 && { hint: `The maximum is 1: write ${bound / 100} for ${bound} %.` }),
       },
     ];
   });
@@ -109,8 +110,8 @@ function findUnknownVariant(document: YamlDocument, path: Path, known: readonly 
   const name = textAt(document, path);
   if (name === undefined || name === '' || known.includes(name)) return [];
   if (known.length === 0) {
-    const hint = 'Give `subject.chat.provider` a list, or `subject.variants`.';
-    return [{ path, message: 'names a variant, and the subject of this suite has none', hint }];
+    const hint = 'Make `subject.chat.provider` a list, or use `subject.variants`.';
+    return [{ path, message: 'names a variant, but the subject of this suite has none', hint }];
   }
   return [
     { path, message: `no variant of this suite is named ${name}`, ...suggest(name, known, 'variants') },
@@ -133,7 +134,7 @@ function findMisfits(document: YamlDocument, gate: Path, { items, known }: GateV
         : [
             {
               path: [...gate, key],
-              message: 'does not go with better_than, which is about all cases and has a test',
+              message: 'cannot be combined with better_than, which tests all cases',
             },
           ],
     ),
@@ -145,9 +146,9 @@ function findMisfits(document: YamlDocument, gate: Path, { items, known }: GateV
           },
         ]
       : []),
-    ...itself.map((path) => ({ path, message: 'no variant is better than itself' })),
+    ...itself.map((path) => ({ path, message: 'a variant cannot be better than itself' })),
     ...(items.length === 0 && known.length === 1 && known[0] === base
-      ? [{ path: [...gate, 'better_than'], message: 'there is no other variant in this suite' }]
+      ? [{ path: [...gate, 'better_than'], message: 'the suite has no other variant' }]
       : []),
   ];
 }

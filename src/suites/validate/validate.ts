@@ -102,7 +102,7 @@ function findMissingFiles(document: YamlDocument): Finding[] {
             hint:
               nearFileHint(named, dirname(document.file)) ??
               sameNameHint(named, dirname(document.file)) ??
-              'Correct the path; it starts at the folder of this file.',
+              'Correct the path; it is relative to the folder of this file.',
             severity: 'warning' as const,
             about: 'file' as const,
           },
@@ -113,14 +113,14 @@ function findMissingFiles(document: YamlDocument): Finding[] {
 function sameNameHint(named: string, folder: string): string | undefined {
   const name = basename(named);
   return existsSync(join(folder, name))
-    ? `did you mean \`${name}\`? Paths start at the folder of this file.`
+    ? `did you mean \`${name}\`? Paths are relative to the folder of this file.`
     : undefined;
 }
 
 /** Makes no network request. */
 function findUnusable(path: Path, address: string): Finding[] {
   const isDataset = path.at(-1) === 'path';
-  const reason = isDataset ? whyUnusable(address) : 'is an address; a runtime is a file';
+  const reason = isDataset ? whyUnusable(address) : 'is an address, but a runtime must be a file';
   return reason === undefined ? [] : [{ path, message: `${remoteName(address)} ${reason}` }];
 }
 
@@ -130,8 +130,8 @@ function findRepeatedIds(document: YamlDocument): Finding[] {
     .filter(({ id }, index) => ids.findIndex((other) => other.id === id) < index)
     .map(({ path, id }) => ({
       path,
-      message: `another eval of this suite has the id ${id} already`,
-      hint: 'Give each eval an id of its own.',
+      message: `another eval of this suite already has the id ${id}`,
+      hint: 'Give each eval its own id.',
     }));
 }
 
@@ -170,7 +170,7 @@ function findMissingContent(document: YamlDocument): Finding[] {
     return isObject(check) && !('content' in check);
   });
   if (withoutContent === undefined) return [];
-  const message = `is required: ${describePath(withoutContent, suiteSchema)} has no content of its own`;
+  const message = `is required: ${describePath(withoutContent, suiteSchema)} has no content`;
   return [{ path: [...casePath, 'content'], message }];
 }
 
@@ -190,7 +190,7 @@ function findBadReducers(document: YamlDocument): Finding[] {
       return [{ path, message: `must be mean, median, mode, max, pass@K or at_least_K (got: ${text})` }];
     }
     const message = typeof epochs === 'number' ? findReductionProblem(reduction, epochs) : undefined;
-    const hint = 'Set repeat.epochs; --repeat sets it too.';
+    const hint = 'Set repeat.epochs, or use --repeat.';
     return message === undefined ? [] : [{ path, message, hint, severity: 'warning' }];
   });
 }
@@ -212,19 +212,26 @@ type Members = Readonly<Record<string, unknown>>;
 
 function findStrayLabel(path: Path, item: Members): Finding[] {
   if (!('expected' in item)) return [];
-  const hint = 'What a check compares with is one of its params.';
-  return [{ path: [...path, 'expected'], message: 'says what a guard should do, and there is none', hint }];
+  const hint = 'Write the value that a check compares with into its params.';
+  return [
+    { path: [...path, 'expected'], message: 'applies only to guards, and this eval is not a guard', hint },
+  ];
 }
 
 function findMissingLabel(path: Path, item: Members): Finding[] {
   if ('expected' in item) return [];
-  const hint = 'Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.';
-  return [{ path: [...path, 'expected'], message: 'is required: what should the guard flag?', hint }];
+  const hint =
+    'Write an expression that is true if the guard should flag the event, such as ${case.label == "bad"}.';
+  return [
+    { path: [...path, 'expected'], message: 'is required: whether the guard should flag the event', hint },
+  ];
 }
 
 function findMisplacedMembers(path: Path, item: Members): Finding[] {
   return ['params', 'content'].flatMap((key) =>
-    key in item ? [{ path: [...path, key], message: 'a guard has an event instead' }] : [],
+    key in item
+      ? [{ path: [...path, key], message: 'cannot be set for a guard, which has an event instead' }]
+      : [],
   );
 }
 
@@ -237,7 +244,7 @@ function findBadEvent(path: Path, guard: unknown, config: SuiteRuntime | undefin
   if (typeof phase !== 'string') return [];
   if (!phases.includes(phase)) {
     const hint = `A ${hook} hook has ${phases.join(' and ')}.`;
-    return [{ path: [...path, 'phase'], message: `${phase} is no phase of a ${hook} hook`, hint }];
+    return [{ path: [...path, 'phase'], message: `a ${hook} hook has no phase ${phase}`, hint }];
   }
   return [
     ...findBadResponse(path, phase, 'response' in guard),
@@ -249,8 +256,10 @@ function findBadResponse(path: Path, phase: string, isThere: boolean): Finding[]
   const isAfter = phase.startsWith('after_');
   if (isAfter === isThere) return [];
   const place = [...path, 'response'];
-  if (isAfter) return [{ path: place, message: `is required: ${phase} is about what came back` }];
-  return [{ path: place, message: `${phase} has no response yet`, hint: 'Set `phase`, or take it out.' }];
+  if (isAfter) return [{ path: place, message: `is required: ${phase} has a response` }];
+  return [
+    { path: place, message: `${phase} has no response yet`, hint: 'Set `phase`, or remove the response.' },
+  ];
 }
 
 interface GuardTarget {
@@ -271,20 +280,20 @@ function findUnheardEvent(path: Path, { hook, phase, only }: GuardTarget, config
     const foreignHook = foreign.find(({ name }) => name === only);
     const message =
       foreignHook !== undefined && declared === undefined
-        ? `hook ${only} is one of ${foreignHook.dialect}, whose hooks are asked together`
+        ? `hook ${only} is a hook of ${foreignHook.dialect}, which run only as a group`
         : declared === undefined
           ? `no hook named ${only} is declared`
           : declared.mode === 'observe'
-            ? `hook ${only} only observes: it has no verdict`
-            : `hook ${only} has no part in ${hook} ${phase}`;
+            ? `hook ${only} is an observer, so it has no verdict`
+            : `hook ${only} does not run at ${hook} ${phase}`;
     return [{ path: [...path, 'only'], message, ...suggest(only, names, 'hooks') }];
   }
   if (listening.some(({ mode }) => mode === 'filter') || isHeardByForeignHooks(phase, config)) return [];
   const hint =
     names.length === 0
       ? 'Declare one under `hooks` of the runtime.'
-      : `A shadow is asked by its name: only: ${names[0]}.`;
-  return [{ path: [...path, 'hook'], message: `no filter is asked at ${hook} ${phase}`, hint }];
+      : `To run a shadow, name it: only: ${names[0]}.`;
+  return [{ path: [...path, 'hook'], message: `no filter runs at ${hook} ${phase}`, hint }];
 }
 
 function isHeardByForeignHooks(

@@ -87,7 +87,7 @@ function checkWithRuntime(
   ]);
 }
 
-const missingHint = 'Check the path; it starts at the folder of this file.';
+const missingHint = 'Check the path; it is relative to the folder of this file.';
 
 function loadIfReadable(file: string, read: ReadOptions): LoadedConfig | RuntimeError {
   try {
@@ -105,7 +105,7 @@ function warnOfRuntime(file: string, loaded: LoadedConfig, unchecked: string) {
   return {
     severity: 'warning' as const,
     about: 'runtime' as const,
-    message: `runtime: ${file} has ${errors === 1 ? 'an error' : `${errors} errors`}, so the ${unchecked} are unchecked`,
+    message: `runtime: ${file} has ${errors === 1 ? 'an error' : `${errors} errors`}, so the ${unchecked} are not checked`,
     hint: `Run \`signalbox validate ${file}\`.`,
   };
 }

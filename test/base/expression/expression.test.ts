@@ -304,42 +304,47 @@ test.each([
 });
 
 test.each([
-  { wanted: 'bool' as const, value: 'true', says: 'must be one whole `${…}` that gives true or false' },
-  { wanted: 'bool' as const, value: '', says: 'must be one whole `${…}` that gives true or false' },
+  { wanted: 'bool' as const, value: 'true', says: 'must be a single `${…}` that gives true or false' },
+  { wanted: 'bool' as const, value: '', says: 'must be a single `${…}` that gives true or false' },
   {
     wanted: 'bool' as const,
     value: '$${case.yes}',
-    says: 'must be one whole `${…}` that gives true or false',
+    says: 'must be a single `${…}` that gives true or false',
   },
   {
     wanted: 'bool' as const,
     value: '${case.yes} ',
-    says: 'must be one whole `${…}` that gives true or false',
+    says: 'must be a single `${…}` that gives true or false',
   },
   {
     wanted: 'bool' as const,
     value: '${"a"}',
-    says: 'must give true or false, and `${"a"}` gives a value of type string',
+    says: 'must give true or false, but `${"a"}` gives a value of type string',
   },
   {
     wanted: 'number' as const,
     value: '${"5"}',
-    says: 'must give a number, and `${"5"}` gives a value of type string',
+    says: 'must give a number, but `${"5"}` gives a value of type string',
   },
   {
     wanted: 'list' as const,
     value: '${case.a}${case.b}',
-    says: 'must be one whole `${…}` that gives a list',
+    says: 'must be a single `${…}` that gives a list',
   },
   {
     wanted: 'list' as const,
     value: '${1 < 2}',
-    says: 'must give a list, and `${1 < 2}` gives a value of type bool',
+    says: 'must give a list, but `${1 < 2}` gives a value of type bool',
   },
   {
     wanted: 'map' as const,
     value: '${[1]}',
-    says: 'must give a mapping, and `${[1]}` gives a value of type list<int>',
+    says: 'must give a mapping, but `${[1]}` gives a value of type list<int>',
+  },
+  {
+    wanted: 'map' as const,
+    value: '${cas}',
+    says: '`${cas}` is not a valid expression: Unknown variable: cas',
   },
   { wanted: 'map' as const, value: '${cas}', says: '`${cas}` is no expression: Unknown variable: cas' },
 ])('$value can never give the required type: $wanted', ({ wanted, value, says }) => {

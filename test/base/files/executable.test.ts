@@ -114,7 +114,7 @@ const refused = [
     title: 'a link that leads nowhere',
     command: './dangling.sh',
     reason: `${join(here, 'dangling.sh')} does not exist`,
-    hint: 'Check the path; it starts at the config file’s folder.',
+    hint: 'Check the path; it is relative to the config file’s folder.',
   },
   {
     title: 'a link to itself',
@@ -168,13 +168,13 @@ const refused = [
     title: 'a bare name that only the folder has',
     command: 'only-here',
     reason: '"only-here" is not on PATH',
-    hint: `A file only-here is in ${here}: did you mean \`./only-here\`?`,
+    hint: `${here} has a file only-here: did you mean \`./only-here\`?`,
   },
   {
     title: 'a bare name that nobody has',
     command: 'nowhere',
     reason: '"nowhere" is not on PATH',
-    hint: 'Install it, or give a path with a / in it.',
+    hint: 'Install it, or give a path that contains a slash.',
   },
   {
     title: 'a bare name whose only file is not executable',
@@ -202,7 +202,7 @@ test.each(refused)('refuses $title, and names the next step', ({ command, reason
 test('refuses a script with Windows line ends, which names a missing program', () => {
   expect(findExecutable('./windows.sh', here, searchPath)).toEqual({
     found: false,
-    reason: `${join(here, 'windows.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is no program`,
+    reason: `${join(here, 'windows.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is not a program`,
     hint: `Save it with LF line ends: \`sed -i 's/\\r$//' ${join(here, 'windows.sh')}\`.`,
     isMisspelt: true,
   });
@@ -211,7 +211,7 @@ test('refuses a script with Windows line ends, which names a missing program', (
 test('refuses a script whose #! line names no program', () => {
   expect(findExecutable('./nameless.sh', here, searchPath)).toEqual({
     found: false,
-    reason: `the #! line of ${join(here, 'nameless.sh')} names no program`,
+    reason: `the #! line of ${join(here, 'nameless.sh')} does not name a program`,
     hint: 'Start the script with a line such as `#!/bin/sh`.',
     isMisspelt: true,
   });
@@ -222,7 +222,7 @@ test('finds no bare name on an empty search path', () => {
     found: false,
     isMisspelt: false,
     reason: '"both" is not on PATH',
-    hint: 'Install it, or give a path with a / in it.',
+    hint: 'Install it, or give a path that contains a slash.',
   });
 });
 

@@ -113,7 +113,7 @@ test('one file keeps its mode, and is not written through a link [DS-IMPORT-05]'
   expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['newer', 0o640]);
   symlinkSync(file, join(root, 'link.yaml'));
   expect(() => writeWithoutLinks(join(root, 'link.yaml'), 'no', 'x')).toThrow(
-    expect.objectContaining({ code: 'USAGE', hint: `Name the place itself: ${file}, or remove the link.` }),
+    expect.objectContaining({ code: 'USAGE', hint: `Name the target itself: ${file}, or remove the link.` }),
   );
   expect(readFileSync(file, 'utf8')).toBe('newer');
 });

@@ -202,7 +202,7 @@ describe('a union is reported by the intended branch', () => {
     { spec: 'course: {}', problems: ['error 3:11 course: needs one of: to, away_from'] },
     {
       spec: 'course: {to: x, away_from: y}',
-      problems: ['error 3:11 course: takes only one of: to, away_from'],
+      problems: ['error 3:11 course: accepts only one of: to, away_from'],
     },
   ])('$spec', ({ spec, problems }) => {
     expect(check(spec)).toEqual(problems);

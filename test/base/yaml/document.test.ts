@@ -141,13 +141,13 @@ describe('problems', () => {
     {
       title: 'several syntax errors at once, one for each line',
       text: 'a: [1,\nb: }\nc: "x\n',
-      problems: ['error 1:4 YAML: `[` is opened here and not closed | Write `]` where the value ends.'],
+      problems: ['error 1:4 YAML: `[` is opened here but never closed | Write `]` where the value ends.'],
     },
     {
       title: 'a tab as indentation',
       text: 'a:\n\tb: 1\n',
       problems: [
-        'error 2:1 YAML: tabs are not allowed as indentation | Indent with spaces; YAML takes no tabs.',
+        'error 2:1 YAML: tabs are not allowed as indentation | Indent with spaces; YAML does not allow tabs.',
       ],
     },
     {
@@ -158,17 +158,17 @@ describe('problems', () => {
     {
       title: 'an alias without an anchor',
       text: 'a: *b',
-      problems: ['error 1:4 no anchor named &b stands above this alias'],
+      problems: ['error 1:4 no anchor named &b is defined above this alias'],
     },
     {
       title: 'an alias inside its anchor',
       text: 'a: &a\n  b: [*a]',
-      problems: ['error 2:7 the alias *a stands inside its own anchor'],
+      problems: ['error 2:7 the alias *a is inside its own anchor'],
     },
     {
       title: 'a merge of something else',
       text: 'a: {<<: [1]}',
-      problems: ['error 1:9 a merge key `<<` takes a mapping or a list of them'],
+      problems: ['error 1:9 a merge key `<<` must have a mapping or a list of mappings'],
     },
     {
       title: 'nesting without end',
@@ -208,8 +208,8 @@ describe('problems', () => {
     expect({ value: document.value, problems: document.problems.map(line) }).toEqual({
       value: { a: 3, b: { x: 2 } },
       problems: [
-        'error 3:1 the key `a` stands twice in one mapping | Keep one of the two.',
-        'error 2:11 the key `x` stands twice in one mapping | Keep one of the two.',
+        'error 3:1 duplicate key `a` in one mapping | Keep one of the two.',
+        'error 2:11 duplicate key `x` in one mapping | Keep one of the two.',
       ],
     });
   });
@@ -223,7 +223,7 @@ describe('problems', () => {
     }).toEqual({
       value: { a: 1 },
       problems: [
-        'error 3:1 only the first YAML document of a file counts; a second one starts here | Remove the `---` above it, or move it to a file of its own.',
+        'error 3:1 only the first YAML document of a file is used; a second one starts here | Remove the `---` above it, or move it to another file.',
       ],
       second: document.problems[0],
     });
@@ -278,7 +278,7 @@ test.each([
   [
     'merge keys of merge keys',
     `a0: &a0 {x: 1}\n${powers((before) => `{<<: [*a${before}, *a${before}]}`)}`,
-    'its merge keys stand for too many keys',
+    'its merge keys expand to too many keys',
   ],
   [
     'thousands of anchors, each with an alias',

@@ -16,12 +16,20 @@ describe('similarity', () => {
     ['1 of the same text', near('b', 'b'), 1],
     ['of numbers whose squares overflow', near('x', 'y', { x: [1e300, 0], y: [3e300, 4e300] }), 0.6],
     ['of numbers whose squares vanish', near('x', 'y', { x: [1e-300, 0], y: [3e-300, 4e-300] }), 0.6],
-    ['a vector of zeroes has none', near('a', 'nothing'), 'one of the embeddings has no direction'],
-    ['zeroes among several', near('a', ['b', 'nothing']), 'one of the embeddings has no direction'],
-    ['other lengths', near('a', 'long'), 'one embedding has 2 numbers, and the other 3'],
+    [
+      'a vector of zeroes has none',
+      near('a', 'nothing'),
+      'one of the embeddings has zero length or invalid numbers',
+    ],
+    [
+      'zeroes among several',
+      near('a', ['b', 'nothing']),
+      'one of the embeddings has zero length or invalid numbers',
+    ],
+    ['other lengths', near('a', 'long'), 'the embeddings have different lengths: 2 and 3'],
     ['no content', near(' \n', 'b'), 'there is no text to embed'],
     ['nothing expected', near('a', ['b', '']), 'there is no text to embed'],
-    ['60 MB', near('x'.repeat(60_000_000), 'b'), 'the texts are too long to be embedded'],
+    ['60 MB', near('x'.repeat(60_000_000), 'b'), 'the texts are too long to embed'],
   ])('%s [DS-EMBED-14]', async (_title, asking, score) => {
     const given = await scoreOf('similarity', asking);
     if (typeof score === 'string') expect(given).toBe(score);

@@ -124,7 +124,7 @@ test.each([
   [
     'a reference to somewhere else',
     { schema: { $ref: 'https://example.com/s.json' } },
-    'refers to https://example.com/s.json, which it does not hold; nothing is fetched',
+    'refers to https://example.com/s.json, which it does not contain; Signalbox fetches nothing',
   ],
   [
     'a draft that nobody knows',
@@ -175,12 +175,12 @@ test.each<[string, NonNullable<Asking['params']>, number | string]>([
   [
     'a function with too few arguments',
     { expression: 'length()' },
-    expect.stringContaining('the expression is wrong: Invalid arity'),
+    expect.stringContaining('the expression is not valid: Invalid arity'),
   ],
   [
     'a variable that is not there',
     { expression: '$x' },
-    expect.stringContaining('the expression is wrong: '),
+    expect.stringContaining('the expression is not valid: '),
   ],
   [
     'an expression that never ends',

@@ -39,8 +39,8 @@ test.each([
     [
       {
         path: ['max_chars'],
-        message: 'is another name of `max`, which is there too',
-        hint: 'Give one of them.',
+        message: 'is another name of `max`, which is also given',
+        hint: 'Remove one of them.',
       },
     ],
   ],
@@ -99,7 +99,7 @@ test.each([
       {
         path: ['pattern'],
         message:
-          'is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
+          'is not a valid JavaScript pattern: /(/: Unterminated group (to match a special character itself, write it in brackets, such as [(])',
       },
     ],
   ],
@@ -139,11 +139,11 @@ test('invalid params leave the check unscored, and are named', async () => {
   expect(await ask('contains', { params: { patterns: ['a', 3], colour: 1 } })).toEqual({
     status: 'unscored',
     reason:
-      'the params of contains cannot be used: colour unknown param; patterns[1] must be a string, not the number 3',
+      'the params of contains are not valid: colour unknown param; patterns[1] must be a string, not the number 3',
     error: {
       code: 'USAGE',
       message:
-        'the params of contains cannot be used: colour unknown param; patterns[1] must be a string, not the number 3',
+        'the params of contains are not valid: colour unknown param; patterns[1] must be a string, not the number 3',
       hint: 'params of contains: patterns',
     },
   });

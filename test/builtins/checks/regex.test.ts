@@ -84,7 +84,7 @@ test.each([
 test.each([
   ['(', 'Unterminated group'],
   ['a{2,1}', 'numbers out of order'],
-  ['(?P<year>\\d+)', 'a named group is written (?<name>…), not (?P<name>…)'],
+  ['(?P<year>\\d+)', 'write a named group as (?<name>…), not (?P<name>…)'],
   ['\\Aabc\\z', 'JavaScript has no \\A; the beginning is ^'],
   ['abc\\z', 'JavaScript has no \\z; the end is $'],
   ['[[:alpha:]]+', 'classes such as [:alpha:] are written \\p{L}, \\d, \\s …'],

@@ -113,7 +113,7 @@ for (const type of ['regex', 'content_matches']) {
     [
       'a pattern that cannot be used',
       { params: { pattern: '(' } },
-      `the params of ${type} cannot be used: pattern is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])`,
+      `the params of ${type} are not valid: pattern is not a valid JavaScript pattern: /(/: Unterminated group (to match a special character itself, write it in brackets, such as [(])`,
     ],
   ]);
 }
@@ -177,12 +177,12 @@ judges('cosine_similarity', [
     embedded(['a'], [1]),
     '`context.metadata.embedding` is not a list of numbers',
   ],
-  ['other dimensions', embedded([1, 2], [1]), 'one embedding has 2 numbers, and the other 1'],
-  ['no direction', embedded([0, 0], [1, 0]), 'one of the embeddings has no direction'],
+  ['other dimensions', embedded([1, 2], [1]), 'the embeddings have different lengths: 2 and 1'],
+  ['no direction', embedded([0, 0], [1, 0]), 'one of the embeddings has zero length or invalid numbers'],
   [
     'a text, which nobody can embed',
     embedded([1], 'Oslo'),
-    '`reference` is a text; give a list of numbers, or let `similarity` embed it',
+    '`reference` is text; give a list of numbers, or use `similarity`, which embeds it',
   ],
 ]);
 
@@ -203,7 +203,7 @@ judges('equals', [
   [
     'a number that would lose its last digits',
     { params: { expected: JSON.rawJSON('12345678901234567890') }, content: '12345678901234567000' },
-    'the params of equals cannot be used: expected is a longer number than can be compared; write it as a text',
+    'the params of equals are not valid: expected is a number that is too long to compare; write it as text',
   ],
 ]);
 
@@ -226,7 +226,7 @@ judges('levenshtein', [
   [
     'too much to compare',
     { params: { expected: 'a'.repeat(40_000) }, content: 'b'.repeat(40_000) },
-    'the texts are too long to be compared',
+    'the texts are too long to compare',
   ],
 ]);
 

@@ -106,7 +106,7 @@ test('the guard does not start without a topic', async () => {
     env: {},
   });
   expect({ code, stdout: texts().stdout }).toEqual({ code: 2, stdout: '' });
-  expect(lines.join()).toContain('no topic is named');
+  expect(lines.join()).toContain('no topic is given');
 });
 
 test('as a server it answers everything it received before its input ended', async () => {

@@ -114,7 +114,7 @@ describe('a project with suites among its tests', () => {
     expect(testsOf('mixed')).toEqual([
       'r1: passed',
       `r2: SuiteFailure: case r2 failed
-  exact: score 0, wanted at least 1: is another text than expected
+  exact: score 0, wanted at least 1: is not the expected text
     at rows.jsonl:2:1`,
       `rows.jsonl:3: SuiteFailure: rows.jsonl:3 the line is not JSON: Unexpected token 'o', "nonsense" is not valid JSON
     hint: A dataset has one JSON object on each line.
@@ -133,7 +133,7 @@ describe('a project with suites among its tests', () => {
   test('every failed assertion is reported with its bounds', () => {
     expect(testsOf('two')).toEqual([
       `a: SuiteFailure: case a failed
-  is_x: score 0, wanted at least 1: is another text than expected
+  is_x: score 0, wanted at least 1: is not the expected text
   far: score 0, wanted at least 0.4: 7 edits in 7 characters
     at two.suite.yaml:6:1`,
     ]);
@@ -170,7 +170,7 @@ describe('a project with suites among its tests', () => {
   test('more than a thousand rows form one test', () => {
     expect(testsOf('many')).toEqual([
       `all cases: SuiteFailure: 1 of 1001 cases failed
-  case m7, is_x: score 0: is another text than expected`,
+  case m7, is_x: score 0: is not the expected text`,
       'all rows are usable: passed',
     ]);
   });
@@ -178,7 +178,7 @@ describe('a project with suites among its tests', () => {
   test('options select the config, the dataset, the cases and the number of epochs', () => {
     expect(testsOf('options')).toEqual([
       `b1: SuiteFailure: case b1 failed
-  is_x: score 0, wanted at least 1: 0 of 2 epochs passed: is another text than expected
+  is_x: score 0, wanted at least 1: 0 of 2 epochs passed: is not the expected text
     at other.jsonl:1:1`,
     ]);
   });

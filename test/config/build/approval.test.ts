@@ -65,37 +65,37 @@ describe.each(versions)('in %s', (apiVersion) => {
       title: 'a condition without `${…}`',
       keys: 'approval: {when: args.amount > 100}',
       problem:
-        'error 5:52 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write `${args.amount > 100}`.',
+        'error 5:52 tools[refund].approval.when: must be a single `${…}` that gives true or false | Write `${args.amount > 100}`.',
     },
     {
       title: 'a condition with text around it',
       keys: `approval: {when: 'x \${args.a}'}`,
       problem:
-        'error 5:52 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${args.amount > 100}`.',
+        'error 5:52 tools[refund].approval.when: must be a single `${…}` that gives true or false | Write a single expression, such as `${args.amount > 100}`.',
     },
     {
       title: 'a condition that is a number',
       keys: `approval: {when: '\${1 + 2}'}`,
       problem:
-        'error 5:52 tools[refund].approval.when: must give true or false, and `${1 + 2}` gives a value of type int | Write one whole expression, such as `${args.amount > 100}`.',
+        'error 5:52 tools[refund].approval.when: must give true or false, but `${1 + 2}` gives a value of type int | Write a single expression, such as `${args.amount > 100}`.',
     },
     {
       title: 'a condition that is no CEL',
       keys: `approval: {when: '\${args.amount >}'}`,
       problem:
-        'error 5:52 tools[refund].approval.when: `${args.amount >}` is no expression: it ends where a value is expected | Write a value behind `>`, or end the expression in front of it. Expressions are written in CEL.',
+        'error 5:52 tools[refund].approval.when: `${args.amount >}` is not a valid expression: it ends where a value is expected | Write a value after `>`, or end the expression before it. Expressions are written in CEL.',
     },
     {
       title: 'a condition over something else',
       keys: `approval: {when: '\${input.amount > 1}'}`,
       problem:
-        'error 5:52 tools[refund].approval.when: `${input.amount > 1}` is no expression: Unknown variable: input | The expression sees the arguments as `args`.',
+        'error 5:52 tools[refund].approval.when: `${input.amount > 1}` is not a valid expression: Unknown variable: input | The expression sees the arguments as `args`.',
     },
     {
       title: 'a message that is no CEL',
       keys: `approval: {message: 'Refund \${args.'}`,
       problem:
-        'error 5:55 tools[refund].approval.message: `${args.` has no closing brace: write `}` where the expression ends',
+        'error 5:55 tools[refund].approval.message: `${args.` has no closing brace: write `}` at the end of the expression',
     },
     {
       title: 'an end that is no duration',

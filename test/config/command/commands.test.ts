@@ -22,17 +22,17 @@ describe('a command that could not start is a warning, and the file loads [PK-2-
     {
       entry: 'command: good.sh',
       problems: [
-        `11 command: "good.sh" is not on PATH | A file good.sh is in ${folder}: did you mean \`./good.sh\`?`,
+        `11 command: "good.sh" is not on PATH | ${folder} has a file good.sh: did you mean \`./good.sh\`?`,
       ],
     },
     {
       entry: 'command: gone.sh',
-      problems: ['11 command: "gone.sh" is not on PATH | Install it, or give a path with a / in it.'],
+      problems: ['11 command: "gone.sh" is not on PATH | Install it, or give a path that contains a slash.'],
     },
     {
       entry: 'command: ./none.sh',
       problems: [
-        `11 command: ${at('none.sh')} does not exist | Check the path; it starts at the config file’s folder.`,
+        `11 command: ${at('none.sh')} does not exist | Check the path; it is relative to the config file’s folder.`,
       ],
     },
     {
@@ -114,12 +114,12 @@ describe('a script with a wrong interpreter line is refused, except in PromptKit
     {
       entry: 'command: ./crlf.sh',
       problem: () =>
-        `11 command: ${at('crlf.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is no program | ${lineFeeds('crlf.sh')}`,
+        `11 command: ${at('crlf.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is not a program | ${lineFeeds('crlf.sh')}`,
     },
     {
       entry: 'command: ./crlf-env.py',
       problem: () =>
-        `11 command: ${at('crlf-env.py')} has Windows line ends (CRLF): its #! line names "/usr/bin/env python3\\r", which is no program | ${lineFeeds('crlf-env.py')}`,
+        `11 command: ${at('crlf-env.py')} has Windows line ends (CRLF): its #! line names "/usr/bin/env python3\\r", which is not a program | ${lineFeeds('crlf-env.py')}`,
     },
     {
       entry: 'command: ./no-interpreter',
@@ -134,7 +134,7 @@ describe('a script with a wrong interpreter line is refused, except in PromptKit
     {
       entry: 'command: ./env-two-words',
       problem: () =>
-        `11 command: the #! line of ${at('env-two-words')} asks env for one program named "sh -e" | Write \`#!/usr/bin/env -S sh -e\`.`,
+        `11 command: the #! line of ${at('env-two-words')} makes env look for a program named "sh -e" | Write \`#!/usr/bin/env -S sh -e\`.`,
     },
     {
       entry: 'command: ./env-split-gone',
@@ -164,7 +164,7 @@ describe('a script with a wrong interpreter line is refused, except in PromptKit
     {
       entry: 'command: bash, args: [-e, body.sh]',
       problem: () =>
-        `28 args[1]: ${at('body.sh')} has Windows line ends (CRLF), which bash takes for parts of its commands | ${lineFeeds('body.sh')}`,
+        `28 args[1]: ${at('body.sh')} has Windows line ends (CRLF), which bash reads as parts of its commands | ${lineFeeds('body.sh')}`,
     },
     { entry: 'command: python3, args: [body.sh]', problem: undefined },
   ])('$entry', ({ entry, problem }) => {
@@ -195,7 +195,7 @@ describe('entries of every capability are looked up', () => {
 tools: {t: {exec: {command: ./none}}}
 evals: {e: {command: ./none}}
 hooks: {h: {command: ./none, hook: eval}}`;
-    const why = `${at('none')} does not exist | Check the path; it starts at the config file’s folder.`;
+    const why = `${at('none')} does not exist | Check the path; it is relative to the config file’s folder.`;
     expect(told(configText(apiVersion, spec)).problems).toEqual([
       `warning 4:31 tools[t].exec.command: ${why}`,
       `warning 5:24 evals[e].command: ${why}`,

@@ -72,12 +72,12 @@ describe('a script with Windows line ends, which silently disables a guard', () 
   const misread = `${join(cwd, 'windows.sh')} has Windows line ends (CRLF)`;
 
   test.each([
-    { command: './windows.sh', said: `${misread}: its #! line names "/bin/sh\\r", which is no program` },
+    { command: './windows.sh', said: `${misread}: its #! line names "/bin/sh\\r", which is not a program` },
     {
       command: 'A=1 ./windows.sh x',
-      said: `${misread}: its #! line names "/bin/sh\\r", which is no program`,
+      said: `${misread}: its #! line names "/bin/sh\\r", which is not a program`,
     },
-    { command: 'sh windows.sh', said: `${misread}, which sh takes for parts of its commands` },
+    { command: 'sh windows.sh', said: `${misread}, which sh reads as parts of its commands` },
     { command: 'python3 windows.py', said: undefined },
   ])('$command', ({ command, said }) => {
     expect(findMissingScript({ command, cwd, folder: cwd, searchPath })).toBe(said);
@@ -86,7 +86,7 @@ describe('a script with Windows line ends, which silently disables a guard', () 
   test('in the exec form', () => {
     const started = { cwd, folder: cwd, searchPath, args: [] };
     expect(findMissingScript({ ...started, command: './windows.sh' })).toBe(
-      `${misread}: its #! line names "/bin/sh\\r", which is no program`,
+      `${misread}: its #! line names "/bin/sh\\r", which is not a program`,
     );
   });
 });

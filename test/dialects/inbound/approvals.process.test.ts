@@ -144,7 +144,7 @@ describe('a call of an agent that needs an approval', () => {
 
   test.each([
     ['is in memory', '  state_store: {type: memory}', false],
-    ['is no database', '  state_store: {type: sqlite, path: ./words.py}', false],
+    ['is not a database', '  state_store: {type: sqlite, path: ./words.py}', false],
     ['cannot be made', '  state_store: {type: sqlite, path: ./nowhere/state.db}', true],
   ])('is refused if the store %s [DS-INBOUND-12]', (_, store, isBlocked) => {
     const place = openProject(store);

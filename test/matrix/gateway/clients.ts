@@ -106,7 +106,7 @@ async function tryCall(fault: ClientFault, call: Call, bench: Bench): Promise<Gr
   };
 }
 
-/** Who does not read does not see the end; it has come when the server has no connection left. */
+/** Who does not read does not see the end; it has come when the server has no free connection. */
 async function isLetGo({ upstream, served, descriptors }: Bench): Promise<true> {
   while (upstream.asked().length === 0 || served.descriptors() > descriptors + upstream.open().idle)
     await sleep(100);

@@ -63,7 +63,7 @@ test.each([
       'a.yaml': step('r.yaml'),
       'r.yaml': 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {}\n',
     },
-    told: ['a.yaml:4:29 steps[0].pipeline: r.yaml is of the kind RuntimeConfig'],
+    told: ['a.yaml:4:29 steps[0].pipeline: r.yaml has the kind RuntimeConfig'],
   },
   {
     title: 'a pipeline with mistakes, twice',
@@ -86,7 +86,7 @@ test.each([
   {
     title: 'another runtime',
     files: { 'a.yaml': `  runtime: ./x.yaml\n${step('b.yaml')}`, 'b.yaml': `  runtime: ./y.yaml\n${leaf}` },
-    told: ['a.yaml:5:29 steps[0].pipeline: b.yaml has the runtime y.yaml, and this file x.yaml'],
+    told: ['a.yaml:5:29 steps[0].pipeline: b.yaml has the runtime y.yaml, but this file has x.yaml'],
   },
   {
     title: 'a key of its view that there is not',

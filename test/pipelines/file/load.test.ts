@@ -271,7 +271,7 @@ describe('whole files', () => {
     {
       title: 'broken YAML',
       text: 'a: [',
-      problems: ['1:4 YAML: `[` is opened here and not closed | Write `]` where the value ends.'],
+      problems: ['1:4 YAML: `[` is opened here but never closed | Write `]` where the value ends.'],
     },
     {
       title: 'another kind, another version, no spec',
@@ -293,7 +293,7 @@ describe('whole files', () => {
       title: 'an input that is no schema',
       text: `${header}spec: {input: {type: strng}, steps: [{id: a, tool: t}], outptu: 1}\n`,
       problems: [
-        '3:15 input: is no JSON Schema that can be used: `type` must be one of: array, boolean, integer, null, number, object, string (got: strng), did you mean `string`?',
+        '3:15 input: is not a valid JSON Schema: `type` must be one of: array, boolean, integer, null, number, object, string (got: strng), did you mean `string`?',
         '3:57 outptu: unknown key | did you mean `output`?',
       ],
     },
@@ -301,13 +301,13 @@ describe('whole files', () => {
       title: 'a second document',
       text: `${header}spec: {steps: [{id: a, tool: t}]}\n---\na: 1\n`,
       problems: [
-        '5:1 only the first YAML document of a file counts; a second one starts here | Remove the `---` above it, or move it to a file of its own.',
+        '5:1 only the first YAML document of a file is used; a second one starts here | Remove the `---` above it, or move it to another file.',
       ],
     },
     {
       title: 'a key that stands twice',
       text: `${header}spec: {steps: [{id: a, tool: t, tool: u}]}\n`,
-      problems: ['3:33 the key `tool` stands twice in one mapping | Keep one of the two.'],
+      problems: ['3:33 duplicate key `tool` in one mapping | Keep one of the two.'],
     },
   ])('$title is refused', ({ text, problems }) => {
     expect(loadText(text)).toEqual({ pipeline: undefined, problems });

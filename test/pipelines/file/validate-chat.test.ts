@@ -8,9 +8,7 @@ test.each([
   {
     title: 'a schema that cannot be used',
     step: chat('output: {schema: {type: strin}}'),
-    problems: [
-      expect.stringMatching(/^5:70 steps\[0\]\.chat\.output\.schema: is no JSON Schema that can be used: /),
-    ],
+    problems: [expect.stringMatching(/^5:70 steps\[0\]\.chat\.output\.schema: is not a valid JSON Schema: /)],
   },
   {
     title: 'a schema that refers to nothing',
@@ -42,7 +40,7 @@ test.each([
   {
     title: 'a call that is asked for without tools',
     step: chat('tool_choice: required'),
-    problems: ['5:53 steps[0].chat.tool_choice: needs `tools`: there is nothing that the model could call'],
+    problems: ['5:53 steps[0].chat.tool_choice: needs `tools`: without them, the model can call nothing'],
   },
   {
     title: 'settings out of their bounds',
@@ -61,7 +59,7 @@ test('`object` is known for a chat with an output only', () => {
   const use = '{id: b, tool: t, args: {x: "${steps.a.object.city}"}}';
   expect(problemsOfSteps(chat('output: {schema: {type: object}}'), use)).toEqual([]);
   expect(problemsOfSteps(chat('top_p: 1'), use)).toEqual([
-    '6:34 steps[1].args.x: `steps.a` has no `object` | Give the chat `output: {schema: …}`: its answer is then JSON that fits it.',
+    '6:34 steps[1].args.x: `steps.a` has no `object` | Give the chat `output: {schema: …}`: its answer is then JSON that fits the schema.',
   ]);
 });
 

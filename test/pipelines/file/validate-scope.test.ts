@@ -23,34 +23,34 @@ describe('an expression is refused if it cannot know what it reads', () => {
     {
       title: 'a later step',
       steps: ['{id: a, tool: t, args: {x: "${steps.b.result}"}}', '{id: b, tool: t}'],
-      problems: ['5:34 steps[0].args.x: `steps.b` is not known here: it runs later'],
+      problems: ['5:34 steps[0].args.x: `steps.b` is not available here: it runs later'],
     },
     {
       title: 'the step itself',
       steps: ['{id: a, tool: t, args: {x: "${steps.a.result}"}}'],
       problems: [
-        '5:34 steps[0].args.x: `steps.a` is not known here: it is the step itself, which is known when it has ended',
+        '5:34 steps[0].args.x: `steps.a` is not available here: it is the step itself, which has not ended',
       ],
     },
     {
       title: 'a step around it',
       steps: ['{id: g, steps: [{id: a, tool: t, args: {x: "${steps.g.status}"}}]}'],
       problems: [
-        '5:50 steps[0].steps[0].args.x: `steps.g` is not known here: it is step g around this one, which has not ended',
+        '5:50 steps[0].steps[0].args.x: `steps.g` is not available here: it is step g around this one, which has not ended',
       ],
     },
     {
       title: 'a step inside it',
       steps: ['{id: g, if: "${steps.a.result}", steps: [{id: a, tool: t}]}'],
       problems: [
-        '5:19 steps[0].if: `steps.a` is not known here: it stands inside this step, and runs after this is asked',
+        '5:19 steps[0].if: `steps.a` is not available here: it is inside this step, and runs after this is evaluated',
       ],
     },
     {
       title: 'another branch of the same parallel',
       steps: ['{id: p, parallel: [{id: a, tool: t}, {id: b, tool: t, args: {x: "${steps.a.result}"}}]}'],
       problems: [
-        '5:71 steps[0].parallel[1].args.x: `steps.a` is not known here: it is in another branch of the same `parallel`, which runs at once',
+        '5:71 steps[0].parallel[1].args.x: `steps.a` is not available here: it is in another branch of the same `parallel`, which runs at once',
       ],
     },
     {
@@ -59,7 +59,7 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: p, parallel: [{id: a, steps: [{id: b, tool: t}]}, {id: c, steps: [{id: d, tool: t, args: {x: "${steps.b.result}"}}]}]}',
       ],
       problems: [
-        '5:105 steps[0].parallel[1].steps[0].args.x: `steps.b` is not known here: it is in another branch of the same `parallel`, which runs at once',
+        '5:105 steps[0].parallel[1].steps[0].args.x: `steps.b` is not available here: it is in another branch of the same `parallel`, which runs at once',
       ],
     },
     {
@@ -68,7 +68,7 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: g, if: "${true}", steps: [{id: a, tool: t}], else: [{id: b, tool: t, args: {x: "${steps.a.result}"}}]}',
       ],
       problems: [
-        '5:91 steps[0].else[0].args.x: `steps.a` is not known here: it is in the other alternative of the same `if`, and only one of the two runs',
+        '5:91 steps[0].else[0].args.x: `steps.a` is not available here: it is in the other branch of the same `if`, and only one of the two runs',
       ],
     },
     {
@@ -78,7 +78,7 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: c, tool: t, args: {x: "${steps.a.result}"}}',
       ],
       problems: [
-        '6:34 steps[1].args.x: `steps.a` is not known here: it is inside the for_each of step l: outside of it there is only `steps.l.items`',
+        '6:34 steps[1].args.x: `steps.a` is not available here: it is inside the for_each of step l: outside, there is only `steps.l.items`',
       ],
     },
     {
@@ -88,7 +88,7 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: c, tool: t, args: {x: "${steps.a.result}"}}',
       ],
       problems: [
-        '6:34 steps[1].args.x: `steps.a` is not known here: it is inside the for_each of step l: outside of it there is only `steps.l.items`',
+        '6:34 steps[1].args.x: `steps.a` is not available here: it is inside the for_each of step l: outside, there is only `steps.l.items`',
       ],
     },
     {
@@ -97,7 +97,7 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: l, for_each: [1], steps: [{id: a, tool: t}], on_error: {steps: [{id: h, tool: t, args: {x: "${steps.a.result}"}}]}}',
       ],
       problems: [
-        '5:103 steps[0].on_error.steps[0].args.x: `steps.a` is not known here: it is inside the for_each of step l: outside of it there is only `steps.l.items`',
+        '5:103 steps[0].on_error.steps[0].args.x: `steps.a` is not available here: it is inside the for_each of step l: outside, there is only `steps.l.items`',
       ],
     },
     {
@@ -106,7 +106,7 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: g, steps: [{id: a, tool: t, args: {x: "${steps.h.result}"}}], on_error: {steps: [{id: h, tool: t}]}}',
       ],
       problems: [
-        '5:50 steps[0].steps[0].args.x: `steps.h` is not known here: it is in an on_error that runs later, if at all',
+        '5:50 steps[0].steps[0].args.x: `steps.h` is not available here: it is in an on_error that may run later',
       ],
     },
     {
@@ -117,8 +117,8 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: c, tool: t}',
       ],
       problems: [
-        '5:34 steps[0].args.x: `steps.b` is not known here: it runs later',
-        '5:34 steps[0].args.x: `steps.c` is not known here: it runs later',
+        '5:34 steps[0].args.x: `steps.b` is not available here: it runs later',
+        '5:34 steps[0].args.x: `steps.c` is not available here: it runs later',
       ],
     },
     {
@@ -145,8 +145,8 @@ describe('an expression is refused if it cannot know what it reads', () => {
       title: 'item outside of a loop',
       steps: ['{id: a, tool: t, args: {x: "${item.x}", y: "${index}"}}'],
       problems: [
-        '5:34 steps[0].args.x: `${item.x}` is no expression: Unknown variable: item | `item` is known only inside a for_each.',
-        '5:50 steps[0].args.y: `${index}` is no expression: Unknown variable: index | `index` is known only inside a for_each.',
+        '5:34 steps[0].args.x: `${item.x}` is not a valid expression: Unknown variable: item | `item` is available only inside a for_each.',
+        '5:50 steps[0].args.y: `${index}` is not a valid expression: Unknown variable: index | `index` is available only inside a for_each.',
       ],
     },
     {
@@ -156,22 +156,22 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: b, for_each: "${item.list}", tool: t}',
       ],
       problems: [
-        '5:34 steps[0].if: `${item > 1}` is no expression: Unknown variable: item | `if` and `for_each` are evaluated once, before the first item.',
-        '6:25 steps[1].for_each: `${item.list}` is no expression: Unknown variable: item | `if` and `for_each` are evaluated once, before the first item.',
+        '5:34 steps[0].if: `${item > 1}` is not a valid expression: Unknown variable: item | `if` and `for_each` are evaluated once, before the first item.',
+        '6:25 steps[1].for_each: `${item.list}` is not a valid expression: Unknown variable: item | `if` and `for_each` are evaluated once, before the first item.',
       ],
     },
     {
       title: 'item in the on_error of its loop',
       steps: ['{id: l, for_each: [1], tool: t, on_error: {steps: [{id: h, tool: t, args: {x: "${item}"}}]}}'],
       problems: [
-        '5:85 steps[0].on_error.steps[0].args.x: `${item}` is no expression: Unknown variable: item | `item` is known only inside a for_each.',
+        '5:85 steps[0].on_error.steps[0].args.x: `${item}` is not a valid expression: Unknown variable: item | `item` is available only inside a for_each.',
       ],
     },
     {
       title: 'error outside of an on_error',
       steps: ['{id: a, tool: t, args: {x: "${error.message}"}}'],
       problems: [
-        '5:34 steps[0].args.x: `${error.message}` is no expression: Unknown variable: error | `error` is known only in the steps of an on_error.',
+        '5:34 steps[0].args.x: `${error.message}` is not a valid expression: Unknown variable: error | `error` is available only in the steps of an on_error.',
       ],
     },
     {
@@ -187,9 +187,9 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: c, tool: t, args: {x: "${args.x}"}}',
       ],
       problems: [
-        '5:34 steps[0].args.x: `${inptu.x}` is no expression: Unknown variable: inptu | did you mean `input`?',
-        '6:34 steps[1].args.x: `${a.result}` is no expression: Unknown variable: a | Write `steps.a`.',
-        '7:34 steps[2].args.x: `${args.x}` is no expression: Unknown variable: args | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
+        '5:34 steps[0].args.x: `${inptu.x}` is not a valid expression: Unknown variable: inptu | did you mean `input`?',
+        '6:34 steps[1].args.x: `${a.result}` is not a valid expression: Unknown variable: a | Write `steps.a`.',
+        '7:34 steps[2].args.x: `${args.x}` is not a valid expression: Unknown variable: args | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
       ],
     },
     {
@@ -203,8 +203,8 @@ describe('an expression is refused if it cannot know what it reads', () => {
       title: 'no CEL',
       steps: ['{id: a, tool: t, args: {x: "${input.}"}}', '{id: b, tool: t, args: {x: "${input.x"}}'],
       problems: [
-        '5:34 steps[0].args.x: `${input.}` is no expression: Expected IDENTIFIER, got EOF | Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.',
-        '6:34 steps[1].args.x: `${input.x` has no closing brace: write `}` where the expression ends',
+        '5:34 steps[0].args.x: `${input.}` is not a valid expression: Expected IDENTIFIER, got EOF | Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.',
+        '6:34 steps[1].args.x: `${input.x` has no closing brace: write `}` at the end of the expression',
       ],
     },
     {
@@ -215,9 +215,9 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: c, if: "${true} or not", tool: t}',
       ],
       problems: [
-        '5:19 steps[0].if: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${input.amount > 100}`.',
-        '6:19 steps[1].if: must give true or false, and `${1 + 1}` gives a value of type int | Write one whole expression, such as `${input.amount > 100}`.',
-        '7:19 steps[2].if: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${input.amount > 100}`.',
+        '5:19 steps[0].if: must be a single `${…}` that gives true or false | Write a single expression, such as `${input.amount > 100}`.',
+        '6:19 steps[1].if: must give true or false, but `${1 + 1}` gives a value of type int | Write a single expression, such as `${input.amount > 100}`.',
+        '7:19 steps[2].if: must be a single `${…}` that gives true or false | Write a single expression, such as `${input.amount > 100}`.',
       ],
     },
     {
@@ -228,9 +228,9 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: c, for_each: {items: "${input.a} ${input.b}"}, tool: t}',
       ],
       problems: [
-        '5:25 steps[0].for_each: must be one whole `${…}` that gives a list | Write `${input.list}`.',
-        '6:25 steps[1].for_each: must give a list, and `${1}` gives a value of type int | Write one whole expression, such as `${input.orders}`.',
-        '7:33 steps[2].for_each.items: must be one whole `${…}` that gives a list | Write one whole expression, such as `${input.orders}`.',
+        '5:25 steps[0].for_each: must be a single `${…}` that gives a list | Write `${input.list}`.',
+        '6:25 steps[1].for_each: must give a list, but `${1}` gives a value of type int | Write a single expression, such as `${input.orders}`.',
+        '7:33 steps[2].for_each.items: must be a single `${…}` that gives a list | Write a single expression, such as `${input.orders}`.',
       ],
     },
     {
@@ -240,8 +240,8 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: b, eval: e, content: x, params: "${input.a}, ${input.b}"}',
       ],
       problems: [
-        '5:30 steps[0].args: must give a mapping, and `${[1]}` gives a value of type list<int> | Write one whole expression, such as `${input.order}`.',
-        '6:44 steps[1].params: must be one whole `${…}` that gives a mapping | Write one whole expression, such as `${input.order}`.',
+        '5:30 steps[0].args: must give a mapping, but `${[1]}` gives a value of type list<int> | Write a single expression, such as `${input.order}`.',
+        '6:44 steps[1].params: must be a single `${…}` that gives a mapping | Write a single expression, such as `${input.order}`.',
       ],
     },
     {
@@ -250,9 +250,9 @@ describe('an expression is refused if it cannot know what it reads', () => {
         '{id: a, chat: {provider: m, system: "${x}", messages: [{role: user, content: "${y}"}], guardrails: [{eval: e, params: {p: "${z}"}}]}}',
       ],
       problems: [
-        '5:43 steps[0].chat.system: `${x}` is no expression: Unknown variable: x | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
-        '5:84 steps[0].chat.messages[0].content: `${y}` is no expression: Unknown variable: y | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
-        '5:129 steps[0].chat.guardrails[0].params.p: `${z}` is no expression: Unknown variable: z | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
+        '5:43 steps[0].chat.system: `${x}` is not a valid expression: Unknown variable: x | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
+        '5:84 steps[0].chat.messages[0].content: `${y}` is not a valid expression: Unknown variable: y | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
+        '5:129 steps[0].chat.guardrails[0].params.p: `${z}` is not a valid expression: Unknown variable: z | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
       ],
     },
   ])('$title', ({ steps, problems }) => {
@@ -389,20 +389,23 @@ describe('the output', () => {
     {
       output: '"${steps.b.result}"',
       problems: [
-        '5:11 output: `steps.b` is not known here: it is inside the for_each of step l: outside of it there is only `steps.l.items`',
+        '5:11 output: `steps.b` is not available here: it is inside the for_each of step l: outside, there is only `steps.l.items`',
       ],
     },
     {
       output: '{x: "${item}"}',
       problems: [
-        '5:15 output.x: `${item}` is no expression: Unknown variable: item | `item` is known only inside a for_each.',
+        '5:15 output.x: `${item}` is not a valid expression: Unknown variable: item | `item` is available only inside a for_each.',
       ],
     },
     {
       output: '"${steps.c}"',
       problems: ['5:11 output: `steps.c`: no step has the id c | known ids: a, l, b'],
     },
-    { output: '[.nan]', problems: ['5:12 output[0]: must be a finite number: JSON has no other'] },
+    {
+      output: '[.nan]',
+      problems: ['5:12 output[0]: must be a finite number, because JSON has no other numbers'],
+    },
   ])('$output', ({ output, problems }) => {
     expect(loadSpec(`${steps}\noutput: ${output}`).problems).toEqual(problems);
   });

@@ -16,7 +16,7 @@ test.each([
   {
     title: 'a step that does two things',
     steps: ['{id: a, tool: t, eval: e, content: x}'],
-    problems: ['5:7 steps[0]: takes only one of: tool, eval, chat, parallel, steps, wait, ask, pipeline'],
+    problems: ['5:7 steps[0]: accepts only one of: tool, eval, chat, parallel, steps, wait, ask, pipeline'],
   },
   {
     title: 'an unknown key',
@@ -41,8 +41,8 @@ test.each([
     title: 'ids that no expression can name',
     steps: ['{id: 9a, tool: t}', '{id: a-b, tool: t}', '{id: 7, tool: t}'],
     problems: [
-      '5:12 steps[0].id: must be letters, digits and `_`, and not begin with a digit | Expressions name the step as `steps.ID`.',
-      '6:12 steps[1].id: must be letters, digits and `_`, and not begin with a digit | Expressions name the step as `steps.ID`.',
+      '5:12 steps[0].id: must be letters, digits and `_`, no digit first | Expressions name the step as `steps.ID`.',
+      '6:12 steps[1].id: must be letters, digits and `_`, no digit first | Expressions name the step as `steps.ID`.',
       '7:12 steps[2].id: must be a string, not the number 7 | Write "7", with quotes.',
     ],
   },
@@ -50,7 +50,7 @@ test.each([
     title: 'an id that stands twice, at another depth',
     steps: ['{id: a, tool: t}', '{id: b, steps: [{id: a, tool: t}]}'],
     problems: [
-      '6:28 steps[1].steps[0].id: another step of this file has the id a already | Give each step an id of its own.',
+      '6:28 steps[1].steps[0].id: another step of this file already has the id a | Give each step its own id.',
     ],
   },
   {
@@ -69,20 +69,20 @@ test.each([
       '{id: c, chat: {provider: m, messages: x}, args: {}, params: {}, context: {}}',
     ],
     problems: [
-      '5:24 steps[0].content: belongs to a step with `eval`, and this one has `tool`',
-      '5:36 steps[0].threshold: belongs to a step with `eval`, and this one has `tool`',
-      '5:51 steps[0].on_fail: belongs to a step with `eval`, and this one has `tool`',
-      '5:66 steps[0].else: belongs to a step with `steps`, and this one has `tool`',
-      '6:49 steps[1].args: belongs to a step with `tool`, and this one has `chat`',
-      '6:59 steps[1].params: belongs to a step with `eval`, and this one has `chat`',
-      '6:71 steps[1].context: belongs to a step with `eval`, and this one has `chat`',
+      '5:24 steps[0].content: belongs to a step with `eval`, but this one has `tool`',
+      '5:36 steps[0].threshold: belongs to a step with `eval`, but this one has `tool`',
+      '5:51 steps[0].on_fail: belongs to a step with `eval`, but this one has `tool`',
+      '5:66 steps[0].else: belongs to a step with `steps`, but this one has `tool`',
+      '6:49 steps[1].args: belongs to a step with `tool`, but this one has `chat`',
+      '6:59 steps[1].params: belongs to a step with `eval`, but this one has `chat`',
+      '6:71 steps[1].context: belongs to a step with `eval`, but this one has `chat`',
     ],
   },
   {
     title: 'an eval of nothing',
     steps: ['{id: a, eval: e}', '{id: b, eval: e, content: }'],
     problems: [
-      '5:7 steps[0].content: is required: it is what the eval judges',
+      '5:7 steps[0].content: is required: the text that the eval judges',
       '6:24 steps[1].content: must be a string, a number, true or false, a list or a mapping, not nothing',
     ],
   },
@@ -94,21 +94,21 @@ test.each([
       '{id: c, tool: t, for_each: [1], concurrency: 0}',
     ],
     problems: [
-      '5:24 steps[0].concurrency: needs `for_each` or `parallel`: nothing here runs at once',
-      '6:64 steps[1].concurrency: stands in `for_each` too | Keep one of the two.',
+      '5:24 steps[0].concurrency: needs `for_each` or `parallel`: nothing runs at once here',
+      '6:64 steps[1].concurrency: is also set in `for_each` | Keep one of the two.',
       '7:52 steps[2].concurrency: must be at least 1 (got: 0)',
     ],
   },
   {
     title: 'an else without a choice',
     steps: ['{id: a, steps: [{id: b, tool: t}], else: [{id: c, tool: t}]}'],
-    problems: ['5:42 steps[0].else: needs `if`, which decides between the two'],
+    problems: ['5:42 steps[0].else: needs `if`, which chooses between the two'],
   },
   {
     title: 'an else of a loop',
     steps: ['{id: d, if: "${true}", for_each: [1], steps: [{id: e, tool: t}], else: [{id: f, tool: t}]}'],
     problems: [
-      '5:72 steps[0].else: does not go with `for_each` | Put the step into a group that has the `if` and the `else`.',
+      '5:72 steps[0].else: cannot be combined with `for_each` | Put the step into a group with the `if` and the `else`.',
     ],
   },
   {
@@ -130,7 +130,7 @@ test.each([
     title: 'an on_fail that nothing can fail',
     steps: ['{id: a, eval: e, content: x, on_fail: stop}'],
     problems: [
-      '5:36 steps[0].on_fail: needs `threshold` | Add `threshold: {min_score: …}`; without one a score is only recorded.',
+      '5:36 steps[0].on_fail: needs `threshold` | Add `threshold: {min_score: …}`; without one, the score is only recorded.',
     ],
   },
   {
@@ -141,7 +141,7 @@ test.each([
       '{id: d, eval: e, content: x, threshold: {min_score: "0.8"}, on_fail: halt}',
     ],
     problems: [
-      '5:59 steps[0].threshold.min_score: 0.9 is more than max_score, which is 0.1: nothing can pass',
+      '5:59 steps[0].threshold.min_score: 0.9 is more than max_score, which is 0.1, so nothing can pass',
       '6:59 steps[1].threshold.min_score: must be at most 1 (got: 2)',
       '6:62 steps[1].threshold.max: unknown key | known keys: min_score, max_score',
       '7:59 steps[2].threshold.min_score: must be a number, not the string "0.8" | Write 0.8, without quotes.',
@@ -158,7 +158,7 @@ test.each([
     ],
     problems: [
       '5:36 steps[0].timeout_ms: must be at least 1 (got: 0)',
-      '6:36 steps[1].timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.',
+      '6:36 steps[1].timeout_ms: must be a whole number, not the string "5s" | The unit is milliseconds: write 5000.',
       '7:36 steps[2].timeout_ms: must be a whole number, not the number 1.5',
       '8:36 steps[3].timeout_ms: must be at most 2147483647 (got: 99999999999)',
     ],
@@ -219,10 +219,10 @@ test.each([
       '{id: a, chat: {provider: m, messages: x, guardrails: [{eval: e}, {eval: e, action: block}, {id: e, eval: f, threshold: {min_score: 1, max_score: 0}}, {action: monitor}]}}',
     ],
     problems: [
-      '5:79 steps[0].chat.guardrails[1].eval: another guardrail of this chat is called e already | Give it an `id`: without one it is called by its eval.',
+      '5:79 steps[0].chat.guardrails[1].eval: another guardrail of this chat is already named e | Give it an `id`: without one, its name is that of its eval.',
       '5:90 steps[0].chat.guardrails[1].action: must be one of: enforce, monitor (got: block)',
-      '5:103 steps[0].chat.guardrails[2].id: another guardrail of this chat is called e already',
-      '5:138 steps[0].chat.guardrails[2].threshold.min_score: 1 is more than max_score, which is 0: nothing can pass',
+      '5:103 steps[0].chat.guardrails[2].id: another guardrail of this chat is already named e',
+      '5:138 steps[0].chat.guardrails[2].threshold.min_score: 1 is more than max_score, which is 0, so nothing can pass',
       '5:157 steps[0].chat.guardrails[3].eval: is required',
     ],
   },
@@ -233,8 +233,8 @@ test.each([
       '{id: b, chat: {provider: m, messages: x, retries: 2}}',
     ],
     problems: [
-      '5:48 steps[0].chat.retries: needs a guardrail that enforces: nothing else is tried again',
-      '6:48 steps[1].chat.retries: needs a guardrail that enforces: nothing else is tried again',
+      '5:48 steps[0].chat.retries: needs a guardrail with `mode: enforce`: only such a guardrail causes a retry',
+      '6:48 steps[1].chat.retries: needs a guardrail with `mode: enforce`: only such a guardrail causes a retry',
     ],
   },
   {
@@ -246,11 +246,11 @@ test.each([
       '{id: d, eval: e, content: x, context: {messages: all, turn_index: -1, tool_call: []}}',
     ],
     problems: [
-      '5:30 steps[0].args: must be one whole `${…}` that gives a mapping | Write one whole expression, such as `${input.order}`.',
+      '5:30 steps[0].args: must be a single `${…}` that gives a mapping | Write a single expression, such as `${input.order}`.',
       '6:30 steps[1].args: must be a mapping or a string, not a list | Write each entry as its name and a colon, without `-`.',
-      '7:44 steps[2].params: must be one whole `${…}` that gives a mapping | Write one whole expression, such as `${input.order}`.',
-      '7:56 steps[2].context: must be one whole `${…}` that gives a mapping | Write one whole expression, such as `${input.order}`.',
-      '8:56 steps[3].context.messages: must be one `${…}` where it is written as a text',
+      '7:44 steps[2].params: must be a single `${…}` that gives a mapping | Write a single expression, such as `${input.order}`.',
+      '7:56 steps[2].context: must be a single `${…}` that gives a mapping | Write a single expression, such as `${input.order}`.',
+      '8:56 steps[3].context.messages: must be a single `${…}` if it is text',
       '8:73 steps[3].context.turn_index: must be at least 0 (got: -1)',
       '8:77 steps[3].context.tool_call: unknown key | did you mean `tool_calls`?',
     ],
@@ -276,7 +276,7 @@ test.each([
     ],
     problems: [
       '5:43 steps[0].parallel[0].arsg: unknown key | did you mean `args`?',
-      '5:54 steps[0].parallel[1].content: is required: it is what the eval judges',
+      '5:54 steps[0].parallel[1].content: is required: the text that the eval judges',
       '5:100 steps[0].on_error.steps[0].chat.messages: is required',
     ],
   },
@@ -284,7 +284,7 @@ test.each([
     title: 'numbers that JSON lacks',
     steps: ['{id: a, tool: t, args: {x: [.inf]}}', '{id: b, eval: e, content: .nan}'],
     problems: [
-      '5:35 steps[0].args.x[0]: must be a finite number: JSON has no other',
+      '5:35 steps[0].args.x[0]: must be a finite number, because JSON has no other numbers',
       '6:33 steps[1].content: must be a string, a number, true or false, a list or a mapping, not the number NaN',
     ],
   },

@@ -158,7 +158,7 @@ const refused = onTransports([
     cites: 'PK-2-02@both',
     command: 'facts-beside',
     says: '"facts-beside" is not on PATH',
-    hint: `A file facts-beside is in ${folder}: did you mean \`./facts-beside\`?`,
+    hint: `${folder} has a file facts-beside: did you mean \`./facts-beside\`?`,
   },
   {
     title: 'two words in `command` are one program name',
@@ -172,7 +172,7 @@ const refused = onTransports([
     cites: 'PK-2-35@both',
     command: './no-such-tool',
     says: `${folder}/no-such-tool does not exist`,
-    hint: 'Check the path; it starts at the config file’s folder.',
+    hint: 'Check the path; it is relative to the config file’s folder.',
   },
   {
     title: 'a command that is not executable',

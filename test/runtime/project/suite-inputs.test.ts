@@ -63,8 +63,8 @@ test.each([
   const before = readdirSync(folder);
   await expect(report(folder, file, asked)).rejects.toMatchObject({
     code: 'USAGE',
-    message: `a report would be written over ${path}, which is ${what}`,
-    hint: 'Give the report another file; nothing was written.',
+    message: `the report would overwrite ${path}, which is ${what}`,
+    hint: 'Choose another file for the report; nothing was written.',
   });
   expect(readdirSync(folder)).toEqual(before);
   const known = Object.entries(files).map(([name]) => readFileSync(join(folder, name), 'utf8'));

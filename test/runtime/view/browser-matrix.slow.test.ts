@@ -40,7 +40,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
       await column(at).getByLabel('Name').fill('mara');
       await column(at).getByLabel('Score, 0 to 1').fill(score);
     }
-    await page.getByRole('button', { name: 'Only what differs' }).click();
+    await page.getByRole('button', { name: 'Only differences' }).click();
     for (const at of [0, 1]) {
       await column(at).getByRole('button', { name: 'Save' }).click();
       await column(at).getByText('Kept.').waitFor();

@@ -81,7 +81,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     await page.goto(`${origin}/runs/${ids[0]}#case=1`);
     await page.getByText('Your rating').click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('the rating says nothing').waitFor();
+    await page.getByText('the rating is empty').waitFor();
     await page.route('**/ratings', async (route) => await route.abort());
     await page.getByLabel('Label').fill('good');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -58,7 +58,7 @@ test('runs are listed newest first, by suite and page by page, those of several 
   const kept = [...(await one.runtime.evals.runs.list()), ...(await other.runtime.evals.runs.list())];
   const sorted = kept.toSorted((a, b) => b.started_at.localeCompare(a.started_at)).map(({ id }) => id);
   expect(seen).toEqual(['file-1', ...sorted]);
-  expect((await get('/?suite=none')).text).toContain('No run of the suite none is kept');
+  expect((await get('/?suite=none')).text).toContain('No run of the suite none is stored');
   expect((await get('/runs/file-1')).text).toMatch(/^report \{/m);
 });
 

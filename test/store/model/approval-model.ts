@@ -16,7 +16,7 @@ export class ApprovalModel {
   /** How the run has ended. */
   end: RunStatus | undefined;
 
-  /** The first call of an id stays; one of a run that has ended is cancelled already. */
+  /** The first call of an id stays; one of a run that has ended is already cancelled. */
   add(id: string, call: Pick<Kept, 'message' | 'expiresAt' | 'createdAt'>): Kept {
     const known = this.calls.get(id);
     if (known !== undefined) return known;

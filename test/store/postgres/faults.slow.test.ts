@@ -268,7 +268,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(await inspectPostgres(address)).toMatchObject({ version: known });
     expect(await migratePostgres(address, next)).toEqual({ from: known, to: known + 1 });
     expect((await faultOf(openPostgresStore(address))).message).toMatch(
-      new RegExp(`is of version ${known + 1}, and this Signalbox knows version ${known}`),
+      new RegExp(`is of version ${known + 1}, but this Signalbox supports version ${known}`),
     );
   });
 

@@ -195,16 +195,16 @@ const misfits = [
   {
     messages: ask('{"a":'),
     message:
-      '[1].tool_calls[0].function.arguments must be JSON text of a mapping, not the string "{\\"a\\":"',
+      '[1].tool_calls[0].function.arguments must be the JSON text of an object, not the string "{\\"a\\":"',
   },
   {
     messages: ask('12345678901234567890'),
     message:
-      '[1].tool_calls[0].function.arguments must be JSON text of a mapping, not the string "12345678901234567890"',
+      '[1].tool_calls[0].function.arguments must be the JSON text of an object, not the string "12345678901234567890"',
   },
   {
     messages: ask([]),
-    message: '[1].tool_calls[0].function.arguments must be JSON text of a mapping, not a list',
+    message: '[1].tool_calls[0].function.arguments must be the JSON text of an object, not a list',
   },
   {
     messages: [{ role: 'tool', content: '', tool_call_id: 7 }],

@@ -97,8 +97,8 @@ all cases: 5 regressions:
     const one = source([record('1', [[said('a', 1)]])]);
     const other = source([record('2', [[said('a', 1)]])], { isComplete: false });
     const text = renderComparison(await compareRuns(one, other), false);
-    expect(text).toContain('B: demo, run run-1, 1 case (the run did not come to its end)\n');
-    expect(text).toContain('a\n  there is no pair to compare\n');
+    expect(text).toContain('B: demo, run run-1, 1 case (the run did not finish)\n');
+    expect(text).toContain('a\n  no pairs to compare\n');
   });
 });
 
@@ -130,6 +130,6 @@ describe('a comparison in Markdown', () => {
       );
     const text = renderComparisonMarkdown(await compareRuns(run(1), run(0)));
     expect(text.length).toBeLessThan(60_000);
-    expect(text.endsWith('_The rest is left out: this text may not be longer._\n')).toBe(true);
+    expect(text.endsWith('_The rest is left out, because the length of this text is limited._\n')).toBe(true);
   });
 });

@@ -67,15 +67,15 @@ test('tabs separate the fields of TSV, and commas do not', async () => {
 });
 
 const unusable = [
-  { title: 'a field too few', row: 'x', message: 'the row has 1 field, and the header has 2' },
-  { title: 'a field too many', row: 'x,y,z', message: 'the row has 3 fields, and the header has 2' },
+  { title: 'a field too few', row: 'x', message: 'the row has 1 field, but the header has 2' },
+  { title: 'a field too many', row: 'x,y,z', message: 'the row has 3 fields, but the header has 2' },
   { title: 'text behind a quote', row: '"x"y,z', message: 'text follows a closing quote' },
   {
     title: 'a quote inside of a field',
     row: '5" pipe,z',
-    message: 'a quote stands inside a field that is not quoted',
+    message: 'a field that is not quoted contains a quote',
   },
-  { title: 'a quote that is never closed', row: '"x,z', message: 'a quote is opened and never closed' },
+  { title: 'a quote that is never closed', row: '"x,z', message: 'a quote is opened but never closed' },
   { title: 'a byte that is no text', row: '\xff,z', message: 'the row is not valid UTF-8' },
 ];
 
@@ -95,14 +95,14 @@ test.each(unusable)(
 const headers = [
   { title: 'a name twice', header: 'a,b,a', reason: 'two columns have the name "a"' },
   { title: 'a column without a name', header: 'a,,b', reason: 'column 2 has no name' },
-  { title: 'a quote in it', header: 'a"b', reason: 'a quote stands inside a field that is not quoted' },
+  { title: 'a quote in it', header: 'a"b', reason: 'a field that is not quoted contains a quote' },
 ];
 
 test.each(headers)('a header with $title is DATASET_INVALID', async ({ header, reason }) => {
   await expect(readFile('rows.csv', `\n${header}\n1,2,3\n`)).rejects.toThrow(
     expect.objectContaining({
       code: 'DATASET_INVALID',
-      message: expect.stringMatching(new RegExp(`rows\\.csv:2: the header row cannot be used: ${reason}$`)),
+      message: expect.stringMatching(new RegExp(`rows\\.csv:2: the header row is invalid: ${reason}$`)),
     }),
   );
 });
@@ -124,7 +124,7 @@ test('an unclosed quote hides a limited part of the file, and later rows are rea
     );
   }
   expect(found).toEqual([
-    [1, 'a quote is opened and never closed'],
+    [1, 'a quote is opened but never closed'],
     [2, 1],
     [3, 1023],
   ]);

@@ -39,7 +39,7 @@ describe('exports of spreadsheets', () => {
       await expect(readFile(file, `${header}\n1\n`)).rejects.toMatchObject({
         code: 'DATASET_INVALID',
         message: expect.stringContaining(
-          `${file}:1: the header row is one column, which looks like ${columns} between them: id, question`,
+          `${file}:1: the header row is one column, but looks like ${columns} between them: id, question`,
         ),
         hint: expect.stringContaining(`Save the dataset with ${wanted} between its columns`),
       });
@@ -53,7 +53,7 @@ test('a missing column is reported with the nearest name and all existing ones',
   expect(report.problems).toMatchObject([
     {
       message: '`${case.anwser}` failed: No such key: anwser',
-      hint: 'Did you mean case.answer? The row has id, answer, a b. Where a key may be absent, write `.?key`.',
+      hint: 'Did you mean case.answer? The row has id, answer, a b. If a key may be missing, write `.?key`.',
     },
   ]);
 });
@@ -76,8 +76,8 @@ evals: [{id: e, type: t}]
     },
   });
   const problem = {
-    ...{ file: suite.file, line: 7, column: 1, message: 'case.tags must be a list, and is a text' },
-    hint: 'Put it into brackets, as in tags: ["${case.topic}"]: a list of one.',
+    ...{ file: suite.file, line: 7, column: 1, message: 'case.tags must be a list, but it is text' },
+    hint: 'Write it in brackets, as a list of one: tags: ["${case.topic}"].',
   };
   expect(told).toEqual([problem]);
   expect(report).toMatchObject({ status: 'error', cases: 0, problem_count: 500, problems: [problem] });

@@ -93,12 +93,12 @@ const broken = [
     line: 3,
     reason: 'no comma between two elements',
   },
-  { title: 'a comma too many', tail: ',{"a":3}]', line: 2, reason: 'a comma without an element behind it' },
+  { title: 'a comma too many', tail: ',{"a":3}]', line: 2, reason: 'a comma without an element after it' },
   {
     title: 'a comma at the end',
     tail: '{"a":2},\n]',
     line: 3,
-    reason: 'a comma without an element behind it',
+    reason: 'a comma without an element after it',
   },
   { title: 'a list that is not closed', tail: '{"a":2}\n', line: 3, reason: 'the list is not closed' },
   { title: 'the end behind a comma', tail: '', line: 2, reason: 'the list is not closed' },
@@ -141,7 +141,7 @@ test.each(broken)(
   async ({ tail, line, reason }) => {
     const rows = await read(`[{"a":1},\n${tail}`);
     const before = rows.filter(([, , text]) => text.startsWith('{'));
-    const prefix = 'the JSON is broken here, and nothing behind this was read: ';
+    const prefix = 'the JSON is invalid here, and nothing after this was read: ';
     const [last] = rows.slice(before.length);
     expect(rows.length).toBe(before.length + 1);
     expect(before[0]).toEqual([1, 1, '{"a":1}']);
@@ -153,7 +153,7 @@ test.each(broken)(
 test('a comma between objects without a list ends the reading', async () => {
   expect(await read('{"a":1},\n{"a":2}')).toEqual([
     [1, 1, '{"a":1}'],
-    [2, 1, 'the JSON is broken here, and nothing behind this was read: a comma outside of a list'],
+    [2, 1, 'the JSON is invalid here, and nothing after this was read: a comma outside a list'],
   ]);
 });
 

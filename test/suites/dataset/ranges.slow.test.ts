@@ -120,7 +120,7 @@ test.each([
   writeFileSync(path, content);
   await expect(byChunks(dataset, chunks)).rejects.toMatchObject({
     code: 'DATASET_INVALID',
-    message: expect.stringContaining('is not the file that the run was begun with'),
+    message: expect.stringContaining('is not the file that the run started with'),
   });
 });
 

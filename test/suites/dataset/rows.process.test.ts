@@ -135,7 +135,7 @@ test.each(packed)(
     expect(broken).toEqual([
       read + 1,
       expect.any(Number),
-      'the packed data breaks off, and nothing behind this was read',
+      'the compressed data ends too early, and nothing after this was read',
     ]);
     // The row that is cut in two, or, of YAML, the one before, of which nobody can tell.
     const line = broken?.[1] ?? 0;
@@ -156,8 +156,8 @@ test.each([
 ])('a compressed dataset that is $title is one unusable row', async ({ bytes, reason }) => {
   const path = join(writeFiles({ 'rows.csv.gz': bytes }), 'rows.csv.gz');
   const problem = {
-    message: `the packed data ${reason}, and nothing behind this was read`,
-    hint: 'Pack the dataset again, or copy it again as a whole.',
+    message: `the packed data ${reason}, and nothing after this was read`,
+    hint: 'Compress the dataset again, or copy the complete file again.',
   };
   expect(await readPath(path)).toEqual([
     { number: 1, file: path, line: 1, content: { usable: false, problem } },

@@ -65,25 +65,33 @@ const unusable = [
   { title: 'a text', item: 'text', message: 'the row is no mapping' },
   { title: 'a number', item: '12345678901234567890', message: 'the row is no mapping' },
   { title: 'nothing', item: '', message: 'the row is no mapping' },
-  { title: 'a key twice', item: '{a: 1, b: 2, a: 3}', message: 'the key `a` stands twice in one mapping' },
-  { title: 'an unknown alias', item: '{a: *gone}', message: 'no anchor named &gone stands above this alias' },
+  { title: 'a key twice', item: '{a: 1, b: 2, a: 3}', message: 'duplicate key `a` in one mapping' },
+  {
+    title: 'an unknown alias',
+    item: '{a: *gone}',
+    message: 'no anchor named &gone is defined above this alias',
+  },
   {
     title: 'an alias of what it is in',
     item: '&self {a: [*self]}',
-    message: 'the alias *self stands inside its own anchor',
+    message: 'the alias *self is inside its own anchor',
   },
   {
     title: 'a merge of no mapping',
     item: '{<<: text}',
-    message: 'a merge key `<<` takes a mapping or a list of them',
+    message: 'a merge key `<<` must have a mapping or a list of mappings',
   },
-  { title: 'an infinite number', item: '{a: -.inf}', message: '-.inf is a number that JSON does not have' },
-  { title: 'no number', item: '{a: .nan}', message: '.nan is a number that JSON does not have' },
+  {
+    title: 'an infinite number',
+    item: '{a: -.inf}',
+    message: '-.inf is a number that JSON cannot represent',
+  },
+  { title: 'no number', item: '{a: .nan}', message: '.nan is a number that JSON cannot represent' },
   { title: 'deep nesting', item: `{a: ${deep}}`, message: 'the YAML is nested too deeply' },
   {
     title: 'aliases that grow beyond measure',
     item: laughs,
-    message: 'the aliases stand for more than a million values',
+    message: 'the aliases expand to more than a million values',
   },
 ];
 
@@ -100,7 +108,7 @@ test.each(unusable)(
 
 test('a mistake inside a row is reported with its line', async () => {
   expect(await read('- a: 1\n  b:\n    c: *gone\n')).toEqual([
-    [1, 3, 'no anchor named &gone stands above this alias'],
+    [1, 3, 'no anchor named &gone is defined above this alias'],
   ]);
 });
 
@@ -117,7 +125,7 @@ test.each(broken)(
   async ({ content, line }) => {
     expect(await read(content)).toEqual([
       [1, 1, '{"a":1}'],
-      [2, line, expect.stringMatching(/^the YAML is broken here, and nothing behind this was read: /)],
+      [2, line, expect.stringMatching(/^the YAML is broken here, and nothing after this was read: /)],
     ]);
   },
 );
@@ -130,7 +138,9 @@ test('more than 8 MiB is DATASET_INVALID', async () => {
   await expect(read(Buffer.alloc(8 * 1024 * 1024 + 1, '#'))).rejects.toThrow(
     expect.objectContaining({
       code: 'DATASET_INVALID',
-      message: expect.stringMatching(/rows\.yaml is longer than 8 MiB, and YAML is read as a whole$/),
+      message: expect.stringMatching(
+        /rows\.yaml is larger than 8 MiB, which is the limit for YAML datasets$/,
+      ),
     }),
   );
 });

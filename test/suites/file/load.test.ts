@@ -153,7 +153,7 @@ const broken = [
   {
     title: 'both dataset and cases',
     spec: `  dataset: {path: rows.jsonl}\n${rows}  case: {content: a}\n${evals}`,
-    says: ['x.suite.yaml:4:3 spec: takes only one of: dataset, cases'],
+    says: ['x.suite.yaml:4:3 spec: accepts only one of: dataset, cases'],
   },
   { title: 'no cases', spec: `  cases: []\n${evals}`, says: ['x.suite.yaml:4:10 cases: must not be empty'] },
   {
@@ -174,7 +174,7 @@ const broken = [
     title: 'two evals of one id',
     spec: `${rows}  evals: [{id: e, type: t}, {id: e, type: u}]\n`,
     says: [
-      'x.suite.yaml:5:34 evals[1].id: another eval of this suite has the id e already\n    hint: Give each eval an id of its own.',
+      'x.suite.yaml:5:34 evals[1].id: another eval of this suite already has the id e\n    hint: Give each eval its own id.',
     ],
   },
   {
@@ -192,15 +192,15 @@ const broken = [
       'x.suite.yaml:6:64 evals[0].threshold.max_score: must be at most 1 (got: 1.1)',
       'x.suite.yaml:7:47 evals[1].threshold.min_score: must be a number or a string, not the number NaN',
       'x.suite.yaml:7:64 evals[1].threshold.max_score: must be a number or a string, not the number Infinity',
-      'x.suite.yaml:8:47 evals[2].threshold.min_score: must be no text, but for an expression `${…}` (got: 0.8)',
+      'x.suite.yaml:8:47 evals[2].threshold.min_score: must not be text, except an expression `${…}` (got: 0.8)',
     ],
   },
   {
     title: 'bounds that nothing can keep',
     spec: `${rows}  evals: [{id: e, type: t, threshold: {min_score: 0.6, max_score: 0.5}}]\n  gates: [{eval: e, metric: mean, min: 0.3, max: 0.2}]\n`,
     says: [
-      'x.suite.yaml:5:51 evals[0].threshold.min_score: 0.6 is more than max_score, which is 0.5: nothing can pass',
-      'x.suite.yaml:6:40 gates[0].min: 0.3 is more than max, which is 0.2: nothing can pass',
+      'x.suite.yaml:5:51 evals[0].threshold.min_score: 0.6 is more than max_score, which is 0.5, so nothing can pass',
+      'x.suite.yaml:6:40 gates[0].min: 0.3 is more than max, which is 0.2, so nothing can pass',
     ],
   },
   {
@@ -217,12 +217,14 @@ const broken = [
     title: 'expressions that cannot be compiled, each where it stands',
     spec: `  dataset: {path: rows.jsonl}\n  case:\n    content: \${row.text}\n    tags: ["a", "x \${case.}"]\n  evals:\n    - {id: e, type: t, params: {deep: [{x: "\${shout(case)}"}]}, content: "\${"}\n`,
     says: [
-      'x.suite.yaml:6:14 case.content: `${row.text}` is no expression: Unknown variable: row\n    hint: Expressions see the row as `case`.',
-      expect.stringMatching(/^x\.suite\.yaml:7:17 case\.tags\[1\]: `\$\{case\.\}` is no expression: /),
+      'x.suite.yaml:6:14 case.content: `${row.text}` is not a valid expression: Unknown variable: row\n    hint: Expressions see the row as `case`.',
       expect.stringMatching(
-        /^x\.suite\.yaml:9:44 evals\[0\]\.params\.deep.*: `\$\{shout\(case\)\}` is no expression: /,
+        /^x\.suite\.yaml:7:17 case\.tags\[1\]: `\$\{case\.\}` is not a valid expression: /,
       ),
-      'x.suite.yaml:9:74 evals[0].content: `${` has no closing brace: write `}` where the expression ends',
+      expect.stringMatching(
+        /^x\.suite\.yaml:9:44 evals\[0\]\.params\.deep.*: `\$\{shout\(case\)\}` is not a valid expression: /,
+      ),
+      'x.suite.yaml:9:74 evals[0].content: `${` has no closing brace: write `}` at the end of the expression',
     ],
   },
   {
@@ -238,33 +240,33 @@ const broken = [
     - {id: i, type: t, if: "\${case.?a.orValue(true)}", threshold: {min_score: "\${1 - 0}", max_score: "\${case.high}"}}
     - {id: j, guard: {hook: tool}, expected: false}\n`,
     says: [
-      'x.suite.yaml:5:45 case.threshold.min_score: must be one whole `${…}` that gives a number\n    hint: Write one whole expression, such as `${case.amount}`.',
-      'x.suite.yaml:7:28 evals[0].if: must be one whole `${…}` that gives true or false\n    hint: Write `${case.a == 1}`.',
-      'x.suite.yaml:8:28 evals[1].if: must be one whole `${…}` that gives true or false\n    hint: Write one whole expression, such as `${case.amount > 100}`.',
-      'x.suite.yaml:9:28 evals[2].if: must give true or false, and `${size(case.a)}` gives a value of type int\n    hint: Write one whole expression, such as `${case.amount > 100}`.',
-      'x.suite.yaml:10:46 evals[3].expected: must be no text, but for an expression `${…}` (got: case.bad)',
-      "x.suite.yaml:11:46 evals[4].expected: must give true or false, and `${case.bad ? 'yes' : 'no'}` gives a value of type string\n    hint: Write one whole expression, such as `${case.amount > 100}`.",
-      'x.suite.yaml:12:53 evals[5].not.threshold.max_score: must give a number, and `${case.a > 0.5}` gives a value of type bool\n    hint: Write one whole expression, such as `${case.amount}`.',
-      'x.suite.yaml:13:28 evals[6].if: must be one whole `${…}` that gives true or false\n    hint: Write one whole expression, such as `${case.amount > 100}`.',
+      'x.suite.yaml:5:45 case.threshold.min_score: must be a single `${…}` that gives a number\n    hint: Write a single expression, such as `${case.amount}`.',
+      'x.suite.yaml:7:28 evals[0].if: must be a single `${…}` that gives true or false\n    hint: Write `${case.a == 1}`.',
+      'x.suite.yaml:8:28 evals[1].if: must be a single `${…}` that gives true or false\n    hint: Write a single expression, such as `${case.amount > 100}`.',
+      'x.suite.yaml:9:28 evals[2].if: must give true or false, but `${size(case.a)}` gives a value of type int\n    hint: Write a single expression, such as `${case.amount > 100}`.',
+      'x.suite.yaml:10:46 evals[3].expected: must not be text, except an expression `${…}` (got: case.bad)',
+      "x.suite.yaml:11:46 evals[4].expected: must give true or false, but `${case.bad ? 'yes' : 'no'}` gives a value of type string\n    hint: Write a single expression, such as `${case.amount > 100}`.",
+      'x.suite.yaml:12:53 evals[5].not.threshold.max_score: must give a number, but `${case.a > 0.5}` gives a value of type bool\n    hint: Write a single expression, such as `${case.amount}`.',
+      'x.suite.yaml:13:28 evals[6].if: must be a single `${…}` that gives true or false\n    hint: Write a single expression, such as `${case.amount > 100}`.',
     ],
   },
   {
     title: 'a mapping without content',
     spec: `  dataset: {path: rows.jsonl}\n  case: {id: "\${case.id}"}\n  evals: [{id: a, type: t, content: x}, {id: b, type: t}]\n`,
-    says: ['x.suite.yaml:5:9 case.content: is required: evals[1] has no content of its own'],
+    says: ['x.suite.yaml:5:9 case.content: is required: evals[1] has no content'],
   },
   {
     title: 'numbers that JSON lacks',
     spec: `  cases: [{content: a, n: .inf}]\n  evals: [{id: e, type: t, params: {a: [.nan]}}]\n`,
     says: [
-      'x.suite.yaml:4:27 cases[0].n: must be a finite number: JSON has no other',
-      'x.suite.yaml:5:41 evals[0].params.a[0]: must be a finite number: JSON has no other',
+      'x.suite.yaml:4:27 cases[0].n: must be a finite number, because JSON has no other numbers',
+      'x.suite.yaml:5:41 evals[0].params.a[0]: must be a finite number, because JSON has no other numbers',
     ],
   },
   {
     title: 'words where a mapping or one expression belongs',
     spec: `${rows}  evals: [{id: e, type: t, params: some}]\n`,
-    says: ['x.suite.yaml:5:36 evals[0].params: must be no text, but for an expression `${…}` (got: some)'],
+    says: ['x.suite.yaml:5:36 evals[0].params: must not be text, except an expression `${…}` (got: some)'],
   },
 ];
 
@@ -283,8 +285,8 @@ test('the types of evals are those of the runtime', () => {
 test('files that do not exist yet only cause a warning', () => {
   const spec = `  runtime: r.yaml\n  dataset: {path: later.jsonl}\n  case: {content: ""}\n${evals}`;
   expect(problemsOf(spec)).toEqual([
-    'x.suite.yaml:4:12 warning: runtime: r.yaml does not exist\n    hint: Correct the path; it starts at the folder of this file.',
-    'x.suite.yaml:5:19 warning: dataset.path: later.jsonl does not exist\n    hint: Correct the path; it starts at the folder of this file.',
+    'x.suite.yaml:4:12 warning: runtime: r.yaml does not exist\n    hint: Correct the path; it is relative to the folder of this file.',
+    'x.suite.yaml:5:19 warning: dataset.path: later.jsonl does not exist\n    hint: Correct the path; it is relative to the folder of this file.',
   ]);
 });
 

@@ -39,36 +39,36 @@ const wrong: readonly {
     title: 'a guard without a label',
     members: 'guard: {hook: provider}',
     said: [
-      'x.suite.yaml:6:7 evals[0].expected: is required: what should the guard flag?\n    hint: Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.',
+      'x.suite.yaml:6:7 evals[0].expected: is required: whether the guard should flag the event\n    hint: Write an expression that is true if the guard should flag the event, such as ${case.label == "bad"}.',
     ],
   },
   {
     title: 'a label that is a word',
     members: 'guard: {hook: provider}, expected: yes please',
     said: [
-      'x.suite.yaml:6:50 evals[0].expected: must be no text, but for an expression `${…}` (got: yes please)',
+      'x.suite.yaml:6:50 evals[0].expected: must not be text, except an expression `${…}` (got: yes please)',
     ],
   },
   {
     title: 'a label of no guard',
     members: 'type: contains, params: {patterns: [a]}, content: b, expected: true',
     said: [
-      'x.suite.yaml:6:78 evals[0].expected: says what a guard should do, and there is none\n    hint: What a check compares with is one of its params.',
+      'x.suite.yaml:6:78 evals[0].expected: applies only to guards, and this eval is not a guard\n    hint: Write the value that a check compares with into its params.',
     ],
   },
   {
     title: 'members of a check',
     members: 'guard: {hook: provider}, expected: true, params: {a: 1}, content: b',
     said: [
-      'x.suite.yaml:6:64 evals[0].params: a guard has an event instead',
-      'x.suite.yaml:6:81 evals[0].content: a guard has an event instead',
+      'x.suite.yaml:6:64 evals[0].params: cannot be set for a guard, which has an event instead',
+      'x.suite.yaml:6:81 evals[0].content: cannot be set for a guard, which has an event instead',
     ],
   },
   {
     title: 'a phase of another hook',
     members: 'guard: {hook: tool, phase: after_call}, expected: true',
     said: [
-      'x.suite.yaml:6:42 evals[0].guard.phase: after_call is no phase of a tool hook\n    hint: A tool hook has before_execution and after_execution.',
+      'x.suite.yaml:6:42 evals[0].guard.phase: a tool hook has no phase after_call\n    hint: A tool hook has before_execution and after_execution.',
     ],
   },
   {
@@ -80,20 +80,20 @@ const wrong: readonly {
     title: 'a response too early',
     members: 'guard: {hook: provider, response: {}}, expected: true',
     said: [
-      'x.suite.yaml:6:49 evals[0].guard.response: before_call has no response yet\n    hint: Set `phase`, or take it out.',
+      'x.suite.yaml:6:49 evals[0].guard.response: before_call has no response yet\n    hint: Set `phase`, or remove the response.',
     ],
   },
   {
     title: 'no response where one is asked about',
     members: 'guard: {hook: provider, phase: after_call}, expected: true',
     declared: { hooks: [hook('pii', { phases: ['after_call'] })] },
-    said: ['x.suite.yaml:6:22 evals[0].guard.response: is required: after_call is about what came back'],
+    said: ['x.suite.yaml:6:22 evals[0].guard.response: is required: after_call has a response'],
   },
   {
     title: 'nobody to be asked',
     members: 'guard: {hook: tool}, expected: true',
     said: [
-      'x.suite.yaml:6:29 evals[0].guard.hook: no filter is asked at tool before_execution\n    hint: Declare one under `hooks` of the runtime.',
+      'x.suite.yaml:6:29 evals[0].guard.hook: no filter runs at tool before_execution\n    hint: Declare one under `hooks` of the runtime.',
     ],
   },
   {
@@ -101,7 +101,7 @@ const wrong: readonly {
     members: 'guard: {hook: provider}, expected: true',
     declared: { hooks: [hook('pii_next', { mode: 'shadow' })] },
     said: [
-      'x.suite.yaml:6:29 evals[0].guard.hook: no filter is asked at provider before_call\n    hint: A shadow is asked by its name: only: pii_next.',
+      'x.suite.yaml:6:29 evals[0].guard.hook: no filter runs at provider before_call\n    hint: To run a shadow, name it: only: pii_next.',
     ],
   },
   {
@@ -121,7 +121,7 @@ const wrong: readonly {
     members: 'guard: {hook: tool}, expected: true',
     declared: { foreign: [stranger('PostToolUse')] },
     said: [
-      'x.suite.yaml:6:29 evals[0].guard.hook: no filter is asked at tool before_execution\n    hint: Declare one under `hooks` of the runtime.',
+      'x.suite.yaml:6:29 evals[0].guard.hook: no filter runs at tool before_execution\n    hint: Declare one under `hooks` of the runtime.',
     ],
   },
   {
@@ -135,14 +135,14 @@ const wrong: readonly {
     members: 'guard: {hook: tool, only: PreToolUse-1}, expected: true',
     declared: { foreign: [stranger('PreToolUse')] },
     said: [
-      'x.suite.yaml:6:41 evals[0].guard.only: hook PreToolUse-1 is one of claude, whose hooks are asked together',
+      'x.suite.yaml:6:41 evals[0].guard.only: hook PreToolUse-1 is a hook of claude, which run only as a group',
     ],
   },
   {
     title: 'an observer by name',
     members: 'guard: {hook: provider, only: audit}, expected: true',
     said: [
-      'x.suite.yaml:6:45 evals[0].guard.only: hook audit only observes: it has no verdict\n    hint: known hooks: pii, pii_next',
+      'x.suite.yaml:6:45 evals[0].guard.only: hook audit is an observer, so it has no verdict\n    hint: known hooks: pii, pii_next',
     ],
   },
   {
@@ -155,13 +155,13 @@ const wrong: readonly {
   {
     title: 'a hook of another phase',
     members: 'guard: {hook: provider, phase: after_call, response: {}, only: pii}, expected: true',
-    said: ['x.suite.yaml:6:78 evals[0].guard.only: hook pii has no part in provider after_call'],
+    said: ['x.suite.yaml:6:78 evals[0].guard.only: hook pii does not run at provider after_call'],
   },
   {
     title: 'an expression over what is not there',
     members: 'guard: {hook: provider}, expected: "${row.bad}"',
     said: [
-      'x.suite.yaml:6:50 evals[0].expected: `${row.bad}` is no expression: Unknown variable: row\n    hint: Expressions see the row as `case`.',
+      'x.suite.yaml:6:50 evals[0].expected: `${row.bad}` is not a valid expression: Unknown variable: row\n    hint: Expressions see the row as `case`.',
     ],
   },
 ];
@@ -173,7 +173,7 @@ test.each(wrong)('validation reports $title', ({ members, declared, said }) => {
 test('a gate on guard metrics needs a guard', () => {
   const gates = '  gates: [{eval: g, metric: recall, min: 1}]\n';
   expect(problemsOf('type: contains, params: {patterns: [a]}, content: b', {}, gates)).toEqual([
-    'x.suite.yaml:7:29 gates[0].metric: recall is of guards, and this eval is none',
+    'x.suite.yaml:7:29 gates[0].metric: recall applies only to guards, and this eval is not a guard',
   ]);
   expect(problemsOf('guard: {hook: provider}, expected: true', {}, gates)).toEqual([]);
 });

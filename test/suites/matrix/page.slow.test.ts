@@ -64,7 +64,7 @@ describeInBrowser((open) => {
       expect(await page.locator('.side-scroll').innerText()).toContain(
         '1 eval says the same of all variants.',
       );
-      await page.getByRole('button', { name: 'Only what differs' }).click();
+      await page.getByRole('button', { name: 'Only differences' }).click();
       expect(await rows()).toEqual(['Answer', 'good', 'Asked', 'Took']);
       await page.keyboard.press('j');
       expect(await side.innerText()).toContain('it is down');

@@ -192,12 +192,12 @@ test.each([
   {
     title: 'below a file',
     file: join(plainFile, 'x.json'),
-    says: 'cannot be made: a part of its path is a file',
+    says: 'cannot be created: a part of its path is a file',
   },
   {
     title: 'below a file, deeper',
     file: join(plainFile, 'y', 'x.json'),
-    says: 'cannot be made: a part of its path is a file',
+    says: 'cannot be created: a part of its path is a file',
   },
 ])('a destination that is $title is refused before anything runs', async ({ file, says }) => {
   const folder = newFolder();
@@ -241,7 +241,7 @@ test.each([
 ] as const)('two reporters cannot share $title', async ({ specs, place }) => {
   await expect(openDelivery(specs, { stdout: newTextSink() })).rejects.toMatchObject({
     code: 'USAGE',
-    message: `two reporters would write to ${place}`,
+    message: `two reporters write to ${place}`,
   });
 });
 
@@ -276,7 +276,7 @@ test.each([
     message: 'there is no reporter "xyz"',
     hint: `known reporters: ${reporterNames.join(', ')}`,
   },
-  { text: 'json=', message: '--reporter json= names no file', hint: 'Write json=FILE, or json.' },
+  { text: 'json=', message: '--reporter json= has no file name', hint: 'Write json=FILE, or json.' },
 ])('$text is refused', ({ text, message, hint }) => {
   expect(() => readReporter(text)).toThrow(expect.objectContaining({ code: 'USAGE', message, hint }));
 });

@@ -36,8 +36,8 @@ test('a void run is not reported as an unusable row', async () => {
     message: 'the dataset is empty',
   } as const;
   expect(await write({ status: 'error', problems: [problem], problem_count: 1 })).toEqual([
-    '::error file=rows.jsonl,line=1,title=the run is void::the dataset is empty',
-    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A error::50.00%25 of 4 cases in 2.0 s passed, 1 abstention, the run is void',
+    '::error file=rows.jsonl,line=1,title=the run is invalid::the dataset is empty',
+    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A error::50.00%25 of 4 cases in 2.0 s passed, 1 abstention, the run is invalid',
   ]);
 });
 
@@ -53,8 +53,8 @@ test('missed gates, failures and unusable rows are annotations, and a notice sum
   expect(lines).toEqual([
     '::error file=gsm8k.suite.yaml,line=1,title=gate missed::exact: mean 0.31, but wanted at least 0.5',
     '::error file=rows.jsonl,line=2,title=exact did not pass::case r1, exact: score 0',
-    '::warning file=rows.jsonl,line=4,title=unusable row::the line is a list (One object.)',
-    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A failed::50.00%25 of 4 cases in 2.0 s passed, 1 failure, 1 abstention, 1 unusable row',
+    '::warning file=rows.jsonl,line=4,title=invalid row::the line is a list (One object.)',
+    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A failed::50.00%25 of 4 cases in 2.0 s passed, 1 failure, 1 abstention, 1 invalid row',
   ]);
 });
 

@@ -34,7 +34,7 @@ test('other members of a report are unchanged', () => {
   );
 });
 
-test('rows that could not be used are appended', () => {
+test('rows that are appended', () => {
   const problems = [{ file: 'x.jsonl', line: 3, column: 1, message: 'the line is a list', hint: 'h' }];
   const document = toReportDocument(reportOf({ status: 'error', problems, problem_count: 30 }));
   expect(Object.entries(document).slice(-3)).toEqual([

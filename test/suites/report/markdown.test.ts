@@ -27,9 +27,9 @@ const full = reportOf({
 
 const text = `### ⚠️ \`gsm8k\`: error
 
-50.00% of 4 cases in 2.0 s passed, 30 failures, 2 abstentions, 1 unusable row.
+50.00% of 4 cases in 2.0 s passed, 30 failures, 2 abstentions, 1 invalid row.
 
-The run ended early: it had as many failures as were allowed.
+The run ended early, because it reached the maximum number of failures.
 
 | gate | metric | value | wanted |  |
 | --- | --- | ---: | --- | --- |
@@ -53,7 +53,7 @@ The run ended early: it had as many failures as were allowed.
 
 </details>
 
-<details><summary>1 unusable row</summary>
+<details><summary>1 invalid row</summary>
 
 - \`rows.jsonl:4\` \`the line is a list\` – \`One object.\`
 
@@ -82,7 +82,9 @@ test('a run with very many tags still fits into a comment, and says what is miss
   const long = renderMarkdown(reportOf({ evals: { exact: evalStatsOf({ tags }) } }));
   expect(Buffer.byteLength(long)).toBeGreaterThan(59_000);
   expect(Buffer.byteLength(long)).toBeLessThanOrEqual(60_000);
-  expect(long.trimEnd().split('\n').at(-1)).toBe('_The rest is left out: this text may not be longer._');
+  expect(long.trimEnd().split('\n').at(-1)).toBe(
+    '_The rest is left out, because the length of this text is limited._',
+  );
 });
 
 test('a text that is full before the last section meets the limit too', () => {
@@ -140,7 +142,7 @@ test('a section that is cut is closed', () => {
     '',
     '</details>',
     '',
-    '_The rest is left out: this text may not be longer._',
+    '_The rest is left out, because the length of this text is limited._',
     '',
   ]);
 });

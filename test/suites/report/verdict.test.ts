@@ -18,7 +18,7 @@ test('a failed run prints the number of cases, the missed gates, and where detai
   expect(explainVerdict(report, ['report.xml', 'a\u001b[31m.html'])).toEqual([
     'gsm8k: failed, 1 abstention, 1 of 2 gates missed, 2 of 4 cases did not pass',
     '  gate missed: exact: pass_rate 0.5, but wanted at least 0.6',
-    '  The run ended early: it had as many failures as were allowed.',
+    '  The run ended early, because it reached the maximum number of failures.',
     'written: report.xml, a\\u001b[31m.html',
   ]);
 });
@@ -32,7 +32,9 @@ test('a run whose budget is spent is void with the budget’s code', () => {
     message: 'the budget is spent',
   } as const;
   const report = reportOf({ status: 'error', cases: 4, overall: half, problems: [spent], problem_count: 1 });
-  expect(explainVerdict(report, [])).toContain('  void: [BUDGET_EXCEEDED] rows.jsonl:1 the budget is spent');
+  expect(explainVerdict(report, [])).toContain(
+    '  invalid run: [BUDGET_EXCEEDED] rows.jsonl:1 the budget is spent',
+  );
 });
 
 test('a void run prints the reason, and the first of many unusable rows', () => {
@@ -45,11 +47,11 @@ test('a void run prints the reason, and the first of many unusable rows', () => 
     problem_count: 9,
   });
   expect(explainVerdict(report, [])).toEqual([
-    'gsm8k: error, the run is void, 8 unusable rows, 1 abstention',
-    '  void: [DATASET_INVALID] rows.jsonl:1 it is empty',
+    'gsm8k: error, the run is invalid, 8 invalid rows, 1 abstention',
+    '  invalid run: [DATASET_INVALID] rows.jsonl:1 it is empty',
     '    hint: Fill it.',
-    '  unusable row: [DATASET_INVALID] rows.jsonl:4 the line is a list',
-    '  unusable row: [DATASET_INVALID] rows.jsonl:4 the line is a list',
-    '  and 6 more unusable rows',
+    '  invalid row: [DATASET_INVALID] rows.jsonl:4 the line is a list',
+    '  invalid row: [DATASET_INVALID] rows.jsonl:4 the line is a list',
+    '  and 6 more invalid rows',
   ]);
 });

@@ -18,21 +18,21 @@ const report = reportOf({
 });
 
 test.each<{ name: ReporterName; says: string | RegExp }>([
-  { name: 'table', says: 'The run is void:\n  rows.jsonl:1  none of its 7 rows was selected\n' },
+  { name: 'table', says: 'The run is invalid:\n  rows.jsonl:1  none of its 7 rows was selected\n' },
   { name: 'json', says: '"scope":"run"' },
   { name: 'jsonl', says: '"scope":"run"' },
-  { name: 'junit', says: 'message="the run is void: none of its 7 rows was selected" type="run"' },
+  { name: 'junit', says: 'message="the run is invalid: none of its 7 rows was selected" type="run"' },
   {
     name: 'markdown',
-    says: '**The run is void:**\n\n- `rows.jsonl:1` `none of its 7 rows was selected` – `Rows are selected by tags.`\n',
+    says: '**The run is invalid:**\n\n- `rows.jsonl:1` `none of its 7 rows was selected` – `Rows are selected by tags.`\n',
   },
   {
     name: 'github',
-    says: '::error file=rows.jsonl,line=1,title=the run is void::none of its 7 rows was selected (Rows are selected by tags.)\n',
+    says: '::error file=rows.jsonl,line=1,title=the run is invalid::none of its 7 rows was selected (Rows are selected by tags.)\n',
   },
   {
     name: 'sarif',
-    says: 'the run is void: rows.jsonl:1: none of its 7 rows was selected (Rows are selected by tags.)',
+    says: 'the run is invalid: rows.jsonl:1: none of its 7 rows was selected (Rows are selected by tags.)',
   },
   { name: 'html', says: 'none of its 7 rows was selected' },
 ])('$name shows why a run is void', async ({ name, says }) => {

@@ -156,7 +156,7 @@ test.each<AgainScope>(['failed', 'unscored', 'all'])(
     );
     await expect(changed).rejects.toMatchObject({
       code: 'USAGE',
-      message: `run ${id} was begun otherwise: the program ev.py has changed`,
+      message: `cannot resume run ${id}: the program ev.py has changed`,
     });
     expect(await store.listRuns()).toMatchObject([{ status: 'passed' }]);
     expect(await store.reopenings(id)).toEqual([]);

@@ -171,7 +171,7 @@ describe('tallies of a run', () => {
     };
     expect(refused(state)).toBe('merged');
     expect(refused({ ...state, version: 2 })).toMatch(
-      /STORE_FAILED.*version 2, and this Signalbox reads version 1/,
+      /STORE_FAILED.*version 2, but this Signalbox reads version 1/,
     );
     expect(refused(null)).toMatch(/STORE_FAILED.*no version/);
     expect(refused({ ...state, passed: 'all' })).toMatch(/STORE_FAILED.*damaged at passed/);

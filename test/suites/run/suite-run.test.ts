@@ -138,7 +138,7 @@ describe('unusable rows', () => {
       },
       {
         ...{ file, line: 5, column: 1, message: '`${case.score}` failed: No such key: score' },
-        hint: 'The row has id, text. Where a key may be absent, write `.?key`.',
+        hint: 'The row has id, text. If a key may be missing, write `.?key`.',
       },
     ]);
   });
@@ -363,7 +363,7 @@ describe('an abort', () => {
       },
     });
     await expect(running).rejects.toThrow(
-      expect.objectContaining({ code: 'ABORTED', message: 'the run of suite "demo" was given up' }),
+      expect.objectContaining({ code: 'ABORTED', message: 'the run of suite "demo" was stopped' }),
     );
     expect(ended).toBe(begun);
     expect(begun).toBeLessThan(40);

@@ -70,11 +70,11 @@ test('a gate checks the sum against its bound, and is missed if one answer repor
   };
   expect(judge(made, 'cost_usd', 1)).toEqual([true, 1, '1, wanted at most 1']);
   expect(judge([...made, cached], 'cost_usd', 1)).toEqual([false, 1.1, '1.1, but wanted at most 1']);
-  const unknown = [false, null, 'not known of every answer, wanted at most 1'];
+  const unknown = [false, null, 'unknown, because some answers do not report it, wanted at most 1'];
   expect(judge([...made.slice(0, 1), failed], 'cost_usd', 1)).toEqual(unknown);
   expect(judge([], 'cost_usd', 1)).toEqual(unknown);
   expect(judge(made, 'answer_p95_ms', 500)?.[0]).toBe(false);
-  expect(judge([], 'answer_p95_ms', 500)).toEqual([false, null, 'of nothing, wanted at most 500']);
+  expect(judge([], 'answer_p95_ms', 500)).toEqual([false, null, 'no data, wanted at most 500']);
 });
 
 test('the sentence of the totals says what is missing', () => {

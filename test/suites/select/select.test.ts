@@ -61,7 +61,7 @@ test.each(selections)('$title', async ({ selection, expected }) => {
 
 test('a problem of the filter says how to handle absent members', async () => {
   const [problem] = await select({ filter: 'case.lang == "de"' }, [makeCase(1)]);
-  expect(problem).toMatchObject({ problem: { hint: 'Where a key may be absent, write `.?key`.' } });
+  expect(problem).toMatchObject({ problem: { hint: 'If a key may be missing, write `.?key`.' } });
 });
 
 test('the case limit closes the source, and nothing behind the last case is read', async () => {
@@ -92,7 +92,7 @@ const meaningless: { title: string; selection: Selection; message: string | RegE
   {
     title: 'a filter that gives text',
     selection: { filter: '"a" + "b"' },
-    message: /gives a value of type string, not true or false$/,
+    message: /has type string, but must be true or false$/,
   },
   {
     title: 'shard 3 of 2',
@@ -122,7 +122,7 @@ const meaningless: { title: string; selection: Selection; message: string | RegE
   {
     title: 'no cases at all',
     selection: { maxCases: 0 },
-    message: 'the greatest number of cases must be a whole number from 1, not 0',
+    message: 'the maximum number of cases must be a whole number from 1, not 0',
   },
 ];
 

@@ -143,12 +143,12 @@ test.each([
   {
     name: 'pass@3',
     epochs: 2,
-    problem: 'pass@3 needs at least 3 epochs, and the suite runs each case 2 times',
+    problem: 'pass@3 needs at least 3 epochs, but the suite runs each case 2 times',
   },
   {
     name: 'at_least_2',
     epochs: 1,
-    problem: 'at_least_2 needs at least 2 epochs, and the suite runs each case once',
+    problem: 'at_least_2 needs at least 2 epochs, but the suite runs each case once',
   },
   { name: 'pass@3', epochs: 3, problem: undefined },
   { name: 'mean', epochs: 1, problem: undefined },

@@ -122,8 +122,8 @@ test('an interrupted run is replayed with its statistics so far', async () => {
       problems: [
         {
           ...{ scope: 'run', file: 'demo.suite.yaml', line: 1, column: 1 },
-          message: 'it did not come to its end: these are the cases that were done until then',
-          hint: 'Go on with it: signalbox eval run SUITE --resume.',
+          message: 'the run did not finish: these are the cases that were done',
+          hint: 'Continue it: signalbox eval run SUITE --resume.',
         },
       ],
       failures: [{ case: '2', file: 'rows.jsonl', line: 2, eval: 'a', score: null, detail: 'no score' }],

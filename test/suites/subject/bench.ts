@@ -35,7 +35,7 @@ export async function openBench(spec: string, files: Readonly<Record<string, str
   return await openAt(file);
 }
 
-/** The same on a config that is there already, as the next run of a suite has it. */
+/** The same on a config that already exists, as the next run of a suite has it. */
 export async function openAt(file: string): Promise<Bench> {
   const env = hostEnv();
   const folder = dirname(file);

@@ -66,7 +66,7 @@ test.each([
   {
     title: 'two kinds',
     yaml: 'tool: weather\npipeline: good/demo.pipeline.yaml',
-    says: ['5:5 subject: takes only one of: tool, chat, pipeline, variants'],
+    says: ['5:5 subject: accepts only one of: tool, chat, pipeline, variants'],
   },
   {
     title: 'a tool that is misspelt',
@@ -92,21 +92,21 @@ test.each([
     title: 'an argument that sees something else',
     yaml: "tool: weather\nargs: {city: '${input.city}'}",
     says: [
-      '6:18 subject.args.city: `${input.city}` is no expression: Unknown variable: input\n    hint: Expressions see the row as `case`, and the number of its run as `epoch`.',
+      '6:18 subject.args.city: `${input.city}` is not a valid expression: Unknown variable: input\n    hint: Expressions see the row as `case`, and the number of the epoch as `epoch`.',
     ],
   },
   {
     title: 'arguments that are no mapping',
     yaml: "tool: weather\nargs: '${epoch > 1}'",
     says: [
-      '6:11 subject.args: must give a mapping, and `${epoch > 1}` gives a value of type bool\n    hint: Write one whole expression, such as `${case.order}`.',
+      '6:11 subject.args: must give a mapping, but `${epoch > 1}` gives a value of type bool\n    hint: Write a single expression, such as `${case.order}`.',
     ],
   },
   {
     title: 'arguments that are a text',
     yaml: 'tool: weather\nargs: Oslo',
     says: [
-      '6:11 subject.args: must be one whole `${…}` that gives a mapping\n    hint: Write one whole expression, such as `${case.order}`.',
+      '6:11 subject.args: must be a single `${…}` that gives a mapping\n    hint: Write a single expression, such as `${case.order}`.',
     ],
   },
   {
@@ -114,13 +114,13 @@ test.each([
     yaml: 'tool: weather\nargs: {city: .inf}',
     says: [
       '6:11 subject.args: does not fit the tool’s input_schema: city: must be string',
-      '6:18 subject.args.city: must be a finite number: JSON has no other',
+      '6:18 subject.args.city: must be a finite number, because JSON has no other numbers',
     ],
   },
   {
     title: 'an input for a tool',
     yaml: 'tool: weather\nargs: {city: Oslo}\ninput: {}',
-    says: ['7:12 subject.input: belongs to a subject with `pipeline`, and this one has `tool`'],
+    says: ['7:12 subject.input: belongs to a subject with `pipeline`, but this one has `tool`'],
   },
   {
     title: 'a provider that is misspelt',
@@ -136,22 +136,22 @@ test.each([
     title: 'guardrails that are called the same',
     yaml: 'chat: {provider: main, messages: Hello., retries: 1, guardrails: [{eval: judge, action: monitor}, {eval: judge, action: monitor}]}',
     says: [
-      '5:55 subject.chat.retries: needs a guardrail that enforces: nothing else is tried again',
-      '5:110 subject.chat.guardrails[1].eval: another guardrail of this chat is called judge already\n    hint: Give it an `id`: without one it is called by its eval.',
+      '5:55 subject.chat.retries: needs a guardrail with `mode: enforce`: only such a guardrail causes a retry',
+      '5:110 subject.chat.guardrails[1].eval: another guardrail of this chat is already named judge\n    hint: Give it an `id`: without one, its name is that of its eval.',
     ],
   },
   {
     title: 'a chat that sees the answer',
     yaml: "chat: {provider: main, messages: '${subject.text}'}",
     says: [
-      '5:38 subject.chat.messages: `${subject.text}` is no expression: Unknown variable: subject\n    hint: Expressions see the row as `case`, and the number of its run as `epoch`.',
+      '5:38 subject.chat.messages: `${subject.text}` is not a valid expression: Unknown variable: subject\n    hint: Expressions see the row as `case`, and the number of the epoch as `epoch`.',
     ],
   },
   {
     title: 'a pipeline that is not there',
     yaml: 'pipeline: none.pipeline.yaml',
     says: [
-      '5:15 subject.pipeline: none.pipeline.yaml does not exist\n    hint: The path starts at the folder of this file.',
+      '5:15 subject.pipeline: none.pipeline.yaml does not exist\n    hint: The path is relative to the folder of this file.',
     ],
   },
   {
@@ -159,7 +159,7 @@ test.each([
     yaml: 'pipeline: demo.pipeline.yaml',
     says: [
       '5:15 subject.pipeline: demo.pipeline.yaml:5:21 steps[0].tool: no tool named wether is declared\n    hint: did you mean `weather`?',
-      '5:15 subject.pipeline: demo.pipeline.yaml:6:43 steps[1].args.city: `${inputt}` is no expression: Unknown variable: inputt\n    hint: did you mean `input`?',
+      '5:15 subject.pipeline: demo.pipeline.yaml:6:43 steps[1].args.city: `${inputt}` is not a valid expression: Unknown variable: inputt\n    hint: did you mean `input`?',
     ],
   },
   {

@@ -87,7 +87,7 @@ function readReply<K extends JobKind>(reply: WorkerReply): BoundedResult<JobResu
   const { status, ...rest } = reply as WorkerReply<K>;
   if ('answer' in rest) return { answer: rest.answer };
   if ('exceeded' in rest) return { exceeded: rest.exceeded };
-  throw new RuntimeError('INTERNAL', 'message' in rest ? rest.message : `the thread said ${status}`);
+  throw new RuntimeError('INTERNAL', 'message' in rest ? rest.message : `the worker thread sent ${status}`);
 }
 
 /** Runs one job at a time. An idle thread does not keep the process alive. */
@@ -106,7 +106,7 @@ async function startThread(): Promise<WorkerThread> {
   worker.on('error', (error) => next.resolve(describeThreadError(error)));
   worker.on('exit', () => {
     hasEnded = true;
-    next.resolve({ status: 'failed', message: 'the thread that does long work has ended' });
+    next.resolve({ status: 'failed', message: 'the worker thread has ended' });
   });
   const { status, ...rest } = await next.promise;
   if (status !== 'ready') throw toRuntimeError('message' in rest ? rest.message : status);

@@ -15,11 +15,11 @@ export function compareToFirst(vectors: readonly (readonly number[])[]): readonl
 /** From -1 to 1, or the reason why there is no cosine. */
 export function cosine(one: readonly number[], other: readonly number[]): number | string {
   if (one.length !== other.length) {
-    return `one embedding has ${one.length} numbers, and the other ${other.length}`;
+    return `the embeddings have different lengths: ${one.length} and ${other.length}`;
   }
   const [a, b] = [scaled(one), scaled(other)];
   const similarity = dot(a, b) / Math.sqrt(dot(a, a)) / Math.sqrt(dot(b, b));
-  if (!Number.isFinite(similarity)) return 'one of the embeddings has no direction';
+  if (!Number.isFinite(similarity)) return 'one of the embeddings has zero length or invalid numbers';
   return Math.min(1, Math.max(-1, similarity));
 }
 

@@ -17,13 +17,13 @@ export async function embedTexts(
 ): Promise<Awaited<ReturnType<Embed>> | EvalUnscored> {
   if (texts.some((text) => text.trim() === '')) return unscored('there is no text to embed');
   if (texts.reduce((sum, text) => sum + text.length, 0) > MAX_LENGTH) {
-    return unscored('the texts are too long to be embedded');
+    return unscored('the texts are too long to embed');
   }
   try {
     return await embed({ provider: typeof provider === 'string' ? provider : undefined, texts, signal });
   } catch (thrown) {
     const fault = toFault(thrown);
-    return unscored(`the texts have no embeddings: ${fault.message}`, fault);
+    return unscored(`the texts could not be embedded: ${fault.message}`, fault);
   }
 }
 

@@ -47,10 +47,9 @@ const answerRelevance: Check = {
 async function scoreRelevance(input: CheckInput): Promise<EvalOutcome> {
   const { content: answer } = input.request;
   const question = questionOf(input);
-  if (question === undefined)
-    return unscored('there is no question: give `question`, or messages of the user');
+  if (question === undefined) return unscored('there is no question: give `question`, or user messages');
   if (answer.trim() === '') return unscored('there is no answer');
-  if (answer.length > MAX_LENGTH) return unscored('the answer is too long to be judged');
+  if (answer.length > MAX_LENGTH) return unscored('the answer is too long to judge');
   return await askModel(input, writeTask({ answer }, taskOf(Number(input.params['questions']))), (said) =>
     readQuestions(said, input, question),
   );
@@ -84,9 +83,9 @@ async function readQuestions(said: string, input: CheckInput, question: string):
   if ('status' in found) return found;
   const { questions, noncommittal } = found.value;
   if (typeof noncommittal !== 'boolean')
-    return unreadableAnswer('does not tell whether it is `noncommittal`', said, wanted);
+    return unreadableAnswer('does not say whether it is `noncommittal`', said, wanted);
   if (!Array.isArray(questions) || !questions.every(isQuestion))
-    return unreadableAnswer('has a question that is no text', said, wanted);
+    return unreadableAnswer('has a question that is not text', said, wanted);
   const asked = questions.slice(0, Number(input.params['questions']));
   if (asked.length === 0) return unreadableAnswer('has no question', said, wanted);
   if (noncommittal) return scored(0, 'noncommittal', Json.from({ questions: asked, noncommittal }));

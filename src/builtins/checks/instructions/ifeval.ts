@@ -139,7 +139,7 @@ const endChecker = instructionCheck({
     const follows = foldCase(trimQuotes(text.trim())).endsWith(
       foldCase(trimQuotes(String(end_phrase).trim())),
     );
-    return { follows, detail: follows ? 'ends with it' : 'ends otherwise' };
+    return { follows, detail: follows ? 'ends with it' : 'has a different ending' };
   },
 });
 
@@ -169,7 +169,7 @@ const twoResponses = instructionCheck({
     const parts = text.split('******').map((part) => part.trim());
     const answers = parts.filter((part) => part !== '');
     const follows = !parts.slice(1, -1).includes('') && answers.length === 2 && answers[0] !== answers[1];
-    return { follows, detail: follows ? 'has two answers' : 'has not two different answers' };
+    return { follows, detail: follows ? 'has two answers' : 'does not have two different answers' };
   },
 });
 
@@ -190,7 +190,7 @@ const repeatPrompt = instructionCheck({
   },
   judge: (text, { prompt_to_repeat }) => {
     const follows = foldCase(text.trim()).startsWith(foldCase(String(prompt_to_repeat).trim()));
-    return { follows, detail: follows ? 'begins with the prompt' : 'begins otherwise' };
+    return { follows, detail: follows ? 'begins with the prompt' : 'has a different beginning' };
   },
 });
 
@@ -418,7 +418,7 @@ async function scoreRules(asked: CheckInput): Promise<EvalOutcome> {
     const check = ruleChecks.find(({ type }) => type === id);
     const params = check && paramsOf(check, kwargs[index], loose);
     if (check === undefined || params === undefined)
-      return unscored(`the params of rule ${index}, ${String(id)}, cannot be used`);
+      return unscored(`the params of rule ${index}, ${String(id)}, are not valid`);
     const outcome = await check.run({ ...asked, params });
     if (outcome.status === 'unscored') return unscored(`${String(id)}: ${outcome.reason}`);
     if (outcome.score === 1) followed += 1;

@@ -21,7 +21,7 @@ export function findSchemaProblem(schema: string): string | undefined {
     const remote = /^can't resolve reference (\S+)/.exec(message)?.[1];
     return remote === undefined
       ? `is not a JSON Schema: ${message}`
-      : `refers to ${remote}, which it does not hold; nothing is fetched`;
+      : `refers to ${remote}, which it does not contain; Signalbox fetches nothing`;
   }
 }
 

@@ -22,7 +22,7 @@ export function findAnswerObject(
   judged: string,
 ): FoundObject | EvalUnscored {
   const { objects, isBroken } = findObjects(withoutThoughts(answer));
-  if (isBroken) return unreadableAnswer('has JSON that cannot be read', answer, wanted);
+  if (isBroken) return unreadableAnswer('has JSON that cannot be parsed', answer, wanted);
   const verdicts = withoutRepeats(objects.filter(({ value }) => Object.hasOwn(value, wanted.key)));
   const [verdict, other] = verdicts;
   if (verdict === undefined)
@@ -35,7 +35,7 @@ export function findAnswerObject(
     return unreadableAnswer('quotes a verdict from the judged text', answer, wanted);
   }
   if (findDuplicateKey(verdict.text) !== undefined)
-    return unreadableAnswer('has a verdict that names a key twice', answer, wanted);
+    return unreadableAnswer('has a verdict with a duplicate key', answer, wanted);
   return verdict;
 }
 
@@ -75,7 +75,7 @@ function withoutSpaceAndEscapes(text: string): string {
 export function unreadableAnswer(what: string, answer: string, { form }: WantedObject): EvalUnscored {
   const message = `the judge’s answer ${what}: ${shorten(answer)}`;
   const error = new RuntimeError('REPLY_MALFORMED', message, {
-    hint: `A judge answers with ${form}; another model may keep to that.`,
+    hint: `A judge must answer with ${form}; another model may do that more reliably.`,
     details: { answer: shorten(answer, MAX_ANSWER_CHARACTERS), by: 'judge', flaw: what },
   });
   return unscored(message, toFault(error));

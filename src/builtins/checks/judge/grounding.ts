@@ -86,7 +86,7 @@ function countSupported(
   name: 'answer' | 'expected',
 ): EvalOutcome | Promise<EvalOutcome> {
   const judged = listTexts(evidence);
-  if (judged.length > MAX_LENGTH) return unscored('the texts are too long to be judged');
+  if (judged.length > MAX_LENGTH) return unscored('the texts are too long to judge');
   if (String(evidence[name]).trim() === '') return unscored('there is no text with claims');
   const task = writeTask(evidence, {
     task: `Take \`${name}\` apart into its claims: short sentences that can be understood by themselves, each with one fact, all facts that it states and no others.

@@ -50,7 +50,7 @@ const factuality: Check = {
     const { expected, question } = input.params;
     const evidence = { ...(question !== undefined && { question }), expected, answer: input.request.content };
     const judged = listTexts(evidence);
-    if (judged.length > MAX_LENGTH) return unscored('the texts are too long to be judged');
+    if (judged.length > MAX_LENGTH) return unscored('the texts are too long to judge');
     return askModel(input, writeTask(evidence, instruction), (answer) => readChoice(answer, judged, input));
   },
 };
@@ -82,7 +82,7 @@ function readChoice(answer: string, judged: string, { params }: CheckInput): Eva
   const { choice, reasoning } = found.value;
   const letter = typeof choice === 'string' ? choice.trim().replace(/^\((.)\)$/, '$1') : '';
   if (!Object.hasOwn(usual, letter))
-    return unreadableAnswer('has a `choice` that is none of A to E', answer, wanted);
+    return unreadableAnswer('has a `choice` that is not one of A to E', answer, wanted);
   const given = isObject(params['scores']) ? params['scores'][letter] : undefined;
   const why = typeof reasoning === 'string' ? `: ${reasoning}` : '';
   return scored(Number(given ?? usual[letter]), `${letter}${why}`, new Json(found.text));

@@ -47,7 +47,7 @@ export function findScaleProblems(params: Params): readonly ParamProblem[] {
   const { min, max } = scaleOf(params);
   return min < max
     ? []
-    : [{ param: 'scale', message: `has a min, ${min}, that is not below its max, ${max}` }];
+    : [{ param: 'scale', message: `has a min of ${min}, which is not below its max of ${max}` }];
 }
 
 export const requiredJudgeParams = [['criteria', 'rubric', 'prompt', 'system_prompt']] as const;

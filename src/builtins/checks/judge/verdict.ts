@@ -14,9 +14,10 @@ export function readVerdict(answer: string, judged: string, params: Params = {})
   if ('status' in found) return found;
   const { text, value }: FoundObject = found;
   const { score, reasoning = value['reason'] } = value;
-  if (typeof score !== 'number') return unreadableAnswer('has a `score` that is no number', answer, wanted);
+  if (typeof score !== 'number')
+    return unreadableAnswer('has a `score` that is not a number', answer, wanted);
   if (!(compare(score, min) >= 0 && compare(score, max) <= 0))
-    return unreadableAnswer(`has a \`score\` that is not in ${min}..${max}`, answer, wanted);
+    return unreadableAnswer(`has a \`score\` outside ${min}..${max}`, answer, wanted);
   const detail = typeof reasoning === 'string' ? reasoning : stringifyJson(reasoning ?? '');
   const share = divide(subtract(exact(score), exact(min)), subtract(exact(max), exact(min)));
   return scored(toDouble(share), reasoning === undefined ? '' : detail, new Json(text));

@@ -15,11 +15,11 @@ export const exactMatch: Check = {
   params: { expected: expectedParam },
   example: { params: { expected: ['Eiffel Tower', 'Tour Eiffel'] }, content: 'The Eiffel tower.', score: 1 },
   run: ({ params, request }) => {
-    if (request.content.length > MAX_LENGTH) return unscored('the content is too long to be compared');
+    if (request.content.length > MAX_LENGTH) return unscored('the content is too long to compare');
     const answer = normalizeAnswer(request.content);
     return expectedOf(params).some((wanted) => normalizeAnswer(wanted) === answer)
       ? scored(1, 'is an expected answer')
-      : scored(0, 'is another answer than expected');
+      : scored(0, 'is not an expected answer');
   },
 };
 

@@ -124,7 +124,7 @@ const choice: Check = {
   },
   findProblems: ({ expected, choices }: Params) =>
     Array.isArray(choices) && !choices.some((one) => foldCase(String(one)) === foldCase(String(expected)))
-      ? [{ param: 'expected', message: `is none of the choices ${choices.map(String).join(', ')}` }]
+      ? [{ param: 'expected', message: `is not one of the choices ${choices.map(String).join(', ')}` }]
       : [],
   run: ({ params, request }) => {
     const chosen = findChoice(request.content, textsOf(params, 'choices'));

@@ -22,7 +22,7 @@ export function expectedOf({ expected }: Params): readonly [string, ...string[]]
 /** Why the texts are too long to compare; undefined if they are not. */
 export function findTooLong({ params, request }: CheckInput): EvalUnscored | undefined {
   const length = expectedOf(params).reduce((sum, text) => sum + text.length, request.content.length);
-  return length > MAX_LENGTH ? unscored('the texts are too long to be compared') : undefined;
+  return length > MAX_LENGTH ? unscored('the texts are too long to compare') : undefined;
 }
 
 /** About 200,000 words, which take half a second. */

@@ -28,7 +28,7 @@ export function findPatternProblem(text: string): string | undefined {
     return undefined;
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    return `is not a pattern that JavaScript can use: ${reason} (write a character that stands for itself in brackets, such as [(])`;
+    return `is not a valid JavaScript pattern: ${reason} (to match a special character itself, write it in brackets, such as [(])`;
   }
 }
 
@@ -48,8 +48,8 @@ function compileError(source: string, flags: string): string | undefined {
 
 /** JavaScript would silently read this syntax with another meaning. */
 function findUnsupportedSyntax(source: string): string | undefined {
-  if (source.includes('(?P<')) return 'a named group is written (?<name>…), not (?P<name>…)';
-  if (/\[\[:\^?\w+:\]/.test(source)) return 'classes such as [:alpha:] are written \\p{L}, \\d, \\s …';
+  if (source.includes('(?P<')) return 'write a named group as (?<name>…), not (?P<name>…)';
+  if (/\[\[:\^?\w+:\]/.test(source)) return 'write classes such as [:alpha:] as \\p{L}, \\d, \\s …';
   const letter = escapesOf(source).find((escaped) => /[a-zA-Z]/.test(escaped) && !knownEscapes.test(escaped));
   return letter === undefined ? undefined : `JavaScript has no \\${letter}${alternatives[letter] ?? ''}`;
 }

@@ -36,7 +36,7 @@ const equals: Check = {
   findProblems: findInexactNumber,
   run: ({ params, request }) => {
     const isEqual = normalize(request.content, params) === normalize(String(params['expected']), params);
-    return isEqual ? scored(1, 'is the expected text') : scored(0, 'is another text than expected');
+    return isEqual ? scored(1, 'is the expected text') : scored(0, 'is not the expected text');
   },
 };
 
@@ -53,7 +53,7 @@ const startsWith: Check = {
     const isStart = normalize(request.content, params).startsWith(
       normalize(String(params['expected']), params),
     );
-    return isStart ? scored(1, 'starts as expected') : scored(0, 'starts otherwise than expected');
+    return isStart ? scored(1, 'starts as expected') : scored(0, 'does not start as expected');
   },
 };
 
@@ -69,7 +69,7 @@ const levenshtein: Check = {
   run: ({ params, request }) => {
     const content = normalize(request.content, params);
     const wanted = normalize(String(params['expected']), params);
-    if (content.length * wanted.length > MAX_CELLS) return unscored('the texts are too long to be compared');
+    if (content.length * wanted.length > MAX_CELLS) return unscored('the texts are too long to compare');
     const edits = countEdits(content, wanted);
     const longest = Math.max(countCharacters(content), countCharacters(wanted), 1);
     return scored(
@@ -90,7 +90,7 @@ function normalize(text: string, { ignore_case, trim }: Params): string {
 
 function findInexactNumber({ expected: wanted }: Params): { param: string; message: string }[] {
   if (typeof wanted !== 'number' || !Number.isInteger(wanted) || Number.isSafeInteger(wanted)) return [];
-  return [{ param: 'expected', message: 'is a longer number than can be compared; write it as a text' }];
+  return [{ param: 'expected', message: 'is a number that is too long to compare; write it as text' }];
 }
 
 /** The library counts UTF-16 units, so each code point is mapped to one unit. */
@@ -308,7 +308,7 @@ const cosineSimilarity: Check = {
 
 function scoreSimilarity({ params: { reference, min_similarity }, request }: CheckInput): EvalOutcome {
   if (typeof reference === 'string') {
-    return unscored('`reference` is a text; give a list of numbers, or let `similarity` embed it');
+    return unscored('`reference` is text; give a list of numbers, or use `similarity`, which embeds it');
   }
   const one = toVector(request.context.metadata['embedding']);
   const other = toVector(reference);
@@ -345,7 +345,7 @@ const refusal: Check = {
       .trim();
     const found = refusals.map((pattern) => pattern.exec(start)?.[0]).find((words) => words !== undefined);
     return found === undefined
-      ? scored(0, 'begins with no refusal')
+      ? scored(0, 'does not begin with a refusal')
       : scored(1, `refuses: ${JSON.stringify(shorten(found))}`);
   },
 };

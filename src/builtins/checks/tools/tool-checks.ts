@@ -170,7 +170,7 @@ async function scoreChain(input: CheckInput, calls: readonly EvalToolCall[]) {
     completed += 1;
   }
   const missing = steps[completed];
-  if (missing === undefined) return outcome('every step was done');
+  if (missing === undefined) return outcome('every step was completed');
   return outcome(`step ${completed + 1}: ${missing['tool']} was not called; ${listCalled(calls)}`);
 }
 
@@ -234,7 +234,7 @@ async function scoreCalls(input: CheckInput, calls: ReturnType<typeof judgedCall
   }
   const data = Json.from({ matching_calls: calls.length, violations });
   if (violations.length === 0) {
-    return scored(1, `every call is as wanted; ${listCalled(calls)}`, data);
+    return scored(1, `every call is as expected; ${listCalled(calls)}`, data);
   }
   const shown = violations.slice(0, MAX_VIOLATIONS).map(({ tool, failure }) => `${tool}: ${failure}`);
   const rest = violations.length - shown.length;
@@ -302,7 +302,7 @@ async function scoreResults(input: CheckInput, wanted: CheckInput['params']): Pr
   for (const call of calls) judged.push(await checkCall(call, wanted, input.signal));
   const matches = judged.filter((one) => 'failures' in one && one.failures.length === 0).length;
   const data = Json.from({ match_count: matches, occurrence: needed, calls: calls.length });
-  const summary = `${matches} of ${formatCallCount(calls.length)} gave such a result, ${needed} wanted`;
+  const summary = `${matches} of ${formatCallCount(calls.length)} returned such a result, ${needed} wanted`;
   if (matches >= Number(needed)) return scored(1, summary, data);
   const undecided = judged.filter((one) => 'timedOut' in one);
   const [first] = undecided;

@@ -7,33 +7,37 @@ const { threshold, instructionThreshold } = defaultThresholds;
 
 export const guard = defineGuard({
   program: 'signalbox-injection',
-  about: `Denies attempts to make a model do what it was not told to: in what people write, and in what tools bring back. A
-provider or tool hook, an eval or a tool: one JSON object on stdin is answered on stdout; a line of JSON-RPC makes it a
-server.`,
+  about: `Denies prompt injection: attempts to make a model ignore its instructions, in user messages and in tool results.
+Works as a provider or tool hook, as an eval or as a tool. Reads one JSON object from stdin and answers on stdout. If the
+first line is JSON-RPC, it runs as a server.`,
   columns: [18, 34],
   options: {
     threshold: [
       'text',
       'N',
-      `how sure it must be of a text that no pattern matches, up to 1\n(default: ${threshold})`,
+      `minimum confidence to flag a text that no pattern matches, up to 1\n(default: ${threshold})`,
     ],
     instructions: [
       'text',
       'N',
-      `likewise of instructions to a model in the words of a tool, or off\n(default: ${instructionThreshold})`,
+      `the same for instructions to a model in tool results, or off\n(default: ${instructionThreshold})`,
     ],
-    scan: ['list', 'LIST', `whose texts: ${origins.join(', ')}\n(default: ${scannedOrigins.join(', ')})`],
+    scan: [
+      'list',
+      'LIST',
+      `which texts to check: ${origins.join(', ')}\n(default: ${scannedOrigins.join(', ')})`,
+    ],
     judge: [
       'text',
       'ID',
-      'a provider that is asked where it is in doubt; without an answer\nthe call is denied (default: none)',
+      'a provider that judges unclear cases; if it does not answer,\nthe call is denied (default: none)',
     ],
     config: [
       'lines',
       'FILE',
-      'the file that declares it (default: runtime.yaml)\nseveral are laid over one another, as --config of signalbox',
+      'the file that declares the provider (default: runtime.yaml)\nseveral files are merged, as --config of signalbox',
     ],
-    help: ['flag', '', 'this text'],
+    help: ['flag', '', 'show this help'],
   },
   notes: () => `Kinds: ${Object.keys(injectionKinds).join(', ')}
 
@@ -51,7 +55,7 @@ By hand:
     const readShare = (option: 'threshold' | 'instructions', standard: number): number => {
       const text = options.text(option) ?? String(standard);
       if (isUpTo(1, text)) return Number(text);
-      throw usageError(`--${option} ${text} is no share`, 'Give a number above 0, up to 1.');
+      throw usageError(`--${option} ${text} is not a valid threshold`, 'Give a number above 0 and up to 1.');
     };
     const isOff = options.text('instructions') === 'off';
     const judge = options.text('judge');

@@ -16,7 +16,7 @@ export const injectionKinds = {
     'instruction to a model in the words of a tool',
     'instructions to a model in the words of a tool',
   ],
-  JUDGED: ['text that the judge takes for an injection', 'texts that the judge takes for an injection'],
+  JUDGED: ['text that the judge considers an injection', 'texts that the judge considers an injection'],
 } as const;
 
 export interface InjectionSettings {

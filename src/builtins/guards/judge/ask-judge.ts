@@ -67,7 +67,7 @@ async function askOnce(piece: string, { system, timeoutMs, score }: JudgeSetting
   const stop = new AbortController();
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    const error = new RuntimeError('PROVIDER_TIMEOUT', `the judge has not answered within ${timeoutMs} ms`);
+    const error = new RuntimeError('PROVIDER_TIMEOUT', `the judge did not answer within ${timeoutMs} ms`);
     stop.abort(error);
     late.reject(error);
   }, timeoutMs);
@@ -77,7 +77,7 @@ async function askOnce(piece: string, { system, timeoutMs, score }: JudgeSetting
   } catch (error) {
     // A provider's message may quote the judged text; its code does not.
     const code = error instanceof RuntimeError ? error.code : 'INTERNAL';
-    throw new RuntimeError('PROVIDER_FAILED', `the judge has failed (${code})`);
+    throw new RuntimeError('PROVIDER_FAILED', `the judge failed (${code})`);
   } finally {
     clearTimeout(timer);
   }

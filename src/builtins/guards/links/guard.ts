@@ -5,20 +5,24 @@ import { createLinkRules, linkActions, linkKindNames, scannedOrigins } from './r
 
 export const guard = defineGuard({
   program: 'signalbox-links',
-  about: `Finds addresses by which an answer could carry a conversation away: images and links whose address holds data, hosts
-that are not what they seem, data: and javascript:. A provider or tool hook, an eval or a tool: one JSON object on stdin is
-answered on stdout; a line of JSON-RPC makes it a server.`,
+  about: `Finds addresses that could leak a conversation: images and links with data in their address, hosts that pose as
+others, data: and javascript:. Works as a provider or tool hook, as an eval or as a tool. Reads one JSON object from stdin
+and answers on stdout. If the first line is JSON-RPC, it runs as a server.`,
   columns: [19, 28],
   options: {
     'allow-host': [
       'list',
       'LIST',
-      'hosts that may be linked to, *.example.org for all below one; with a list\nevery other host is found, too',
+      'allowed hosts of links; *.example.org allows all subdomains. With a list,\nlinks to all other hosts are found, too',
     ],
-    kinds: ['list', 'LIST', 'what is looked for (default: all)'],
-    action: ['text', 'WORD', `${linkActions.join(' or ')} (default: strip; arguments of tools are denied)`],
-    scan: ['list', 'LIST', `whose texts: ${origins.join(', ')}\n(default: ${scannedOrigins.join(', ')})`],
-    help: ['flag', '', 'this text'],
+    kinds: ['list', 'LIST', 'which kinds to look for (default: all)'],
+    action: ['text', 'WORD', `${linkActions.join(' or ')} (default: strip; tool arguments are denied)`],
+    scan: [
+      'list',
+      'LIST',
+      `which texts to check: ${origins.join(', ')}\n(default: ${scannedOrigins.join(', ')})`,
+    ],
+    help: ['flag', '', 'show this help'],
   },
   notes: () => `Kinds: ${linkKindNames.join(', ')}
 
@@ -52,7 +56,7 @@ function requireHost(text: string): string {
     return text.replace(host, new URL(`https://${host}/`).hostname);
   }
   throw usageError(
-    `"${text}" is no host`,
-    'A host is a name such as example.org, or *.example.org for all below it.',
+    `"${text}" is not a valid host`,
+    'A host is a name such as example.org, or *.example.org for all subdomains.',
   );
 }

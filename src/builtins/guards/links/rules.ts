@@ -7,8 +7,8 @@ import { type Finding, type GuardRules, mergeFindings, type Origin, origins } fr
 import { findLinks, type Link } from './scan.ts';
 
 const linkKinds = {
-  TRICK: ['address that hides where it leads', 'addresses that hide where they lead'],
-  SCHEME: ['address that is no page of the web', 'addresses that are no pages of the web'],
+  TRICK: ['address that hides its target', 'addresses that hide their targets'],
+  SCHEME: ['address that is not a web page', 'addresses that are not web pages'],
   DATA: ['address that carries data', 'addresses that carry data'],
   IMAGE: ['image of a host that is not on the list', 'images of hosts that are not on the list'],
   HOST: ['link to a host that is not on the list', 'links to hosts that are not on the list'],

@@ -25,11 +25,11 @@ import {
 
 export const guard = defineGuard({
   program: 'signalbox-pii',
-  about: `Filters personal data and secrets out of provider and tool hooks: one JSON object on stdin is answered on
-stdout; a line of JSON-RPC makes it a server (runtime: server).`,
+  about: `Removes personal data and secrets from model and tool calls. Works as a provider or tool hook. Reads one JSON object
+from stdin and answers on stdout. If the first line is JSON-RPC, it runs as a server (runtime: server).`,
   columns: [20, 25],
   options: {
-    entities: ['list', 'LIST', 'what is looked for (default: default)'],
+    entities: ['list', 'LIST', 'which entities to look for (default: default)'],
     action: ['list', 'LIST', `${actions.join(', ')};\nfor one entity: EMAIL_ADDRESS=mask (default: redact)`],
     region: [
       'list',
@@ -39,23 +39,23 @@ stdout; a line of JSON-RPC makes it a server (runtime: server).`,
     pattern: [
       'values',
       'JSON',
-      'a kind of your own: {"name", "pattern", "context", "checksum"}; may be\nrepeated, in the variable a list (spec.pii.patterns sets it)',
+      'an entity of your own: {"name", "pattern", "context", "checksum"}; may be\nrepeated; a list in the variable (spec.pii.patterns sets it)',
       'patterns',
     ],
-    scan: ['list', 'LIST', `what is looked at: ${scanPlaces.join(', ')}\n(default: all)`],
+    scan: ['list', 'LIST', `which texts to check: ${scanPlaces.join(', ')}\n(default: all)`],
     allow: [
       'lines',
       'VALUE',
-      'a value, or a /pattern/ for whole values, that may pass; may be\nrepeated, in the variable one on each line',
+      'an allowed value, or a /pattern/ that matches whole values; may be\nrepeated; one per line in the variable',
     ],
     restore: [
       'list',
       'LIST',
-      'where pseudonyms become values again: answer, args, none\n(default: answer,args)',
+      'where to replace pseudonyms by the original values: answer, args, none\n(default: answer,args)',
     ],
-    help: ['flag', '', 'this text'],
-    'key-file': ['text', 'FILE', 'file with the key of hashes and marks, made when it is missing'],
-    key: ['variable', '', 'the key itself; without one each process has its own'],
+    help: ['flag', '', 'show this help'],
+    'key-file': ['text', 'FILE', 'file with the key of hashes and marks; created if it does not exist'],
+    key: ['variable', '', 'the key itself; without one, each process creates its own'],
   },
   notes: () => `Entities:
   default  ${wrap(defaultEntities)}
@@ -112,8 +112,8 @@ function readKey(
     return { key: openKey(file), isKeyShared: true };
   } catch (error) {
     throw usageError(
-      `the key file cannot be used: ${toRuntimeError(error).message}`,
-      'Name a file in a folder that exists.',
+      `the key file is not usable: ${toRuntimeError(error).message}`,
+      'Name a file in an existing folder.',
     );
   }
 }
@@ -124,7 +124,7 @@ function readEntities(words: readonly string[]): readonly Entity[] {
     if (name === 'DEFAULT') return defaultEntities;
     if (name === 'ALL') return entityNames;
     if (isEntity(name)) return [name];
-    throw usageError(`there is no entity "${word}"`, `There are ${entityNames.join(', ')}, default and all.`);
+    throw usageError(`there is no entity "${word}"`, `Entities: ${entityNames.join(', ')}, default and all.`);
   });
   return named.length === 0 ? defaultEntities : [...new Set(named)];
 }
@@ -145,7 +145,7 @@ function readActions(words: readonly string[], own: readonly string[]): Readonly
 function readEntity(word: string, own: readonly string[]): Entity {
   const name = word.toUpperCase();
   if (isEntity(name) || own.includes(name)) return name;
-  throw usageError(`there is no entity "${word}"`, `There are ${[...own, ...entityNames].join(', ')}.`);
+  throw usageError(`there is no entity "${word}"`, `Entities: ${[...own, ...entityNames].join(', ')}.`);
 }
 
 function readPattern(value: unknown): OwnPattern {
@@ -154,23 +154,23 @@ function readPattern(value: unknown): OwnPattern {
       `a pattern ${what}`,
       'Give {"name": "EMPLOYEE_ID", "pattern": "EMP-\\d{6}", "context": ["employee"]}.',
     );
-  if (!isObject(value)) throw problem('is no JSON object');
+  if (!isObject(value)) throw problem('is not a JSON object');
   const { name, pattern, context, checksum, ...unknown } = value;
   const [stray] = Object.keys(unknown);
-  if (stray !== undefined) throw problem(`has no "${stray}"`);
+  if (stray !== undefined) throw problem(`has an unknown member "${stray}"`);
   if (typeof name !== 'string' || !ownName.test(name) || isEntity(name) || name === 'LITERAL')
-    throw problem('needs a name of its own: capitals, digits and _');
+    throw problem('needs a unique name of capital letters, digits and _');
   if (typeof pattern !== 'string') throw problem('needs a regular expression as "pattern"');
   const words = context === undefined ? [] : [context].flat();
   if (!words.every((word): word is string => typeof word === 'string' && word !== ''))
-    throw problem('has words, or a list of them, as "context"');
+    throw problem('needs a word or a list of words as "context"');
   const check = checksumNames.find((known) => known === checksum);
   if (checksum !== undefined && check === undefined)
-    throw problem(`has a checksum of ${checksumNames.join(', ')}, or none`);
+    throw problem(`needs one of ${checksumNames.join(', ')} as "checksum", or no checksum`);
   try {
     compileOwnPattern(pattern);
   } catch (error) {
-    throw problem(`${name} cannot be used: ${toRuntimeError(error).message}`);
+    throw problem(`${name} is not valid: ${toRuntimeError(error).message}`);
   }
   return { name, pattern, context: words, checksum: check };
 }
@@ -179,7 +179,7 @@ function readScan(words: readonly string[]): ReadonlySet<ScanPlace> | undefined 
   const places = words.map((word) => {
     const place = scanPlaces.find((candidate) => candidate === word.toLowerCase());
     if (place !== undefined) return place;
-    throw usageError(`"${word}" is nothing that can be looked at`, `There are ${scanPlaces.join(', ')}.`);
+    throw usageError(`"${word}" is not a place that can be checked`, `Places: ${scanPlaces.join(', ')}.`);
   });
   return places.length === 0 ? undefined : new Set(places);
 }
@@ -212,8 +212,8 @@ function readRestore(words: readonly string[]): ReadonlySet<RestorePlace> {
     if (place !== undefined) return [place];
     if (word.toLowerCase() === 'none') return [];
     throw usageError(
-      `nothing can be restored in "${word}"`,
-      `There are ${restorePlaces.join(', ')} and none.`,
+      `"${word}" is not a place where values can be restored`,
+      `Places: ${restorePlaces.join(', ')} and none.`,
     );
   });
   return new Set(places);

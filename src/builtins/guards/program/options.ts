@@ -83,7 +83,7 @@ function helpOf({
 
 ${about}
 
-Options, each with its variable in the environment; an option wins:
+Options, each with its environment variable; an option overrides its variable:
 ${rows.join('\n')}
 
 ${notes()}`;
@@ -147,7 +147,7 @@ function variableOf(program: string, name: string, [, , , own = name]: OptionRow
 export function oneOf<Word extends string>(what: string, word: string, words: readonly Word[]): Word {
   const known = words.find((candidate) => candidate.toLowerCase() === word.toLowerCase());
   if (known !== undefined) return known;
-  throw usageError(`there is no ${what} "${word}"`, `There are ${words.join(', ')}.`);
+  throw usageError(`there is no ${what} "${word}"`, `Choose from ${words.join(', ')}.`);
 }
 
 export function readScan(
@@ -190,8 +190,7 @@ function compile(rule: string): ReturnType<typeof compileExclusivePattern> {
   try {
     return compileExclusivePattern(`^(?:${rule.slice(1, end)})$`, [...flags].join(''));
   } catch {
-    const hint =
-      'A pattern is a regular expression of JavaScript between slashes, with the flag i if need be.';
-    throw new RuntimeError('USAGE', `the pattern ${rule} of --allow cannot be compiled`, { hint });
+    const hint = 'A pattern is a JavaScript regular expression between slashes, with an optional flag i.';
+    throw new RuntimeError('USAGE', `the pattern ${rule} of --allow is not valid`, { hint });
   }
 }

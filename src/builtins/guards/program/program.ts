@@ -166,9 +166,9 @@ function codeOf(request: unknown): number {
 /** Explains why a request failed, without any of its text. */
 export function describeError(error: unknown): string {
   if (error instanceof RuntimeError) return error.message;
-  if (error instanceof SyntaxError) return 'stdin is not one JSON object, nor a line of JSON-RPC';
-  if (!(error instanceof Error)) return 'the filter itself failed';
-  return `the filter itself failed (${error.name}${stackFrameOf(error)})`;
+  if (error instanceof SyntaxError) return 'stdin is neither a JSON object nor a line of JSON-RPC';
+  if (!(error instanceof Error)) return 'internal error in the filter';
+  return `internal error in the filter (${error.name}${stackFrameOf(error)})`;
 }
 
 /** Unlike the message of an unknown error, the first stack frame cannot quote a value. */

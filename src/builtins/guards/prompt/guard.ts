@@ -3,19 +3,19 @@ import { defineGuard, usageError } from '../program/options.ts';
 export const guard = defineGuard({
   program: 'signalbox-prompt',
   usage: '--prompt TEXT [options]',
-  about: `A hook of Claude Code: asks a model that a runtime file declares about the event on stdin. Exit code 0 and no output let it
-go on; exit code 2 blocks it, with the reason on stderr, and so does every failure.`,
+  about: `A hook of Claude Code: sends the event from stdin to a model that a runtime file declares. Exit code 0 without output
+allows the event. Exit code 2 blocks it, with the reason on stderr; any failure blocks it, too.`,
   columns: [20, 26],
   options: {
-    prompt: ['text', 'TEXT', 'what the model is asked; $ARGUMENTS stands for the event, as JSON'],
+    prompt: ['text', 'TEXT', 'the prompt for the model; $ARGUMENTS stands for the event, as JSON'],
     config: [
       'lines',
       'FILE',
-      'the file that declares the provider (default: runtime.yaml)\nseveral are laid over one another, as --config of signalbox',
+      'the file that declares the provider (default: runtime.yaml)\nseveral files are merged, as --config of signalbox',
     ],
     judge: ['text', 'ID', 'the provider (default: judge)'],
-    timeout: ['text', 'MS', 'how long the model may take (default: 25000)'],
-    help: ['flag', '', 'this text'],
+    timeout: ['text', 'MS', 'time limit of the model in milliseconds (default: 25000)'],
+    help: ['flag', '', 'show this help'],
   },
   notes: () => `In runtime.yaml, for handlers of \`type: prompt\`:
   imports:
@@ -30,8 +30,8 @@ By hand:
     const timeout = options.text('timeout') ?? '25000';
     if (!/^[1-9]\d{0,8}$/.test(timeout)) {
       throw usageError(
-        `--timeout ${timeout} is no number of milliseconds`,
-        'Give a whole number, 25000 say.',
+        `--timeout ${timeout} is not a number of milliseconds`,
+        'Give a whole number, such as 25000.',
       );
     }
     const config = options.list('config');

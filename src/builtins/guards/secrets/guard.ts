@@ -12,11 +12,11 @@ import {
 
 export const guard = defineGuard({
   program: 'signalbox-secrets',
-  about: `Finds keys, tokens and passwords in what goes to a model, comes back, or passes a tool, and takes them out. A provider or
-tool hook, an eval or a tool: one JSON object on stdin is answered on stdout; a line of JSON-RPC makes it a server.`,
+  about: `Finds and removes keys, tokens and passwords in model and tool calls. Works as a provider or tool hook, as an eval or as
+a tool. Reads one JSON object from stdin and answers on stdout. If the first line is JSON-RPC, it runs as a server.`,
   columns: [18, 28],
   options: {
-    kinds: ['list', 'LIST', 'what is looked for (default: all)'],
+    kinds: ['list', 'LIST', 'which kinds to look for (default: all)'],
     action: [
       'list',
       'LIST',
@@ -25,12 +25,12 @@ tool hook, an eval or a tool: one JSON object on stdin is answered on stdout; a 
     allow: [
       'lines',
       'VALUE',
-      'a value, or a /pattern/ for whole values, that may pass; may be\nrepeated, in the variable one on each line',
+      'an allowed value, or a /pattern/ that matches whole values; may be\nrepeated; one per line in the variable',
     ],
-    scan: ['list', 'LIST', `whose texts: ${origins.join(', ')} (default: all)`],
-    'key-file': ['text', 'FILE', 'file with the key of hashes, made when it is missing'],
-    key: ['variable', '', 'the key itself; without one each process has its own'],
-    help: ['flag', '', 'this text'],
+    scan: ['list', 'LIST', `which texts to check: ${origins.join(', ')} (default: all)`],
+    'key-file': ['text', 'FILE', 'file with the key of hashes; created if it does not exist'],
+    key: ['variable', '', 'the key itself; without one, each process creates its own'],
+    help: ['flag', '', 'show this help'],
   },
   notes: () => `Kinds: ${secretKindNames.join(', ')}
 

@@ -8,22 +8,27 @@ const scannedOrigins: readonly Origin[] = ['user', 'assistant'];
 export const guard = defineGuard({
   program: 'signalbox-topics',
   usage: '--deny-topic TOPIC… | --allow-topic TOPIC… [options]',
-  about: `Denies what is not about allowed topics, as a model judges that a runtime file declares. A provider or tool hook, an eval
-or a tool: one JSON object on stdin is answered on stdout; a line of JSON-RPC makes it a server. No answer denies.`,
+  about: `Denies texts that are not about allowed topics. A model that a runtime file declares judges them; without its answer, the
+call is denied. Works as a provider or tool hook, as an eval or as a tool. Reads one JSON object from stdin and answers on
+stdout. If the first line is JSON-RPC, it runs as a server.`,
   columns: [20, 30],
   options: {
-    'deny-topic': ['lines', 'TEXT', 'what must not be talked about; may be repeated'],
-    'allow-topic': ['lines', 'TEXT', 'what may be, and nothing else; may be repeated'],
+    'deny-topic': ['lines', 'TEXT', 'a topic that is not allowed; may be repeated'],
+    'allow-topic': ['lines', 'TEXT', 'a topic that is allowed, and no others; may be repeated'],
     config: [
       'lines',
       'FILE',
-      'the file that declares the provider (default: runtime.yaml)\nseveral are laid over one another, as --config of signalbox',
+      'the file that declares the provider (default: runtime.yaml)\nseveral files are merged, as --config of signalbox',
     ],
     judge: ['text', 'ID', 'the provider (default: judge)'],
-    threshold: ['text', 'N', 'the least score that passes, up to 1 (default: 0.5)'],
-    timeout: ['text', 'MS', 'for each question (default: 8000)'],
-    scan: ['list', 'LIST', `whose texts: ${origins.join(', ')}\n(default: ${scannedOrigins.join(', ')})`],
-    help: ['flag', '', 'this text'],
+    threshold: ['text', 'N', 'the lowest score that passes, up to 1 (default: 0.5)'],
+    timeout: ['text', 'MS', 'time limit of each question in milliseconds (default: 8000)'],
+    scan: [
+      'list',
+      'LIST',
+      `which texts to check: ${origins.join(', ')}\n(default: ${scannedOrigins.join(', ')})`,
+    ],
+    help: ['flag', '', 'show this help'],
   },
   notes: () => `In runtime.yaml:
   hooks:
@@ -37,11 +42,11 @@ By hand:
     const readNumber = (option: 'threshold' | 'timeout', standard: string, most: number): number => {
       const text = options.text(option) ?? standard;
       if (isUpTo(most, text)) return Number(text);
-      throw usageError(`--${option} cannot be ${text}`, `Give a number above 0, up to ${most}.`);
+      throw usageError(`--${option} cannot be ${text}`, `Give a number above 0 and up to ${most}.`);
     };
     const [allowed, denied] = [options.list('allow-topic'), options.list('deny-topic')];
     if (allowed.length + denied.length === 0) {
-      throw usageError('no topic is named', 'Give --allow-topic or --deny-topic, each as often as need be.');
+      throw usageError('no topic is given', 'Give --allow-topic or --deny-topic, each as often as needed.');
     }
     return {
       allowed,

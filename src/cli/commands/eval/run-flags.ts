@@ -20,7 +20,7 @@ export const runOptions = {
   '--seed <n>': 'the seed of --sample (default: 0)',
   '--shard <i/n>': 'only the i-th of n parts of the dataset',
   '--max-cases <n>': 'stop after this many cases',
-  '--keep-going': 'do not fail the run because of unusable rows',
+  '--keep-going': 'do not fail the run because of invalid rows',
   '--repeat <n>': 'run each case this many times',
   '--reducer <name>':
     'how to combine the scores of repeated runs: mean, median, mode, max, pass@K, at_least_K',

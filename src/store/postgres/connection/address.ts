@@ -35,10 +35,10 @@ export function readAddress(variable: string, env: Env): Address {
     throw badAddress(`${variable}, which spec.state_store.url_env names, is not set`, variable);
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    throw badAddress(`${variable} holds no address of a Postgres database`, variable);
+    throw badAddress(`${variable} is not the address of a Postgres database`, variable);
   const unknown = [...url.searchParams.keys()].find((name) => !parameters.includes(name));
   if (unknown !== undefined)
-    throw badAddress(`${variable} has the parameter "${unknown}", which Signalbox does not know`, variable);
+    throw badAddress(`${variable} has an unsupported parameter "${unknown}"`, variable);
   const parameter = (name: string) => url.searchParams.get(name) ?? undefined;
   const host = parameter('host') ?? url.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = Number(parameter('port') ?? (url.port || DEFAULT_PORT));
@@ -46,7 +46,7 @@ export function readAddress(variable: string, env: Env): Address {
   const user = parameter('user') ?? decode(url.username);
   const database = decode(url.pathname.slice(1));
   for (const [what, value] of Object.entries({ host, user, database }))
-    if (value === '') throw badAddress(`${variable} names no ${what}`, variable);
+    if (value === '') throw badAddress(`${variable} has no ${what}`, variable);
   return {
     ...{ host, port, user, database, variable, password: parameter('password') ?? decode(url.password) },
     tls: readTls(parameter, host, variable),
@@ -69,7 +69,7 @@ function readTls(
   const checks = tlsModes.get(mode);
   if (checks === undefined) {
     const known = ['disable', ...tlsModes.keys()].join(', ');
-    throw badAddress(`${variable} has an sslmode that is none of ${known}`, variable);
+    throw badAddress(`${variable} has an sslmode other than ${known}`, variable);
   }
   const file = (name: string) => {
     const path = parameter(name);
@@ -102,13 +102,13 @@ function decodePart(text: string, variable: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw badAddress(`${variable} has a % that is no escape`, variable);
+    throw badAddress(`${variable} has an invalid % escape`, variable);
   }
 }
 
 function badAddress(message: string, variable: string): RuntimeError {
   const example = `${variable}=postgres://USER:PASSWORD@HOST:5432/DATABASE`;
   return new RuntimeError('STORE_FAILED', message, {
-    hint: `Set ${example}, with characters of the password that mean something in addresses as %40 and the like.`,
+    hint: `Set ${example}. Encode special characters of the password, such as @ as %40.`,
   });
 }

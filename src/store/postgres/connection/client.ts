@@ -169,7 +169,7 @@ const OLDEST_VERSION = 130_000;
 function requireServer(row: Row, { location, variable, database }: Address): void {
   const { version, encoding } = row;
   if (typeof version === 'number' && version < OLDEST_VERSION) {
-    const message = `the state store ${location} is Postgres ${Math.trunc(version / 10_000)}, and 13 is the oldest that serves`;
+    const message = `the state store ${location} is Postgres ${Math.trunc(version / 10_000)}, but version 13 or newer is required`;
     throw new RuntimeError('STORE_FAILED', message, { hint: 'Upgrade the server.' });
   }
   if (encoding !== 'UTF8') {
@@ -177,18 +177,14 @@ function requireServer(row: Row, { location, variable, database }: Address): voi
       'STORE_FAILED',
       `the state store ${location} has the encoding ${String(encoding)}`,
       {
-        hint: `Make a database that keeps every character: createdb --encoding UTF8 --template template0 ${database}.`,
+        hint: `Create a database with UTF-8: createdb --encoding UTF8 --template template0 ${database}.`,
       },
     );
   }
   if (row['is_standby'] === true) {
-    throw new RuntimeError(
-      'STORE_FAILED',
-      `the state store ${location} is a standby, which may only be read`,
-      {
-        hint: `Let ${variable} name the primary server.`,
-      },
-    );
+    throw new RuntimeError('STORE_FAILED', `the state store ${location} is a read-only standby`, {
+      hint: `Set ${variable} to the address of the primary server.`,
+    });
   }
 }
 

@@ -60,7 +60,7 @@ const WAIT_MS = 3_000;
 export function poolerError({ location, variable }: Pick<Address, 'location' | 'variable'>): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',
-    `between Signalbox and the state store ${location} is a pooler in transaction or statement mode, and the lock of a run belongs to a session`,
-    { hint: `Let ${variable} name the server itself, or a pool of the pooler with pool_mode = session.` },
+    `the connection to the state store ${location} uses a pooler in transaction or statement mode, but the lock of a run needs a session`,
+    { hint: `Set ${variable} to the address of the server itself, or to a pool with pool_mode = session.` },
   );
 }

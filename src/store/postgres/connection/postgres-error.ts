@@ -60,14 +60,14 @@ interface Failure {
   readonly hint: (address: Address) => string;
 }
 
-const restore = 'Restore a backup; what Signalbox finds damaged it does not write.';
+const restore = 'Restore a backup. Signalbox does not write to damaged data.';
 
 const damaged: Failure = { what: 'is damaged', hint: () => restore };
-const failed: Failure = { what: 'failed', hint: () => 'Postgres says more about it in its log.' };
+const failed: Failure = { what: 'failed', hint: () => 'The log of Postgres says more.' };
 const unencrypted: Failure = {
-  what: 'offers no encryption',
+  what: 'does not support encryption',
   hint: ({ variable }) =>
-    `Turn on \`ssl\` of the server, or end the address in ${variable} with ?sslmode=disable to go without.`,
+    `Turn on \`ssl\` on the server, or add ?sslmode=disable to the address in ${variable} to connect without encryption.`,
 };
 const unreachable: Failure = {
   what: 'cannot be reached',
@@ -82,9 +82,9 @@ const failures: readonly (readonly [RegExp, Failure])[] = [
   [
     untrusted,
     {
-      what: 'has no certificate that can be trusted',
+      what: 'has an untrusted certificate',
       hint: ({ variable }) =>
-        `Name the file of its authority with sslrootcert= in ${variable}, and the host as the certificate does; sslmode=verify-ca takes any host.`,
+        `Name the file of its certificate authority with sslrootcert= in ${variable}, and use the host name of the certificate; sslmode=verify-ca accepts any host name.`,
     },
   ],
   [
@@ -97,14 +97,14 @@ const failures: readonly (readonly [RegExp, Failure])[] = [
   [
     /^3D000$/,
     {
-      what: 'is not there',
-      hint: ({ database }) => `Make the database: createdb ${database}.`,
+      what: 'does not exist',
+      hint: ({ database }) => `Create the database: createdb ${database}.`,
     },
   ],
   [
     /^42501$/,
     {
-      what: 'may not be used',
+      what: 'denies access',
       hint: ({ user, database }) =>
         `Let ${user} use the schema "signalbox" and, for the first start, make it: GRANT CREATE ON DATABASE ${database}.`,
     },
@@ -112,28 +112,28 @@ const failures: readonly (readonly [RegExp, Failure])[] = [
   [
     /^(53100|58030)$/,
     {
-      what: 'has no room left',
-      hint: () => 'Make room on the disk of the server; nothing of this call was kept.',
+      what: 'is full',
+      hint: () => 'Free space on the disk of the server; this call stored nothing.',
     },
   ],
   [
     /^53300$/,
     {
-      what: 'has no connection left',
+      what: 'has no free connection',
       hint: () => 'Raise max_connections of the server; each process uses up to six connections.',
     },
   ],
   [
     /^25006$/,
     {
-      what: 'may only be read',
-      hint: ({ variable }) => `Let ${variable} name the primary server, no standby.`,
+      what: 'is read-only',
+      hint: ({ variable }) => `Set ${variable} to the address of the primary server, not a standby.`,
     },
   ],
   [
     /^(55P03|57014)$/,
     {
-      what: 'was kept busy by another transaction for too long',
+      what: 'was locked by another transaction for too long',
       hint: () => 'pg_stat_activity shows which session holds the lock; end it, and call again.',
     },
   ],
@@ -141,8 +141,8 @@ const failures: readonly (readonly [RegExp, Failure])[] = [
   [
     /^54000$/,
     {
-      what: 'takes no name that is so long',
-      hint: () => 'Names of steps and ids of calls have up to 2,600 bytes in Postgres.',
+      what: 'does not accept such a long name',
+      hint: () => 'Names of steps and ids of calls may have up to 2,600 bytes in Postgres.',
     },
   ],
   [/^(08|57P0|E[A-Z_]{3,}$)/, unreachable],

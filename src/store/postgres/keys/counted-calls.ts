@@ -168,6 +168,6 @@ function readRefusal(answer: unknown): CallRefusal | undefined {
     case 'spent':
       return { refused, period: enumOf(row, 'period', periods), at: numberOf(row, 'at') };
     default:
-      throw new DamagedError('a call was refused for no reason that is known');
+      throw new DamagedError('a call was refused for an unknown reason');
   }
 }

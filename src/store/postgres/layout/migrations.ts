@@ -66,8 +66,8 @@ async function requireTables(link: Link, location: string, all = migrations): Pr
   if (found > known) throw newerError(location, found, known);
   throw new RuntimeError(
     'STORE_FAILED',
-    `the state store ${location} is of version ${found}, and this Signalbox needs version ${known}`,
-    { hint: 'End what an older Signalbox runs on it, and run `signalbox store migrate`.' },
+    `the state store ${location} has version ${found}, but this Signalbox needs version ${known}`,
+    { hint: 'Stop all older Signalbox processes that use it, and run `signalbox store migrate`.' },
   );
 }
 
@@ -94,8 +94,8 @@ const MIGRATION_LOCK = 0x53474258;
 function newerError(location: string, found: number, known: number): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',
-    `the state store ${location} is of version ${found}, and this Signalbox knows version ${known}`,
-    { hint: 'A newer Signalbox has written it: use that one, or another database.' },
+    `the state store ${location} has version ${found}, but this Signalbox supports version ${known}`,
+    { hint: 'A newer Signalbox wrote it: use that version, or another database.' },
   );
 }
 

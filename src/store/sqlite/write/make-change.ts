@@ -167,7 +167,7 @@ function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow):
   tables.insertCall.run(row);
   if (isEnded(status)) decide(tables, id, decisionOfEndedRun(status), at);
   const added = findCall(tables, id);
-  if (added === undefined) throw new Error('a row that was just written is not there');
+  if (added === undefined) throw new Error('a row that was just written is missing');
   return added;
 }
 

@@ -87,7 +87,8 @@ function settle(
   for (const [index, entry] of changes.entries()) {
     const answer = answers[index];
     waiting.delete(entry);
-    if (answer === undefined) entry.reject(new RuntimeError('INTERNAL', 'a change was not answered'));
+    if (answer === undefined)
+      entry.reject(new RuntimeError('INTERNAL', 'the writer thread did not answer a change'));
     else if ('row' in answer) entry.resolve(answer.row);
     else refuse(entry, waiting, toError(answer.refusal));
   }

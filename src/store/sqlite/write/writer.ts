@@ -75,7 +75,7 @@ function endedThreadError(location: string, why: string): RuntimeError {
     'STORE_FAILED',
     `the thread that writes the state store ${location} ended: ${why}`,
     {
-      hint: 'What was under way may or may not have been kept; resume the run.',
+      hint: 'Changes that were in progress may or may not be stored; resume the run.',
     },
   );
 }

@@ -43,7 +43,7 @@ async function* chunksOf(dataset: Dataset, options: IndexOptions): AsyncGenerato
     return;
   }
   if (dataset.path === '-')
-    throw new RuntimeError('USAGE', 'a dataset on stdin can be read once, and by one process');
+    throw new RuntimeError('USAGE', 'a dataset on stdin can be read only once, by one process');
   for (const file of await findFiles(dataset.path)) {
     const { mark, facts } = await lookAt(file, options.signal);
     const format = dataset.format ?? formatOf(file);

@@ -78,7 +78,7 @@ async function* rowsOf(
 }
 
 function changed(file: string): RuntimeError {
-  return new RuntimeError('DATASET_INVALID', `${nameOf(file)} is not the file that the run was begun with`, {
-    hint: 'Give all machines the same dataset, and leave it as it is until the run has ended.',
+  return new RuntimeError('DATASET_INVALID', `${nameOf(file)} is not the file that the run started with`, {
+    hint: 'Give all machines the same dataset, and do not change it until the run ends.',
   });
 }

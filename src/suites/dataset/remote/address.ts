@@ -23,15 +23,17 @@ export function isS3(path: string): boolean {
 export function whyUnusable(path: string): string | undefined {
   if (isS3(path)) return whyNoKey(path);
   const url = URL.parse(path);
-  if (url === null) return 'is no address';
-  return isSafe(url) ? undefined : 'would be read in plain text, which anybody on the way could change';
+  if (url === null) return 'is not a valid address';
+  return isSafe(url) ? undefined : 'uses plain HTTP, so anybody on the network could change the data';
 }
 
 function whyNoKey(path: string): string | undefined {
   const found = parseS3(path);
   if (found === undefined) return 'has no bucket and key, as in s3://BUCKET/KEY';
   const isStep = (part: string) => part === '.' || part === '..';
-  return found.key.split('/').some(isStep) ? 'has a key with a part that addresses leave out' : undefined;
+  return found.key.split('/').some(isStep)
+    ? 'has a key with a `.` or `..` part, which addresses drop'
+    : undefined;
 }
 
 export function isSafe(url: URL): boolean {

@@ -82,14 +82,14 @@ function withoutRanges(path: string, bytes: number): RuntimeError {
   const broken = bytes === 0 ? '' : `broke off after ${bytes} bytes, and `;
   return unreadable(
     path,
-    `${broken}is given by its server as a whole only`,
-    'Copy it to a file, and give its name.',
+    `${broken}can be read only as a whole: its server does not support ranges`,
+    'Copy it to a file, and use that file as the dataset.',
   );
 }
 
 function changed(file: string): RuntimeError {
-  return new RuntimeError('DATASET_INVALID', `${remoteName(file)} was changed while it was read`, {
-    hint: 'Leave the dataset as it is until the run has ended.',
+  return new RuntimeError('DATASET_INVALID', `${remoteName(file)} changed while it was read`, {
+    hint: 'Do not change the dataset until the run ends.',
   });
 }
 
@@ -137,10 +137,10 @@ async function openOnce(path: string, range: Part, signal: AbortSignal): Promise
       return { facts, parts: noParts(), close };
     }
     if (!beginsAt(response, range.start))
-      throw unreadable(path, 'is given by its server from another place than was asked for');
+      throw unreadable(path, 'is incomplete: its server sent a different range than requested');
     const first = await body.next();
     if (first.done === true && facts.hasRanges)
-      throw new TransientFault(`${remoteName(path)} is given without any bytes`);
+      throw new TransientFault(`${remoteName(path)} is empty: its server sent no bytes`);
     return { facts, parts: resumed(first, body), close };
   } catch (thrown) {
     silence.timer.clear();
@@ -160,7 +160,7 @@ interface Silence {
 function watchSilence(silenceMs: number, signal: AbortSignal): Silence {
   const ending = new AbortController();
   const timer = startTimer({ timeoutMs: silenceMs, signal }, () => ending.abort());
-  const reason = `cannot be read: its server was silent for ${silenceMs / 1_000} seconds`;
+  const reason = `cannot be read: its server sent nothing for ${silenceMs / 1_000} seconds`;
   return { signal: ending.signal, timer, reason };
 }
 
@@ -246,7 +246,7 @@ async function send(
     if (!isSafe(target) || redirects === MOST_REDIRECTS)
       throw unreadable(
         path,
-        `sends on to ${target.origin}, ${isSafe(target) ? 'and on and on' : 'in plain text'}`,
+        `redirects to ${target.origin}, ${isSafe(target) ? 'one redirect too many' : 'which uses plain HTTP'}`,
       );
     // Credentials are not sent to another origin after a redirect.
     request = target.origin === request.url.origin ? { ...request, url: target } : { url: target, headers };
@@ -291,21 +291,25 @@ function whyNotReached(thrown: unknown): string {
 
 function refused(path: string, { status, headers }: Response): Error {
   if (status === 408 || status === 429 || status >= 500)
-    return new TransientFault(`${remoteName(path)} cannot be read: its server answers ${status}`);
+    return new TransientFault(`${remoteName(path)} cannot be read: its server answered ${status}`);
   if (status === 404 || status === 410)
     return unreadable(path, `does not exist (${status})`, isPattern(path) ? patternHint : undefined);
   if (status === 401 || status === 403)
-    return unreadable(path, `may not be read (${status})`, isS3(path) ? keysHint : loginHint);
+    return unreadable(
+      path,
+      `cannot be read: access is denied (${status})`,
+      isS3(path) ? keysHint : loginHint,
+    );
   const region = headers.get('x-amz-bucket-region');
   if (isS3(path) && region !== null)
     return unreadable(path, `is in another region (${status})`, `Set AWS_REGION=${region}.`);
-  return unreadable(path, `cannot be read: its server answers ${status}`);
+  return unreadable(path, `cannot be read: its server answered ${status}`);
 }
 
-const patternHint = 'Patterns are looked up among files only: name one object, or copy them to a folder.';
-const keysHint = 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of somebody who may read it.';
+const patternHint = 'Patterns match local files only: name one object, or copy the objects to a folder.';
+const keysHint = 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of an account that may read it.';
 const loginHint =
-  'Give an address that may be read as it is, such as a presigned one, or https://USER:PASSWORD@HOST/…';
+  'Use an address that needs no other credentials, such as a presigned one, or https://USER:PASSWORD@HOST/…';
 
 function unreadable(path: string, reason: string, hint?: string): RuntimeError {
   return new RuntimeError(

@@ -128,9 +128,9 @@ export function importArena(
   const first = openArenaFile(document, requireLoaded(file, document.value, document.problems), notes);
   if (first.kind !== 'Arena' && first.kind !== 'Scenario') {
     const isRuntime = first.kind === 'RuntimeConfig';
-    throw new RuntimeError('CONFIG_INVALID', `${file} is of kind ${first.kind}, and no Arena or Scenario`, {
+    throw new RuntimeError('CONFIG_INVALID', `${file} is of kind ${first.kind}, not an Arena or a Scenario`, {
       hint: isRuntime
-        ? 'A RuntimeConfig runs as it is: `signalbox validate` says what of it is not used.'
+        ? 'A RuntimeConfig needs no import: `signalbox validate` lists the keys that have no effect.'
         : 'Import the Arena that names it.',
     });
   }
@@ -156,13 +156,13 @@ export function importArena(
         const inner = parseDocument(join(dirname(file), name), body);
         const [problem] = inner.problems;
         if (problem !== undefined || !isObject(inner.value)) {
-          const message = problem?.message ?? 'it is no mapping, and is left out';
+          const message = problem?.message ?? 'it is not a mapping, and is left out';
           notes.add('error', problem ?? inner.positionOf([]), message);
           return [];
         }
         const made = openArenaFile(inner, inner.value, notes);
         if (made.kind === kind) return [made];
-        made.root.leave(`a file of kind ${made.kind}, where a ${kind} is named, is left out`);
+        made.root.leave(`a file of kind ${made.kind} is left out, because a ${kind} is expected here`);
         return [];
       });
 
@@ -175,7 +175,11 @@ export function importArena(
   const isBare = providers.length === 0 && !first.spec.at('providers').isGiven;
   if (asked !== undefined || isBare) {
     if (asked === undefined)
-      first.spec.note('warning', 'no model is named: openai:gpt-4.1 answers', 'Name one with --provider.');
+      first.spec.note(
+        'warning',
+        'no model is named, so openai:gpt-4.1 answers',
+        'Name a model with --provider.',
+      );
     const given = notes.open(asked ?? 'openai:gpt-4.1', () => first.root.location);
     const named = readProvider(given, { files, notes });
     providers = named === undefined ? [] : [named];
@@ -246,7 +250,7 @@ function promptOf({ spec }: ArenaFile) {
   const missing = variablesOf(template)?.filter((name) => !Object.hasOwn(values, name));
   const rendered = missing?.length === 0 ? renderValue(template, values) : undefined;
   if (typeof rendered !== 'string')
-    given.note('error', 'a template that is not filled in stays as it is', 'Fill it in in `cases.jsonl`.');
+    given.note('error', 'a template without values stays as it is', 'Fill it in by hand in `cases.jsonl`.');
   return { taskType, system: typeof rendered === 'string' ? rendered : template, evals };
 }
 
@@ -255,15 +259,17 @@ function readScenario({ spec, name }: ArenaFile) {
   const [first, ...more] = turns;
   const turn = first && readKeys(first, arenaKeys.turn);
   if (turn?.role === undefined || turn.content === undefined) {
-    spec.leave('a scenario that does not begin with a text of the user is left out');
+    spec.leave('a scenario that does not begin with a user message is left out');
     return undefined;
   }
   if (turn.content.includes('{{'))
-    first?.at('content').note('error', 'the template of a turn stays as it is: PromptKit alone fills it in');
+    first
+      ?.at('content')
+      .note('error', 'the template of a turn stays as it is: only PromptKit can fill it in');
   for (const each of more)
     each.leave(
-      'a turn after the first is left out: it goes on from what the model said',
-      'Write the conversation as a pipeline, and make that the subject.',
+      'a turn after the first is left out: it depends on the answer of the model',
+      'Write the conversation as a pipeline, and use that as the subject.',
     );
   const assertions = [...turn.assertions, ...scenario.conversation_assertions];
   return {
@@ -284,7 +290,7 @@ function toCase(
   if (prompt === undefined && prompts.length > 0)
     spec.note(
       'error',
-      `no prompt is for the task type ${String(taskType)}: the scenario has no system prompt`,
+      `no prompt has the task type ${String(taskType)}, so the scenario has no system prompt`,
     );
   return {
     ...scenario,
@@ -298,7 +304,7 @@ function assertionsAt(list: Source): readonly ImportedAssertion[] {
     const type = each.at('type').text();
     const found = arenaKeys.assertion.conditions.filter((key) => each.at(key).isGiven);
     if (type === undefined || findCheck(type) === undefined) {
-      each.leave(`the assertion \`${type ?? ''}\` has no counterpart and is left out`);
+      each.leave(`the assertion \`${type ?? ''}\` has no equivalent and is left out`);
       return [];
     }
     if (found.length > 0) {
@@ -336,7 +342,7 @@ function providerOf({ spec, name: label }: ArenaFile): ImportedProvider | undefi
   if (missed.length === 0) return { kind: 'chat', name, id, label, entry };
   const keys = missed.map(({ path }) => `\`${path.slice(1).join('.')}\``).join(', ');
   const hint = 'Declare the provider in the runtime yourself, and name it in the subject of the suite.';
-  missed[0]?.note('error', `the provider \`${label}\` is left out: ${keys} is not carried`, hint);
+  missed[0]?.note('error', `the provider \`${label}\` is left out: ${keys} cannot be imported`, hint);
   spec.whole();
   return undefined;
 }
@@ -373,7 +379,7 @@ function toolOf(
   const { exec, mode = isProgram ? 'exec' : 'mock', ...tool } = readKeys(spec, arenaKeys.tool);
   const { command, args, env, runtime } = exec;
   if (command === undefined || mode !== 'exec') {
-    spec.leave(`the tool \`${name}\` of mode ${mode} is no program and is left out`);
+    spec.leave(`the tool \`${name}\` of mode ${mode} is not a program and is left out`);
     return undefined;
   }
   const isName = (each: string): boolean => /^\w+$/.test(each);
@@ -381,7 +387,7 @@ function toolOf(
     spec
       .at('exec')
       .at('env')
-      .note('error', '`env` is carried without its values', 'Name the variables, and set them yourself.');
+      .note('error', 'the values of `env` are left out', 'Name the variables, and set them yourself.');
   const isRelative = command.includes('/') && !isAbsolute(command);
   const { description, input_schema, output_schema, timeout_ms } = tool;
   const entry = omitUndefined({

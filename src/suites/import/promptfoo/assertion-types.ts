@@ -83,7 +83,7 @@ export const assertionTypes: Readonly<Record<string, AssertionType | undefined>>
     changed: (given) => (isEmpty(given.value) ? inProgram(given) : changedSchema),
     differs: (value) =>
       isObject(value)
-        ? '`contains-json` looks at the first JSON of the answer; there at each object in it'
+        ? '`contains-json` checks the first JSON of the answer; promptfoo checks each object in it'
         : undefined,
   },
   'rouge-n': {
@@ -93,7 +93,7 @@ export const assertionTypes: Readonly<Record<string, AssertionType | undefined>>
       threshold: { min_score: limitOf(own, value) ?? 0.75 },
     }),
     isShare: true,
-    differs: () => '`rouge-n` is judged by rouge, which parts words and punctuation in another way',
+    differs: () => '`rouge-n` becomes the check rouge, which splits words and punctuation differently',
   },
   cost: {
     check: ({ value, own }) => {
@@ -124,7 +124,7 @@ export const assertionTypes: Readonly<Record<string, AssertionType | undefined>>
   'answer-relevance': { check: relevance, changed: leftOutChanged, isShare: true },
   'is-refusal': {
     check: ({ own }) => {
-      own.note('warning', '`is-refusal` is judged by refusal, whose phrases are Signalbox’s own');
+      own.note('warning', '`is-refusal` becomes the check refusal, which has its own list of phrases');
       return { type: 'refusal', params: {} };
     },
     changed: leftOutChanged,
@@ -153,9 +153,9 @@ export const assertionTypes: Readonly<Record<string, AssertionType | undefined>>
   }),
 };
 
-const noValue = { fault: 'an assertion that needs a value has none and is left out' };
-const noLimit = { fault: 'an assertion that needs a threshold has none and is left out' };
-const changedSchema = { fault: 'a schema of what code has changed is left out' };
+const noValue = { fault: 'an assertion that needs a value has none, and is left out' };
+const noLimit = { fault: 'an assertion that needs a threshold has none, and is left out' };
+const changedSchema = { fault: 'a schema for text that code has changed is left out' };
 
 function inText(check: ReadCheck): AssertionType {
   const changed: ReadCheck = (given) =>
@@ -173,7 +173,7 @@ function inProgram({ type, transforms }: GivenAssertion, params: Readonly<Record
 }
 
 function leftOutChanged({ type }: Pick<GivenAssertion, 'type'>): Fault {
-  return { fault: `\`${type}\` of what code has changed is left out` };
+  return { fault: `\`${type}\` on text that code has changed is left out` };
 }
 
 function oneText(toCheck: (text: string) => Check): ReadCheck {
@@ -217,7 +217,7 @@ function found(texts: readonly string[], flags: '' | '(?i)', how: '|' | '&'): Ch
 function json(value: unknown, extract: Readonly<Record<string, unknown>>): Check | Fault {
   if (isEmpty(value)) return { type: 'json_valid', params: extract };
   if (isObject(value)) return { type: 'json_schema', params: { schema: asDraft07(value), ...extract } };
-  return { fault: 'a schema that is no mapping is left out' };
+  return { fault: 'a schema that is not a mapping is left out' };
 }
 
 function limitOf(own: Source, value: unknown): number | undefined {
@@ -238,7 +238,7 @@ function inCode(given: GivenAssertion, { files, isAggregated }: AssertionContext
   if (typeof value !== 'string' || value === '')
     return { fault: `a ${type} assertion without code is left out` };
   if (language === 'python' && transforms.length > 0)
-    return { fault: 'a python assertion about what JavaScript has changed first is left out' };
+    return { fault: 'a python assertion on text that JavaScript has changed is left out' };
   const source = readCode(value, files, language === 'python' ? ['py'] : javascriptEndings);
   if ('fault' in source) return source;
   const params = {
@@ -255,7 +255,7 @@ function similarity(given: GivenAssertion, { graders }: AssertionContext): Check
   const { type, value, own } = given;
   const [, metric = 'cosine'] = type.split(':');
   if (metric !== 'cosine')
-    return { fault: `\`${type}\` is left out: similarity is the cosine, and no other measure` };
+    return { fault: `\`${type}\` is left out: the only measure of similarity is the cosine` };
   if (given.transforms.length > 0) return leftOutChanged(given);
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isText = (each: unknown): boolean =>
@@ -263,7 +263,7 @@ function similarity(given: GivenAssertion, { graders }: AssertionContext): Check
   if (texts.length === 0 || !texts.every(isText)) return { fault: '`similar` without a text is left out' };
   const provider = graders.embedder(given.judge);
   if (provider === undefined)
-    return { fault: '`similar` whose embeddings provider is not carried is left out' };
+    return { fault: '`similar` is left out, because its embeddings provider is not imported' };
   const near = (expected: unknown): Check => ({
     type: 'similarity',
     params: { expected, provider },
@@ -276,15 +276,18 @@ function similarity(given: GivenAssertion, { graders }: AssertionContext): Check
 function relevance({ own, judge }: GivenAssertion, { vars, graders }: AssertionContext): Check | Fault {
   const { query } = vars;
   const provider = graders.judge(judge);
-  if (provider === undefined) return { fault: '`answer-relevance` whose judge is not carried is left out' };
+  if (provider === undefined)
+    return { fault: '`answer-relevance` is left out, because its judge is not imported' };
   const embedder = graders.embedder(judge);
   if (embedder === undefined)
-    return { fault: '`answer-relevance` whose embeddings provider is not carried is left out' };
+    return { fault: '`answer-relevance` is left out, because its embeddings provider is not imported' };
   const hasQuestion = typeof query === 'string' && query.trim() !== '';
-  const without = hasQuestion ? '' : '; the question is the prompt, which programs leave unscored';
+  const without = hasQuestion
+    ? ''
+    : '; the question is the prompt, so cases with programs as providers are unscored';
   own.note(
     'warning',
-    `\`answer-relevance\` is judged by answer_relevance, whose prompt is Signalbox’s own${without}`,
+    `\`answer-relevance\` becomes the check answer_relevance, which has its own prompt${without}`,
   );
   return {
     type: 'answer_relevance',
@@ -317,7 +320,7 @@ function judged(type: string, kind: Judged): AssertionType {
       const min_score = own.at('threshold').number() ?? kind.threshold;
       return { type: check, params, threshold: { min_score } };
     };
-    const noJudge = { fault: `\`${type}\` whose judge is not carried is left out` };
+    const noJudge = { fault: `\`${type}\` is left out, because its judge is not imported` };
     if (rubricPrompt !== undefined) {
       // llm_judge shows the user's own prompt as data.
       const prompt = readRubricPrompt(rubricPrompt, context);
@@ -327,10 +330,10 @@ function judged(type: string, kind: Judged): AssertionType {
       const provider = graders.judge(judge);
       if (provider === undefined) return noJudge;
       if (!isEmpty(text) && typeof text !== 'string')
-        return { fault: `\`${type}\` whose value is no text is left out` };
+        return { fault: `\`${type}\` whose value is not text is left out` };
       return judgedBy(
         { prompt: prompt.text, ...(!isEmpty(text) && { criteria: text }), provider },
-        '`rubricPrompt` is the task of llm_judge, which shows the answer beside it and asks for a score from 0 to 1',
+        '`rubricPrompt` becomes the task of llm_judge, which adds the answer and requests a score from 0 to 1',
       );
     }
     const needsValue = hasReference || (kind.check ?? kind.criteria) === undefined;
@@ -352,7 +355,7 @@ function judged(type: string, kind: Judged): AssertionType {
           };
     return judgedBy(
       { ...params, provider },
-      `\`${type}\` is judged by ${check}, whose prompt is Signalbox’s own`,
+      `\`${type}\` becomes the check ${check}, which has its own prompt`,
     );
   };
   return { check: read, changed: () => leftOutChanged({ type }), isShare: true };
@@ -369,7 +372,7 @@ function readRubricPrompt(
   const own = given.text();
   const isFile = own?.startsWith('file://') === true;
   if (isFile && /\.(?:py|[cm]?[jt]s|rb)(?::\w+)?$/.test(own))
-    return { fault: 'an assertion whose `rubricPrompt` a program makes is left out' };
+    return { fault: 'an assertion whose `rubricPrompt` comes from a program is left out' };
   const source = isFile ? files.open(own) : given;
   if ('fault' in source) return source;
   const written = source.text();
@@ -383,7 +386,7 @@ function readRubricPrompt(
   const isMessages = written === undefined || list !== source;
   const text = isMessages ? (texts.length === items.length ? texts.join('\n\n') : undefined) : written;
   if (text === undefined || text.trim() === '')
-    return { fault: 'an assertion whose `rubricPrompt` is no text and no list of messages is left out' };
+    return { fault: 'an assertion whose `rubricPrompt` is neither text nor a list of messages is left out' };
   // llm_judge fills in these two itself.
   const filled = nunjucks.fill(text, { ...vars, output: '{{output}}', rubric: '{{rubric}}' });
   if ('fault' in filled) return { fault: `an assertion whose \`rubricPrompt\` ${filled.fault} is left out` };

@@ -26,9 +26,9 @@ export function readAssertion(given: Source, context: AssertionContext): Importe
   }
   const metric = own.at('metric').text();
   if (metric?.includes('{{'))
-    own.at('metric').note('note', 'the name of a metric that is a template is not carried');
+    own.at('metric').note('note', 'the name of a metric that is a template is left out');
   const weight = own.at('weight').number() ?? 1;
-  if (weight < 0) own.at('weight').leave('a weight below 0 is not carried');
+  if (weight < 0) own.at('weight').leave('a weight below 0 is left out');
   const check = type === 'assert-set' ? readSet(own, context) : readOne(type, own, context);
   if ('fault' in check) {
     own.leave(nameUnset(type, own, context) ?? check.fault);
@@ -71,16 +71,16 @@ function readOne(type: string, own: Source, context: AssertionContext): Check | 
   const kind = assertionTypeOf(assertion.type);
   const found = (transforms.length > 0 ? kind?.changed : kind?.check)?.(assertion, context);
   if (kind === undefined || found === undefined)
-    return { fault: `the assertion \`${type}\` has no counterpart and is left out` };
+    return { fault: `the assertion \`${type}\` has no equivalent and is left out` };
   if ('fault' in found) return found;
   const differs = kind.differs?.(assertion.value);
   const warnings = [
     ...(differs === undefined ? [] : [differs]),
     ...(context.isAggregated && isInverse && kind.isShare
-      ? [`\`${type}\` counts as 1 or 0 towards the threshold of the test; there as a share`]
+      ? [`\`${type}\` counts as 1 or 0 towards the threshold of the test; in promptfoo as a fraction`]
       : []),
     ...(context.isAggregated && assertion.type === 'python'
-      ? ['`python` counts as 1 or 0 towards the threshold of the test; there by its score']
+      ? ['`python` counts as 1 or 0 towards the threshold of the test; in promptfoo by its score']
       : []),
   ];
   for (const warning of warnings) own.note('warning', warning);
@@ -89,7 +89,7 @@ function readOne(type: string, own: Source, context: AssertionContext): Check | 
       if (own.at(key).isGiven)
         own
           .at(key)
-          .leave(`\`${key}\` has no effect on \`${assertion.type}\`, there as here`, undefined, 'note');
+          .leave(`\`${key}\` has no effect on \`${assertion.type}\`, as in promptfoo`, undefined, 'note');
   const turnsItself = 'params' in found && found.params['scored'] === true;
   return isInverse && !turnsItself ? { not: found } : found;
 }
@@ -103,14 +103,14 @@ function readSet(own: Source, context: AssertionContext): Check | Fault {
     .map((each) => readAssertion(each, single));
   const known = parts.flatMap((part) => (part === undefined ? [] : [part]));
   if (known.length < parts.length || known.length === 0)
-    return { fault: 'an assert-set of which a part is left out is left out as a whole' };
+    return { fault: 'an assert-set is left out if one of its parts is left out' };
   const threshold = own.at('threshold').number();
   if (threshold !== undefined && known.some(({ check }) => 'type' in check && check.threshold !== undefined))
-    own.note('warning', 'each part of an assert-set counts as 1 or 0; there by its score');
+    own.note('warning', 'each part of an assert-set counts as 1 or 0; in promptfoo by its score');
   if (context.isAggregated)
     own.note(
       'warning',
-      'an assert-set counts as 1 or 0 towards the threshold of the test; there by the mean of its parts',
+      'an assert-set counts as 1 or 0 towards the threshold of the test; in promptfoo by the mean of its parts',
     );
   // A weight of 0 always passes in promptfoo.
   const counted = known.filter(({ weight }) => weight > 0);
@@ -119,7 +119,7 @@ function readSet(own: Source, context: AssertionContext): Check | Fault {
   if (threshold === undefined || threshold === 1) return { all_of: checks };
   const isEven = counted.every(({ weight }) => weight === counted[0]?.weight);
   if (isEven && threshold > 0 && threshold <= 1 / counted.length) return { any_of: checks };
-  return { fault: 'an assert-set with a threshold between one and all of its parts is left out' };
+  return { fault: 'an assert-set whose threshold is neither one nor all of its parts is left out' };
 }
 
 function loadValue(source: Source, context: AssertionContext): { readonly value: unknown } | Fault {
@@ -142,6 +142,6 @@ function transformsOf(own: Source, { transforms = [], files }: AssertionContext)
 /** Returns the JavaScript that transforms an answer, or why it cannot be run. */
 export function readTransform(given: Source, files: AssertionContext['files']): Code | Fault {
   const text = given.text();
-  if (text === undefined) return { fault: 'a `transform` that is no text is not run' };
+  if (text === undefined) return { fault: 'a `transform` that is not text does not run' };
   return readCode(text, files, javascriptEndings);
 }

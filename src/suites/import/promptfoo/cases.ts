@@ -50,7 +50,7 @@ export function casesOf(given: GivenTest, number: number, context: CaseContext):
   const expanded = isOne ? [Object.fromEntries(loaded)] : combinations(loaded, test);
   for (const each of options)
     if (each.at('runSerially').isGiven)
-      each.at('runSerially').leave('`runSerially` is not carried: it decides no verdict', undefined, 'note');
+      each.at('runSerially').leave('`runSerially` is left out: it changes no verdict', undefined, 'note');
   const asks = askedOf(parts, test, context);
   if (asks === undefined) return [];
   return expanded.map((vars, index) => ({
@@ -110,7 +110,7 @@ function lastGiven(parts: readonly Source[], key: string): Source | undefined {
 export function leaveUnasked(test: Source): void {
   for (const given of ['provider', 'rubricPrompt'].map((key) => test.at('options').at(key)))
     if (given.untaken()[0] === given)
-      given.leave('it is not carried, as no assertion asks a judge', undefined, 'note');
+      given.leave('it is left out, because no assertion uses a judge', undefined, 'note');
 }
 
 function transformsOf(options: readonly Source[], { files }: CaseContext): AssertionContext['transforms'] {
@@ -128,7 +128,7 @@ function askedOf(parts: readonly Source[], test: Source, context: CaseContext): 
     const last = lastGiven(parts, key);
     const names = last?.texts();
     for (const name of unknownNames(names ?? [], context[key]))
-      last?.note('error', `the test asks for \`${name}\` of the ${key}, which is not carried`);
+      last?.note('error', `the test uses \`${name}\` of the ${key}, which is not imported`);
     return names;
   };
   const [providers, prompts] = [listed('providers'), listed('prompts')];
@@ -137,7 +137,7 @@ function askedOf(parts: readonly Source[], test: Source, context: CaseContext): 
   if (own === undefined) return named;
   const provider = readProvider(own, context);
   if (provider !== undefined) return { ...named, provider };
-  test.leave('a test whose own provider is not carried is left out');
+  test.leave('a test is left out, because its own provider is not imported');
   return undefined;
 }
 
@@ -159,7 +159,7 @@ function loadVariable(source: Source, files: SourceFiles): unknown {
   if (typeof value !== 'string' || !value.startsWith('file://')) return value;
   if (/[*?{[]/.test(value)) {
     const names = files.match(value);
-    if (names.length === 0) source.note('error', `no file is called ${value}`);
+    if (names.length === 0) source.note('error', `no file matches ${value}`);
     return FileValues.from(names, (name) => loadFile(`file://${name}`, source, files));
   }
   return loadFile(value, source, files);
@@ -167,7 +167,7 @@ function loadVariable(source: Source, files: SourceFiles): unknown {
 
 function loadFile(value: string, source: Source, files: SourceFiles): unknown {
   if (!/\.(txt|md|json|yaml|yml|html|xml|csv)$/.test(value)) {
-    source.note('error', `the variable ${value} is no text and is left empty`);
+    source.note('error', `the variable ${value} is not text and is left empty`);
     return '';
   }
   const loaded = files.value(value);
@@ -184,7 +184,7 @@ function combinations(entries: readonly (readonly [string, unknown])[], test: So
   for (const [name, value] of entries) {
     const values = isListOfValues(value) ? value : [value];
     if (values.length === 0)
-      test.note('note', `the list \`${name}\` is empty, so the test makes no case, there as here`);
+      test.note('note', `the list \`${name}\` is empty, so the test makes no case, as in promptfoo`);
     if (all.length * values.length > mostCombinations) {
       test.leave(`its lists of variables make more than ${mostCombinations} cases; the test is left out`);
       return [];

@@ -21,10 +21,10 @@ export function collectGraders(common: Source, context: ProviderContext): Grader
     read: (source) => {
       const provider = readProvider(source, context);
       if (provider !== undefined && provider.kind !== 'chat')
-        source.leave('a judge that is no model is left out');
+        source.leave('a judge that is not a model is left out');
       if (provider?.kind !== 'chat') return undefined;
       const lost = Object.keys(provider.chat ?? {}).map((key) => `\`${key}\``);
-      if (lost.length > 0) source.note('error', `${lost.join(', ')} of a judge is not carried`);
+      if (lost.length > 0) source.note('error', `${lost.join(', ')} of a judge is left out`);
       return { entry: provider.entry, label: provider.id };
     },
   });

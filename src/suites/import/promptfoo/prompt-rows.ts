@@ -82,7 +82,7 @@ function conversationOf(text: string): Filled {
     const isKnown = typeof role === 'string' && knownRoles.includes(role) && Object.keys(more).length === 0;
     return isKnown && typeof content === 'string' ? [{ role, content }] : [];
   });
-  if (messages.length < value.length) return { fault: 'makes messages that hold more than texts' };
+  if (messages.length < value.length) return { fault: 'makes messages with content other than text' };
   return { value: { text, messages } };
 }
 

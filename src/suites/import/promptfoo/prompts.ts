@@ -47,7 +47,7 @@ async function readPrompt(place: PromptPlace): Promise<readonly UnnumberedPrompt
   const unused = messages.kind === 'list' && first !== undefined ? [first, ...others] : others;
   for (const each of [at.at('display'), ...unused].filter(({ isGiven }) => isGiven))
     each.leave(
-      `\`${String(each.path.at(-1))}\` of a prompt is not carried: it changes no answer`,
+      `\`${String(each.path.at(-1))}\` of a prompt is left out: it changes no answer`,
       undefined,
       'note',
     );
@@ -55,7 +55,7 @@ async function readPrompt(place: PromptPlace): Promise<readonly UnnumberedPrompt
   if (messages.kind === 'list')
     return promptOfMessages(messages, label ?? 'messages', place).map((prompt) => ({ ...prompt, ...chat }));
   const raw = at.text() ?? first?.text();
-  if (raw === undefined) return leaveOut(place, 'a prompt that is no text is left out');
+  if (raw === undefined) return leaveOut(place, 'a prompt that is not text is left out');
   const found = isNamedFile(raw)
     ? await readNamed({ name: raw, label }, place)
     : promptOfText(raw, label ?? raw, place);
@@ -67,7 +67,7 @@ async function readNamed(
   place: PromptPlace,
 ): Promise<readonly UnnumberedPrompt[]> {
   const names = place.files.match(pattern);
-  if (names.length === 0) place.at.note('error', `no file is called ${pattern}`);
+  if (names.length === 0) place.at.note('error', `no file matches ${pattern}`);
   const found: UnnumberedPrompt[] = [];
   for (const name of names) found.push(...(await readFilePrompts(name, label, place)));
   return found.map((prompt) => ({ ...prompt, source: pattern }));
@@ -79,7 +79,7 @@ function chatOf({ at, files }: PromptPlace): Pick<UnnumberedPrompt, 'chat'> {
     const found = settingOf(key, setting, files);
     chat = { ...chat, ...found?.chat, ...found?.defaults };
     if (found === undefined || found.entry !== undefined)
-      setting.leave(`the setting \`${key}\` of a prompt is not carried`);
+      setting.leave(`the setting \`${key}\` of a prompt is left out`);
     else if (found.warning !== undefined) setting.note('warning', found.warning);
   }
   return Object.keys(chat).length > 0 ? { chat } : {};
@@ -103,7 +103,7 @@ async function readFilePrompts(
   if (!['.txt', '.md', '.j2', '.json', '.jsonl', '.yaml', '.yml', '.csv'].includes(extname(name)))
     return leaveOut(
       place,
-      `the prompt ${name} is made by a program that is not run here`,
+      `the prompt ${name} comes from a program that Signalbox does not run`,
       'Write it as a template, or as a function in JavaScript or Python.',
     );
   const found = place.files.find(name);
@@ -198,13 +198,10 @@ function promptOfMessages(list: Source, label: string, place: PromptPlace): read
   });
   if (messages.length < items.length || items.length === 0) {
     list.whole();
-    return leaveOut(place, 'a prompt with messages that hold more than texts is left out');
+    return leaveOut(place, 'a prompt with messages that hold more than text is left out');
   }
   if (!messages.every(({ role }) => knownRoles.includes(role)))
-    return leaveOut(
-      place,
-      'a prompt with messages of other roles than system, user and assistant is left out',
-    );
+    return leaveOut(place, 'a prompt with roles other than system, user and assistant is left out');
   return [{ label, source: label, at: place.at, body: { kind: 'messages', messages, isText: false } }];
 }
 
@@ -213,7 +210,7 @@ function contentOf(given: Source, { files }: PromptPlace): string | undefined {
   if (text?.startsWith('file://') !== true) return text;
   const found = files.find(text);
   const isText = ['.txt', '.md', '.j2'].includes(extname(text));
-  const read = 'fault' in found ? found : isText ? textOfFile(found.file) : { fault: `${text} is no text` };
+  const read = 'fault' in found ? found : isText ? textOfFile(found.file) : { fault: `${text} is not text` };
   if (typeof read === 'string') return read.trim();
   given.leave(read.fault);
   return undefined;
@@ -266,7 +263,7 @@ function noteLabel(given: Source): string | undefined {
   if (label !== undefined && label.trim() !== '')
     given.note(
       'note',
-      `the label ${JSON.stringify(label)} is not carried: a variant is called by the number of its prompt`,
+      `the label ${JSON.stringify(label)} is left out: the name of a variant is the number of its prompt`,
     );
   return label;
 }

@@ -16,8 +16,8 @@ export async function importResults(file: string): Promise<SuiteImport> {
   const text = textOfFile(file);
   if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
   if (!holdsResults(text))
-    throw new RuntimeError('CONFIG_INVALID', `${file} holds no results of promptfoo’s`, {
-      hint: 'Give a file that `promptfoo eval --output results.json` has written.',
+    throw new RuntimeError('CONFIG_INVALID', `${file} holds no results of promptfoo`, {
+      hint: 'Give a file that `promptfoo eval --output results.json` wrote.',
     });
   // A run needs only verdicts and answers. Other members of the file change neither.
   const notes = collectNotes('note');
@@ -54,7 +54,7 @@ async function runFiles({ rows, startedAt, id }: ResultRows, file: string): Prom
     if (record.passed !== isPassed)
       each.row.note(
         'warning',
-        `the result ${isPassed ? 'passes' : 'fails'} there, and ${isPassed ? 'fails' : 'passes'} by the assertions that it lists`,
+        `the result ${isPassed ? 'passes' : 'fails'} in promptfoo, but ${isPassed ? 'fails' : 'passes'} by the assertions that it lists`,
       );
     return variants.length > 1 ? { ...record, variant: name } : record;
   });
@@ -182,7 +182,7 @@ function assertionsOf(row: Source): readonly ImportedResult[] {
       seen.set(name, count);
       const id = count === 1 ? name : `${name}-${count}`;
       const weight = assertion.at('weight').number() ?? 1;
-      if (weight < 0) assertion.at('weight').leave('a weight below 0 is not carried');
+      if (weight < 0) assertion.at('weight').leave('a weight below 0 is left out');
       return { id, type, weight: weight < 0 ? 1 : weight, result: toResult(id, type, component) };
     });
   if (found.length > 0 || answerOf(row) === undefined) return found;
@@ -199,9 +199,7 @@ function toResult(id: string, type: string, component: Source): EvalResult {
   const isCode = /^(?:not-)?(?:javascript|python)$/.test(type);
   const own = isCode ? undefined : component.at('score').number();
   if (own !== undefined && (own < 0 || own > 1))
-    component
-      .at('score')
-      .note('warning', 'a score that is not from 0 to 1 is carried as the nearest that is');
+    component.at('score').note('warning', 'a score outside 0 to 1 is changed to the nearest bound');
   const score = own === undefined ? Number(passed) : Math.min(1, Math.max(0, own));
   return { ...plain, eval: id, score, passed, detail: component.at('reason').text() ?? '' };
 }
@@ -218,7 +216,7 @@ function recordOf(
   // Read only if there is no answer. Beside an answer, an error is noted as not imported.
   const errors = answer === undefined ? [response, source].map((each) => each.at('error').text()) : [];
   const message = errors.find((error) => error !== undefined) ?? 'there is no answer';
-  const hint = 'The message is promptfoo’s own.';
+  const hint = 'The message comes from promptfoo.';
   const epoch: EpochRecord = {
     epoch: 1,
     content: answer ?? '',

@@ -21,7 +21,7 @@ export function openTemplates({ limitMs = defaultLimitMs } = {}): Templates {
   let thread: RenderThread | undefined;
   let expired = 0;
   const run = (value: unknown, vars: Readonly<Record<string, unknown>>): Filled => {
-    if (expired >= mostExpired) return { fault: 'is not run after others that took too long' };
+    if (expired >= mostExpired) return { fault: 'does not run, because other templates took too long' };
     const texts = textsOf(value).map(asPromptfooReads);
     thread ??= startRenderThread();
     const reply = thread.ask({ templates: texts, vars }, limitMs);
@@ -29,7 +29,7 @@ export function openTemplates({ limitMs = defaultLimitMs } = {}): Templates {
       expired += 1;
       thread.end();
       thread = undefined;
-      return { fault: 'takes too long, or too much memory' };
+      return { fault: 'takes too much time or memory' };
     }
     return 'fault' in reply ? reply : { value: withTexts(value, reply.texts.values()) };
   };

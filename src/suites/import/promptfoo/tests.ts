@@ -19,7 +19,7 @@ export async function readTests(given: Source, context: TestContext): Promise<re
     if (each.kind === 'text' || each.at('path').kind === 'text')
       for (const test of await readSource(each, context)) tests.push(test);
     else if (each.kind === 'mapping') tests.push(each);
-    else each.leave('a test that is no mapping is left out');
+    else each.leave('a test that is not a mapping is left out');
   }
   return tests;
 }
@@ -27,11 +27,11 @@ export async function readTests(given: Source, context: TestContext): Promise<re
 async function readSource(given: Source, context: TestContext): Promise<readonly Source[]> {
   const name = given.text() ?? given.at('path').text();
   if (name === undefined || /^(https?|huggingface|az|s3|gs):/.test(name)) {
-    given.leave('tests that are fetched from elsewhere are left out', 'Save them beside the config.');
+    given.leave('tests from another address are left out', 'Save them next to the config.');
     return [];
   }
   const names = context.files.match(name);
-  if (names.length === 0) given.leave(`no file is called ${name}`);
+  if (names.length === 0) given.leave(`no file matches ${name}`);
   const tests: Source[] = [];
   for (const file of names) {
     const found = await readFile(file, context);
@@ -47,15 +47,15 @@ async function readFile(name: string, { files, notes }: TestContext): Promise<Re
   const ending = extname(name);
   if (!['.csv', '.tsv', '.jsonl', '.json', '.yaml', '.yml'].includes(ending))
     return {
-      fault: `the tests of ${basename(name)} are made by a program`,
-      hint: 'Write them to a file of JSON Lines.',
+      fault: `the tests of ${basename(name)} come from a program`,
+      hint: 'Write them to a JSON Lines file.',
     };
   const format = ({ '.jsonl': 'jsonl', '.tsv': 'tsv', '.csv': 'csv' } as const)[ending];
   if (format === undefined) {
     const root = files.open(name);
     if ('fault' in root) return root;
     if (root.kind === 'list') return { tests: notes.openItems(root) };
-    if (root.kind !== 'mapping') root.leave('what is no test is left out');
+    if (root.kind !== 'mapping') root.leave('an entry that is not a test is left out');
     return { tests: root.kind === 'mapping' ? [root] : [] };
   }
   const found = files.find(name);
@@ -74,11 +74,11 @@ export async function readScenarios(given: Source, context: TestContext): Promis
   const found: GivenTest[] = [];
   for (const scenario of given.kind === 'list' ? given.items() : given.isGiven ? [given] : []) {
     if (scenario.kind !== 'mapping') {
-      scenario.leave('a scenario that is no mapping is left out');
+      scenario.leave('a scenario that is not a mapping is left out');
       continue;
     }
     if (scenario.at('description').isGiven)
-      scenario.at('description').leave('`description` of a scenario is not carried', undefined, 'note');
+      scenario.at('description').leave('`description` of a scenario is left out', undefined, 'note');
     const configs = await readTests(scenario.at('config'), context);
     const given = scenario.at('tests');
     const tests = given.isGiven ? await readTests(given, context) : [undefined];
@@ -116,7 +116,7 @@ export function testOfRow(row: Source): Mapping {
   }
   for (const [cell, index, threshold] of thresholds)
     if (asserts[index] === undefined)
-      cell.leave('a threshold of an assertion that is not there is not carried');
+      cell.leave('a threshold of an assertion that does not exist is left out');
     else asserts[index]['threshold'] = threshold;
   return {
     vars,
@@ -130,7 +130,7 @@ function numberOf(cell: Source): number | undefined {
   const text = cell.scalar()?.trim() ?? '';
   const isNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text);
   if (isNumber && Number.isFinite(Number(text))) return Number(text);
-  if (text !== '') cell.leave(`the threshold ${JSON.stringify(text)} is no number, and is not carried`);
+  if (text !== '') cell.leave(`the threshold ${JSON.stringify(text)} is not a number, and is left out`);
   return undefined;
 }
 

@@ -12,7 +12,7 @@ function renderAll({ templates, vars }: RenderRequest): RenderReply {
       const refusal = refusalOf(inspection, known);
       if (refusal !== undefined) return { fault: refusal };
       const made = template().render({ ...vars });
-      if (made.length > longestText) return { fault: 'makes a text of more than 16 MiB' };
+      if (made.length > longestText) return { fault: 'produces text of more than 16 MiB' };
       texts.push(made);
     }
   } catch (thrown) {
@@ -99,12 +99,12 @@ function isNode(value: unknown): value is TreeNode {
 
 /** Returns why a template is refused, as the end of a sentence, or undefined. */
 function refusalOf({ names, takesFile }: Inspection, known: ReadonlySet<string>): string | undefined {
-  if (takesFile) return 'takes in another file';
-  if (names.has('env') && !known.has('env')) return 'names a variable of the environment';
+  if (takesFile) return 'includes another file';
+  if (names.has('env') && !known.has('env')) return 'uses an environment variable';
   if (names.has('_conversation') && !known.has('_conversation'))
-    return 'goes on with the conversation so far';
+    return 'uses the previous messages of the conversation';
   const bad = [...names].find((name) => !namePattern.test(name) || name in Object.prototype);
-  return bad === undefined ? undefined : `has a name that is none, ${JSON.stringify(bad.slice(0, 40))}`;
+  return bad === undefined ? undefined : `uses an invalid name, ${JSON.stringify(bad.slice(0, 40))}`;
 }
 
 /** Names become part of the code that Nunjucks generates, so only identifiers are safe. */

@@ -117,7 +117,7 @@ function rowsOf(
   });
   const size = rows.reduce((sum, row) => sum + row.length, 0);
   if (size > largestRows)
-    throw new RuntimeError('CONFIG_INVALID', 'the cases of all tests have more than 256 MiB', {
+    throw new RuntimeError('CONFIG_INVALID', 'the cases of all tests are larger than 256 MiB', {
       hint: 'Variables that are lists make a case of each combination: import the config in parts.',
     });
   return rows.join('');

@@ -54,7 +54,7 @@ export async function importSamples(file: string, options: SampleOptions): Promi
   if (!isRecorded)
     answered[0]?.note(
       'error',
-      'an answer is not carried, as other samples have none: all of them are asked anew',
+      'an answer is left out, because other samples have none: the run asks the model again for all of them',
     );
   if (samples.length > 0) noteGuesses(options, { isRecorded, start, notes });
   const name = slugOf(basename(file, extname(file)));
@@ -79,11 +79,16 @@ interface Guesses {
 /** Notes what the other system defines in code rather than in the file. */
 function noteGuesses({ kind, provider }: SampleOptions, { isRecorded, start, notes }: Guesses): void {
   if (!isRecorded && provider === undefined)
-    notes.add('warning', start, 'no model is named: openai:gpt-4.1 answers', 'Name one with --provider.');
+    notes.add(
+      'warning',
+      start,
+      'no model is named, so openai:gpt-4.1 answers',
+      'Name a model with --provider.',
+    );
   const message =
     kind === 'inspect'
-      ? 'the scorer stands in the task: `includes`, and `choice` where there are choices, are written in its place'
-      : 'the metrics stand in a program: those that the file can feed are written, as metrics without thresholds';
+      ? 'the file does not hold the scorer of its task: the suite uses `includes`, and `choice` where there are choices'
+      : 'the file does not hold its metrics: the suite has those that its data allows, as metrics without thresholds';
   notes.add('warning', start, message);
 }
 
@@ -158,14 +163,11 @@ function judgeableEvals({ judge, note }: SampleSuite, evals: readonly SampleEval
   const kept = evals.filter(({ params }) => judge?.kind === 'chat' || !('provider' in params));
   if (kept.length < evals.length)
     note(
-      'metrics that a model judges are left out: the provider is no model',
+      'metrics with a judge are left out, because the provider is not a model',
       'Name a model with --provider.',
     );
   if (kept.length > 0) return kept;
-  note(
-    'the file says nothing that an answer is judged by: that there is one is all that counts',
-    'Add evals to the suite.',
-  );
+  note('the file has nothing to judge an answer by: every answer passes', 'Add evals to the suite.');
   return [answered];
 }
 

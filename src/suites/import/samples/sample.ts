@@ -47,7 +47,7 @@ const noMembers = {
 export const sampleFormats = {
   inspect: {
     messages: [['input'], messagesOf],
-    missing: 'a sample whose `input` is neither a text nor messages of texts is left out',
+    missing: 'a sample whose `input` is neither text nor a list of text messages is left out',
     members: {
       read: {
         id: asScalar,
@@ -69,7 +69,7 @@ export const sampleFormats = {
   },
   deepeval: {
     messages: [['input'], messagesOf],
-    missing: 'a test case whose `input` is no text is left out',
+    missing: 'a test case whose `input` is not text is left out',
     members: {
       read: {
         id: [['name'], (given) => given.text() || undefined],
@@ -87,7 +87,7 @@ export const sampleFormats = {
   },
   ragas: {
     messages: [['user_input', 'question'], messagesOf],
-    missing: 'a sample whose `user_input` is neither a text nor messages of texts is left out',
+    missing: 'a sample whose `user_input` is neither text nor a list of text messages is left out',
     members: {
       read: {
         answer: [['response', 'answer'], (given) => given.text() || undefined],
@@ -116,7 +116,7 @@ export function readSample(kind: SampleKind, row: Source): Sample | undefined {
     if (row.at(key).isGiven) row.leave(format.missing);
     else
       row.leave(
-        `the row has no \`${key}\`, which every sample needs (it has: ${row.keys().join(', ')})`,
+        `the row has no \`${key}\`, which every sample needs (its keys: ${row.keys().join(', ')})`,
         `Rename the key that holds the question to \`${key}\`, or name the system that the file comes from with --from.`,
       );
     return undefined;

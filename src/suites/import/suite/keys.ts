@@ -14,7 +14,7 @@ export interface KeyTable<Members> {
 export function readKeys<Members>(source: Source, { read, idle = [] }: KeyTable<Members>): Members {
   for (const key of idle)
     if (source.at(key).isGiven)
-      source.at(key).leave(`\`${key}\` is not carried, and changes nothing`, undefined, 'note');
+      source.at(key).leave(`\`${key}\` is left out, and changes nothing`, undefined, 'note');
   const entries = Object.entries<Take<unknown> | TakeFirst<unknown>>(read).map(([name, taken]) => {
     const [keys, take] = typeof taken === 'function' ? [[name], taken] : taken;
     return [name, take(source.at(keys.find((key) => source.at(key).isGiven) ?? keys[0] ?? name))] as const;

@@ -77,10 +77,10 @@ function settingsOf({ config }: GivenProvider, { files }: ProviderContext): Sett
     if (found === undefined && !answerSettings.has(key)) {
       isElsewhere = true;
       setting.leave(
-        `a provider with the setting \`${key}\` is left out: its requests could go elsewhere`,
+        `a provider with the setting \`${key}\` is left out: it could change the address of its requests`,
         'Declare it in the runtime, and name it in the subject of the suite.',
       );
-    } else if (found === undefined) setting.leave(`the setting \`${key}\` of a provider is not carried`);
+    } else if (found === undefined) setting.leave(`the setting \`${key}\` of a provider is left out`);
     entry = { ...entry, ...found?.entry };
     chat = { ...chat, ...found?.chat };
     defaults = { ...defaults, ...found?.defaults };
@@ -159,12 +159,12 @@ function formatOf(given: Source, files: SourceFiles): FoundSetting | undefined {
   const type = format?.at('type').text();
   if (type === 'text') return {};
   const warning =
-    'an answer that does not fit `response_format` is asked for once more, and is then no answer; there it is judged';
+    'an answer that does not fit `response_format` is requested once more, and then counts as no answer; promptfoo judges it';
   if (type === 'json_object') return { chat: { output: { schema: { type: 'object' } } }, warning };
   const named = format?.at('json_schema');
   for (const key of ['name', 'strict', 'description'])
     if (named?.at(key).isGiven)
-      named.at(key).leave(`\`${key}\` of a schema is not carried: it changes no verdict`, undefined, 'note');
+      named.at(key).leave(`\`${key}\` of a schema is left out: it changes no verdict`, undefined, 'note');
   const schema = loaded(named?.isGiven ? named.at('schema') : format?.at('schema'), files)?.mapping();
   if (type !== 'json_schema' || !isObject(schema) || schema['type'] !== 'object') return undefined;
   return { chat: { output: { schema } }, warning };
@@ -200,7 +200,7 @@ export function embeddingProviderOf(
   ) {
     const named = id === undefined ? 'without an id' : `\`${id}\``;
     const hint = 'Declare a provider with `role: embedding` in the runtime, and name it in the evals.';
-    source.leave(`the embeddings provider ${named} has no counterpart and is left out`, hint);
+    source.leave(`the embeddings provider ${named} has no equivalent and is left out`, hint);
     return undefined;
   }
   const { type, base_url, key } = found.api;
@@ -221,14 +221,16 @@ export function embeddingProviderOf(
   const lost = config.untaken();
   for (const each of lost)
     each.leave(
-      `an embeddings provider with the setting \`${String(each.path.at(-1))}\` is left out: its requests could go elsewhere`,
+      `an embeddings provider with the setting \`${String(each.path.at(-1))}\` is left out: it could change the address of its requests`,
     );
   if (isElsewhere)
     config
       .at('apiBaseUrl')
-      .leave('an embeddings provider with such an address is left out: its requests could go elsewhere');
+      .leave(
+        'an embeddings provider with such an address is left out: it could change the address of its requests',
+      );
   if (dimensions !== undefined && !isCounted)
-    config.at('dimensions').leave('the setting `dimensions` of an embeddings provider is not carried');
+    config.at('dimensions').leave('the setting `dimensions` of an embeddings provider is left out');
   return lost.length > 0 || isElsewhere ? undefined : { entry, label: id };
 }
 
@@ -247,12 +249,13 @@ function credentialOf({ config }: GivenProvider, key: string | undefined): objec
   const written = given.text();
   const variable = named.text();
   const isNamed = variable !== undefined && /^\w+$/.test(variable);
-  if (variable !== undefined && !isNamed) named.leave('it names no variable, and is not carried');
+  if (variable !== undefined && !isNamed)
+    named.leave('it does not name an environment variable, and is left out');
   if (!given.isGiven && !isNamed) return key === undefined ? undefined : { credential_env: key };
   const read = /^(?:\$\{?(\w+)\}?|\{\{\s*env\.(\w+)\s*\}\})$/.exec(written ?? '');
   const found = isNamed ? variable : (read?.[1] ?? read?.[2] ?? key ?? 'PROMPTFOO_IMPORTED_KEY');
   if (written !== undefined && (isNamed || read === null))
-    given.note('warning', `the key is not written out: set ${found} to it`);
+    given.note('warning', `the API key is left out: set ${found} to it`);
   return { credential_env: found };
 }
 

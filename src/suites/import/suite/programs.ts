@@ -37,7 +37,7 @@ export function readCode(
   const isScript = endings.some((ending) => name.endsWith(`.${ending}`));
   const isFile = value.startsWith('file://');
   if (!isScript)
-    return isFile ? { fault: `${value} is in a language that is not run here` } : { code: value };
+    return isFile ? { fault: `${value} is in a language that Signalbox does not run` } : { code: value };
   const found = files.find(name);
   if (!('fault' in found)) return { file: found.fromFolder, member: script?.[2] ?? '' };
   return isFile ? found : { code: value };

@@ -67,11 +67,11 @@ export function readProvider(given: Source, context: ProviderContext): ImportedP
     return undefined;
   }
   if (model !== undefined && known.transform.isGiven)
-    known.transform.leave('`transform` of a model is not carried', 'Make it one of `defaultTest`.');
+    known.transform.leave('`transform` of a model is left out', 'Move it to `defaultTest`.');
   if (model !== undefined) return { kind: 'chat', ...named, ...model };
   const kind = known.id.split(':')[0] ?? known.id;
   const hint = 'Declare a provider or a tool in the runtime, and name it in the subject of the suite.';
-  given.leave(`the provider \`${kind}\` has no counterpart and is left out`, hint);
+  given.leave(`the provider \`${kind}\` has no equivalent and is left out`, hint);
   return undefined;
 }
 
@@ -109,11 +109,11 @@ function hasForeignKeys(given: Source): boolean {
   for (const [key, member] of given.members()) {
     if (['id', 'model', 'label', 'config', 'prompts', 'transform'].includes(key)) continue;
     if (key === 'delay')
-      member.leave('`delay` of a provider is not carried: see `rate_limit`', undefined, 'note');
-    else if (key === 'inputs') member.leave('`inputs` of a provider is not carried');
+      member.leave('`delay` of a provider is left out: use `rate_limit`', undefined, 'note');
+    else if (key === 'inputs') member.leave('`inputs` of a provider is left out');
     else {
       isElsewhere = true;
-      member.leave(`a provider with \`${key}\` is left out: its requests could go elsewhere`);
+      member.leave(`a provider with \`${key}\` is left out: it could change the address of its requests`);
     }
   }
   return isElsewhere;
@@ -152,7 +152,7 @@ function toolOf(given: GivenProvider, context: ProviderContext): Entry | undefin
 
 function programEntryOf(given: GivenProvider, context: ProviderContext): Entry | undefined {
   const config = given.config.whole() ?? {};
-  if (holdsSecret(config)) return leftOut(given, secret, 'Read it from a variable.');
+  if (holdsSecret(config)) return leftOut(given, secret, 'Read it from an environment variable.');
   const script = scriptPattern.exec(given.id);
   const options = optionsOf(given, config, {
     context,
@@ -187,17 +187,17 @@ function addressOf(given: GivenProvider, context: ProviderContext): Entry | unde
   });
   const older = config.at('responseParser').text();
   const transform = config.at('transformResponse').text() ?? older;
-  if (holdsSecret(rest)) return leftOut(given, secret, 'Read it from a variable.');
+  if (holdsSecret(rest)) return leftOut(given, secret, 'Read it from an environment variable.');
   const unknown = config.untaken();
   for (const each of unknown)
     each.leave(
-      `an address with the setting \`${each.path.slice(given.config.path.length).join('.')}\` is left out: its requests could go elsewhere, or without what they need`,
+      `an address with the setting \`${each.path.slice(given.config.path.length).join('.')}\` is left out: it could change the address or the content of its requests`,
     );
   if (unknown.length > 0) {
     given.at.whole();
     return undefined;
   }
-  if (!/^(?:https?:\/\/|\{\{)/.test(url)) return leftOut(given, 'an address that is none is left out');
+  if (!/^(?:https?:\/\/|\{\{)/.test(url)) return leftOut(given, 'an invalid address is left out');
   const parse = transform === undefined ? undefined : readCode(transform, context.files, javascriptEndings);
   if (parse !== undefined && 'fault' in parse) return leftOut(given, parse.fault);
   const read = { ...rest, url, ...(parse !== undefined && { transformResponse: parse }) };
@@ -213,9 +213,9 @@ function optionsOf(
   if (!given.transform.isGiven) return stringifyJson({ config });
   const text = given.transform.text();
   const code = endings.includes('py')
-    ? { fault: '`transform` of a provider in Python is not carried' }
+    ? { fault: '`transform` of a provider in Python is left out' }
     : text === undefined
-      ? { fault: 'code that is no text is not run' }
+      ? { fault: 'code that is not text does not run' }
       : readCode(text, context.files, endings);
   return 'fault' in code
     ? leftOut(given, `${code.fault}; the provider is left out`)
@@ -238,13 +238,13 @@ function entryOf(
   const how = mode === 'exec' || mode === 'http' ? mode : 'provider';
   const exec = programOf(mode === 'python' ? 'python' : 'javascript', [how, ...args], files);
   return {
-    description: `The provider of promptfoo’s config (${mode}).`,
+    description: `The provider of the promptfoo config (${mode}).`,
     input_schema: inputSchema,
     exec: { ...exec, ...(env.length > 0 && { env }) },
   };
 }
 
-const secret = 'a provider whose config holds a key is left out';
+const secret = 'a provider whose config holds an API key is left out';
 
 function leftOut({ at }: GivenProvider, message: string, hint?: string): undefined {
   at.leave(message, hint);

@@ -73,10 +73,12 @@ function findWithin(folder: string, name: string): FoundFile | Fault {
   const file = resolve(folder, plainName(name));
   try {
     const within = relative(folder, realpathSync(file));
-    if (leadsOut(within)) return { fault: `${name} leads out of the folder of the config` };
+    if (leadsOut(within)) return { fault: `${name} is outside the folder of the config` };
     const stat = statSync(file);
-    if (!stat.isFile()) return { fault: `${name} is no file` };
-    return stat.size > largestFile ? { fault: `${name} has more than 64 MiB` } : { file, fromFolder: within };
+    if (!stat.isFile()) return { fault: `${name} is not a file` };
+    return stat.size > largestFile
+      ? { fault: `${name} is larger than 64 MiB` }
+      : { file, fromFolder: within };
   } catch (thrown) {
     return { fault: `${name} ${whyUnreadable(thrown)}` };
   }
@@ -181,7 +183,7 @@ export function collectNotes(lost: Problem['severity'] = 'error'): Notes {
     openItems: (list) =>
       list.items().flatMap((item) => {
         const value = item.mapping();
-        if (value === undefined) item.leave('what is no mapping is left out');
+        if (value === undefined) item.leave('an entry that is not a mapping is left out');
         return value === undefined ? [] : [openRow(value, (path) => item.locationOf(path))];
       }),
     all: () => {

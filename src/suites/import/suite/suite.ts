@@ -66,7 +66,7 @@ export async function validateImport(output: string, found: SuiteImport): Promis
           invalid.push({
             ...each,
             file: inOutput(each.file),
-            message: `what is written is not valid: ${inOutput(each.message)}`,
+            message: `the imported suite is not valid: ${inOutput(each.message)}`,
           });
     }
   } finally {

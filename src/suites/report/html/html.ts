@@ -134,7 +134,7 @@ function pageStart(suite: string, isServed: boolean): string {
       ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
     ],
   });
-  return `${head}<div id="page"><noscript>This report shows itself with JavaScript, which is switched off here.</noscript></div>
+  return `${head}<div id="page"><noscript>This report needs JavaScript, which is disabled.</noscript></div>
 <script type="module">${script}</script>
 `;
 }

@@ -31,8 +31,8 @@ export function renderRunsPage({ runs, suite, older, isFirst }: RunsPage): strin
   const all = suite === undefined ? '' : ` ${link('/', 'All suites')}`;
   const filter = `<form class="form-row" method="get" action="/"><label for="suite">Suite</label>
 <input id="suite" name="suite" value="${plain(suite ?? '')}"> <button>Show</button>${all}</form>`;
-  const which = suite === undefined ? 'No run is kept' : `No run of the suite ${suite} is kept`;
-  const why = isFirst ? `${which}: signalbox eval run SUITE keeps one.` : 'There are no older runs.';
+  const which = suite === undefined ? 'No run is stored' : `No run of the suite ${suite} is stored`;
+  const why = isFirst ? `${which}: signalbox eval run SUITE stores one.` : 'There are no older runs.';
   const first = isFirst ? '' : link(suite === undefined ? '/' : addressOfSuite(suite), 'Newest');
   const next = older === undefined ? '' : link(`/?${older}`, 'Older ›');
   return renderPlainPage({

@@ -71,7 +71,7 @@ type Measured = Pick<
 
 function kappaText({ n, observed, kappa, stderr, ci95 }: Measured): string {
   const same = `the same verdict in ${formatPercent(observed)} of ${formatCount(n, 'case')}`;
-  if (kappa === null) return `no kappa, as both gave one and the same verdict only; ${same}`;
+  if (kappa === null) return `no kappa, because both gave only one verdict; ${same}`;
   // The large-sample formula gives no width if one side has a single verdict.
   const interval = ci95 === null || stderr === 0 ? '' : ` (${formatInterval(ci95)})`;
   return `kappa ${kappa.toFixed(2)}${interval}, ${same}`;
@@ -84,7 +84,7 @@ function countsText(
 ): string {
   const counts = `  passed by both ${passed}, by ${one} alone ${onlyOne}, by ${other} alone ${onlyOther}, failed by both ${failed}`;
   const rarest = Math.min(passed + onlyOther, failed + onlyOne);
-  return rarest < FEW ? `${counts} (few: not to be relied on)` : counts;
+  return rarest < FEW ? `${counts} (too few to rely on)` : counts;
 }
 
 /** Source: docs/guides/check-a-judge.md. */

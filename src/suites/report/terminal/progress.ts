@@ -156,7 +156,7 @@ function describeProgress(progress: SuiteProgress, { elapsedMs, columns }: Progr
     ...(cases === 0 ? [] : [`${formatPercent(passed / cases)} passed`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(unscored === 0 ? [] : [`${unscored} unscored`]),
-    ...(problems === 0 ? [] : [formatCount(problems, 'unusable row')]),
+    ...(problems === 0 ? [] : [formatCount(problems, 'invalid row')]),
   ].join('  ');
   if (columns === undefined) return words;
   if (share === null || columns < minBarColumns) return cut(words, columns);

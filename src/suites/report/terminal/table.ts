@@ -78,7 +78,7 @@ export function renderTable(report: RunSummary, colour: boolean, columns?: numbe
     }),
     failureLines(report, failureTitle, view),
     [
-      ...problemLines('The run is void:', voids, view),
+      ...problemLines('The run is invalid:', voids, view),
       ...problemLines(`${badRows.title}:`, badRows.problems, view),
     ],
     isShadow ? [] : footer(report, view),
@@ -269,10 +269,10 @@ export function explainVerdict(report: SuiteReport, files: readonly string[]): r
     `${oneLine(suite)}: ${[status, ...reasons].join(', ')}`,
     ...missed.map(({ name, words }) => `  gate missed: ${oneLine(`${name} ${words}`)}`),
     ...shown.flatMap(({ scope, code = 'DATASET_INVALID', file, line, message, hint }) => [
-      `  ${scope === 'run' ? 'void' : 'unusable row'}: [${code}] ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
+      `  ${scope === 'run' ? 'invalid run' : 'invalid row'}: [${code}] ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
       ...(hint === undefined ? [] : [`    hint: ${oneLine(hint)}`]),
     ]),
-    ...(rest > 0 ? [`  and ${formatCount(rest, 'more unusable row')}`] : []),
+    ...(rest > 0 ? [`  and ${formatCount(rest, 'more invalid row')}`] : []),
     ...(report.bailed ? [`  ${bailedSentence}`] : []),
     ...written,
   ];

@@ -57,8 +57,8 @@ test.each([
 });
 
 test.each([
-  ['latency_budget', { max_ms: 10 }, {}, 'metadata.latency_ms is not there'],
-  ['latency_budget', { max_ms: 10 }, { latency_ms: null }, 'metadata.latency_ms is not there'],
+  ['latency_budget', { max_ms: 10 }, {}, 'metadata.latency_ms is missing'],
+  ['latency_budget', { max_ms: 10 }, { latency_ms: null }, 'metadata.latency_ms is missing'],
   ...['5', -1, Number.NaN, Number.POSITIVE_INFINITY, true, [5], new Json('"5"'), JSON.rawJSON('1e999')].map(
     (latency_ms) =>
       [
@@ -68,19 +68,19 @@ test.each([
         'metadata.latency_ms is not a number of at least 0',
       ] as const,
   ),
-  ['cost_budget', { max_cost_usd: 1 }, {}, 'metadata.cost_usd or metadata.total_cost is not there'],
+  ['cost_budget', { max_cost_usd: 1 }, {}, 'metadata.cost_usd or metadata.total_cost is missing'],
   // Beyond one limit, yet nobody knows about the other.
   [
     'cost_budget',
     { max_input_tokens: 1, max_output_tokens: 1 },
     { input_tokens: 9 },
-    'metadata.output_tokens is not there',
+    'metadata.output_tokens is missing',
   ],
   [
     'cost_budget',
     { max_total_tokens: 1 },
     { input_tokens: 9 },
-    'metadata.total_tokens is not there; metadata.output_tokens is not there',
+    'metadata.total_tokens is missing; metadata.output_tokens is missing',
   ],
   [
     'cost_budget',

@@ -46,9 +46,9 @@ describe('read', () => {
 
 describe('unscored, never 0, 0.5 or 1', () => {
   const noVerdict = 'has no JSON object with a `score`';
-  const noNumber = 'has a `score` that is no number';
-  const outside = 'has a `score` that is not in 0..1';
-  const broken = 'has JSON that cannot be read';
+  const noNumber = 'has a `score` that is not a number';
+  const outside = 'has a `score` outside 0..1';
+  const broken = 'has JSON that cannot be parsed';
   test.each([
     ['nothing', '', noVerdict],
     ['prose', 'I would say 0.8.', noVerdict],
@@ -69,7 +69,7 @@ describe('unscored, never 0, 0.5 or 1', () => {
       'has more than one verdict',
     ],
     ['a good and a bad verdict', '{"score": 0.5} {"score": "1"}', 'has more than one verdict'],
-    ['a key twice', '{"score": 0, "score": 1}', 'has a verdict that names a key twice'],
+    ['a key twice', '{"score": 0, "score": 1}', 'has a verdict with a duplicate key'],
     ['an end that is missing', '{"score": 0.8, "reasoning": "go', broken],
     ['a comma too many', '{"score": 0.8,}', broken],
     ['a comment', '{"score": 0.8 /* good */}', broken],
@@ -194,7 +194,7 @@ describe('a judge that writes its reasoning, or answers badly once', () => {
   });
 
   test.each([
-    ['cut off', '{"score": 0.9, "reasoning": "cut off in the mid', 'it has JSON that cannot be read'],
+    ['cut off', '{"score": 0.9, "reasoning": "cut off in the mid', 'it has JSON that cannot be parsed'],
     ['a thought that does not end', '<think>{"score": 1}', 'it has no JSON object with a `score`'],
     ['beyond the scale', '{"score": 7}', 'it has a `score` that is not in 0..1'],
   ])('%s is requested again, with the error', async (_title, answer, complaint) => {

@@ -193,7 +193,7 @@ judges('tool_calls_with_args', [
       no_error: true,
     },
     [lookup, lookup],
-    [1, 'every call is as wanted; called: lookup (2)'],
+    [1, 'every call is as expected; called: lookup (2)'],
   ],
   [
     'nothing is as wanted',
@@ -234,13 +234,13 @@ judges('tool_calls_with_args', [
     'no tool is named and none was called',
     { no_error: true },
     [],
-    [1, 'every call is as wanted; no tool was called'],
+    [1, 'every call is as expected; no tool was called'],
   ],
   [
     'the JSON text of what is no text',
     { args_match: { to: '"name":"Ada"' } },
     [call('refund', { args: { to: { name: 'Ada' } } })],
-    [1, 'every call is as wanted; called: refund'],
+    [1, 'every call is as expected; called: refund'],
   ],
   [
     'a pattern that would take for ever',
@@ -259,7 +259,7 @@ test.each([
   [
     'tool_calls_with_args',
     { args_match: { city: '(' } },
-    'city is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
+    'city is not a valid JavaScript pattern: /(/: Unterminated group (to match a special character itself, write it in brackets, such as [(])',
   ],
   ['tool_args', { tool_name: 'a', expected_args: {} }, 'must not be empty'],
   ['tool_args', { expected_args: { a: 1 } }, 'is required'],

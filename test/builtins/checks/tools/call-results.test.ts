@@ -56,19 +56,19 @@ judges('tool_result_includes', [
     'all texts in one result, in any case',
     { tool: 'lookup', patterns: ['paid', 'ORDER 7'] },
     [good],
-    [1, '1 of 1 call gave such a result, 1 wanted'],
+    [1, '1 of 1 call returned such a result, 1 wanted'],
   ],
   [
     'the texts in two results',
     { patterns: ['paid', 'sent'] },
     [good, call('lookup', { result: 'sent' })],
-    [0, '0 of 2 calls gave such a result, 1 wanted: its result lacks "sent"'],
+    [0, '0 of 2 calls returned such a result, 1 wanted: its result lacks "sent"'],
   ],
   [
     'too few such results',
     { patterns: ['paid'], occurrence: 2 },
     [good, busy],
-    [0, '1 of 2 calls gave such a result, 2 wanted: its result lacks "paid"'],
+    [0, '1 of 2 calls returned such a result, 2 wanted: its result lacks "paid"'],
   ],
   [
     'in the result of another tool',
@@ -84,19 +84,19 @@ judges('tool_result_matches', [
     'in another case',
     { pattern: 'order \\d' },
     [good],
-    [0, '0 of 1 call gave such a result, 1 wanted: its result does not match order \\d'],
+    [0, '0 of 1 call returned such a result, 1 wanted: its result does not match order \\d'],
   ],
   [
     'found in any case',
     { pattern: '(?i)order \\d' },
     [good],
-    [1, '1 of 1 call gave such a result, 1 wanted'],
+    [1, '1 of 1 call returned such a result, 1 wanted'],
   ],
   [
     'one that takes for ever does not matter where another is enough',
     { pattern: '^(a+)+$' },
     [call('a', { result: `${'a'.repeat(40)}b` }), call('a', { result: 'aa' })],
-    [1, '1 of 2 calls gave such a result, 1 wanted'],
+    [1, '1 of 2 calls returned such a result, 1 wanted'],
   ],
   [
     'one that takes for ever might have been enough',
@@ -164,7 +164,7 @@ test.each([
   [
     'tool_result_matches',
     { pattern: '(' },
-    'is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
+    'is not a valid JavaScript pattern: /(/: Unterminated group (to match a special character itself, write it in brackets, such as [(])',
   ],
 ])('%s refuses %j', (type, params, message) => {
   expect(findParamProblems(type, params).map((problem) => problem.message)).toEqual([message]);

@@ -79,7 +79,7 @@ for (const type of ['tools_called', 'tool_called']) {
       'a limit below the default minimum',
       { tool_names: ['refund'], max_calls: 0 },
       [],
-      `the params of ${type} cannot be used: max_calls is below min_calls, which is 1`,
+      `the params of ${type} are not valid: max_calls is below min_calls, which is 1`,
     ],
   ]);
 }

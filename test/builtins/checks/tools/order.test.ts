@@ -55,9 +55,9 @@ judges('tool_call_chain', [
       ],
     },
     [paid, call('notify'), refunded],
-    [1, 'every step was done'],
+    [1, 'every step was completed'],
   ],
-  ['names alone', { chain: ['lookup', 'refund'] }, [paid, refunded], [1, 'every step was done']],
+  ['names alone', { chain: ['lookup', 'refund'] }, [paid, refunded], [1, 'every step was completed']],
   [
     'the first call of a step counts, whatever follows',
     { steps: [{ tool: 'lookup', no_error: true }, 'refund'] },
@@ -85,11 +85,11 @@ test('an unusable pattern of a step is reported with its step', () => {
     [
       [
         ['steps'],
-        'step 2: result_matches is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
+        'step 2: result_matches is not a valid JavaScript pattern: /(/: Unterminated group (to match a special character itself, write it in brackets, such as [(])',
       ],
       [
         ['steps'],
-        'step 3: args_match d is not a pattern that JavaScript can use: /[/: Unterminated character class (write a character that stands for itself in brackets, such as [(])',
+        'step 3: args_match d is not a valid JavaScript pattern: /[/: Unterminated character class (to match a special character itself, write it in brackets, such as [(])',
       ],
     ],
   );

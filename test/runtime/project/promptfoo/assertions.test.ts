@@ -190,12 +190,12 @@ const leftOut = [
   {
     title: 'a type without a counterpart',
     assertion: '{type: moderation}',
-    message: `${place}:9 the assertion \`moderation\` has no counterpart and is left out`,
+    message: `${place}:9 the assertion \`moderation\` has no equivalent and is left out`,
   },
   {
     title: 'a type that does not exist, or is the name of a member of every object',
     assertion: '{type: constructor}',
-    message: `${place}:9 the assertion \`constructor\` has no counterpart and is left out`,
+    message: `${place}:9 the assertion \`constructor\` has no equivalent and is left out`,
   },
   ...['contains', 'icontains-any', 'starts-with', 'not-contains', 'regex', 'javascript'].map((type) => ({
     title: `a variable that the test does not have, in ${type},`,

@@ -60,10 +60,7 @@ test('columns with two underscores mean what promptfoo reads, and unsupported on
     threshold: 0,
     metadata: { area: 'billing', tags: ['a,b', 'c'] },
   });
-  expect(problems).toEqual([
-    '`__config:__expected:weight` is not carried',
-    '`__providerOutput` is not carried',
-  ]);
+  expect(problems).toEqual(['`__config:__expected:weight` is left out', '`__providerOutput` is left out']);
 });
 
 test('a quoted list restores its items, whatever they contain [DS-PROMPTFOO-01]', () => {

@@ -137,7 +137,7 @@ test('a key of an embeddings provider is named, and never written [DS-PROMPTFOO-
   expect(told(result)).toEqual([
     expect.stringContaining('warning: the key is not written out'),
     expect.stringContaining('an embeddings provider with the setting `organization` is left out'),
-    expect.stringContaining('`similar` whose embeddings provider is not carried is left out'),
+    expect.stringContaining('`similar` is left out, because its embeddings provider is not imported'),
   ]);
 });
 

@@ -286,16 +286,16 @@ nunjucksFilters: {}
     { 'defaults.yaml': 'vars: {a: 1}\nrunSerially: true\n', 'vars.yaml': 'b: 2\n' },
   );
   expect(told(result)).toEqual([
-    'defaults.yaml:2:1 `runSerially` is not carried',
-    'promptfooconfig.yaml:2:24 the setting `a` of a prompt is not carried',
-    'promptfooconfig.yaml:4:26 `inputs` of a provider is not carried',
-    'promptfooconfig.yaml:4:47 the setting `logprobs` of a provider is not carried',
-    'promptfooconfig.yaml:7:32 `tests[0].matrix` is not carried',
-    'promptfooconfig.yaml:7:45 `tests[0].options` is not carried',
-    'promptfooconfig.yaml:7:103 `tests[0].assert[0].note` is not carried',
+    'defaults.yaml:2:1 `runSerially` is left out',
+    'promptfooconfig.yaml:2:24 the setting `a` of a prompt is left out',
+    'promptfooconfig.yaml:4:26 `inputs` of a provider is left out',
+    'promptfooconfig.yaml:4:47 the setting `logprobs` of a provider is left out',
+    'promptfooconfig.yaml:7:32 `tests[0].matrix` is left out',
+    'promptfooconfig.yaml:7:45 `tests[0].options` is left out',
+    'promptfooconfig.yaml:7:103 `tests[0].assert[0].note` is left out',
     'promptfooconfig.yaml:8:6 file://gone.yaml does not exist',
-    'promptfooconfig.yaml:8:32 `tests[1].assert` is not carried',
-    'promptfooconfig.yaml:9:1 `nunjucksFilters` is not carried',
+    'promptfooconfig.yaml:8:32 `tests[1].assert` is left out',
+    'promptfooconfig.yaml:9:1 `nunjucksFilters` is left out',
   ]);
   expect(rows(result).map(({ vars }) => vars)).toEqual([{ a: 1, b: 2 }, { a: 1 }]);
 });
@@ -339,10 +339,10 @@ tests: [file://t/*, {vars: {a: 'file://v/*.txt'}}]
 `,
   );
   expect(told(result)).toEqual([
-    'promptfooconfig.yaml:1:11 no file is called file://p*.txt',
-    'promptfooconfig.yaml:3:9 no file is called file://t/*',
+    'promptfooconfig.yaml:1:11 no file matches file://p*.txt',
+    'promptfooconfig.yaml:3:9 no file matches file://t/*',
     expect.stringContaining('note: the list `a` is empty'),
-    'promptfooconfig.yaml:3:29 no file is called file://v/*.txt',
+    'promptfooconfig.yaml:3:29 no file matches file://v/*.txt',
   ]);
   expect(result.status).toBe('none');
 });

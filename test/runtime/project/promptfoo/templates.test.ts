@@ -66,8 +66,8 @@ test.each([
 test.each([
   ['{{ constructor | upper }}', 'has a name that is none'],
   ['{{ name | x`1` }}', 'has a name that is none'],
-  ['{% include "x" %}', 'takes in another file'],
-  ['{{ env.HOME }}', 'names a variable of the environment'],
+  ['{% include "x" %}', 'includes another file'],
+  ['{{ env.HOME }}', 'uses an environment variable'],
 ])('%s is not even compiled [DS-PROMPTFOO-05]', (template, fault) => {
   expect(templates.fill(template, vars)).toEqual({ fault: expect.stringContaining(fault) });
 });
@@ -79,8 +79,8 @@ test('an endless template is stopped, after three of them none runs, and the imp
   const faults = Array.from({ length: 4 }, () => strict.fill(endless, vars));
   strict.end();
   expect(faults.map((each) => ('fault' in each ? each.fault : ''))).toEqual([
-    ...Array.from({ length: 3 }, () => 'takes too long, or too much memory'),
-    'is not run after others that took too long',
+    ...Array.from({ length: 3 }, () => 'takes too much time or memory'),
+    'does not run, because other templates took too long',
   ]);
 });
 
@@ -183,7 +183,7 @@ providers: [echo]
 tests: [{vars: {n: 1}}]
 `);
   expect(told(result)).toEqual([
-    'promptfooconfig.yaml:3:5 a prompt whose template goes on with the conversation so far is left out',
-    'promptfooconfig.yaml:4:5 a prompt whose template names a variable of the environment is left out',
+    'promptfooconfig.yaml:3:5 a prompt whose template uses the previous messages of the conversation is left out',
+    'promptfooconfig.yaml:4:5 a prompt whose template uses an environment variable is left out',
   ]);
 });

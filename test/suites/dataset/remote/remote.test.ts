@@ -88,13 +88,13 @@ test('a file that changed after the break is not read on', async () => {
   });
   await expect(readPath(`${server.origin}/rows.jsonl`)).rejects.toMatchObject({
     code: 'DATASET_INVALID',
-    message: `${server.origin}/rows.jsonl was changed while it was read`,
+    message: `${server.origin}/rows.jsonl changed while it was read`,
   });
 });
 
 test.each([
   ['is not there', { status: 404 }, /does not exist \(404\)$/],
-  ['is not for everybody', { status: 403 }, /may not be read \(403\)$/],
+  ['is not for everybody', { status: 403 }, /cannot be read: permission denied \(403\)$/],
   [
     'sends on in plain text',
     { status: 302, headers: { location: 'http://example.com/rows' } },
@@ -117,7 +117,9 @@ test('a server without ranges is read from the beginning, and a break is reporte
   const broken = await openFileServer(jsonLines(500), () => ({ withoutRanges: true, cutAfter: 20_000 }));
   await expect(readRows(`${broken.origin}/rows.jsonl`)).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
-    message: expect.stringMatching(/broke off after \d+ bytes, and is given by its server as a whole only$/),
+    message: expect.stringMatching(
+      /broke off after \d+ bytes, and can be read only as a whole: its server does not support ranges$/,
+    ),
   });
 });
 

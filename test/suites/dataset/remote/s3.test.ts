@@ -82,7 +82,7 @@ test('a wrong key is reported with the next step, and not shown', async () => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'wrong-secret');
   await expect(readPath('s3://cases/rows.jsonl')).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
-    message: 's3://cases/rows.jsonl may not be read (403)',
+    message: 's3://cases/rows.jsonl cannot be read: access is denied (403)',
     details: {},
   });
 });

@@ -240,7 +240,7 @@ describeInBrowser((open) => {
 
   test('a run without cases says so', async () => {
     const { page, offences } = await open(emptyRun());
-    expect(await page.locator('.nothing').innerText()).toBe('No case was run.');
+    expect(await page.locator('.nothing').innerText()).toBe('No case ran.');
     expect(offences).toEqual([]);
   });
 
@@ -255,7 +255,7 @@ describeInBrowser((open) => {
     } as const;
     const report = { ...run.report, problems: [problem], problem_count: 1 };
     const { page, offences } = await open({ ...run, report });
-    expect(await page.getByRole('region', { name: 'The run is void' }).innerText()).toContain(
+    expect(await page.getByRole('region', { name: 'The run is invalid' }).innerText()).toContain(
       'the dataset is empty',
     );
     expect(offences).toEqual([]);

@@ -108,7 +108,7 @@ test('the file of a run in progress can be read', async () => {
 });
 
 const seeJsonl = 'Run the suite with --reporter jsonl=FILE, and give that file.';
-const giveJsonl = 'Give a file that `eval run --reporter jsonl=FILE` has written.';
+const giveJsonl = 'Give a file that `eval run --reporter jsonl=FILE` wrote.';
 
 test.each([
   {
@@ -144,7 +144,7 @@ test.each([
   const run = await openRunFile(file);
   await expect(readAll(run.cases())).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
-    message: `${file}:2 is no line of a run`,
+    message: `${file}:2 is not a line of a run`,
   });
 });
 

@@ -51,9 +51,9 @@ const lines: { title: string; progress: SuiteProgress; columns?: number; line: s
     line: '█████░░░░░░░░░░░░░░░ 25 %  10/40 cases  5.0/s  6.0 s left  100.00% passed',
   },
   {
-    title: 'rows that could not be used are done too',
+    title: 'rows that are done too',
     progress: { ...ten, problems: 10, total: 40 },
-    line: '██████████░░░░░░░░░░ 50 %  10/40 cases  5.0/s  2.0 s left  100.00% passed  10 unusable rows',
+    line: '██████████░░░░░░░░░░ 50 %  10/40 cases  5.0/s  2.0 s left  100.00% passed  10 invalid rows',
   },
   {
     title: 'without a total, what is read of the dataset tells the remaining time',

@@ -76,11 +76,11 @@ exact   0.500   0.750   0.875   0.500   0.250   0.125
   rows.jsonl:8  case r7, exact: unscored: timed out
   rows.jsonl:9  case r8, b: score 0
 
-1 unusable row:
+1 invalid row:
   rows.jsonl:4  the line is a list
       hint: One object.
 
-The run ended early: it had as many failures as were allowed.
+The run ended early, because it reached the maximum number of failures.
 1234 cases × 3 epochs in 1 min 02 s (20 per second), 5 abstentions
 `;
 
@@ -137,9 +137,9 @@ test('a reason that makes the run void is no row', () => {
   const row = { file: 'rows.jsonl', line: 4, column: 1, message: 'the line is a list' };
   const text = renderTable(reportOf({ status: 'error', problems: [whole, row], problem_count: 2 }), false);
   expect(text).toContain(`
-The run is void:
+The run is invalid:
   rows.jsonl:1  the dataset is empty
-1 unusable row:
+1 invalid row:
   rows.jsonl:4  the line is a list
 `);
 });
@@ -213,7 +213,7 @@ const gates: { gate: Partial<GateResult>; text: string }[] = [
   { gate: { value: 0.49999, min: 0.5, passed: false }, text: '✗ e: mean 0.49999, but wanted at least 0.5' },
   { gate: { value: 0.1234567, min: 0.5, passed: false }, text: '✗ e: mean 0.1235, but wanted at least 0.5' },
   { gate: { value: 0.900001, max: 0.9, passed: false }, text: '✗ e: mean 0.900001, but wanted at most 0.9' },
-  { gate: { value: null, min: 0.5, passed: false }, text: '✗ e: mean of nothing, wanted at least 0.5' },
+  { gate: { value: null, min: 0.5, passed: false }, text: '✗ e: mean no data, wanted at least 0.5' },
   {
     gate: { value: 1, min: 0.5, max: 1, passed: true },
     text: '✓ e: mean 1, wanted at least 0.5 and at most 1',

@@ -53,7 +53,9 @@ async function ask({ token }: Served, address: string, request: RequestInit = {}
     const text = await response.text();
     return response.ok ? { value: text } : { failed: describe(text) };
   } catch {
-    return { failed: 'The server does not answer: `signalbox eval view` has ended, or was cut off.' };
+    return {
+      failed: 'The server does not answer: `signalbox eval view` has ended, or the connection was lost.',
+    };
   }
 }
 
@@ -62,7 +64,7 @@ function describe(text: string): string {
     const { message, hint } = JSON.parse(text).error;
     return hint === '' ? message : `${message}. ${hint}`;
   } catch {
-    return 'The server answered with something else than was asked for.';
+    return 'The server sent an unexpected answer.';
   }
 }
 

@@ -153,7 +153,7 @@ function renderCuts(words: string, cuts: readonly Cut[]) {
       ` to ${count(kept)} of ${count(length)} ${unit}`,
     ]);
   const more = cuts.length > MOST_CUTS ? ', and more' : '';
-  const rest = `${more}. signalbox eval show has all that was kept.`;
+  const rest = `${more}. signalbox eval show has all that was stored.`;
   return make('p', { class: 'note cut' }, words, shown, rest);
 }
 

@@ -22,7 +22,7 @@ export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
   }
   const hidden = findHidden(text);
   if (hidden !== '')
-    box.append(make('p', { class: 'hidden-note' }, `Holds characters that are not seen: ${hidden}`));
+    box.append(make('p', { class: 'hidden-note' }, `Contains invisible characters: ${hidden}`));
   return box;
 }
 

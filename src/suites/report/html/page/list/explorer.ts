@@ -20,7 +20,7 @@ export function makeExplorer(data: Data) {
   const nothing = make(
     'p',
     { class: 'nothing' },
-    data.entries.length === 0 ? 'No case was run.' : 'No case fits.',
+    data.entries.length === 0 ? 'No case ran.' : 'No case matches.',
   );
 
   const showFound = (entries: readonly Entry[], isDone: boolean) => {

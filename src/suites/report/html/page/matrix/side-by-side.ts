@@ -13,7 +13,7 @@ export function renderSideBySide(data: Data, { variants }: Entry): Child {
   const first = columns.find(({ record }) => record !== null)?.record ?? null;
   const shown = make('div', { class: 'side-scroll', tabindex: 0, role: 'region', 'aria-label': 'Variants' });
   let isShort = true;
-  const toggle = button('Only what differs', () => show(!isShort), { class: 'chip' });
+  const toggle = button('Only differences', () => show(!isShort), { class: 'chip' });
   const show = (short: boolean) => {
     isShort = short;
     toggle.setAttribute('aria-pressed', String(short));

@@ -48,14 +48,13 @@ const verdictWords = { passed: 'Passed', failed: 'Failed', error: 'Error' };
 
 function renderNotices({ report, dropped, problems }: Data) {
   const notices = [
-    report === null &&
-      'This run did not come to its end: there are only the cases that were done until then.',
-    report?.bailed === true && 'The run ended early, after as many failures as were allowed.',
+    report === null && 'This run did not finish: the report has only the cases that were done.',
+    report?.bailed === true && 'The run ended early, because it reached the maximum number of failures.',
     dropped > 0 &&
       `To keep this page small, the details of ${counted(dropped, 'passed case')} were left out. All failures have theirs.`,
     report !== null &&
       report.problem_count > problems.length &&
-      `Of ${counted(report.problem_count, 'unusable row')} the first ${count(problems.length)} are listed.`,
+      `Of ${counted(report.problem_count, 'invalid row')} the first ${count(problems.length)} are listed.`,
   ];
   return notices.map((text) => text !== false && make('p', { class: 'notice', role: 'note' }, text));
 }
@@ -63,14 +62,14 @@ function renderNotices({ report, dropped, problems }: Data) {
 function renderVoid(report: SuiteReport | null) {
   const ofRun = (report?.problems ?? []).filter(({ scope }) => scope === 'run');
   if (ofRun.length === 0) return null;
-  const title = make('h2', {}, mark('failed'), 'The run is void');
-  return make('section', { class: 'box void', 'aria-label': 'The run is void' }, title, listOf(ofRun));
+  const title = make('h2', {}, mark('failed'), 'The run is invalid');
+  return make('section', { class: 'box void', 'aria-label': 'The run is invalid' }, title, listOf(ofRun));
 }
 
 function renderProblems({ problems: all }: Data) {
   const problems = all.filter(({ scope }) => scope !== 'run');
   if (problems.length === 0) return null;
-  const title = make('span', {}, mark('failed'), `${counted(problems.length, 'row')} could not be used`);
+  const title = make('span', {}, mark('failed'), `${counted(problems.length, 'invalid row')}`);
   const list = fold(title, problems.length <= 5, listOf(problems.slice(0, 200)));
   list.classList.add('box');
   return list;
