@@ -320,7 +320,7 @@ test.each([
 });
 
 test.each(['inspect', 'ragas', 'deepeval'])(
-  '%s with unusable rows reports each of them, and writes nothing [DS-IMPORT-04]',
+  '%s with invalid rows reports each of them, and writes nothing [DS-IMPORT-04]',
   async (from) => {
     const cwd = folderOf({ 'x.jsonl': '{"input": {}}\n[]\n{\n"x"\n' });
     const made = await runJson(['eval', 'import', 'x.jsonl', '--from', from], { cwd });

@@ -215,12 +215,12 @@ test('errors in variants are reported with their place', async () => {
   for (const line of [
     's.suite.yaml:10:21 subject.chat.provider[1]: no provider named bb is declared',
     's.suite.yaml:11:35 subject.chat.prompts[0].system: `${cas.q}` is not a valid expression: Unknown variable: cas',
-    's.suite.yaml:11:17 subject.chat.prompts[0]: needs `messages`, or the chat does',
+    's.suite.yaml:11:17 subject.chat.prompts[0]: needs `messages`, here or in the chat',
     's.suite.yaml:11:55 subject.chat.prompts[1].name: another variant of this suite is already named x',
     's.suite.yaml:15:35 gates[0].better_than: no variant of this suite is named a/z',
     's.suite.yaml:16:16 gates[1].metric: better_than compares mean or pass_rate, not p10',
     's.suite.yaml:17:51 gates[2].variants[0]: a variant cannot be better than itself',
-    's.suite.yaml:17:62 gates[2].min: does not go with better_than',
+    's.suite.yaml:17:62 gates[2].min: cannot be combined with better_than',
   ]) {
     expect(found).toContain(line);
   }

@@ -46,13 +46,13 @@ const refused: readonly {
     title: 'a judge of a provider that embeds',
     spec: 'providers: [{id: embed, type: openai, model: m, role: embedding}]\n',
     it: evals('{id: e, type: factuality, params: {reference: y, provider: embed}}'),
-    says: 'the provider embed is not valid: its role is embedding',
+    says: 'the provider embed cannot be used: its role is embedding',
   },
   {
     title: 'a comparison of embeddings by a provider that answers',
     spec: openai,
     it: evals('{id: e, type: similarity, params: {reference: y, embedding_provider: main}}'),
-    says: 'the provider main is not valid: its role is not embedding',
+    says: 'the provider main cannot be used: its role is not embedding',
   },
   {
     title: 'a comparison of embeddings that nothing makes',

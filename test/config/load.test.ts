@@ -30,7 +30,7 @@ test('ten mistakes are ten errors, each with its place [PK-9-01]', () => {
       'error 5:16 concurrency: must be at least 1 (got: 0)',
       'error 8:14 tools[search].exec.comand: unknown key | did you mean `command`?',
       'error 11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s" | The unit is milliseconds: write 5000.',
-      'error 12:7 duplicate key `description` in one mapping | Keep one of the two.',
+      'error 12:7 duplicate key `description` in one mapping | Remove one of the two.',
       'error 14:30 evals[tone].env: must be a list, not the string "HOME" | Write [HOME].',
       'error 19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal) | did you mean `before_call`?',
       'error 20:16 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
@@ -338,7 +338,7 @@ logging: {defaultLevel: trace, format: text, commonFields: {app: desk, v: 1.10}}
   test.each([native, promptkit])('a duplicate key is an error in %s [PK-9-25]', (apiVersion) => {
     expect(told(configText(apiVersion, '\nevals: {a: {command: sh}, a: {command: sh}}'))).toEqual({
       config: undefined,
-      problems: ['error 4:29 duplicate key `a` in one mapping | Keep one of the two.'],
+      problems: ['error 4:29 duplicate key `a` in one mapping | Remove one of the two.'],
     });
   });
 });

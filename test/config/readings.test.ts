@@ -234,7 +234,7 @@ describe('the closed reading of a tool in v1alpha1', () => {
         ...bare,
         exec: {
           ...plain,
-          refused: 'its input_schema is not valid: it is neither a mapping nor true or false',
+          refused: 'its input_schema cannot be used: it is neither a mapping nor true or false',
         },
       },
     },
@@ -245,7 +245,7 @@ describe('the closed reading of a tool in v1alpha1', () => {
         ...bare,
         exec: {
           ...plain,
-          refused: "its output_schema is not valid: can't resolve reference #/none from id #",
+          refused: "its output_schema cannot be used: can't resolve reference #/none from id #",
         },
       },
     },

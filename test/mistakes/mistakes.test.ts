@@ -41,7 +41,7 @@ afterAll(() => {
 });
 
 /** A hint, or a message that says itself what to write. */
-const nextStep = /hint: |Give each|must be |takes only one of|did you mean|write /;
+const nextStep = /hint: |Give each|must be |accepts only one of|did you mean|write /;
 
 /** Three lines of a terminal. */
 const longestLine = 240;

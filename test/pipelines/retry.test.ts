@@ -133,7 +133,7 @@ describe('excluded from retries [DS-RUN-11]', () => {
     ).toEqual([
       '5:30 steps[0].retry: the tool careful is `idempotent: false`: only a person can retry it | If the tool handles repeated calls with the same `idempotency_key`, set `idempotent: true`.',
       '5:51 steps[0].retry.on[0]: there is no code TOOL_EROR | did you mean `TOOL_ERROR`?',
-      expect.stringContaining('5:62 steps[0].retry.on[1]: DENIED is never tried again'),
+      expect.stringContaining('5:62 steps[0].retry.on[1]: DENIED is never retried'),
       '6:15 steps[1].retry: belongs to a step with tool, eval, chat or pipeline, but this one has `steps` | Put it on the inner steps.',
       '6:28 steps[1].retry.max: must be at least 1 (got: 0)',
     ]);

@@ -172,9 +172,9 @@ test('an answer that does not fit is repaired once, by a model call that is coun
 });
 
 const misfits = [
-  { title: 'no JSON', text: 'Graz, I think.', says: 'it is no JSON' },
-  { title: 'nothing', text: '', says: 'it is no JSON' },
-  { title: 'JSON with words around it', text: `Here: ${good}`, says: 'it is no JSON' },
+  { title: 'no JSON', text: 'Graz, I think.', says: 'it is not JSON' },
+  { title: 'nothing', text: '', says: 'it is not JSON' },
+  { title: 'JSON with words around it', text: `Here: ${good}`, says: 'it is not JSON' },
   {
     title: 'a value of the wrong type',
     text: '{"city": "Graz", "days": "3"}',
@@ -211,7 +211,7 @@ test.each(misfits)(
 test('the error quotes the start of the answer, without the secrets of the runtime', async () => {
   const { desk } = await open(compatible, [{ text: `The key is secret-key-1. ${'x'.repeat(200)}` }]);
   const { error } = await desk.run(chat());
-  expect(error?.message).toMatch(/it begins "The key is .*x…"$/);
+  expect(error?.message).toMatch(/it starts with "The key is .*x…"$/);
   expect(JSON.stringify([error, desk.events])).not.toContain('secret-key-1');
 });
 

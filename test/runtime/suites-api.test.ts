@@ -220,7 +220,7 @@ describe('a failing store', () => {
     const { reporter, told } = listener();
     await expect(bench.runtime.evals.run(bench.suite, { reporter })).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      hint: expect.stringMatching(/ A run with --no-store is kept nowhere and needs no store\.$/),
+      hint: expect.stringMatching(/ A run with --no-store is not stored and needs no store\.$/),
     });
     expect({ told, graded: bench.graded() }).toEqual({ told: [], graded: [] });
     expect(await bench.runtime.evals.run(bench.suite, { keep: false })).toMatchObject({ status: 'passed' });

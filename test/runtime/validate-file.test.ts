@@ -189,7 +189,7 @@ describe('the kind of a file', () => {
       text: 'kind: Arena\na: 1\na: 2\n',
       problems: [
         '1:7 kind: must be one of: RuntimeConfig, EvalSuite, Pipeline (got: Arena)',
-        '3:1 duplicate key `a` in one mapping | Keep one of the two.',
+        '3:1 duplicate key `a` in one mapping | Remove one of the two.',
       ],
     },
     {

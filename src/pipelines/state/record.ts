@@ -32,7 +32,7 @@ export function readRecord<Value>(
   const ends = `\`signalbox runs cancel ${run}\` ends the run.`;
   const version = versionOf(record);
   if (version > RECORD_VERSION) {
-    const message = `${about} has version ${version}, but this Signalbox reads version ${RECORD_VERSION}`;
+    const message = `${about} has version ${version}, but this Signalbox supports version ${RECORD_VERSION}`;
     const hint = `A newer Signalbox wrote it: resume the run with that version. ${ends}`;
     throw new RuntimeError('STORE_FAILED', message, { hint, details });
   }

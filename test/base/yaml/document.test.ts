@@ -208,8 +208,8 @@ describe('problems', () => {
     expect({ value: document.value, problems: document.problems.map(line) }).toEqual({
       value: { a: 3, b: { x: 2 } },
       problems: [
-        'error 3:1 duplicate key `a` in one mapping | Keep one of the two.',
-        'error 2:11 duplicate key `x` in one mapping | Keep one of the two.',
+        'error 3:1 duplicate key `a` in one mapping | Remove one of the two.',
+        'error 2:11 duplicate key `x` in one mapping | Remove one of the two.',
       ],
     });
   });

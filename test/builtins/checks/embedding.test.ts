@@ -78,10 +78,10 @@ describe('answer_relevance', () => {
     ['the last question of the user', asked(written(['b']), { params: {}, context: { messages } }), 0.6],
     ['no question', asked(written(['b']), { params: {} }), 'there is no question'],
     ['no answer', asked(written(['b']), { content: ' ' }), 'there is no answer'],
-    ['60 MB', asked(written(['b']), { content: 'x'.repeat(60_000_000) }), 'too long to be judged'],
+    ['60 MB', asked(written(['b']), { content: 'x'.repeat(60_000_000) }), 'too long to judge'],
     ['a list that is empty', asked(written([])), 'has no question'],
-    ['a question that is no text', asked(written(['a', 3])), 'a question that is no text'],
-    ['an empty question', asked(written(['a', ''])), 'a question that is no text'],
+    ['a question that is not text', asked(written(['a', 3])), 'a question that is not text'],
+    ['an empty question', asked(written(['a', ''])), 'a question that is not text'],
     ['no word on what it commits itself to', asked('{"questions": ["a"]}'), '`noncommittal`'],
     ['prose', asked('What is it?'), 'has no JSON object'],
     [
@@ -89,7 +89,7 @@ describe('answer_relevance', () => {
       asked(`So: ${written(['a'])}`, { content: `x ${written(['a'])}` }),
       'quotes',
     ],
-    ['zeroes', asked(written(['nothing'])), 'has no direction'],
+    ['zeroes', asked(written(['nothing'])), 'zero length'],
   ])('%s [DS-EMBED-14]', async (_title, asking, score) => {
     const given = await scoreOf('answer_relevance', asking);
     if (typeof score === 'string') expect(given).toContain(score);

@@ -87,7 +87,7 @@ test.each([
   ['(?P<year>\\d+)', 'write a named group as (?<name>…), not (?P<name>…)'],
   ['\\Aabc\\z', 'JavaScript has no \\A; the beginning is ^'],
   ['abc\\z', 'JavaScript has no \\z; the end is $'],
-  ['[[:alpha:]]+', 'classes such as [:alpha:] are written \\p{L}, \\d, \\s …'],
+  ['[[:alpha:]]+', 'write classes such as [:alpha:] as \\p{L}, \\d, \\s …'],
   ['\\p{Alpha', 'Invalid property name'],
   ['a++', 'Nothing to repeat'],
   ['(?x)a', 'Invalid group'],

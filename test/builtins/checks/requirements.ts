@@ -20,7 +20,7 @@ export const builtIns = section('promptkit.md §10', [
 /** Checks of our own choice, whose definitions others have published. */
 export const published = section('reference/checks.md', [
   ['DS-CHECKS-01', 'none', 'The rules of IFEval score as in the tests of its reference implementation'],
-  ['DS-CHECKS-02', 'none', 'Content that is too long to be judged is unscored, with the limit'],
+  ['DS-CHECKS-02', 'none', 'Content that is too long to judge is unscored, with the limit'],
   [
     'DS-CHECKS-03',
     'none',

@@ -112,9 +112,9 @@ hooks:
     [
       "error 7:71 hooks[a].match.tools[0]: no tool is declared as "refnd", so the hook never runs for it | Did you mean \`refund\`? Set \`external: true\` on the hook if a client or an agent brings the tool.",
       "error 7:79 hooks[a].match.models: only events of provider hooks have models (hook: tool) | Use \`when\`, an expression over the \`event\`.",
-      "error 8:69 hooks[b].match.when: \`\${args.x > 1}\` is no expression: Unknown variable: args | The expression sees the event as \`event\`.",
+      "error 8:69 hooks[b].match.when: \`\${args.x > 1}\` is not a valid expression: Unknown variable: args | The expression sees the event as \`event\`.",
       "error 9:63 hooks[c].match.tool: unknown key | did you mean \`tools\`?",
-      "error 10:69 hooks[d].match.when: must give true or false, but \`\${1}\` gives a value of type int | Write one whole expression, such as \`\${event.amount > 100}\`.",
+      "error 10:69 hooks[d].match.when: must give true or false, but \`\${1}\` gives a value of type int | Write a single expression, such as \`\${event.amount > 100}\`.",
       "error 11:76 hooks[e].match: is not allowed here",
       "error 12:69 hooks[f].match.when: variables are not replaced here: the value would be read as part of the text | Write the value itself.",
     ]

@@ -33,7 +33,7 @@ export const inConfig: readonly Mistake[] = [
     title: 'a key stands twice',
     edits: { [file]: [['      timeout_ms: 5000\n', '      timeout_ms: 5000\n      description: Again.\n']] },
     run: 'validate',
-    fix: written(file, '      description: Again.\n', '', 'twice'),
+    fix: written(file, '      description: Again.\n', '', 'duplicate'),
   },
   {
     title: 'a key is indented by one space too few',

@@ -106,7 +106,7 @@ test.each<{ title: string; said: object; reason: string; details?: object }>([
       replace: new Json('{"message":{"role":"assistant","content":"","tool_calls":[{}]}}'),
     },
     reason:
-      'its replacement is not valid: the `tool_calls` of a replaced message are not a list of {id, name, args}',
+      'its replacement cannot be used: the `tool_calls` of a replaced message are not a list of {id, name, args}',
   },
 ])('after the call, $title reveals nothing of the answer', async ({ said, reason, details }) => {
   const fire = fireHook(onPhase('after_call', said));

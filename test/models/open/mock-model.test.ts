@@ -298,14 +298,14 @@ const unsound = [
   {
     title: 'a condition that is no expression',
     config: { responses: [{ when: 'round ==', text: 'a' }] },
-    says: [expect.stringContaining('responses[0].when: `${round ==}` is no expression')],
+    says: [expect.stringContaining('responses[0].when: `${round ==}` is not a valid expression')],
   },
   {
     title: 'an unknown variable, and another one',
     config: { responses: [{ text: '${mesages}' }, { tool_calls: [{ name: 'a', args: { b: '${c}' } }] }] },
     says: [
-      expect.stringContaining('responses[0].text: `${mesages}` is no expression'),
-      expect.stringContaining('responses[1].tool_calls[0].args.b: `${c}` is no expression'),
+      expect.stringContaining('responses[0].text: `${mesages}` is not a valid expression'),
+      expect.stringContaining('responses[1].tool_calls[0].args.b: `${c}` is not a valid expression'),
     ],
   },
   {

@@ -307,7 +307,7 @@ describe('whole files', () => {
     {
       title: 'a key that stands twice',
       text: `${header}spec: {steps: [{id: a, tool: t, tool: u}]}\n`,
-      problems: ['3:33 duplicate key `tool` in one mapping | Keep one of the two.'],
+      problems: ['3:33 duplicate key `tool` in one mapping | Remove one of the two.'],
     },
   ])('$title is refused', ({ text, problems }) => {
     expect(loadText(text)).toEqual({ pipeline: undefined, problems });

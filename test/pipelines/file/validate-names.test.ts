@@ -95,7 +95,7 @@ describe('names', () => {
       title: 'a provider that is refused',
       steps: ['{id: a, chat: {provider: cloud, messages: x}}'],
       problems: [
-        '5:32 steps[0].chat.provider: the provider cloud is not valid: its platform bedrock is not supported',
+        '5:32 steps[0].chat.provider: the provider cloud cannot be used: its platform bedrock is not supported',
       ],
     },
     {

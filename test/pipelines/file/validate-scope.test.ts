@@ -196,7 +196,7 @@ describe('an expression is refused if it cannot know what it reads', () => {
       title: 'an unknown function',
       steps: ['{id: a, tool: t, args: {x: "${foo(input)}"}}'],
       problems: [
-        `5:34 steps[0].args.x: \`\${foo(input)}\` is no expression: found no matching overload for 'foo(dyn)' | Expressions are CEL, such as \`case.amount > 10\` or \`size(items) == 0\`.`,
+        `5:34 steps[0].args.x: \`\${foo(input)}\` is not a valid expression: found no matching overload for 'foo(dyn)' | Expressions are CEL, such as \`case.amount > 10\` or \`size(items) == 0\`.`,
       ],
     },
     {

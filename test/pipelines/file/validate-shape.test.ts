@@ -95,7 +95,7 @@ test.each([
     ],
     problems: [
       '5:24 steps[0].concurrency: needs `for_each` or `parallel`: nothing runs at once here',
-      '6:64 steps[1].concurrency: is also set in `for_each` | Keep one of the two.',
+      '6:64 steps[1].concurrency: is also set in `for_each` | Remove one of the two.',
       '7:52 steps[2].concurrency: must be at least 1 (got: 0)',
     ],
   },

@@ -55,19 +55,19 @@ test.each(whole)('reads $title', async ({ content, rows }) => {
   expect(await read(content)).toEqual(rows);
 });
 
-test('elements that are not objects are unusable rows, and their neighbours are read', async () => {
+test('elements that are not objects are invalid rows, and their neighbours are read', async () => {
   expect(await read('[1,\n"a]",\n[{"a":1}],\nnull,true,\n{"a":2},-1e3]')).toEqual([
-    [1, 1, 'the element is no JSON object'],
-    [2, 2, 'the element is no JSON object'],
+    [1, 1, 'the element is not a JSON object'],
+    [2, 2, 'the element is not a JSON object'],
     [3, 3, 'the element is a list'],
-    [4, 4, 'the element is no JSON object'],
-    [5, 4, 'the element is no JSON object'],
+    [4, 4, 'the element is not a JSON object'],
+    [5, 4, 'the element is not a JSON object'],
     [6, 5, '{"a":2}'],
-    [7, 5, 'the element is no JSON object'],
+    [7, 5, 'the element is not a JSON object'],
   ]);
 });
 
-test('an element that is not UTF-8 is an unusable row, and its neighbours are read', async () => {
+test('an element that is not UTF-8 is an invalid row, and its neighbours are read', async () => {
   const content = Buffer.from('[{"a":1},{"a":"?"},{"a":3}]');
   content[15] = 0xff;
   expect(await read(content)).toEqual([
@@ -77,7 +77,7 @@ test('an element that is not UTF-8 is an unusable row, and its neighbours are re
   ]);
 });
 
-test('a too deeply nested element is an unusable row, and its neighbours are read', async () => {
+test('a too deeply nested element is an invalid row, and its neighbours are read', async () => {
   const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   expect(await read(`[{"a":1},${deep},{"a":3}]`)).toEqual([
     [1, 1, '{"a":1}'],
@@ -118,7 +118,7 @@ const broken = [
     title: 'text behind the list',
     tail: '{"a":2}]\n{"a":3}',
     line: 3,
-    reason: /behind the end of the list$/,
+    reason: /after the end of the list$/,
   },
   { title: 'another bracket', tail: '{"a":2]},{"a":3}]', line: 2, reason: /is not JSON: Expected ','/ },
   {
@@ -145,7 +145,7 @@ test.each(broken)(
     const [last] = rows.slice(before.length);
     expect(rows.length).toBe(before.length + 1);
     expect(before[0]).toEqual([1, 1, '{"a":1}']);
-    expect(last).toEqual([before.length + 1, line, expect.stringMatching(/^the JSON is broken here/)]);
+    expect(last).toEqual([before.length + 1, line, expect.stringMatching(/^the JSON is invalid here/)]);
     expect(last?.[2].replace(prefix, '')).toMatch(reason);
   },
 );

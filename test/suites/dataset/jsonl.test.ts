@@ -47,13 +47,13 @@ test.each(files)('reads $title', async ({ content, rows }) => {
 
 const unusable = [
   { title: 'a list', line: '[{"a":1}]', message: 'the line is a list' },
-  { title: 'a text', line: '"a"', message: 'the line is no JSON object' },
-  { title: 'null', line: 'null', message: 'the line is no JSON object' },
-  { title: 'a number', line: '7', message: 'the line is no JSON object' },
+  { title: 'a text', line: '"a"', message: 'the line is not a JSON object' },
+  { title: 'null', line: 'null', message: 'the line is not a JSON object' },
+  { title: 'a number', line: '7', message: 'the line is not a JSON object' },
   {
     title: 'a number too long for a double',
     line: '12345678901234567890',
-    message: 'the line is no JSON object',
+    message: 'the line is not a JSON object',
   },
   {
     title: 'two objects',
@@ -68,7 +68,7 @@ const unusable = [
   },
 ];
 
-test.each(unusable)('$title is an unusable row, and its neighbours are read', async ({ line, message }) => {
+test.each(unusable)('$title is an invalid row, and its neighbours are read', async ({ line, message }) => {
   const rows = await read(`{"a":1}\n${line}\n{"a":3}\n`);
   expect(rows.map(summarize)).toEqual([
     [1, 1, '{"a":1}'],
@@ -77,7 +77,7 @@ test.each(unusable)('$title is an unusable row, and its neighbours are read', as
   ]);
 });
 
-test('a line that is not UTF-8 is an unusable row, and its neighbours are read', async () => {
+test('a line that is not UTF-8 is an invalid row, and its neighbours are read', async () => {
   const bad = Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d, 0x0a]);
   const rows = await read(Buffer.concat([bad, Buffer.from('{"a":2}\n')]));
   expect(rows.map(summarize)).toEqual([
@@ -86,7 +86,7 @@ test('a line that is not UTF-8 is an unusable row, and its neighbours are read',
   ]);
 });
 
-test('a line of more than 64 MiB is an unusable row, and its neighbours are read', async () => {
+test('a line of more than 64 MiB is an invalid row, and its neighbours are read', async () => {
   const limit = 64 * 1024 * 1024;
   const content = Buffer.alloc(limit + 20, ' ');
   content.write('{"a":1}\n', 0);

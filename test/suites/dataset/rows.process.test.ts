@@ -147,16 +147,16 @@ test.each(packed)(
 
 test.each([
   { title: 'not packed', bytes: Buffer.from('plain'), reason: 'is not valid gzip: incorrect header check' },
-  { title: 'empty', bytes: Buffer.alloc(0), reason: 'breaks off' },
+  { title: 'empty', bytes: Buffer.alloc(0), reason: 'ends too early' },
   {
     title: 'cut off in its head',
     bytes: gzipSync('{"a":1}\n').subarray(0, 5),
-    reason: 'breaks off',
+    reason: 'ends too early',
   },
-])('a compressed dataset that is $title is one unusable row', async ({ bytes, reason }) => {
+])('a compressed dataset that is $title is one invalid row', async ({ bytes, reason }) => {
   const path = join(writeFiles({ 'rows.csv.gz': bytes }), 'rows.csv.gz');
   const problem = {
-    message: `the packed data ${reason}, and nothing after this was read`,
+    message: `the compressed data ${reason}, and nothing after this was read`,
     hint: 'Compress the dataset again, or copy the complete file again.',
   };
   expect(await readPath(path)).toEqual([
@@ -177,7 +177,7 @@ test.each([
   expect(read.at(-1)).toEqual([
     rows.length + 1,
     line,
-    'the packed data breaks off, and nothing behind this was read',
+    'the compressed data ends too early, and nothing after this was read',
   ]);
 });
 

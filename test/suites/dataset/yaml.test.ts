@@ -62,9 +62,9 @@ const laughs = `{a: &a [${'x,'.repeat(100)}], b: &b [${'*a,'.repeat(100)}], c: &
 
 const unusable = [
   { title: 'a list', item: '[1]', message: 'the row is a list' },
-  { title: 'a text', item: 'text', message: 'the row is no mapping' },
-  { title: 'a number', item: '12345678901234567890', message: 'the row is no mapping' },
-  { title: 'nothing', item: '', message: 'the row is no mapping' },
+  { title: 'a text', item: 'text', message: 'the row is not a mapping' },
+  { title: 'a number', item: '12345678901234567890', message: 'the row is not a mapping' },
+  { title: 'nothing', item: '', message: 'the row is not a mapping' },
   { title: 'a key twice', item: '{a: 1, b: 2, a: 3}', message: 'duplicate key `a` in one mapping' },
   {
     title: 'an unknown alias',
@@ -96,7 +96,7 @@ const unusable = [
 ];
 
 test.each(unusable)(
-  'an item with $title is an unusable row, and its neighbours are read',
+  'an item with $title is an invalid row, and its neighbours are read',
   async ({ item, message }) => {
     expect(await read(`- a: 1\n- ${item}\n- a: 3\n`)).toEqual([
       [1, 1, '{"a":1}'],
@@ -125,7 +125,7 @@ test.each(broken)(
   async ({ content, line }) => {
     expect(await read(content)).toEqual([
       [1, 1, '{"a":1}'],
-      [2, line, expect.stringMatching(/^the YAML is broken here, and nothing after this was read: /)],
+      [2, line, expect.stringMatching(/^the YAML is invalid here, and nothing after this was read: /)],
     ]);
   },
 );

@@ -221,7 +221,7 @@ next: {hook: provider, command: ./flags-word, args: [good], runtime: server, mod
   expect(() => readFileSync(join(desk.folder, 'told.jsonl'))).toThrow('ENOENT');
 });
 
-describe('an unusable row', () => {
+describe('an invalid row', () => {
   test.each([
     {
       title: 'a label that is neither true nor false',

@@ -27,7 +27,7 @@ test('annotations contain no log commands and no invisible characters', async ()
   expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test('a void run is not reported as an unusable row', async () => {
+test('a void run is not reported as an invalid row', async () => {
   const problem = {
     scope: 'run',
     file: 'rows.jsonl',
@@ -41,7 +41,7 @@ test('a void run is not reported as an unusable row', async () => {
   ]);
 });
 
-test('missed gates, failures and unusable rows are annotations, and a notice summarises', async () => {
+test('missed gates, failures and invalid rows are annotations, and a notice summarises', async () => {
   const lines = await write({
     status: 'failed',
     gates: [gate, { ...gate, passed: true }],
@@ -96,7 +96,7 @@ test('each kind has at most ten annotations, gates first', async () => {
   expect(kinds).toEqual([
     ...Array.from({ length: 2 }, () => 'error gate'),
     ...Array.from({ length: 8 }, () => 'error exact'),
-    ...Array.from({ length: 10 }, () => 'warning unusable'),
+    ...Array.from({ length: 10 }, () => 'warning invalid'),
     'notice gsm',
   ]);
 });

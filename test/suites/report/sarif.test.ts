@@ -126,7 +126,7 @@ test('the fingerprint survives moved rows, and distinguishes cases and evals', a
   expect(prints.map((print) => prints.indexOf(print))).toEqual([0, 0, 2, 3]);
 });
 
-test('unusable rows make the run unsuccessful, and are reported', async () => {
+test('invalid rows make the run unsuccessful, and are reported', async () => {
   const problems = [{ file: 'rows.jsonl', line: 4, column: 1, message: 'the line is a list' }];
   const run = await write([], reportOf({ status: 'error', problems, problem_count: 1 }));
   expect(run).toMatchObject({

@@ -37,7 +37,7 @@ test('a run whose budget is spent is void with the budget’s code', () => {
   );
 });
 
-test('a void run prints the reason, and the first of many unusable rows', () => {
+test('a void run prints the reason, and the first of many invalid rows', () => {
   const empty = { ...row, scope: 'run', line: 1, message: 'it is empty', hint: 'Fill it.' } as const;
   const report = reportOf({
     status: 'error',

@@ -21,7 +21,7 @@ spec:
   'rows.jsonl': `${toLines([{ id: 'a', tags: ['t'] }, { id: 'b' }])}nonsense\n${toLines([{ id: 'd', tags: ['t'] }])}`,
 };
 
-test('a plan lists the selected cases, the unusable rows, and the gates, and starts nothing', async () => {
+test('a plan lists the selected cases, the invalid rows, and the gates, and starts nothing', async () => {
   const folder = writeFiles(files);
   const file = join(folder, 'rows.jsonl');
   const message = `the line is not JSON: Unexpected token 'o', "nonsense" is not valid JSON`;

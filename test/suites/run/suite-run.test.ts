@@ -110,7 +110,7 @@ test.each(['assertion', 'guardrail'])(
   },
 );
 
-describe('unusable rows', () => {
+describe('invalid rows', () => {
   const bad =
     '{"id":"r0","text":"x","score":1}\n[1]\n{"id":"r2","text":3,"score":1}\n\n{"id":"r3","text":"x"}\n{"id":"r4","text":"x","score":1}\n';
 

@@ -61,7 +61,7 @@ test('cases with one id are distinguished, and the first of them are taken', asy
   expect(namesOf(await select({ sample: { size: 2, seed: 0 } }, all))).toEqual([1, 2]);
 });
 
-test('unusable rows are passed on at once and are not counted', async () => {
+test('invalid rows are passed on at once and are not counted', async () => {
   const all = [makeCase(1), makeProblem(2), makeCase(3), makeProblem(4)];
   const source = sourceOf(all);
   const taken: [number | string | undefined, number][] = [];

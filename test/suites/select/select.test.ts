@@ -81,13 +81,13 @@ const meaningless: { title: string; selection: Selection; message: string | RegE
   {
     title: 'a filter that is no CEL',
     selection: { filter: 'case.a ===' },
-    message: /^the filter `case\.a ===` cannot/,
+    message: /^the filter `case\.a ===` is not valid/,
   },
-  { title: 'an empty filter', selection: { filter: '' }, message: /^the filter `` cannot be used/ },
+  { title: 'an empty filter', selection: { filter: '' }, message: /^the filter `` is not valid/ },
   {
     title: 'a filter of other names',
     selection: { filter: 'row.a' },
-    message: /^the filter `row\.a` cannot be used/,
+    message: /^the filter `row\.a` is not valid/,
   },
   {
     title: 'a filter that gives text',

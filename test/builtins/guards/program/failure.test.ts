@@ -13,7 +13,7 @@ test.each([
 ])('the message of $title is not repeated', ({ error }) => {
   const words = describeError(error);
   expect(words).not.toContain('1111');
-  expect(words).toMatch(/^(internal error in the filter|stdin is not one JSON object)/);
+  expect(words).toMatch(/^(internal error in the filter|stdin is neither a JSON object)/);
 });
 
 test('our own messages are, since they contain no text', () => {

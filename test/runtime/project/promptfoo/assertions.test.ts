@@ -218,10 +218,10 @@ const leftOut = [
     message: expect.stringContaining(place),
   },
   {
-    title: 'an assert-set with a threshold between one and all',
+    title: 'an assert-set with a threshold neither one nor all',
     assertion:
       '{type: assert-set, threshold: 0.5, assert: [{type: contains, value: a}, {type: contains, value: b}, {type: contains, value: c}]}',
-    message: expect.stringContaining('between one and all'),
+    message: expect.stringContaining('neither one nor all'),
   },
   {
     title: 'a transform in a language that is not run',
@@ -229,9 +229,9 @@ const leftOut = [
     message: expect.stringContaining('change.rb is in a language'),
   },
   {
-    title: 'a prompt of a judge that a program makes',
+    title: 'a prompt of a judge that comes from a program',
     assertion: "{type: llm-rubric, value: kind, rubricPrompt: 'file://check.py'}",
-    message: expect.stringContaining('a program makes'),
+    message: expect.stringContaining('comes from a program'),
   },
   {
     title: 'a prompt of its own for a check whose prompt is fixed',

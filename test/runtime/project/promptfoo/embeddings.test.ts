@@ -135,7 +135,7 @@ test('a key of an embeddings provider is named, and never written [DS-PROMPTFOO-
   const result = await imported(configOf('{type: similar, value: one}', defaults));
   expect(JSON.stringify(result)).not.toContain('sk-secret');
   expect(told(result)).toEqual([
-    expect.stringContaining('warning: the key is not written out'),
+    expect.stringContaining('warning: the API key is left out'),
     expect.stringContaining('an embeddings provider with the setting `organization` is left out'),
     expect.stringContaining('`similar` is left out, because its embeddings provider is not imported'),
   ]);
@@ -146,10 +146,10 @@ const leftOut = [
   { assertion: '{type: "similar:euclidean", value: a}', message: '`similar:euclidean` is left out' },
   { assertion: '{type: similar}', message: '`similar` without a text' },
   { assertion: '{type: similar, value: []}', message: '`similar` without a text' },
-  { assertion: '{type: similar, value: a, transform: output.x}', message: 'of what code has changed' },
+  { assertion: '{type: similar, value: a, transform: output.x}', message: 'on text that code has changed' },
   {
     assertion: '{type: similar, value: a, provider: "voyage:voyage-3"}',
-    message: 'the embeddings provider `voyage:voyage-3` has no counterpart',
+    message: 'the embeddings provider `voyage:voyage-3` has no equivalent',
   },
 ];
 

@@ -79,7 +79,7 @@ tests: [{vars: {q: hi}}]
     },
     { id: 'ollama-chat-llama3-2', model: 'llama3.2', type: 'ollama' },
   ]);
-  expect(told(result)).toEqual([expect.stringMatching(/^promptfooconfig\.yaml:6:46 warning: the key/)]);
+  expect(told(result)).toEqual([expect.stringMatching(/^promptfooconfig\.yaml:6:46 warning: the API key/)]);
 });
 
 test('the written files are valid, and what cannot run is reported with its line [DS-PROMPTFOO-01 DS-PROMPTFOO-02]', async () => {
@@ -107,13 +107,13 @@ redteam: {purpose: none}
   expect(await validateImport(output, result)).toEqual(result);
   expect(existsSync(output)).toBe(false);
   writeImport(output, result, false);
-  expect(() => writeImport(output, result, false)).toThrow('is there already');
+  expect(() => writeImport(output, result, false)).toThrow('already exists');
   const [runtime, ...others] = result.files;
   const broken = [{ name: 'runtime.yaml', text: `${runtime?.text}  typo: 1\n` }, ...others];
   const { status, problems } = await validateImport(output, { ...result, status: 'whole', files: broken });
   expect([status, problems.at(-1)]).toMatchObject([
     'partly',
-    { file: join(output, 'runtime.yaml'), message: expect.stringContaining('what is written is not valid') },
+    { file: join(output, 'runtime.yaml'), message: expect.stringContaining('the imported suite is not valid') },
   ]);
 });
 
@@ -225,8 +225,8 @@ tests: [{vars: {x: 1}}]
     },
   );
   expect(told(result).filter((line) => !line.includes('note: the label'))).toEqual([
-    expect.stringMatching(/^promptfooconfig\.yaml:5:5 a prompt with messages that hold more than texts/),
-    expect.stringMatching(/^promptfooconfig\.yaml:6:1 two asks for a prompt `gone`/),
+    expect.stringMatching(/^promptfooconfig\.yaml:5:5 a prompt with messages that hold more than text/),
+    expect.stringMatching(/^promptfooconfig\.yaml:6:1 two uses a prompt `gone`/),
   ]);
   expect(result.suites).toEqual(['promptfoo.suite.yaml']);
   const { variants } = written(result, 'promptfoo.suite.yaml').spec.subject;
@@ -263,7 +263,7 @@ tests: [{vars: {q: hi}}]
     },
   );
   expect(told(result)).toEqual([
-    expect.stringMatching(/^promptfooconfig\.yaml:9:5 a provider whose config holds a key/),
+    expect.stringMatching(/^promptfooconfig\.yaml:9:5 a provider whose config holds an API key/),
   ]);
   const { tools } = written(result, 'runtime.yaml').spec;
   expect(Object.keys(tools)).toEqual(['api', 'script']);
@@ -328,7 +328,7 @@ tests:
   symlinkSync(folder, join(folder, 'inner/link'));
   const result = await importPromptfoo(join(folder, 'inner/config.yaml'), join(folder, 'inner/out'));
   expect(JSON.stringify(result)).not.toContain('TOP SECRET');
-  expect(told(result).filter((line) => line.includes('leads out of the folder')).length).toBe(10);
+  expect(told(result).filter((line) => line.includes('is outside the folder')).length).toBe(10);
 });
 
 test('a pattern without a matching file is reported, and nothing is left [DS-PROMPTFOO-02]', async () => {
@@ -364,7 +364,7 @@ test.each([
     const result = await imported(`prompts: [hi]\nproviders: [${provider}]\n`);
     expect(result).toMatchObject({ status: 'none', files: [] });
     expect(told(result)).toEqual([
-      expect.stringMatching(/^promptfooconfig\.yaml:2:\d+ an? .* is left out: its requests could go/),
+      expect.stringMatching(/^promptfooconfig\.yaml:2:\d+ an? .* is left out: it could change the address/),
     ]);
   },
 );

@@ -64,8 +64,8 @@ test.each([
 });
 
 test.each([
-  ['{{ constructor | upper }}', 'has a name that is none'],
-  ['{{ name | x`1` }}', 'has a name that is none'],
+  ['{{ constructor | upper }}', 'uses an invalid name'],
+  ['{{ name | x`1` }}', 'uses an invalid name'],
   ['{% include "x" %}', 'includes another file'],
   ['{{ env.HOME }}', 'uses an environment variable'],
 ])('%s is not even compiled [DS-PROMPTFOO-05]', (template, fault) => {

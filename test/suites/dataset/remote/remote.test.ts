@@ -94,13 +94,13 @@ test('a file that changed after the break is not read on', async () => {
 
 test.each([
   ['is not there', { status: 404 }, /does not exist \(404\)$/],
-  ['is not for everybody', { status: 403 }, /cannot be read: permission denied \(403\)$/],
+  ['is not for everybody', { status: 403 }, /cannot be read: access is denied \(403\)$/],
   [
     'sends on in plain text',
     { status: 302, headers: { location: 'http://example.com/rows' } },
-    /in plain text$/,
+    /uses plain HTTP$/,
   ],
-  ['sends on in a circle', { status: 302, headers: { location: '/again' } }, /and on and on$/],
+  ['sends on in a circle', { status: 302, headers: { location: '/again' } }, /one redirect too many$/],
 ])('an address that %s is reported at once', async (_, answer, message) => {
   const server = await openFileServer('', () => answer);
   await expect(readRows(`${server.origin}/rows.jsonl?secret`)).rejects.toMatchObject({
@@ -136,10 +136,10 @@ test('a user and a password are sent only to their server', async () => {
 });
 
 test.each([
-  ['http://example.com/rows.jsonl', /would be read in plain text/],
+  ['http://example.com/rows.jsonl', /uses plain HTTP/],
   ['s3://bucket', /has no bucket and key/],
-  ['s3://bucket/a/../b', /a part that addresses leave out/],
-  ['https://', /is no address/],
+  ['s3://bucket/a/../b', /part, which addresses drop/],
+  ['https://', /is not a valid address/],
 ])('%s is not retried', async (path, message) => {
   await expect(readRows(path)).rejects.toMatchObject({
     code: 'FILE_UNREADABLE',
