@@ -166,7 +166,7 @@ test.each(steps)('a run aborted in $title is resumed there [DS-RUN-06]', async (
   await expect(running).rejects.toMatchObject({
     code: 'ABORTED',
     details: { run_id: id },
-    hint: `Go on with \`signalbox runs resume ${id}\`.`,
+    hint: `Continue with \`signalbox runs resume ${id}\`.`,
   });
   expect(await desk.runtime.runs.show(id)).toMatchObject({ status: 'cut_off', error: null });
   const end = await (await desk.reopen()).runtime.runs.resume(id);

@@ -19,7 +19,7 @@ test('an expiring call is not decided while the clock is behind the stored time'
   await store.addPending(newCall('never', 'r1', { createdAt: now }));
   expect(await faultOf(store.decide('soon', approved, now - hour))).toMatchObject({
     code: 'STORE_FAILED',
-    message: expect.stringContaining(`it says ${new Date(now - hour).toISOString()}`),
+    message: expect.stringContaining(`it shows ${new Date(now - hour).toISOString()}`),
     hint: expect.stringContaining('signalbox store reset-clock'),
   });
   // No clock decides about a call that never expires.
@@ -62,7 +62,7 @@ test('a missing journal is reported while its index shows that the store lacks i
   rmSync(`${kept}-wal`);
   expect(await faultOf(openAt(kept))).toMatchObject({
     code: 'STORE_FAILED',
-    message: expect.stringContaining(`${kept}-wal is gone`),
+    message: expect.stringContaining(`${kept}-wal is missing`),
     hint: expect.stringContaining(`remove ${kept}-shm`),
   });
   expect(await (await openAt(whole)).findRun('r1')).toMatchObject({ id: 'r1' });
@@ -84,7 +84,7 @@ test.runIf(mayMount)(
     const lines = await start(['read-full', disk], withDisk(dirname(disk), 'size=1m', fill)).rest();
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { readable: 'r1' },
-      { failed: 'STORE_FAILED', message: expect.stringContaining('is full (SQLITE_FULL') },
+      { failed: 'STORE_FAILED', message: expect.stringContaining('has no disk space left (SQLITE_FULL') },
     ]);
   },
 );

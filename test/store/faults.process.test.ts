@@ -112,7 +112,7 @@ const full: readonly {
   {
     title: 'a disk that is full',
     possible: mayMount,
-    says: /is full \(SQLITE_FULL: /,
+    says: /has no disk space left \(SQLITE_FULL: /,
     prefix: (folder) => withDisk(folder, 'size=400k'),
   },
   {
@@ -196,7 +196,7 @@ test.each([
   const before = readFileSync(file);
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
-    message: `the state store ${file} has version ${version}, but this Signalbox reads version 2`,
+    message: `the state store ${file} has version ${version}, but this Signalbox supports version 2`,
     hint: `${who} wrote it: use that version, or choose another path in spec.state_store.`,
   });
   expect(readFileSync(file).equals(before)).toBe(true);

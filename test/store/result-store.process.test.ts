@@ -156,7 +156,7 @@ const full: readonly {
   {
     title: 'a disk that is full',
     possible: mayMount,
-    says: /is full \(SQLITE_FULL: /,
+    says: /has no disk space left \(SQLITE_FULL: /,
     prefix: (folder) => withDisk(folder, 'size=400k'),
   },
   {
@@ -203,7 +203,7 @@ test('a file that is no database, or of a newer version, is reported', async () 
   database.close();
   expect(await faultOf(openResultStore({ type: 'sqlite', file }))).toMatchObject({
     code: 'STORE_FAILED',
-    message: `the state store ${resultsOf(file)} has version 3, but this Signalbox reads version 2`,
+    message: `the state store ${resultsOf(file)} has version 3, but this Signalbox supports version 2`,
   });
   writeFileSync(resultsOf(file), 'kind: RuntimeConfig\n'.repeat(100));
   expect((await faultOf(openResultStore({ type: 'sqlite', file }))).message).toMatch(/is not a database/);

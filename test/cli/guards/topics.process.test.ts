@@ -73,7 +73,7 @@ describe('a judge that does not give one score denies, and its words are not pas
     const { code, reply, stderr } = await ask(responses, asking([user(said)]), ['--timeout', '1500']);
     expect({ code, reply }).toEqual({
       code: 1,
-      reply: { error: expect.stringContaining('the judge has failed') },
+      reply: { error: expect.stringContaining('the judge failed') },
     });
     expect(stderr).not.toContain('xyzzy');
   });

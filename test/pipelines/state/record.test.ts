@@ -122,7 +122,7 @@ test('a record of version 1 names it or no version; one of a newer version is re
   expect(() => withVersion(2)).toThrow(
     expect.objectContaining({
       code: 'STORE_FAILED',
-      message: 'run run_1, step "a/score": its score has version 2, but this Signalbox reads version 1',
+      message: 'run run_1, step "a/score": its score has version 2, but this Signalbox supports version 1',
       hint: 'A newer Signalbox wrote it: resume the run with that version. `signalbox runs cancel run_1` ends the run.',
     }),
   );

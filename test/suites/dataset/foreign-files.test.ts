@@ -29,17 +29,17 @@ describe('exports of spreadsheets', () => {
   });
 
   test.each([
-    { file: 'rows.csv', header: 'id;question;truth', columns: '3 with semicolons', wanted: 'commas' },
-    { file: 'rows.csv', header: 'id\tquestion', columns: '2 with tabs', wanted: 'commas' },
-    { file: 'rows.csv', header: 'id|question', columns: '2 with bars', wanted: 'commas' },
-    { file: 'rows.tsv', header: 'id,question', columns: '2 with commas', wanted: 'tabs' },
+    { file: 'rows.csv', header: 'id;question;truth', columns: '3 separated by semicolons', wanted: 'commas' },
+    { file: 'rows.csv', header: 'id\tquestion', columns: '2 separated by tabs', wanted: 'commas' },
+    { file: 'rows.csv', header: 'id|question', columns: '2 separated by bars', wanted: 'commas' },
+    { file: 'rows.tsv', header: 'id,question', columns: '2 separated by commas', wanted: 'tabs' },
   ])(
     'are refused where another separator makes one column of $header in $file',
     async ({ file, header, columns, wanted }) => {
       await expect(readFile(file, `${header}\n1\n`)).rejects.toMatchObject({
         code: 'DATASET_INVALID',
         message: expect.stringContaining(
-          `${file}:1: the header row is one column, but looks like ${columns} XX`,
+          `${file}:1: the header row is one column, but looks like ${columns}: id, question`,
         ),
         hint: expect.stringContaining(`Save the dataset with ${wanted} between its columns`),
       });

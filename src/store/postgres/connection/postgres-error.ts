@@ -112,7 +112,7 @@ const failures: readonly (readonly [RegExp, Failure])[] = [
   [
     /^(53100|58030)$/,
     {
-      what: 'is full',
+      what: 'has no disk space left',
       hint: () => 'Free space on the disk of the server; this call stored nothing.',
     },
   ],
