@@ -95,7 +95,7 @@ describe('get-data.mjs', () => {
       const again = await get(await addressOfNobody(), to);
       expect({
         code: again.code,
-        said: again.stdout.endsWith('is there already, with the published checksum\n'),
+        said: again.stdout.endsWith('already exists, with the published checksum\n'),
       }).toEqual({
         code: 0,
         said: true,

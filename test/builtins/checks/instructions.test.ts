@@ -34,7 +34,7 @@ const ours: Readonly<Record<string, readonly (readonly [string, object, number |
   ],
   'language:response_language': [
     ['Der Zug fährt um neun Uhr ab.', { language: 'de-CH' }, 1],
-    ['12 + 30', { language: 'en' }, 'the content has too few words to tell its language'],
+    ['12 + 30', { language: 'en' }, 'the content has too few words to detect its language'],
     ['', { language: 'en' }, 0],
   ],
   'detectable_format:json_format': [

@@ -205,7 +205,7 @@ export const traps = section(
   'picoclaw.md §10',
   rowsOf`
     PC-10-01 | none | Permission counts in the documented spelling only.
-    PC-10-04 | server | A denial counts in a reply that is not valid: beside an error, in a batch, under an id that is a text or in other letters.
+    PC-10-04 | server | A denial counts in a reply that cannot be used: beside an error, in a batch, under an id that is a text or in other letters.
     PC-10-02 | none | \`allow: false\`, \`approved: false\`, a \`verdict\` or \`decision\` of deny, or a denying \`decision.action\` denies.
     PC-10-03 | none | Anything else of that shape follows the rules of failure, and the warning names the trap and the right key.
   `,

@@ -142,7 +142,9 @@ const broken = [
     title: 'a key twice',
     spec: `${rows}${evals}${evals}`,
     says: [
-      expect.stringMatching(/^x\.suite\.yaml:6:3 duplicate key .* in one mapping\n {4}hint: Remove one of the two\.$/),
+      expect.stringMatching(
+        /^x\.suite\.yaml:6:3 duplicate key .* in one mapping\n {4}hint: Remove one of the two\.$/,
+      ),
     ],
   },
   {

@@ -108,7 +108,7 @@ const responseLanguage = instructionCheck({
 
 async function judgeLanguage(text: string, wanted: string): Promise<Finding> {
   const [most] = (await detectLanguages(text)) ?? [];
-  if (most === undefined) return { unknown: 'the content has too few words to tell its language' };
+  if (most === undefined) return { unknown: 'the content has too few words to detect its language' };
   return { follows: most[0] === languageOf(wanted), detail: `is ${most[0]}` };
 }
 

@@ -113,7 +113,10 @@ redteam: {purpose: none}
   const { status, problems } = await validateImport(output, { ...result, status: 'whole', files: broken });
   expect([status, problems.at(-1)]).toMatchObject([
     'partly',
-    { file: join(output, 'runtime.yaml'), message: expect.stringContaining('the imported suite is not valid') },
+    {
+      file: join(output, 'runtime.yaml'),
+      message: expect.stringContaining('the imported suite is not valid'),
+    },
   ]);
 });
 

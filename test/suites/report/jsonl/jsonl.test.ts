@@ -117,8 +117,18 @@ test.each([
     says: 'holds the report of a run, but not its cases',
     hint: seeJsonl,
   },
-  { title: 'a dataset', text: '{"id":"r1"}\n', says: ':1 does not begin with the header of a run', hint: giveJsonl },
-  { title: 'no JSON', text: 'a,b\n1,2\n', says: ':1 does not begin with the header of a run', hint: giveJsonl },
+  {
+    title: 'a dataset',
+    text: '{"id":"r1"}\n',
+    says: ':1 does not begin with the header of a run',
+    hint: giveJsonl,
+  },
+  {
+    title: 'no JSON',
+    text: 'a,b\n1,2\n',
+    says: ':1 does not begin with the header of a run',
+    hint: giveJsonl,
+  },
   { title: 'an empty file', text: '', says: ':1 does not begin with the header of a run', hint: giveJsonl },
   {
     title: 'a run without evals',
