@@ -102,7 +102,7 @@ const workflows = find(['.github/workflows/*']).map((file) => ({ file, ...parse(
 describe.each(workflows)('$file', ({ on, permissions, jobs }) => {
   const steps = Object.values<Job>(jobs).flatMap((job) => job.steps);
 
-  test('may only read by default, and never runs code of strangers with rights', () => {
+  test('may only read by default, and never runs foreign code with rights', () => {
     expect(permissions).toEqual({ contents: 'read' });
     expect(Object.keys(on)).not.toContain('pull_request_target');
   });

@@ -73,7 +73,7 @@ export function pendingContract(open: Open): void {
     expect(await store.findPending('p1', 3_000)).toBeUndefined();
   });
 
-  test.each(rulings)('the first ruling stands, and reads as it was given: $kind', async (ruling) => {
+  test.each(rulings)('the first decision remains, and reads as it was given: $kind', async (ruling) => {
     const store = await openWith(newCall('p1', 'r1'));
     const record = { ...newCall('p1', 'r1'), ruling, decidedAt: 3_000 };
     expect(await store.decide('p1', ruling, 3_000)).toEqual({ isAccepted: true, record });
@@ -87,7 +87,7 @@ export function pendingContract(open: Open): void {
     expect(await (await openWith()).decide('p1', approved, 3_000)).toBeUndefined();
   });
 
-  test('of many that decide at once, one wins, and all are told what stands', async () => {
+  test('one of many concurrent decisions wins, and all callers receive it', async () => {
     const store = await openWith(newCall('p1', 'r1'));
     const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
     const decided = await Promise.all(people.map((by) => store.decide('p1', { ...rejected, by }, 3_000)));
@@ -98,7 +98,7 @@ export function pendingContract(open: Open): void {
   const due = newCall('p1', 'r1', { expiresAt: 5_000 });
   const expired: PendingRecord = { ...due, ruling: { kind: 'expired' }, decidedAt: 5_000 };
 
-  test.each(rulings)('nobody who comes at the moment of its expiry can decide: $kind', async (ruling) => {
+  test.each(rulings)('a decision at the moment of its expiry is refused: $kind', async (ruling) => {
     const store = await openWith(due);
     expect(await store.decide('p1', ruling, 5_000)).toEqual({ isAccepted: false, record: expired });
   });
@@ -109,7 +109,7 @@ export function pendingContract(open: Open): void {
     expect(await store.findPending('p1', 9_000)).toMatchObject({ ruling: approved, decidedAt: 4_999 });
   });
 
-  test('an expiry is carried out by whoever looks, and a clock that goes back does not undo it', async () => {
+  test('any reader applies an expiry, and a clock that goes back does not undo it', async () => {
     const store = await openWith(due);
     expect(await store.findPending('p1', 4_999)).toMatchObject({ ruling: null });
     expect(await store.findPending('p1', 6_000)).toEqual(expired);
@@ -124,7 +124,7 @@ export function pendingContract(open: Open): void {
     expect(await store.listPendings({ open: false }, 1)).toEqual([expired]);
   });
 
-  test('a run goes on after an expiry when nothing else of it waits, until it has ended', async () => {
+  test('a run continues after an expiry when nothing else of it waits, until it has ended', async () => {
     const store = await openWith(
       newCall('p1', 'r1', { expiresAt: 5_000 }),
       newCall('p2', 'r1'),

@@ -200,7 +200,7 @@ function runContract(open: Open): void {
     );
   });
 
-  test.each(ends)('a run that is %s goes on if it is reopened where it may be', async (status) => {
+  test.each(ends)('a run that is %s continues if it is reopened and may be', async (status) => {
     const store = await open('r1');
     expect(await store.setRunStatus('r1', { status: 'running', reopens: true, at: 2 })).toBe(false);
     await store.setRunStatus('r1', { status, output: new Json('1'), at: 3 });

@@ -23,7 +23,7 @@ describe.runIf(hasPostgres)(`workers${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test('a run that was left to a worker waits for a person, and goes on when it is decided [DS-WORKERS-01] [DS-WORKERS-02]', async () => {
+  test('a run that was left to a worker waits for a person, and continues when it is decided [DS-WORKERS-01] [DS-WORKERS-02]', async () => {
     const url = await server.newUrl();
     const project = openProject();
     const file = project.pipeline('refund', refund);

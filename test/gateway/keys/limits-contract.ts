@@ -61,7 +61,7 @@ export function limitsContract(newStore: () => Promise<StateStoreConfig>): void 
     await enter(admission, key);
   });
 
-  test('a clock that is set back gives nobody more, and stops nobody for longer than a minute', async () => {
+  test('a clock that is set back grants no extra calls, and blocks none for longer than a minute', async () => {
     const store = await newStore();
     const clock = clockAt('2026-11-22T12:00:00Z');
     const { key } = await (await manage(store)).create({ name: 'team', requestsPerMinute: 2 });
@@ -126,7 +126,7 @@ export function limitsContract(newStore: () => Promise<StateStoreConfig>): void 
     expect(next[0]?.status).toBe(period === 'total' ? 'rejected' : 'fulfilled');
   });
 
-  test('what nobody told is counted by what was set aside, and what was not asked costs nothing', async () => {
+  test('unreported usage counts as reserved, and a call that was not sent costs nothing', async () => {
     const store = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', budget: { total: 1 } });

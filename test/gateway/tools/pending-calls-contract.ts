@@ -83,7 +83,7 @@ export function pendingCallsContract(): void {
     expect(await one.store.listPendings({}, Date.now())).toHaveLength(1);
   });
 
-  test('of equal requests at once one answer is kept, and each is told what waits', async () => {
+  test('concurrent equal requests store one answer, and each receives the waiting calls', async () => {
     const { links } = askingLink();
     const { call, store } = await openJudgeBench({ links });
     const refused = await Promise.all(
@@ -167,7 +167,7 @@ export function pendingCallsContract(): void {
     });
   });
 
-  test('a call held for a person goes on with the decision, and is refused when the time is over', async () => {
+  test('a call held for a person continues with the decision, and is refused when the time is over', async () => {
     const { links } = askingLink();
     const { call, store } = await openJudgeBench({ links, holdMs: 20_000 });
     const held = call(asking, paying);
@@ -191,7 +191,7 @@ export function pendingCallsContract(): void {
     expect(await store.listPendings({ open: true }, Date.now())).toHaveLength(1);
   });
 
-  test('a call about which nobody decided in time is withheld', async () => {
+  test('a call without a decision in time is withheld', async () => {
     const approval = compileApproval('pay', { expiresMs: 1 });
     const tool = {
       name: 'pay',

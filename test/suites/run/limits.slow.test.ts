@@ -44,7 +44,7 @@ evals:
 ${items}`;
   const grade = '{type: grade, params: {case: "${case.id}"}}';
 
-  test('ends the process of an eval that takes too long, which is unscored, and the run goes on', async () => {
+  test('ends the process of an eval that takes too long, which is unscored, and the run continues', async () => {
     const { told, results, report, hung } = await judge([1, 1, 1], {
       spec: evals(`  - {id: e, ${grade.slice(1)}\n`),
       grade: hangs,
