@@ -123,7 +123,7 @@ interface PendingFilter {
   readonly open?: boolean | undefined;
 }
 
-export type PendingStatus = 'open' | PendingDecision['kind'];
+type PendingStatus = 'open' | PendingDecision['kind'];
 
 /** Filters calls; all given conditions must hold. */
 export interface PendingCountFilter {

@@ -254,6 +254,41 @@ function pageTests(open: OpenStore): void {
     for (const filter of wrong) await expect(pending.page(filter)).rejects.toMatchObject({ code: 'USAGE' });
   });
 
+  test('whatever a check says, the approval does', async () => {
+    const desk = await openDesk(open);
+    const names = ['pay', 'send', 'look', 'gone', '@ask'];
+    const people = ['mara', 'joe', 'eve'];
+    const given: readonly unknown[] = [
+      undefined,
+      {},
+      { cents: 5 },
+      { cents: 'x' },
+      '{"cents": 1e400}',
+      '[',
+      null,
+    ];
+    const cases = names.flatMap((tool) => people.flatMap((by) => given.map((args) => ({ tool, by, args }))));
+    await add(desk, cases.length, (index) => ({
+      tool: cases[index]?.tool ?? '',
+      // Some calls began to wait when the tool needed one person.
+      ...(cases[index]?.tool === 'pay' && cases[index]?.by !== 'joe' && { quorum: 2 }),
+    }));
+    const { pending } = desk.runtime;
+    const outcomes = new Set<string>();
+    for (const [index, { by, args }] of cases.entries()) {
+      const { outcome, error } = await pending.check(`p${index}`, { by, args });
+      outcomes.add(outcome);
+      const decided = await pending.approve(`p${index}`, { by, args }).then(
+        ({ status }) => status,
+        ({ code, message }) => ({ code, message }),
+      );
+      const said = error && { code: error.code, message: error.message };
+      const expected = said ?? (outcome === 'resumes' ? 'approved' : 'open');
+      expect({ ...cases[index], decided }).toEqual({ ...cases[index], decided: expected });
+    }
+    expect([...outcomes].sort()).toEqual(['args_invalid', 'needs_approvals', 'refused', 'resumes']);
+  });
+
   test('a check says what an approval would do, and changes no row', async () => {
     const desk = await openDesk(open);
     await add(desk, 7, (index) => ({
