@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-// What a program would do by hand: one process after the other, over every `step`-th row from `first`.
+// The baseline without Signalbox: one process after another, over every `step`-th row from `first`.
 const [grader = '', rows = '', first = '0', step = '1'] = process.argv.slice(2);
 const lines = readFileSync(rows, 'utf8').trimEnd().split('\n');
 let [cases, passed] = [0, 0];

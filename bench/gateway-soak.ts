@@ -51,7 +51,7 @@ async function soak(calls: number, streams: number, connections: number): Promis
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Returns the memory after the second tenth, when everything has been used once. */
+/** Returns the memory after a fifth of the calls, when everything has been used once. */
 async function sendCalls(pool: Pool, gateway: Served, calls: number): Promise<number> {
   let settled = 0;
   for (let tenth = 1; tenth <= 10; tenth++) {
@@ -75,7 +75,7 @@ async function abortStream(pool: Pool): Promise<void> {
   for await (const _ of body) break;
 }
 
-/** p99 in milliseconds of 3,000 calls, four at once. */
+/** Returns the p99 latency in milliseconds of 3,000 calls, four at once. */
 async function measure(pool: Pool): Promise<number> {
   const times: number[] = [];
   await spread(3000, 4, async () => {
@@ -86,7 +86,7 @@ async function measure(pool: Pool): Promise<number> {
   return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.99)] ?? 0;
 }
 
-/** Does the work while so many clients send their headers line by line. */
+/** Runs the work while many clients send their headers slowly, line by line. */
 async function holdSlowConnections<Result>(
   { url }: Served,
   count: number,
@@ -119,7 +119,7 @@ function requestOf(stream: boolean) {
   };
 }
 
-/** Resident, in MB. */
+/** Resident memory, in MB. */
 function memoryOf({ pid }: Served): number {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kilobytes) / 1024);

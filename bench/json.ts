@@ -5,7 +5,7 @@ import { JsonTokens } from '../src/base/json/tokens.ts';
 import { createStoredTextRedact } from '../src/runtime/log/scrub.ts';
 import { newElementScanner } from '../src/suites/dataset/json.ts';
 
-/** Processor time of each use of the JSON scanner on a text of some 10 MB, the best of five. */
+/** Measures the CPU time of each use of the JSON scanner on about 10 MB of text, the best of five runs. */
 export async function benchJson(): Promise<string> {
   const list = JSON.stringify(Array.from({ length: 55_000 }, (_, index) => toRow(index)));
   const text = `{"items":${list}}`;

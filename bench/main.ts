@@ -19,7 +19,7 @@ import { describeMachine, type LineResult, type Results } from './run/result.ts'
 import { renderLine, renderMarkdown, replaceFigures } from './run/table.ts';
 import { benchSuite } from './suite.ts';
 
-/** What has no baseline in the same run, and is run when it is named. */
+/** Reports without a baseline in the same run. They run only when they are named. */
 const reports: Readonly<Record<string, () => Promise<string>>> = {
   suite: benchSuite,
   pii: benchPii,
@@ -27,7 +27,7 @@ const reports: Readonly<Record<string, () => Promise<string>>> = {
   json: benchJson,
 };
 const recordedFile = fileURLToPath(new URL('./recorded.json', import.meta.url));
-/** A noisy minute is no slower program. */
+/** A noisy machine can make one measurement slow, so slow lines are measured again. */
 const retries = 3;
 
 try {
@@ -84,7 +84,7 @@ async function measureAll(asked: Asked, names: readonly string[]): Promise<Outco
   return { results: { machine, rounds: asked.rounds, lines: results }, faults };
 }
 
-/** Measures again what fell, and believes it when it never got up. */
+/** Measures slow lines again and reports a regression only if every attempt is slow. */
 async function measureUntilGood(line: Line, asked: Asked, yardstick: Yardstick | undefined) {
   for (let attempt = 0; ; attempt++) {
     const result = await measureLine(line, { ...asked, progress });
@@ -96,13 +96,13 @@ async function measureUntilGood(line: Line, asked: Asked, yardstick: Yardstick |
 
 function describeYardstick(machine: string, yardstick: Yardstick | undefined): string {
   if (yardstick === undefined)
-    return 'nothing is recorded to compare with; npm run bench -- --record does it';
+    return 'there are no recorded ratios to compare with; record them with npm run bench -- --record';
   return yardstick.class === machine
-    ? `compared with what is recorded of ${machine}`
-    : `nothing is recorded of ${machine}: compared, by half, with ${yardstick.class}`;
+    ? `compared with the recorded ratios of ${machine}`
+    : `there are no recorded ratios of ${machine}: half the speed of ${yardstick.class} is required`;
 }
 
-/** The lines of several files as one; of two with one id the later counts. */
+/** Merges the lines of several files. Of lines with the same id, the later one applies. */
 function readResults(files: readonly string[]): Outcome {
   const all = files.map((file): Results => JSON.parse(readFileSync(file, 'utf8')));
   const [first] = all;
@@ -128,7 +128,7 @@ async function list(): Promise<string> {
     const rows = typeof found === 'string' ? [`  ${found}`] : found.map(toRow);
     return [`${name}: ${about}`, ...rows].join('\n');
   });
-  return `${[...(await Promise.all(parts)), `by name alone: ${Object.keys(reports).join(', ')}`].join('\n\n')}\n`;
+  return `${[...(await Promise.all(parts)), `not in the default run: ${Object.keys(reports).join(', ')}`].join('\n\n')}\n`;
 }
 
 function toRow({ id, title, short }: Line): string {
@@ -140,7 +140,7 @@ function print(text: string): 0 {
   return 0;
 }
 
-/** On a terminal, one line that is written over. */
+/** On a terminal, overwrites one line. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text.slice(0, process.stderr.columns - 1)}`);
 }

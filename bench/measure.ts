@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-/** One way of doing the work: does it `count` times, `concurrency` at once. */
+/** One way to do the work: does it `count` times, `concurrency` at once. */
 export interface Contender {
   readonly name: string;
   run(count: number, concurrency: number): Promise<void>;
@@ -14,8 +14,8 @@ export interface Measured {
 }
 
 /**
- * Measures contenders in turn, round after round, so that whatever else the machine does falls on all of
- * them alike, and keeps each one's median.
+ * Measures contenders in turn, round after round, so that other load on the machine affects all of them alike. Returns
+ * the median of each.
  */
 export async function measure(
   contenders: readonly Contender[],

@@ -8,7 +8,7 @@ export const corpus = fileURLToPath(
   new URL('../../shared/data/pii/synth_dataset_v2.dev.jsonl', import.meta.url),
 );
 
-/** The corpus's labels that are ours under a name of its own. */
+/** The corpus's labels for entities that Signalbox has under another name. */
 const entityOfLabel: Readonly<Record<string, KnownEntity>> = {
   CREDIT_CARD: 'CREDIT_CARD',
   IBAN_CODE: 'IBAN_CODE',
@@ -24,14 +24,14 @@ const entityOfLabel: Readonly<Record<string, KnownEntity>> = {
   GPE: 'LOCATION',
 };
 
-/** How well one entity is found. */
+/** The detection figures of one entity. */
 export interface Score {
   readonly name: string;
   readonly isDefault: boolean;
-  /** Labelled spans, and those that a finding of the same entity overlaps. */
+  /** Labelled spans, followed by those that a finding of the same entity overlaps. */
   readonly labelled: number;
   readonly found: number;
-  /** Findings, and those that overlap a labelled span of the same entity. */
+  /** Findings, followed by those that overlap a labelled span of the same entity. */
   readonly findings: number;
   readonly right: number;
 }
@@ -42,14 +42,14 @@ interface Span {
   readonly end: number;
 }
 
-/** One row for each entity that the corpus labels, then one for those of the default together. */
+/** Returns one row for each entity that the corpus labels, and one for the default entities together. */
 export function measureCorpus(): Score[] {
   const rows = readFileSync(corpus, 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
   const options = { regions: [], isAllowed: () => false };
-  // What is looked for by default is measured as it is by default; the others with everything switched on.
+  // Default entities are measured with the default settings, the others with every entity enabled.
   const usual = createDetector({ ...options, entities: defaultEntities });
   const all = createDetector({ ...options, entities: entityNames });
   const texts = rows.map(({ text, spans }) => ({ labels: readLabels(text, spans), text: String(text) }));
@@ -95,7 +95,7 @@ interface Label {
   readonly end: number;
 }
 
-/** The labels in UTF-16 units; those that are not ours are left out. */
+/** Converts the labels to UTF-16 offsets and omits entities that Signalbox does not have. */
 function readLabels(text: string, spans: readonly Label[]): Span[] {
   const places: number[] = [];
   let at = 0;
@@ -110,7 +110,7 @@ function readLabels(text: string, spans: readonly Label[]): Span[] {
   });
 }
 
-/** A row as the documentation has it: entity, labelled, findings, precision, recall, F2. */
+/** A row of the documentation: entity, labelled, findings, precision, recall, F2. */
 export function rowOf({ name, labelled, found, findings, right }: Score): string[] {
   const precision = right / findings;
   const recall = found / labelled;
@@ -127,23 +127,23 @@ export function renderScores(scores: readonly Score[]): string {
 }
 
 /**
- * The sentences of a language, in sets that were written one after the other, each before the rules were tried on it:
- * `[[ENTITY:value]]` marks what is to be found; behind `---` stand those that hold nothing; `⏎` is the end of a line.
+ * The test sentences of a language, in sets that were each written before the rules were run on them.
+ * `[[ENTITY:value]]` marks an expected finding, sentences after `---` have none, and `⏎` is a line break.
  */
 export const languages = ['en', 'de', 'fr', 'es', 'zh', 'hi', 'ja'] as const;
 export type Language = (typeof languages)[number];
 const sets = [1, 2, 3, 4] as const;
 
-/** How well the sentences of one language are read by default. */
+/** The default detection figures of one language. */
 export interface LanguageScore {
   readonly language: Language;
   readonly labelled: number;
-  /** Labelled values that findings of their entity cover whole. */
+  /** Labelled values that findings of their entity cover completely. */
   readonly found: number;
   readonly clean: number;
-  /** Clean sentences in which something is found. */
+  /** Clean sentences with a finding. */
   readonly flagged: number;
-  /** Every sentence that is read wrongly, for people. */
+  /** Every sentence with a wrong result, for manual review. */
   readonly wrong: readonly string[];
 }
 
@@ -204,7 +204,7 @@ function show(text: string, findings: readonly Span[]): string {
   );
 }
 
-/** A row as the documentation has it: language, labelled, found, recall, clean, flagged, false findings. */
+/** A row of the documentation: language, labelled, found, recall, clean, flagged, false findings. */
 export function languageRowOf({ language, labelled, found, clean, flagged }: LanguageScore): string[] {
   return [
     language,

@@ -9,7 +9,7 @@ import { makeFolder, open } from './workspace.ts';
 
 const main = fileURLToPath(new URL('../src/cli/pii/main.ts', import.meta.url));
 
-/** A server that allows everything: what the wire costs without a filter. */
+/** A server that allows everything: the cost of the protocol without a filter. */
 const idle = `
 import { createInterface } from 'node:readline';
 for await (const line of createInterface({ input: process.stdin })) {
@@ -26,7 +26,7 @@ spec:
 const content = 'I am Ada, write to ada@example.org or call 415-555-0132; my card is 4111 1111 1111 1111.';
 const request = { messages: [{ role: 'user' as const, content }], system_prompt: 'You are kind.' };
 
-/** How much of a labelled corpus is found, and how many short requests a second the filter answers. */
+/** Measures how much of a labelled corpus the filter finds, and how many short requests a second it processes. */
 export async function benchPii(): Promise<string> {
   const scores = existsSync(corpus)
     ? renderScores(measureCorpus())
@@ -83,7 +83,7 @@ function openServer(name: string, program: string): Contender {
   };
 }
 
-/** One-shot, from the start of the process to its end, for a text that needs no large library and for all. */
+/** Measures the one-shot filter from start to exit for several texts, and a bare start of Node. */
 function startUp(): string {
   const rows = [
     ['node -e ""', ['-e', '']],

@@ -13,8 +13,9 @@ import {
 import { makeFolder } from './workspace.ts';
 
 /**
- * Prints what the statements of a store cost a Postgres on this machine, many clients at once, and how large rows and
- * connections are: the figures behind docs/operate/scale.md. Needs `pgbench`, which comes with Debian's postgresql.
+ * Prints the cost of a store's statements to Postgres on this machine with many concurrent clients, and the size of
+ * rows and connections. These are the figures in docs/operate/scale.md. Needs `pgbench`, which is part of Debian's
+ * postgresql package.
  */
 const SECONDS = 5;
 const CLIENTS = [1, 4, 16];
@@ -24,7 +25,7 @@ const run = promisify(execFile);
 const pgbench = ['15', '16', '17', '18']
   .map((version) => `/usr/lib/postgresql/${version}/bin/pgbench`)
   .find(existsSync);
-/** Scripts of pgbench. */
+/** Scripts for pgbench. */
 const statements: Record<string, string> = {
   'end of a step and begin of the next': `\\set run random(1, ${RUNS})
 \\set step random(1, 1000000000)
@@ -46,7 +47,7 @@ SELECT signalbox.put_results(array_fill('s1'::text, ARRAY[100]), ARRAY(SELECT ge
 `,
 };
 
-/** Claimed runs, processes, and a table that is nobody's. */
+/** Claimed runs, processes, and an unrelated table. */
 const seed = `
 INSERT INTO signalbox.runs (id, kind, name, file, source, config, input, created_at, status, updated_at, token)
   SELECT 'r' || n, 'pipeline', 'bench', '/p', 'text', '/c', '{}', 1, 'running', 1, 't' FROM generate_series(1, ${RUNS}) AS n;
@@ -119,7 +120,7 @@ async function measure(program: string, { server, file, clients }: Measured): Pr
   return `${clients} at once ${Math.round(rate)} /s, ${each.toFixed(3)} ms of processors`;
 }
 
-/** Processor time of all processes of the server so far, those that have ended included. */
+/** CPU time of all processes of the server so far, including those that have exited. */
 function serverSeconds(server: TestServer): number {
   const parent = Number.parseInt(readFileSync(join(server.folder, 'data', 'postmaster.pid'), 'utf8'), 10);
   const own = statOf(parent).slice(11, 15);
@@ -144,7 +145,7 @@ function statOf(pid: number): number[] {
   }
 }
 
-/** What the workers' look for work costs while very many runs wait for people. */
+/** Measures the workers' polling queries while very many runs wait for people. */
 async function printWaiting(server: TestServer, url: string): Promise<void> {
   await server.ask(waiting, 't1');
   await server.ask('VACUUM ANALYZE signalbox.runs, signalbox.pendings, signalbox.claims', 't1');

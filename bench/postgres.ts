@@ -5,8 +5,8 @@ import { buildNative, withoutCompiler } from './native/build.ts';
 import { makeFolder, open } from './workspace.ts';
 
 /**
- * Prints what a step of a pipeline costs where its state is in memory, in SQLite and in Postgres on this machine, each with
- * its syncs to the disk: the medians of rounds that take turns, and how many statements a step is.
+ * Prints the cost of a pipeline step with its state in memory, SQLite and Postgres on this machine, each with its disk
+ * syncs. Prints the median of alternating rounds, and the number of statements per step.
  */
 const ROUNDS = 5;
 const STEPS = 20;
@@ -41,7 +41,7 @@ async function main(tool: string): Promise<void> {
           cpu: [] as number[],
         })),
       );
-      // The first round is for what is loaded once.
+      // The first round is a warm-up.
       for (let round = 0; round <= ROUNDS; round += 1) {
         for (const one of opened) {
           const { ms, cpuMs } = await measure(one, atOnce);
@@ -115,7 +115,7 @@ async function measure(one: Opened, atOnce: number): Promise<{ ms: number; cpuMs
   return { ms: (performance.now() - from) / count, cpuMs: (user + system) / 1_000 / count };
 }
 
-/** With what begins and ends a run, its claim included. */
+/** Includes the statements that begin and end a run, with its claim. */
 async function countStatements(server: TestServer, one: Opened, atOnce: number): Promise<string> {
   await server.ask('SELECT pg_stat_statements_reset()');
   await runAll(one, atOnce);

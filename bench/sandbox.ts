@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRuntime } from '../src/index.ts';
 
-/** Prints what a one-shot call of `cat` takes, directly and in a sandbox of bubblewrap, one after another: the medians of rounds that take turns. */
+/**
+ * Prints the duration of a one-shot call of `cat`, directly and in a bubblewrap sandbox, in sequence: the medians of
+ * alternating rounds.
+ */
 const ROUNDS = 5;
 const CALLS = 20;
 
@@ -25,7 +28,7 @@ for (let round = 0; round <= ROUNDS; round += 1) {
   for (const name of ['direct', 'boxed'] as const) {
     const from = performance.now();
     for (let call = 0; call < CALLS; call += 1) await runtime.tools.call(name);
-    // The first round is for what is loaded once.
+    // The first round is a warm-up.
     if (round > 0) took[name].push((performance.now() - from) / CALLS);
   }
 }

@@ -24,7 +24,7 @@ Calls one-shot tools and servers as fast as they go while servers are killed at 
 seconds, and fails when memory, descriptors, processes or handles grow, or when a call fails for a reason that was not brought
 about. Ctrl-C ends it early, with what there is.
 `;
-/** What a process opens once and keeps: an epoll, an event, a pipe of a signal. */
+/** Descriptors that a process opens once and keeps: epoll, eventfd, a signal pipe. */
 const opened = 4;
 
 const native = buildNative();

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { hasPostgres, startServer, unlessMissing } from '../test/store/postgres/server.ts';
 import { openSuite } from '../test/workers/suite-project.ts';
 
-/** Prints how many cases of a suite of built-in checks a second one process and one to three workers judge, and the memory of each. */
+/**
+ * Prints the cases per second of a suite with built-in checks, for one process and for one to three workers, with the
+ * memory of each.
+ */
 const CASES = Number(process.env['SUITE_CASES'] ?? 200_000);
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 

@@ -12,11 +12,11 @@ const program = at('../src/cli/main.ts');
 const bare = at('./bare-grader.ts');
 
 const models = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'] as const;
-/** The rows of the large run are those of the small one, so often; `SUITE_ROUNDS=100` makes half a million of them. */
+/** How often the large run repeats the rows of the small one. `SUITE_ROUNDS=100` makes half a million rows. */
 const repeats = Number(process.env['SUITE_ROUNDS'] ?? 2);
-/** Cases in one request of the eval that takes batches. */
+/** Cases per request of the eval with batches. */
 const batch = 50;
-/** Requests in flight to the server, where it is given more than there are cores. */
+/** Requests in flight to the server, more than there are cores. */
 const many = 16;
 
 const config = `apiVersion: signalbox/v1
@@ -44,12 +44,15 @@ spec:
     - {eval: exact, metric: unscored, max: 0}
 `;
 
-/** The same rows, judged by a built-in check: what a case costs beside its grader. */
+/** The same rows, judged by a built-in check: the cost of a case without its grader. */
 const checked = suite('contains')
   .replace('truth:', 'patterns:')
   .replace('"${case.ground_truth}"', '["${case.ground_truth}"]');
 
-/** Grades real model answers: a bare loop, one-shot processes, a server; then the server at a hundred times as many. */
+/**
+ * Grades real model answers in a bare loop, with one-shot processes and with a server, and then with the server on many
+ * more rows.
+ */
 export async function benchSuite(): Promise<string> {
   if (!existsSync(data)) return 'suite: skipped, ../shared/data/gsm8k is not here';
   const folder = makeFolder({
@@ -73,7 +76,7 @@ export async function benchSuite(): Promise<string> {
   }
 }
 
-/** One row, one answer: all that a mapping of the suite does is to name its members. */
+/** One row per answer, so the suite's mapping only names the members. */
 function toRows(lines: readonly string[], wanted: readonly string[]): string {
   return lines
     .flatMap((line) => {
@@ -86,19 +89,19 @@ function toRows(lines: readonly string[], wanted: readonly string[]): string {
     .join('');
 }
 
-/** What came of grading rows in one way. */
+/** The result of grading rows in one way. */
 interface Run {
   readonly cases: number;
   readonly passed: number;
-  /** Of the grading alone, without the start of the program that does it. */
+  /** Duration of the grading alone, without the start of the program. */
   readonly seconds: number;
-  /** Of the whole program and its graders. */
+  /** CPU time of the whole program and its graders. */
   readonly cpuSeconds: number;
-  /** Of what runs the graders, not of them; of several loops together. */
+  /** Memory of the program that runs the graders, without the graders. With several loops, their sum. */
   readonly peakMb: number;
 }
 
-/** Forth and back, so that a machine that grows busier or quieter meets all alike. */
+/** Alternates the order, so that changes in the load of the machine affect all alike. */
 async function compareWays(place: Place): Promise<string[]> {
   const ways = [
     { name: 'bare loops of spawnSync, on 2 cores', run: () => runBare(place) },
@@ -154,7 +157,7 @@ function renderWay(run: Run & { readonly name: string }, baseline: Run): string 
   ].join('  ');
 }
 
-/** The same rows, once and a hundred times over, kept in the result store. */
+/** The same rows, once and repeated, stored in the result store. */
 async function compareSizes(place: Place): Promise<string[]> {
   const small = await runSuite('server', 'small.jsonl', place);
   const large = await runSuite('server', 'large.jsonl', place);
@@ -178,7 +181,7 @@ async function compareSizes(place: Place): Promise<string[]> {
   ];
 }
 
-/** Two programs, each with every other row. */
+/** Two programs, each with every second row. */
 async function runBare(place: Place): Promise<Run> {
   const loop = async (first: number): Promise<Run> => {
     const args = [grader, join(place.cwd, 'rows.jsonl'), String(first), '2'];
@@ -203,7 +206,7 @@ async function runSuite(type: string, rows: string, place: Place, concurrency?: 
   return { ...usage, cases, passed, seconds: duration_ms / 1000 };
 }
 
-/** Python itself before whatever stands for it in PATH: what chooses between versions may take longer than Python. */
+/** Puts the Python binary first in PATH, because a version manager's wrapper may take longer to start than Python. */
 function withRealPython(): NodeJS.ProcessEnv {
   const python = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
   const path = [dirname(python.trim()), process.env['PATH'] ?? ''].join(delimiter);

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 
-/** What a command, with everything that it started and waited for, has cost. */
+/** The cost of a command with all child processes that it waited for. */
 export interface Usage {
   readonly seconds: number;
-  /** User and system time of the command and of all processes that ended before it. */
+  /** User and system time of the command and of all its child processes that exited before it. */
   readonly cpuSeconds: number;
   /** Peak resident memory of the largest process among them. */
   readonly peakMb: number;
   readonly stdout: string;
 }
 
-/** wait4 in Python, because Node tells of itself alone. */
+/** Calls wait4 in Python, because Node reports only its own usage. */
 const watcher = `
 import os, sys, time
 begun = time.monotonic()
@@ -28,7 +28,7 @@ export interface Place {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs a command to its end and measures it; throws when it does not end with 0. */
+/** Runs a command and measures it. Throws if its exit code is not 0. */
 export function runMeasured(command: readonly string[], place: Place): Promise<Usage> {
   const child = spawn('python3', ['-c', watcher, ...command], {
     ...place,

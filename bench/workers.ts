@@ -8,8 +8,8 @@ import { buildNative, withoutCompiler } from './native/build.ts';
 import { makeFolder, open } from './workspace.ts';
 
 /**
- * Prints how many steps a second one, two and three workers execute over one Postgres on this machine, which syncs to the disk, and
- * how long a worker takes to start. Workers, tools and the server share the cores.
+ * Prints the steps per second of one, two and three workers with one Postgres on this machine that syncs to disk, and
+ * the startup time of a worker. Workers, tools and the server share the cores.
  */
 const RUNS = 150;
 const STEPS = 20;

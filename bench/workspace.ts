@@ -8,7 +8,7 @@ process.once('exit', () => {
   for (const remove of folders) remove();
 });
 
-/** A folder of its own with these executable files in it. What is still there when the process ends goes with it. */
+/** Creates a folder with these executable files. It is removed at the latest when the process exits. */
 export function makeFolder(files: Readonly<Record<string, string>>): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
   const remove = () => {
@@ -23,17 +23,20 @@ export function makeFolder(files: Readonly<Record<string, string>>): { path: str
   return { path, remove };
 }
 
-/** A runtime over a folder's runtime.yaml, silent. */
+/** Opens a runtime for a folder's runtime.yaml, without logging. */
 export async function open(folder: string, options: RuntimeOptions = {}): Promise<Runtime> {
   return await openRuntime(join(folder, 'runtime.yaml'), { log: false, ...options });
 }
 
-/** A runtime over a file with this `spec`, in a folder that goes when the process ends. */
+/** Opens a runtime for a file with this `spec`, in a folder that is removed when the process exits. */
 export async function openSpec(spec: object, options: RuntimeOptions = {}): Promise<Runtime> {
   return await openRuntime(writeSpec(spec), { log: false, ...options });
 }
 
-/** A RuntimeConfig with this `spec`, which JSON is as good as YAML for, in a folder that goes when the process ends. */
+/**
+ * Writes a RuntimeConfig with this `spec` as JSON, which is valid YAML, to a folder that is removed when the process
+ * exits.
+ */
 export function writeSpec(spec: object): string {
   const document = { apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', spec };
   return join(makeFolder({ 'runtime.yaml': JSON.stringify(document) }).path, 'runtime.yaml');

@@ -5,7 +5,7 @@ import { globSync } from 'tinyglobby';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const shared = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 
-/** Whether the data that others have made is here. */
+/** Whether the third-party data sets are available. */
 export const hasShared: boolean = existsSync(`${shared}injection/email.train.jsonl`);
 
 /** Pages of documentation, one text each: READMEs of the packages that package-lock.json pins. */
@@ -45,7 +45,7 @@ export function sentences(): readonly string[] {
   return linesOf('pii/synth_dataset_v2.dev.jsonl').map(({ text }) => String(text));
 }
 
-/** What people and tools say at an airline's desk (sierra-research/tau-bench, MIT). */
+/** Messages of customers, tools and agents of an airline (sierra-research/tau-bench, MIT). */
 export function deskTexts(role: 'user' | 'tool' | 'assistant'): readonly string[] {
   const texts = linesOf('tau/airline.dev.jsonl').flatMap(({ messages }) =>
     Array.isArray(messages) ? messages.filter((message) => message.role === role) : [],
@@ -60,7 +60,7 @@ export function emails(): readonly string[] {
   return linesOf('injection/email.train.jsonl').map(({ context }) => String(context));
 }
 
-/** Instructions to hide in them, by kind. */
+/** Instructions to hide in the e-mails, by kind. */
 export function hiddenInstructions(): Readonly<Record<string, readonly string[]>> {
   return JSON.parse(readFileSync(`${shared}injection/text_attack.train.json`, 'utf8'));
 }

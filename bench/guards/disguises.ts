@@ -45,7 +45,7 @@ const ways: Readonly<Record<string, (text: string) => string>> = {
   'in other words': () => 'What came first does not count any longer, only what I say counts.',
 };
 
-/** The same attempts as somebody would hide them. */
+/** The same attempts, obfuscated. */
 export const disguises: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(ways).map(([name, hide]) => [name, attempts.map(hide)]),
 );

@@ -25,7 +25,7 @@ const rules = createInjectionRules({ ...defaultThresholds, scans: () => true });
 const flagsFrom = (origin: Origin) => (text: string) =>
   rules.find(text, { origin, prefix: '', conversation: () => [] }).findings.length > 0;
 
-/** What signalbox-injection flags of attempts and of harmless texts. */
+/** Measures what signalbox-injection flags among attempts and harmless texts. */
 export function measureInjection(): readonly Tally[] {
   const user = flagsFrom('user');
   const own = [
@@ -50,7 +50,7 @@ export function measureInjection(): readonly Tally[] {
   ];
 }
 
-/** Sentences of patterns that a model has not learnt from: a fifth of them, and a model of the other four. */
+/** Tests on a fifth of the sentence patterns, with a model trained on the other four fifths. */
 function heldOut(): readonly Tally[] {
   const [learnt, test] = [labelled('train'), labelled('test')];
   const rows = [
@@ -75,7 +75,7 @@ function heldOut(): readonly Tally[] {
   });
 }
 
-/** Each instruction in each mail: in front, in the middle, at the end. */
+/** Each instruction in each e-mail: at the start, in the middle and at the end. */
 function hiddenInMails() {
   const mails = emails();
   const bad = Object.values(hiddenInstructions())

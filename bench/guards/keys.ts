@@ -10,7 +10,7 @@ const alphabets: Readonly<Record<string, string>> = {
   d: '0123456789',
 };
 
-/** Formats as their makers publish them: `{A36}` is 36 characters of an alphabet. */
+/** Key formats as published by their vendors: `{A36}` is 36 characters of an alphabet. */
 const formats: Readonly<Record<string, string>> = {
   'GitHub, classic': 'ghp_{A36}',
   'GitHub, fine-grained': 'github_pat_{A22}_{A59}',
@@ -61,14 +61,14 @@ const formats: Readonly<Record<string, string>> = {
   'JSON web token': 'eyJ{A33}.eyJ{A60}.{A43}',
 };
 
-/** Random values that no maker has marked. */
+/** Random values without a vendor prefix. */
 const unmarked: Readonly<Record<string, string>> = {
   'unmarked, 32 letters and digits': '{A32}',
   'unmarked, 40 of base64': '{B40}',
   'unmarked, 64 hexadecimal digits': '{x64}',
 };
 
-/** How a key stands in a text. */
+/** Texts that surround a key. */
 const places: readonly ((key: string) => string)[] = [
   (key) => `Here it is: ${key} - thanks!`,
   (key) => `export SERVICE_VALUE="${key}"\necho done`,
@@ -77,7 +77,7 @@ const places: readonly ((key: string) => string)[] = [
   (key) => `| name | value |\n| --- | --- |\n| service | \`${key}\` |`,
 ];
 
-/** Texts with one key each, by format; the same in every run. */
+/** Texts with one key each, by format. The texts are the same in every run. */
 export function keyTexts(which: 'published' | 'unmarked'): ReadonlyMap<string, readonly string[]> {
   const random = createRandom(2026);
   const rows = Object.entries(which === 'published' ? formats : unmarked);

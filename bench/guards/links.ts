@@ -13,7 +13,10 @@ function flags({ text, conversation }: Answer): boolean {
 
 const harmless = (texts: readonly string[]) => texts.map((text) => ({ text, conversation: [] }));
 
-/** How many addresses that carry data or hide where they lead signalbox-links finds, and how many ordinary pages it changes. */
+/**
+ * Measures how many URLs that carry data or hide their destination signalbox-links finds, and how many ordinary pages
+ * it changes.
+ */
 export function measureLinks(): readonly Tally[] {
   const own = [
     ...[...carrying()].map(([shape, bad]) => tally(`carries a sentence: ${shape}`, { bad }, flags)),

@@ -1,10 +1,10 @@
-/** How often a guard was right about labelled texts. */
+/** Counts of a guard's correct and wrong verdicts on labelled texts. */
 export interface Tally {
   readonly name: string;
-  /** Texts that should be flagged, and those of them that were. */
+  /** Texts that the guard should flag, followed by those that it flagged. */
   readonly bad: number;
   readonly caught: number;
-  /** Texts that should pass, and those of them that were flagged. */
+  /** Texts that the guard should pass, followed by those that it flagged. */
   readonly good: number;
   readonly flagged: number;
 }

@@ -7,7 +7,7 @@ import { deskTexts, hasShared, pages, questions, readmes, sentences, sources } f
 import { keyTexts } from './keys.ts';
 import { renderTable, type Tally, tally } from './score.ts';
 
-/** How much of generated keys signalbox-secrets finds, and how often it takes ordinary texts for one. */
+/** Measures how many generated keys signalbox-secrets finds, and how often it flags ordinary texts. */
 export function measureSecrets(): readonly Tally[] {
   const flags = (text: string) => rules.find(text, place).findings.length > 0;
   const published = [...keyTexts('published').values()].flat();

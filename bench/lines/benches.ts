@@ -10,7 +10,7 @@ import { warm } from './python.ts';
 import { filtered, server } from './server.ts';
 import { start } from './start.ts';
 
-/** Every bench that is made of lines, in the order in which they are measured. */
+/** Every bench that consists of lines, in the order of measurement. */
 export const benches: readonly Bench[] = [
   oneshot,
   resident,
@@ -28,14 +28,16 @@ export const benches: readonly Bench[] = [
   start,
 ];
 
-/** What a choice of lines has come to. */
+/** The lines that a command selects. */
 export interface Chosen {
   readonly lines: readonly Line[];
-  /** Why a bench that was asked for has no lines here. */
+  /** Reasons why requested benches have no lines on this machine. */
   readonly skipped: readonly string[];
 }
 
-/** The lines whose bench or beginning is named, or all; of the short form only those that are in it. */
+/**
+ * Returns the lines whose bench or id prefix is named, or all lines. The short form includes only lines marked `short`.
+ */
 export async function chooseLines(names: readonly string[], short: boolean): Promise<Chosen> {
   const lines: Line[] = [];
   const skipped: string[] = [];

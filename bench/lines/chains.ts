@@ -6,7 +6,6 @@ import { makeFolder } from '../workspace.ts';
 const slow = '#!/bin/sh\nread -r request\nsleep 0.03\necho \'{"allow": true}\'\n';
 const before = { hook: 'tool', phases: ['before_execution'] };
 
-/** Chains of filters. */
 export const chains: Bench = {
   name: 'chains',
   about: 'filters of one phase that all allow: in order, and asked at once because they do not modify',

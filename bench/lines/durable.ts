@@ -2,7 +2,7 @@ import { buildNative, withoutCompiler } from '../native/build.ts';
 import type { Bench, Line } from '../run/line.ts';
 import { durable } from '../ways/durable.ts';
 
-/** What it costs to keep a run on the disk. */
+/** The cost of storing a run on disk. */
 export const journal: Bench = {
   name: 'durable',
   about: 'steps of pipelines, each kept on the disk before the next, against the same calls by hand',

@@ -2,7 +2,7 @@ import { buildNative, withoutCompiler } from '../native/build.ts';
 import type { Bench } from '../run/line.ts';
 import { gatewayCall } from '../ways/gateway-call.ts';
 
-/** What the gateway costs a call. Client, upstream and gateway are processes of this machine. */
+/** The latency that the gateway adds to a call. Client, upstream and gateway are processes on this machine. */
 export const gateway: Bench = {
   name: 'gateway',
   about: 'a chat completion through the gateway, against the same call made direct',

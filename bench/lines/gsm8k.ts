@@ -12,7 +12,7 @@ const grader = at('../../examples/gsm8k/final_number.py');
 const mapping = { id: 'case-${case.question}', content: '${case["175b_verification"].solution}' };
 const judge = { type: 'grader', params: { truth: '${case.ground_truth}' } };
 
-/** Real answers of a model, graded by one Python script. */
+/** Real model answers, graded by one Python script. */
 export const gsm8k: Bench = {
   name: 'gsm8k',
   about: '1,319 real answers, graded by one Python script that is started, forked or stays alive',

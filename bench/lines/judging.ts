@@ -6,7 +6,7 @@ import { suiteRun } from '../ways/suite-run.ts';
 
 const tokens = 1000;
 
-/** What a guard costs a stream that it lets pass. */
+/** The cost of a guard for a stream that it allows. */
 export const guard: Bench = {
   name: 'guard',
   about:

@@ -9,7 +9,7 @@ const args = { city: 'Oslo' };
 const request = `${JSON.stringify({ args })}\n`;
 const perSecond = 500;
 
-/** How responsive the host stays. */
+/** The event-loop delay of the host under load. */
 export const delay: Bench = {
   name: 'delay',
   about: 'event-loop delay, 99th percentile, at 500 one-shot calls a second; an idle loop comes first',
@@ -38,7 +38,7 @@ export const delay: Bench = {
   },
 };
 
-/** 64 MiB in lines of a log, and in lines of one letter. */
+/** 64 MiB of log lines, and of lines with one letter. */
 const floods = [
   {
     name: 'lines',
@@ -48,7 +48,7 @@ const floods = [
   { name: 'short', title: 'lines of one letter', text: 'y' },
 ];
 
-/** A tool that writes 64 MiB to stderr before it answers. */
+/** A tool that writes 64 MiB to stderr before it replies. */
 export const stderr: Bench = {
   name: 'stderr',
   about: 'a one-shot tool that floods stderr with 64 MiB',

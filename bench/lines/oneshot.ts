@@ -9,7 +9,7 @@ import { listPrograms, type Program } from './programs.ts';
 const args = { city: 'Oslo' };
 const request = `${JSON.stringify({ args })}\n`;
 
-/** One-shot calls of four kinds of programs, 1 to 8 at once. */
+/** One-shot calls of four kinds of programs, with 1 to 8 at once. */
 export const oneshot: Bench = {
   name: 'oneshot',
   about: 'a process for each call, against a C posix_spawn loop, node:child_process and execa',
@@ -25,7 +25,7 @@ export const oneshot: Bench = {
     ),
 };
 
-/** The same by a process that holds much memory, which a copy of its page tables would have to copy. */
+/** The same calls from a process with much resident memory, whose page tables fork would have to copy. */
 export const resident: Bench = {
   name: 'resident',
   about: 'one-shot calls of a process that holds 60, 300 or 900 MB',
@@ -43,7 +43,7 @@ export const resident: Bench = {
   },
 };
 
-/** The C loop first, where there is one. */
+/** The C loop comes first, if there is one. */
 function waysOf({ command }: Program, atOnce: number, residentMb = 0): Way[] {
   const native = buildNative();
   const bare = { command, request, atOnce };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildNative } from '../native/build.ts';
 import { makeFolder } from '../workspace.ts';
 
-/** A program that reads a request and answers. */
+/** A program that reads a request and replies. */
 export interface Program {
   readonly name: string;
   readonly title: string;
@@ -25,7 +25,7 @@ process.stdout.write(JSON.stringify({ result: JSON.parse(text).args }) + '\\n');
 `,
 };
 
-/** The programs that one-shot calls are measured with; a C program only where there is a compiler. */
+/** The programs for one-shot calls. C programs are included only if there is a compiler. */
 export function listPrograms(): Program[] {
   const folder = makeFolder(sources).path;
   const native = buildNative();
@@ -47,7 +47,9 @@ export function pythonWithImports(): Program {
   return { name: 'imports', title: 'Python script with ten imports', command: [findPython(), script] };
 }
 
-/** Python itself, not what stands for it in PATH: what chooses between versions may take longer than Python. */
+/**
+ * Returns the Python binary itself, because a version manager's wrapper in PATH may take longer to start than Python.
+ */
 export function findPython(): string {
   return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
 }

@@ -6,10 +6,10 @@ import { pythonWithImports } from './programs.ts';
 
 const args = { city: 'Oslo' };
 const request = `${JSON.stringify({ args })}\n`;
-/** Longer than a spare takes to start. */
+/** Longer than the start of a spare process. */
 const gapMs = 150;
 
-/** What is left of the start of an interpreter. */
+/** The part of the interpreter's startup time that a call still pays. */
 export const warm: Bench = {
   name: 'warm',
   about: 'a Python script with ten imports, started ahead (warm) or forked, against a start for each call',

@@ -6,13 +6,16 @@ import { toolCall } from '../ways/tool-call.ts';
 const payloads = [
   { name: '100B', title: '100 B', bytes: 100, inFlight: [1, 8, 64, 512] },
   { name: '10KiB', title: '10 KiB', bytes: 10_240, inFlight: [1, 8, 64, 512] },
-  // 512 of these would be half a gigabyte under way.
+  // 512 of these would keep half a gigabyte in flight.
   { name: '1MiB', title: '1 MiB', bytes: 1_048_576, inFlight: [1, 8, 64] },
 ];
-/** Few enough to take seconds. With one in flight the scheduler of a busy machine decides more than the program does. */
+/**
+ * Few enough to finish in seconds. With one in flight, the scheduler of a busy machine affects the result more than the
+ * program does.
+ */
 const short = ['64x100B', '64x10KiB'];
 
-/** A server in C that echoes, asked as fast as it goes. */
+/** Requests to an echo server in C, sent as fast as it replies. */
 export const server: Bench = {
   name: 'server',
   about: 'a JSON-RPC server in C, 1 to 512 requests in flight, against a bare pipelined loop',
@@ -42,7 +45,7 @@ export const server: Bench = {
   },
 };
 
-/** The same with one server filter on each call. */
+/** The same, with a server filter on each call. */
 export const filtered: Bench = {
   name: 'filtered',
   about: 'server calls with one warm server filter on each, against a bare loop without one',
@@ -74,7 +77,7 @@ function echoTool(command: string, concurrency: number): object {
   return { description: 'gives its arguments back', exec };
 }
 
-/** Prose with a line break here and there, as what tools are given is. */
+/** Prose with occasional line breaks, similar to the input of real tools. */
 function textOf(bytes: number): string {
   const line = 'It was the best of times, it was the worst of times, it was the age of wisdom.\n';
   return line.repeat(Math.ceil(bytes / line.length)).slice(0, Math.max(0, bytes - 30));

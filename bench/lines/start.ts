@@ -23,7 +23,7 @@ const commands = [
   },
 ];
 
-/** What a command costs from its start to its end. */
+/** The duration of a command from start to exit. */
 export const start: Bench = {
   name: 'start',
   about: 'commands of the built program in a small project, against `node -e 0`',
@@ -61,7 +61,7 @@ const approvals = `  approvals:
     push: {tools: [Bash], when: '\${args.command.contains("git push")}'}
 `;
 
-/** What an agent waits for before each call of a tool, with the config of `signalbox init`. */
+/** The time that an agent waits for a hook before each tool call, with the config of `signalbox init`. */
 function agentLines(program: string): Line[] {
   return ['', approvals].map((more): Line => {
     const cwd = join(mkdtempSync(join(tmpdir(), 'bench-agent-')), 'guards');
@@ -83,7 +83,7 @@ function agentLines(program: string): Line[] {
   });
 }
 
-/** What package.json calls `signalbox`. */
+/** The file of the `signalbox` command in package.json. */
 function findProgram(): string | undefined {
   const { bin } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
   const program = fileURLToPath(new URL(bin.signalbox, root));

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 
 const programs = ['trivial', 'spawn-loop', 'echo-server'] as const;
 
-/** The path of each C program of this folder, built. */
+/** The path of each built C program. */
 export type Native = Readonly<Record<(typeof programs)[number], string>>;
 
 let built: Native | undefined;
 
 /**
- * Builds the C programs beside this file with `cc` into a temporary folder, once in a process, which removes them when
- * it ends. Undefined where there is no compiler that can.
+ * Builds the C programs in this folder with `cc` into a temporary folder, once per process, and removes them at exit.
+ * Returns undefined if no working compiler is found.
  */
 export function buildNative(): Native | undefined {
   if (built !== undefined) return built;
@@ -29,10 +29,10 @@ export function buildNative(): Native | undefined {
   }
 }
 
-/** Says what is left out where `buildNative` gives nothing. */
+/** The message for benches that are skipped when `buildNative` returns undefined. */
 export const withoutCompiler = 'skipped: there is no `cc` here that compiles bench/native';
 
-/** Static where the system has what it takes: a program that loads no library starts in half the time. */
+/** Links statically if the system supports it: a program without shared libraries starts in half the time. */
 function compile(name: string, folder: string): string {
   const source = fileURLToPath(new URL(`./${name}.c`, import.meta.url));
   const target = join(folder, name);

@@ -1,7 +1,7 @@
 /*
- * A JSON-RPC server that costs as little as one can. A request with `params.args` is answered with just those; one with
- * `params.hook`, which asks a filter, with {"allow": true}; one with `params.type`, which asks an eval, with {"score": 1};
- * any other with null. Reads big blocks; what one block asks is answered with one write.
+ * A JSON-RPC server with minimal overhead. The result of a request is its `params.args`; for a filter (`params.hook`),
+ * {"allow": true}; for an eval (`params.type`), {"score": 1}; otherwise null. Reads large blocks, and sends all replies
+ * to one block in one write.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct buffer {
   size_t length, size;
 };
 
-/* A piece of a line. */
+/* A section of a line. */
 struct span {
   const char *from, *to;
 };
@@ -36,7 +36,7 @@ static const char *skip_space(const char *at, const char *end) {
   return at;
 }
 
-/* From a quote to behind the one that closes it. */
+/* Returns the position after the closing quote. */
 static const char *skip_string(const char *at, const char *end) {
   const char *begun = ++at;
   while ((at = memchr(at, '"', (size_t)(end - at))) != NULL) {
@@ -67,7 +67,7 @@ static const char *skip_value(const char *at, const char *end) {
   return end;
 }
 
-/* The values of the wanted members of an object, where it has them. */
+/* Finds the values of the named members of an object. */
 static void find_members(struct span object, const char *const *names, struct span *found, int count) {
   const char *at = object.from, *end = object.to;
   if (at == NULL || at >= end || *at != '{') return;
@@ -118,7 +118,7 @@ int main(void) {
     reserve(&unread, 1 << 18);
     ssize_t count = read(0, unread.bytes + unread.length, unread.size - unread.length);
     if (count <= 0) return 0;
-    /* Only what is new is searched for ends of lines. */
+    /* Search only the new bytes for newlines. */
     const char *line = unread.bytes, *fresh = unread.bytes + unread.length;
     unread.length += (size_t)count;
     const char *end = unread.bytes + unread.length, *newline;

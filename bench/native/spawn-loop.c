@@ -1,8 +1,8 @@
 /*
  * spawn-loop TOTAL AT_ONCE MEGABYTES REQUEST PROGRAM [ARG...]
- * The least that a one-shot call can cost: posix_spawn with three pipes, the request written, both outputs read to
- * their ends, the exit waited for; one thread, one poll. Touches MEGABYTES of memory before it begins. Prints a line of
- * JSON; ends with 1 when a child fails or says nothing.
+ * The minimal cost of a one-shot call: posix_spawn with three pipes, write the request, read both outputs to the end,
+ * wait for the exit, in one thread with one poll. Touches MEGABYTES of memory before it starts. Prints one line of JSON.
+ * Exits with 1 if a child fails or prints nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,7 +48,7 @@ static double cpu_of(int whom) {
          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Linux lets a program inherit ru_maxrss from whatever it was before its exec; VmHWM is its own. */
+/* On Linux, ru_maxrss includes the memory before exec; VmHWM does not. */
 static double peak_mb(void) {
 #ifdef __APPLE__
   struct rusage usage;
@@ -66,7 +66,7 @@ static double peak_mb(void) {
 #endif
 }
 
-/* A pipe whose ends are closed in whatever is started meanwhile. */
+/* Opens a pipe that child processes do not inherit. */
 static void open_pipe(int ends[2]) {
 #ifdef __linux__
   if (pipe2(ends, O_CLOEXEC) != 0) die("pipe2");
@@ -97,7 +97,7 @@ static void start(struct call *call) {
   close(in[0]);
   close(out[1]);
   close(err[1]);
-  /* A child that never reads its request is fine, and a request fits into a pipe. */
+  /* EPIPE is allowed, because a child may exit without reading. A request fits into the pipe buffer. */
   if (write(in[1], request, strlen(request)) < 0 && errno != EPIPE) die("write");
   close(in[1]);
   call->out = out[0];

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Asked {
-  /** Names of benches, or beginnings of ids of lines; none asks for all. */
+  /** Names of benches, or prefixes of line ids. Empty means all. */
   readonly names: readonly string[];
   readonly short: boolean;
   readonly list: boolean;
@@ -11,33 +11,33 @@ export interface Asked {
   readonly record: boolean;
   readonly rounds: number;
   readonly seconds: number;
-  /** Where results are written. */
+  /** The file to write results to. */
   readonly json?: string | undefined;
-  /** The page whose figures are replaced. */
+  /** The page whose figures to replace. */
   readonly table?: string | undefined;
-  /** Results that were written before, in whose place nothing is measured. */
+  /** Files with earlier results. With these, nothing is measured. */
   readonly from: readonly string[];
 }
 
 export const help = `npm run bench -- [NAME…] [options]
 
-Measures each line side by side with its baseline, in one run. NAME is a bench, or the beginning of a line's id: server,
-oneshot/python. Without one, all lines are measured.
+Measures each line side by side with its baseline, in one run. NAME is a bench or the prefix of a line's id, such as
+server or oneshot/python. Without NAME, all lines are measured.
 
   --rounds N      rounds of each line (5)
-  --seconds S     time of one round of one way (0.5)
-  --short         the lines that CI runs, in rounds of 0.15 s
-  --check         fail when a ratio has fallen by more than a third against bench/recorded.json; a line that fell is
-                  measured up to three times more
+  --seconds S     duration of one round of one way (0.5)
+  --short         measure only the lines that CI runs, in rounds of 0.15 s
+  --check         fail if a ratio is more than a third below bench/recorded.json; such a line is first measured up to
+                  three more times
   --record        write the ratios to bench/recorded.json, under the class of this machine
   --json FILE     write the results
-  --from FILE     read results that --json wrote, and measure nothing; may be given several times
+  --from FILE     read results of --json instead of measuring; repeatable
   --table FILE    write the results into the marked block of a page: docs/reference/bench.md
-  --list          the lines, and what else there is
-  --help
+  --list          list the lines and the other reports
+  --help          print this text
 `;
 
-/** Reads the arguments; throws with a sentence when they are wrong. */
+/** Throws an Error with a one-sentence message if the arguments are invalid. */
 export function readArguments(words: readonly string[]): Asked {
   const { values, positionals } = parseArgs({
     args: [...words],

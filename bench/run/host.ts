@@ -4,10 +4,10 @@ import type { Way } from './line.ts';
 import type { Answer, Took } from './worker.ts';
 
 const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));
-/** Longer than any run may take. */
+/** Longer than any run takes. */
 const patienceMs = 170_000;
 
-/** A contender in a process of its own. */
+/** A contender in its own process. */
 export interface Host {
   run(count: number): Promise<Took>;
   close(): Promise<void>;
@@ -44,7 +44,7 @@ export async function host(way: Way): Promise<Host> {
   };
 }
 
-/** The next answer; throws when it tells of a failure, when the process ends, and when it takes too long. */
+/** Returns the next message of the process. Throws if it reports a failure, the process exits, or it takes too long. */
 function hear(child: ChildProcess, { name }: Way): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const settle = (result: Answer | string) => {

@@ -1,13 +1,13 @@
-/** One way of doing the work of a line, alive in a process of its own. */
+/** One way to do the work of a line, open in its own process. */
 export interface Contender {
   /** Does the work `count` times. */
   run(count: number): Promise<Told | undefined>;
   close?(): Promise<void>;
 }
 
-/** What a contender knows better than those who watch its process: each member takes the place of what they saw. */
+/** Figures that a contender measures itself. Each replaces the figure measured from outside. */
 export interface Told {
-  /** What the line is about, in its unit, where that is neither calls a second nor milliseconds of a call. */
+  /** The value of the line in its unit, if that is neither calls per second nor milliseconds per call. */
   readonly value?: number;
   readonly seconds?: number;
   readonly cpuSeconds?: number;
@@ -15,42 +15,42 @@ export interface Told {
   readonly peakMb?: number;
 }
 
-/** How to open a contender: the module that exports `open`, and what to give it. */
+/** How to open a contender: the module that exports `open`, and its options. */
 export interface Way {
   readonly name: string;
   readonly module: string;
   readonly options: unknown;
-  /** Memory that the process holds, and has touched, before it begins. */
+  /** Memory that the process allocates and touches before it starts, in MB. */
   readonly residentMb?: number;
-  /** For comparison only: the short form leaves it out. */
+  /** For comparison only; omitted from the short form. */
   readonly aside?: boolean;
 }
 
-/** Work, and the ways of doing it, of which the first is what the others are compared with. */
+/** Work, and the ways to do it. The first way is the baseline of the others. */
 export interface Line {
-  /** `bench/what`, as one names it on the command line. */
+  /** `bench/what`, the name on the command line. */
   readonly id: string;
   readonly title: string;
-  /** Of `/s` more is better, of every other unit less. */
+  /** For `/s` higher is better, for other units lower. */
   readonly unit: '/s' | 'ms' | 's';
-  /** Calls of a round; where it is missing, as many as fill the time of one. */
+  /** Calls per round. Without it, as many as fill the time of a round. */
   readonly count?: number;
-  /** With `count`: calls that come before the rounds and are not counted. */
+  /** With `count`: uncounted calls before the rounds. */
   readonly warmUp?: number;
-  /** Whether the short form has this line. */
+  /** Whether the short form includes this line. */
   readonly short?: boolean;
   readonly ways: readonly Way[];
 }
 
-/** Lines that belong together. */
+/** A group of lines. */
 export interface Bench {
   readonly name: string;
   readonly about: string;
-  /** Its lines, or why there are none on this machine. */
+  /** Its lines, or the reason why there are none on this machine. */
   lines(): Promise<readonly Line[] | string>;
 }
 
-/** Makes ways whose contenders the module at `url` opens from `Options`. */
+/** Creates ways whose contenders the module at `url` opens from `Options`. */
 export function defineWay<Options>(
   url: string,
 ): (name: string, options: Options, more?: Pick<Way, 'residentMb' | 'aside'>) => Way {

@@ -7,9 +7,9 @@ import type { Took } from './worker.ts';
 /** How long a line is measured. */
 export interface Effort {
   readonly rounds: number;
-  /** Time of one round of one way. */
+  /** Duration of one round of one way. */
   readonly seconds: number;
-  /** Is told what is being done. */
+  /** Receives progress messages. */
   readonly progress?: (text: string) => void;
 }
 
@@ -21,8 +21,8 @@ interface Entrant {
 }
 
 /**
- * Measures the ways of a line in turn, round after round, forth and back, so that whatever else the machine does falls on
- * all alike. A ratio is one of two values of one round.
+ * Measures the ways of a line in turn, in alternating order, so that other load on the machine affects all alike. A
+ * ratio compares two values of the same round.
  */
 export async function measureLine(line: Line, effort: Effort): Promise<LineResult> {
   const entrants: Entrant[] = [];
@@ -55,7 +55,7 @@ export async function measureLine(line: Line, effort: Effort): Promise<LineResul
   }
 }
 
-/** As many calls as fill the time, found by doubling, which warms up as well. */
+/** Finds the number of calls that fill the time by doubling, which is also the warm-up. */
 async function countFor(contender: Host, seconds: number): Promise<number> {
   for (let count = 8; ; count *= 2) {
     const took = await contender.run(count);

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Clock ticks of a second in /proc, which is so on every Linux that Node runs on. */
+/** Clock ticks per second in /proc: 100 on every Linux that Node supports. */
 const ticks = 100;
 
-/** Processor time so far: of this process, and of its children, those that are alive included, where /proc tells it. */
+/** CPU time so far, of this process and of its children. Running children are included if /proc lists them. */
 export function cpuSeconds(): { own: number; children: number } {
   const { user, system } = process.cpuUsage();
   return { own: (user + system) / 1e6, children: ofEndedChildren() + ofLivingChildren() };
 }
 
-/** From now on `peakMb` tells of what comes. Does nothing where the kernel has no such switch. */
+/** Resets `peakMb`. Does nothing if the kernel does not support it. */
 export function forgetPeak(): void {
   try {
     writeFileSync('/proc/self/clear_refs', '5');

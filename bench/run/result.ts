@@ -2,7 +2,7 @@ import { arch, availableParallelism, cpus, platform, release, totalmem } from 'n
 import type { Line } from './line.ts';
 import type { Spread } from './statistics.ts';
 
-/** What `--json` writes. */
+/** The format of `--json`. */
 export interface Results {
   readonly machine: Machine;
   readonly rounds: number;
@@ -10,7 +10,7 @@ export interface Results {
 }
 
 export interface Machine {
-  /** What ratios may be compared within: system, architecture and cores. */
+  /** Ratios are comparable only within a class: system, architecture and cores. */
   readonly class: string;
   readonly cpu: string;
   readonly memory_gb: number;
@@ -28,16 +28,16 @@ export interface LineResult {
 export interface WayResult {
   readonly name: string;
   readonly value: Spread;
-  /** Each round's value as a part of the first way's in the same round. */
+  /** Each round's value relative to the first way's in the same round. */
   readonly ratio: Spread;
-  /** Processor time of the process that makes the calls, for each of them. */
+  /** CPU time per call of the process that makes the calls. */
   readonly cpu_ms: number;
-  /** Of the processes that it started, 0 where the system does not tell. */
+  /** CPU time per call of its child processes; 0 if the system does not report it. */
   readonly children_cpu_ms: number;
   readonly peak_mb: number;
 }
 
-/** This machine, without anything that names it. */
+/** Describes this machine without identifying it. */
 export function describeMachine(): Machine {
   return {
     class: `${platform()} ${arch()}, ${availableParallelism()} cores`,

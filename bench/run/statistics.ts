@@ -1,4 +1,4 @@
-/** A median, and the least and the greatest of the values that it stands for. */
+/** A median with the minimum and maximum of its values. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -9,7 +9,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** Of an even number of values the mean of the middle two; of none NaN. */
+/** For an even number of values, the mean of the middle two. NaN if there are none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];

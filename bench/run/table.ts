@@ -1,7 +1,6 @@
 import type { LineResult, Results, WayResult } from './result.ts';
 import type { Spread } from './statistics.ts';
 
-/** A line as text for a terminal. */
 export function renderLine({ id, title, unit, ways }: LineResult): string {
   const width = Math.max(...ways.map(({ name }) => name.length));
   const rows = ways.map((way) =>
@@ -17,7 +16,7 @@ export function renderLine({ id, title, unit, ways }: LineResult): string {
   return [`${id}: ${title}`, ...rows].join('\n');
 }
 
-/** All lines as tables of Markdown, one for each bench, with the machine above them. */
+/** All lines as Markdown tables, one per bench, preceded by the machine. */
 export function renderMarkdown({ machine, rounds, lines }: Results): string {
   const head = `${machine.class}, ${machine.cpu}, ${machine.memory_gb} GB, kernel ${machine.kernel}, Node ${machine.node}; medians of ${rounds} rounds, least to greatest in brackets.`;
   const benches = Map.groupBy(lines, ({ id }) => id.split('/')[0] ?? id);
@@ -47,7 +46,7 @@ function renderTable(lines: readonly LineResult[]): string {
 
 const [begins, ends] = ['<!-- figures: begin -->', '<!-- figures: end -->'];
 
-/** A page whose marked block holds these tables; throws when the page has no such block. */
+/** Returns the page with its marked block replaced by these tables. Throws if the page has no such block. */
 export function replaceFigures(page: string, tables: string): string {
   const [from, to] = [page.indexOf(begins), page.indexOf(ends)];
   if (from < 0 || to < from) throw new Error(`the page has no block between "${begins}" and "${ends}"`);
@@ -62,7 +61,7 @@ function rangeOf({ min, max }: Spread): string {
   return `${numberOf(min)}–${numberOf(max)}`;
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 function numberOf(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3;

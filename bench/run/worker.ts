@@ -3,14 +3,14 @@ import { cpuSeconds, forgetPeak, peakMb } from './process-usage.ts';
 
 // A process for one contender: opens it, runs it as often as it is told to, and says what that has cost.
 
-/** What one run has cost. */
+/** The cost of one run. */
 export type Took = Required<Omit<Told, 'value'>> & Pick<Told, 'value'>;
 export type Answer = { readonly took: Took } | { readonly failed: string } | { readonly ready: true };
 
 const answer = (message: Answer) => process.send?.(message);
 const tellFailure = (error: unknown) => answer({ failed: textOf(error) });
 
-// The way comes as a message, because it may be longer than an argument may be.
+// The way is sent as a message because it can exceed the maximum length of an argument.
 process.once('message', (way: Way) => {
   serve(way).catch(tellFailure);
 });
@@ -44,7 +44,7 @@ async function measure(contender: Contender, count: number): Promise<void> {
 
 async function close(contender: Contender, ballast: Buffer): Promise<void> {
   await contender.close?.();
-  // The ballast is looked at last, so that nobody finds it unused before.
+  // Read the ballast at the end, so that V8 does not collect it earlier.
   if (ballast.length < 0) throw new Error('there is no ballast');
   process.disconnect();
 }

@@ -1,6 +1,6 @@
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** A curve in one line of text: each column the mean of its part, from the least to the greatest value. */
+/** Draws a curve as one line of text. Each column is the mean of its section, scaled from minimum to maximum. */
 export function drawCurve(values: readonly number[], columns = 60): string {
   const means = shrink(values, Math.min(columns, values.length));
   const [min, max] = [Math.min(...means), Math.max(...means)];

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '../../src/index.ts';
 
-/** Calls of one tool, so many at once, for as long as nobody stops them. */
+/** Concurrent calls of one tool until they are stopped. */
 export interface Load {
   readonly tool: string;
   readonly atOnce: number;
-  /** Calls a second that the soak wants of it: whoever is ahead waits while another is behind. */
+  /** Target calls per second. A load that is ahead waits while another is behind. */
   readonly goal: number;
-  /** Codes with which a call may fail, because the soak brings that about. */
+  /** Error codes that the soak test provokes. */
   readonly expected: readonly string[];
 }
 
-/** What all loads have come to so far. */
+/** Totals of all loads so far. */
 export interface Counts {
   readonly calls: Record<string, number>;
   readonly errors: Record<string, number>;
-  /** Errors that nobody brought about. */
+  /** Errors that the soak test does not provoke. */
   readonly unexpected: string[];
 }
 
-/** Calls until `signal` is aborted; ends when the last call has. */
+/** Makes calls until `signal` is aborted. Resolves when the last call has ended. */
 export async function runLoads(
   runtime: Runtime,
   loads: readonly Load[],
@@ -44,7 +44,7 @@ export async function runLoads(
   );
 }
 
-/** One timer for all who wait, so that what the soak counts as busy is not itself. */
+/** One timer for all waiting loads, so that the soak test's own timers do not count as handles. */
 function openPause(): () => Promise<void> {
   let under: Promise<void> | undefined;
   return () => {

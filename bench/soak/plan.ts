@@ -3,7 +3,7 @@ import type { Native } from '../native/build.ts';
 import type { Load } from './load.ts';
 
 const killed = ['SERVER_EXIT', 'SERVER_CIRCUIT_OPEN'];
-/** What ten minutes have to come to, and a fifth more. */
+/** Targets for ten minutes, plus a fifth. */
 export const loads: readonly Load[] = [
   { tool: 'oneshot', atOnce: 8, goal: 1000, expected: [] },
   { tool: 'spare', atOnce: 1, goal: 2, expected: [] },
@@ -12,7 +12,7 @@ export const loads: readonly Load[] = [
   { tool: 'servers', atOnce: 64, goal: 6000, expected: killed },
 ];
 
-/** A global limit above what all loads have under way. */
+/** The global limit exceeds the number of calls in flight of all loads. */
 export function specOf({ trivial, 'echo-server': echo }: Native): object {
   const [command, ...args] = pythonWithImports().command;
   const serve = { command: echo, runtime: 'server' };

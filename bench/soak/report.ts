@@ -4,7 +4,7 @@ import type { Growth } from './verdict.ts';
 
 const curves = ['rssMb', 'heapMb', 'descriptors', 'children', 'zombies', 'handles'] as const;
 
-/** The curves of a soak, and how each went. */
+/** The curves of a soak test, with the growth of each. */
 export function renderCurves(samples: readonly Sample[], growth: readonly Growth[]): string {
   const rows = curves.map((name) => {
     const values = samples.map((sample) => sample[name]);
@@ -22,7 +22,7 @@ function renderRow(name: string, values: readonly number[], note: string): strin
   return `  ${name.padEnd(12)} ${drawCurve(values).padEnd(60)} ${min}–${max}  ${note}`.trimEnd();
 }
 
-/** Calls a second between each sample and the one before. */
+/** Calls per second between each sample and the previous one. */
 function ratesOf(samples: readonly Sample[], tool: string): number[] {
   return samples.slice(1).map((sample, index) => {
     const before = samples[index];
@@ -31,7 +31,7 @@ function ratesOf(samples: readonly Sample[], tool: string): number[] {
   });
 }
 
-/** A row for each sample. */
+/** One row per sample. */
 export function toCsv(samples: readonly Sample[]): string {
   const tools = Object.keys(samples.at(-1)?.calls ?? {});
   const head = ['seconds', ...curves, ...tools, 'kills', 'errors'].join(',');

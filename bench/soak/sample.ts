@@ -1,32 +1,31 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What this process holds at one moment, and what it has done so far. */
+/** The resources of this process at one moment, and its totals so far. */
 export interface Sample {
-  /** Since the beginning. */
+  /** Seconds since the start. */
   readonly seconds: number;
   readonly rssMb: number;
-  /** After a collection, where `--expose-gc` allows one. */
+  /** Measured after a garbage collection if `--expose-gc` is set. */
   readonly heapMb: number;
   readonly descriptors: number;
-  /** Processes that were started and are not ended, or not waited for. */
+  /** Child processes that are running or not yet reaped. */
   readonly children: number;
-  /** Of these the ended ones. */
+  /** Child processes that have exited and are not yet reaped. */
   readonly zombies: number;
-  /** What keeps the event loop busy. */
+  /** Handles that keep the event loop alive. */
   readonly handles: number;
   readonly calls: Readonly<Record<string, number>>;
   readonly errors: Readonly<Record<string, number>>;
   readonly kills: number;
 }
 
-/** A child of this process. */
 interface Child {
   readonly pid: number;
   readonly state: string;
   readonly command: string;
 }
 
-/** What this process holds now. Descriptors and children are 0 where there is no /proc. */
+/** Samples this process. Descriptors and children are 0 without /proc. */
 export function lookAtSelf(): Omit<Sample, 'seconds' | 'calls' | 'errors' | 'kills'> {
   globalThis.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
@@ -41,7 +40,7 @@ export function lookAtSelf(): Omit<Sample, 'seconds' | 'calls' | 'errors' | 'kil
   };
 }
 
-/** Children of every thread, because whichever thread starts a process is its parent in /proc. */
+/** Lists the children of every thread, because /proc assigns a child to the thread that started it. */
 export function listChildren(): Child[] {
   return list('/proc/self/task')
     .flatMap((thread) => read(`/proc/self/task/${thread}/children`).split(' '))

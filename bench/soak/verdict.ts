@@ -1,7 +1,7 @@
 import { linearRegression } from 'simple-statistics';
 import type { Sample } from './sample.ts';
 
-/** What may not grow: by more than `least`, and by more than this part of its median, over the whole run. */
+/** Values that must not grow over the whole run by more than `least` and by more than this share of their median. */
 const rules = [
   { name: 'rssMb', least: 24, part: 0.15 },
   { name: 'heapMb', least: 6, part: 0.15 },
@@ -11,21 +11,21 @@ const rules = [
   { name: 'handles', least: 8, part: 0.1 },
 ] as const;
 
-/** How a curve went after the warm-up. */
+/** The growth of a curve after the warm-up. */
 export interface Growth {
   readonly name: (typeof rules)[number]['name'];
   readonly median: number;
-  /** The slope of its regression times the time. */
+  /** The slope of its regression multiplied by the duration. */
   readonly growth: number;
   readonly grows: boolean;
 }
 
-/** The first third is warm-up: code is compiled, heaps find their sizes. */
+/** The first third is the warm-up, in which code is compiled and heaps grow to their size. */
 function afterWarmUp(samples: readonly Sample[]): readonly Sample[] {
   return samples.slice(Math.floor(samples.length / 3));
 }
 
-/** How each curve went; of fewer than six samples nothing is known, and nothing grows. */
+/** The growth of each curve. With fewer than six samples, no growth is reported. */
 export function findGrowth(all: readonly Sample[]): Growth[] {
   const samples = afterWarmUp(all);
   const [first, last] = [samples[0], samples.at(-1)];

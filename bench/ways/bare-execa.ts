@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { type Contender, defineWay, spread } from '../run/line.ts';
 import type { BareSpawn } from './bare-spawn.ts';
 
-/** What a program would write by hand around execa. */
+/** The same program by hand, with execa. */
 export const bareExeca = defineWay<BareSpawn>(import.meta.url);
 
 export async function open({

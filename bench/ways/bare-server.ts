@@ -8,8 +8,8 @@ export interface BareServer {
 }
 
 /**
- * The least that can be done: ids, promises in a map, one write for all that is asked in a turn of the event loop, lines
- * split and parsed; and nothing that can go wrong handled.
+ * A minimal client without error handling: ids, a map of promises, one write per turn of the event loop, and lines that
+ * are split and parsed.
  */
 export const bareServer = defineWay<BareServer>(import.meta.url);
 
@@ -49,7 +49,7 @@ function openWriter({ stdin }: ChildProcess): (text: string) => void {
   return (text) => {
     if (unsent === '') setImmediate(flush);
     unsent += text;
-    // Below what one text may hold, however large and however many the requests are.
+    // Keeps the text below the maximum string length for any number and size of requests.
     if (unsent.length > 65_536) flush();
   };
 }

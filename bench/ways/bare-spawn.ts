@@ -7,14 +7,14 @@ export interface BareSpawn {
   readonly atOnce: number;
 }
 
-/** What a program would write by hand around node:child_process, with nothing that can go wrong handled. */
+/** The same program by hand, with node:child_process and without error handling. */
 export const bareSpawn = defineWay<BareSpawn>(import.meta.url);
 
 export async function open({ command, request, atOnce }: BareSpawn): Promise<Contender> {
   return { run: (count) => spread(count, atOnce, () => spawnOnce(command, request)) };
 }
 
-/** Starts a process, gives it a request, reads its reply to the end and parses it. */
+/** Starts a process, sends a request, reads the reply to the end and parses it. */
 export function spawnOnce([program = '', ...args]: readonly string[], request: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: 'pipe' });

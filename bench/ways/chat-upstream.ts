@@ -24,7 +24,7 @@ const server = createServer((incoming, response) => {
   });
 });
 
-/** An answer that goes on until nobody reads any more. */
+/** Streams an answer until the client disconnects. */
 function stream(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const timer = setInterval(() => response.write(frame), 20);

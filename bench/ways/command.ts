@@ -4,11 +4,11 @@ import { type Contender, defineWay, spread } from '../run/line.ts';
 export interface Command {
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;
-  /** Written to it and ended; absent: it has none. */
+  /** Written to stdin, which is then closed. Without it, the program has no stdin. */
   readonly stdin?: string;
 }
 
-/** A program from its start to its end, one after the other; throws when it does not end with 0. */
+/** Runs a program from start to exit, in sequence. Throws if its exit code is not 0. */
 export const command = defineWay<Command>(import.meta.url);
 
 export async function open({ command: [program, ...args], cwd, stdin }: Command): Promise<Contender> {

@@ -6,15 +6,15 @@ import { makeFolder, open as openRuntime } from '../workspace.ts';
 export interface Durable {
   /** The `spec` of a RuntimeConfig that declares the tool `bench`. */
   readonly spec: object;
-  /** Pipelines of `steps` steps that are run at once; without them, the tool is called as often by hand. */
+  /** true: pipelines of `steps` steps, run concurrently. false: the same number of direct tool calls. */
   readonly kept: boolean;
   readonly runs: number;
   readonly steps: number;
-  /** Whether the value is the event-loop delay, 99th percentile, in milliseconds; else the time of a step. */
+  /** true: the value is the 99th percentile of the event-loop delay in milliseconds. false: the duration of a step. */
   readonly delay: boolean;
 }
 
-/** Pipelines whose every step is kept on the disk before the next one begins. */
+/** Pipelines that store every step on disk before the next one begins. */
 export const durable = defineWay<Durable>(import.meta.url);
 
 export async function open({ spec, kept, runs, steps, delay }: Durable): Promise<Contender> {

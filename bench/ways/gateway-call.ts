@@ -3,13 +3,12 @@ import { type Contender, defineWay, spread } from '../run/line.ts';
 import { startGateway, startUpstream } from './served.ts';
 
 export interface GatewayCall {
-  /** Calls at once. */
   readonly atOnce: number;
-  /** What stands in the config beside the provider; without it the upstream is called direct. */
+  /** Config besides the provider. Without it, the upstream is called directly. */
   readonly spec?: object;
 }
 
-/** Chat completions of a server on loopback, called direct or through `signalbox serve`. */
+/** Chat completions from a server on loopback, called directly or through `signalbox serve`. */
 export const gatewayCall = defineWay<GatewayCall>(import.meta.url);
 
 export async function open({ atOnce, spec }: GatewayCall): Promise<Contender> {

@@ -5,13 +5,13 @@ import { type Contender, defineWay, spread } from '../run/line.ts';
 import { openSpec } from '../workspace.ts';
 
 export interface GuardStream {
-  /** Tokens of each stream, one part each. */
+  /** Tokens per stream, one per part. */
   readonly tokens: number;
-  /** How a guard releases the stream, and the `spec` that its hooks are in; without it the model is bare. */
+  /** How a guard releases the stream, and the `spec` with its hooks. Without it, the model has no guard. */
   readonly guard?: { readonly stream: 'hold' | 'windowed'; readonly spec: object };
 }
 
-/** Streams of a model in this process, read to their ends. */
+/** Streams of a model in this process, read to the end. */
 export const guardStream = defineWay<GuardStream>(import.meta.url);
 
 export async function open({ tokens, guard }: GuardStream): Promise<Contender> {
@@ -22,7 +22,7 @@ export async function open({ tokens, guard }: GuardStream): Promise<Contender> {
   const middleware = guard === undefined ? [] : (runtime?.guard({ stream: guard.stream }) ?? []);
   const model = wrapLanguageModel({ model: bare, middleware });
   const read = async () => {
-    // The mock keeps what it was asked, for tests.
+    // The mock records every call for use in tests.
     bare.doStreamCalls.length = 0;
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Tell me.' }] }];
     const { stream } = await model.doStream({ prompt });

@@ -5,7 +5,7 @@ import { spawnOnce } from './bare-spawn.ts';
 
 export interface LoopDelay {
   readonly perSecond: number;
-  /** What is started so often: nothing, the command by hand, or the tool `bench` of a `spec`. */
+  /** What to start: nothing, the command directly, or the tool `bench` of a `spec`. */
   readonly load:
     | { readonly kind: 'idle' }
     | { readonly kind: 'spawn'; readonly command: readonly string[]; readonly request: string }
@@ -13,8 +13,8 @@ export interface LoopDelay {
 }
 
 /**
- * Starts calls at a steady rate and tells, in milliseconds, how late the event loop was for a timer of one millisecond, at
- * the 99th percentile. Of calls that the machine cannot carry none is put off: more are then under way.
+ * Starts calls at a fixed rate and measures the delay of a one-millisecond timer, in milliseconds at the 99th
+ * percentile. If the machine cannot keep up, calls are not postponed; more of them are then in flight.
  */
 export const loopDelay = defineWay<LoopDelay>(import.meta.url);
 
@@ -45,7 +45,7 @@ async function openLoad(load: LoopDelay['load']) {
   return { call, close: () => runtime.close() };
 }
 
-/** Begins each call when its time has come, and waits for all. */
+/** Starts each call at its scheduled time and waits for all. */
 async function pace(count: number, perSecond: number, call: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   const calls: Promise<void>[] = [];

@@ -5,15 +5,18 @@ import { openSpec } from '../workspace.ts';
 import { spawnOnce } from './bare-spawn.ts';
 
 export interface Paced {
-  /** Between the end of a call and the start of the next. */
+  /** Milliseconds between the end of a call and the start of the next. */
   readonly gapMs: number;
-  /** The command by hand, or the tool `bench` of a `spec`. */
+  /** The command directly, or the tool `bench` of a `spec`. */
   readonly work:
     | { readonly kind: 'spawn'; readonly command: readonly string[]; readonly request: string }
     | { readonly kind: 'tool'; readonly spec: object; readonly args: object };
 }
 
-/** One call after the other, with pauses, as people and models ask; tells the median time of a call in milliseconds. */
+/**
+ * Makes calls one after another with pauses, as people and models do. Reports the median duration of a call in
+ * milliseconds.
+ */
 export const paced = defineWay<Paced>(import.meta.url);
 
 export async function open({ gapMs, work }: Paced): Promise<Contender> {

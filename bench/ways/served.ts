@@ -7,17 +7,17 @@ import { writeSpec } from '../workspace.ts';
 const upstream = fileURLToPath(new URL('chat-upstream.ts', import.meta.url));
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface Served {
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** An API of a model, whose streams go on for as long as somebody reads. */
+/** A model API whose streams continue until the client disconnects. */
 export const startUpstream = async () => await startServer([upstream]);
 
-/** `signalbox serve` in front of an API, with what stands in the config beside its provider. */
+/** `signalbox serve` in front of an API, with config besides the provider. */
 export async function startGateway(url: string, spec: object): Promise<Served> {
   const provider = { id: 'main', type: 'openai-compatible', model: 'm', base_url: `${url}/v1` };
   const config = writeSpec({ providers: [provider], state_store: { type: 'memory' }, ...spec });
@@ -26,7 +26,7 @@ export async function startGateway(url: string, spec: object): Promise<Served> {
 
 const quietly = ['--listen', '127.0.0.1:0', '--json', '--log-level', 'error'];
 
-/** Starts a program of Node that prints `{"url": …}` as its first line. */
+/** Starts a Node program that prints `{"url": …}` as its first line. */
 async function startServer(args: readonly string[]): Promise<Served> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');

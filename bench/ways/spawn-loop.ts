@@ -11,7 +11,7 @@ export interface SpawnLoop {
   readonly residentMb?: number;
 }
 
-/** A posix_spawn loop in C, which keeps its own time. */
+/** A posix_spawn loop in C, which measures its own duration. */
 export const spawnLoop = defineWay<SpawnLoop>(import.meta.url);
 
 export async function open({

@@ -11,11 +11,11 @@ export interface SuiteRun {
   readonly cases: number;
   /** One of the suite's `evals`, without an id. */
   readonly judge: object;
-  /** Rows in the place of those that are made up, as JSON Lines, and how a case is made of one. */
+  /** Rows to use instead of generated ones, as JSON Lines, and the mapping from a row to a case. */
   readonly dataset?: { readonly rows: string; readonly case: object };
 }
 
-/** `runtime.evals.run` over a dataset of so many rows. */
+/** `runtime.evals.run` over a dataset of `count` rows. */
 export const suiteRun = defineWay<SuiteRun>(import.meta.url);
 
 export async function open({ spec, cases, judge, dataset }: SuiteRun): Promise<Contender> {

@@ -6,7 +6,7 @@ export interface ToolCall {
   readonly spec: object;
   readonly args: Readonly<Record<string, string>>;
   readonly atOnce: number;
-  /** The result is passed on, and never looked at. */
+  /** The result is passed on without being parsed. */
   readonly unread?: boolean;
   readonly launcher?: 'native' | 'portable';
 }
