@@ -1,13 +1,13 @@
 import type { Plugin } from 'rolldown';
 
 /**
- * Writes what is not ASCII as escapes: V8 keeps a text with one character beyond Latin-1 in twice the memory, and Node, that reads
- * and decodes each chunk at each start, takes twice the time for it and more.
+ * Writes non-ASCII characters as escapes. V8 stores a string with one character beyond Latin-1 in twice the memory, and
+ * Node takes more than twice the time to read and decode such a chunk at startup.
  */
 export function ascii(): Plugin {
   return {
     name: 'ascii',
-    // The bundler prints a chunk once more after renderChunk, without escapes.
+    // The bundler prints each chunk again after renderChunk, without escapes.
     generateBundle(_options, files) {
       for (const file of Object.values(files)) {
         if (file.type === 'chunk' && !isAscii(file.code)) file.code = toAscii(file.code);
@@ -16,7 +16,10 @@ export function ascii(): Plugin {
   };
 }
 
-/** The same program in ASCII. Throws Error where an escape would mean something else: write it as one in src. */
+/**
+ * Returns the same program in ASCII. Throws Error if an escape would change the meaning; write the escape in src
+ * instead.
+ */
 export function toAscii(code: string): string {
   const [unsafe] = unsafePlaces.exec(code) ?? [];
   if (unsafe !== undefined) throw new Error(`an escape would change what ${JSON.stringify(unsafe)} means`);
@@ -27,8 +30,8 @@ function isAscii(code: string): boolean {
   return code.search(beyond) === -1;
 }
 
-/** One half of a character outside of the first plane at a time, as strings and regular expressions read them. */
+/** Matches one UTF-16 unit at a time, the form of escapes in strings and regular expressions. */
 const beyond = /[^\0-\x7f]/g;
 
-/** After a backslash, and in a template whose backslashes are kept. */
+/** After a backslash, and in raw templates, which keep backslashes. */
 const unsafePlaces = /(?<!\\)\\(?:\\\\)*[^\0-\x7f]|\bString\.raw`[^`]*[^\0-\x7f`]/;

@@ -2,9 +2,10 @@ import { isBuiltin } from 'node:module';
 import type { Plugin } from 'rolldown';
 
 /**
- * Takes modules of Node by `process.getBuiltinModule`, those that Node has not loaded by itself when they are first used. An
- * import statement loads them at once, and makes Node read every export, those that load further modules when they are
- * read (`fs.ReadStream`, `util.MIMEType`) included: one to five milliseconds for each of fs, util, net, crypto, child_process.
+ * Loads modules of Node through `process.getBuiltinModule`; modules that Node has not loaded itself are loaded on first
+ * use. An import statement loads them at once and reads every export. Some exports load further modules when they are
+ * read, such as `fs.ReadStream` and `util.MIMEType`. This takes one to five milliseconds for each of fs, util, net,
+ * crypto and child_process.
  */
 export function builtins(): Plugin {
   return {
@@ -18,16 +19,16 @@ export function builtins(): Plugin {
   };
 }
 
-/** As the bundler writes it, at the top of a chunk. */
+/** The form that the bundler writes, at the top of a chunk. */
 const statement = /^import (.+) from "([^"]+)";$/gm;
 
-/** What Node has loaded before it runs a program. */
+/** Modules that Node loads before it runs a program. */
 const loaded = new Set([
   ...['node:async_hooks', 'node:buffer', 'node:events', 'node:fs', 'node:module', 'node:os', 'node:path'],
   ...['node:process', 'node:timers', 'node:url', 'node:util'],
 ]);
 
-/** Throws Error for a form of import that it does not know. */
+/** Throws Error for an unknown form of import. */
 function toConstants(clause: string, given: string): string {
   const name = given.startsWith('node:') ? given : `node:${given}`;
   const [, plain, named = '', space] =
@@ -51,13 +52,13 @@ function toConstant(local: string, name: string, key = ''): string {
   const value: unknown = key === '' ? builtin : Reflect.get(builtin ?? {}, key);
   const canWait = !loaded.has(name) && (key === '' || typeof value === 'function');
   if (canWait) return `const ${local} = ${helperName}("${name}", "${key}");`;
-  // A Node that is too old to have it gets as far as the check that refuses it.
+  // A Node version without getBuiltinModule must still reach the version check.
   return `const ${local} = process.getBuiltinModule?.("${name}")${key === '' ? '' : `?.${key}`};`;
 }
 
 const helperName = '__builtin';
 
-/** Stands for the module, or for a function or class of it, in every respect. */
+/** A proxy for the module, or for one of its functions or classes. */
 const helper = `const ${helperName} = (name, key) => {
 	let real;
 	const get = () => (real ??= key === "" ? process.getBuiltinModule(name) : process.getBuiltinModule(name)[key]);

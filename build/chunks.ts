@@ -1,18 +1,18 @@
-/** What rolldown tells of a module. */
+/** The module information that rolldown provides. */
 interface Graph {
   getModuleInfo(id: string): { readonly isEntry: boolean; readonly importedIds: readonly string[] } | null;
 }
 
 /**
- * Names the chunk of a module: those that are loaded together, because the same of the `roots` need them, share one. A root
- * is some modules that are loaded whole, their static imports with them; a module that no root needs gets no name. What the first
- * root needs is always loaded, and makes one chunk. Of the roots in `programs`, which never load together, those that share a
- * module with another root share one chunk with it: each is small, and a start reads fewer files.
+ * Names the chunk of a module. Modules that the same `roots` need share a chunk. A root is a list of modules that are
+ * loaded whole with their static imports; a module that no root needs has no name. The first root is always loaded and
+ * forms one chunk. Roots in `programs` never load together. Those that share a module with another root share its
+ * chunk: each is small, and a start reads fewer files.
  */
 export function chunksOf(roots: Readonly<Record<string, readonly string[]>>, programs: ReadonlySet<string>) {
   let closures: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return (id: string, graph: Graph): string | null => {
-    // An entry has a file of its own, which stands for its name.
+    // An entry has its own file.
     if (graph.getModuleInfo(id)?.isEntry === true) return null;
     closures ??= new Map(Object.entries(roots).map(([name, files]) => [name, closureOf(files, graph)]));
     const names = [...closures].filter(([, closure]) => closure.has(id)).map(([name]) => name);

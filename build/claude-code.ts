@@ -1,5 +1,5 @@
-// Compares the newest Claude Code on npm with src/dialects/claude/published.ts: its events, and the types of its tools'
-// results. Exits with 1 where they differ; `--write` writes the file anew. CI holds the source to that file.
+// Compares the newest Claude Code on npm with src/dialects/claude/published.ts: its events and the types of its tool
+// results. Exits with 1 if they differ; `--write` updates the file. CI compares the source with that file.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const pinned = new URL('../src/dialects/claude/published.ts', import.meta.url);
 const packageName = '@anthropic-ai/claude-code';
 
-/** Tools whose types have another name. MCP tools have names of their own. */
+/** Tools whose result types have another name. MCP tools have their own names. */
 const toolNames: Readonly<Record<string, string>> = {
   FileRead: 'Read',
   FileEdit: 'Edit',
@@ -55,7 +55,7 @@ function unpack(name: string): string {
   return join(into, 'package');
 }
 
-/** The longest list of names in the program that begins with PreToolUse and has the events of a session. */
+/** Returns the longest list of names in the program that begins with PreToolUse and includes the session events. */
 function eventsIn(program: string): string[] {
   const bytes = readFileSync(program);
   const start = Buffer.from('["PreToolUse",');
@@ -70,7 +70,7 @@ function eventsIn(program: string): string[] {
   return longest.toSorted();
 }
 
-/** The text of each exported type of a result, without comments and white space, by the name of its tool. */
+/** Returns the text of each exported result type, without comments and white space, with the name of its tool. */
 function resultTypesIn(declarations: string): [tool: string, type: string][] {
   const code = declarations.replaceAll(/\/\*.*?\*\//gs, '');
   const exported = /export (?:type (\w+)Output =|interface (\w+)Output )(.*?)(?=\nexport |$(?![\s\S]))/gs;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Of the declarations that the compiler has written, only those stay that the exports of the package lead to.
+// Keeps only the compiler's declarations that are reachable from the exports of the package.
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

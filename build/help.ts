@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Keeps what the built program answers to --help, so that it need not be loaded to say it.
+// Stores the output of the built program's --help, so that --help does not load the program.
 const cli = join(import.meta.dirname, '../dist/cli');
 const kept = join(cli, 'process/help.txt');
 mkdirSync(join(cli, 'process'), { recursive: true });

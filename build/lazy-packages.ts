@@ -2,8 +2,8 @@ import { posix, relative } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 /**
- * Makes a file in dist/packages/ of each package that a module of src loads by `createRequire` when it is first needed, one
- * file in the place of the dozens that Node would have to find. Packages that `isBesideUs` names stay where they are.
+ * Bundles each package that src loads lazily with `createRequire` into one file in dist/packages/, which replaces the
+ * dozens of files that Node would resolve. Packages that `isBesideUs` names are not bundled.
  */
 export function lazyPackages(source: string, isBesideUs: (specifier: string) => boolean): Plugin {
   return {

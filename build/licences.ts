@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-/** Writes THIRD-PARTY-LICENSES.txt: the name, version and licence of each package of which some code is in the bundle. */
+/** Writes THIRD-PARTY-LICENSES.txt: the name, version and licence of each package with code in the bundle. */
 export function licences(): Plugin {
   return {
     name: 'licences',
@@ -20,12 +20,12 @@ export function licences(): Plugin {
 
 const title = 'This package contains code of the packages below, under their licences.\n';
 
-/** The folder of the package that a module belongs to; undefined for our own. */
+/** Returns the folder of the package that a module belongs to, or undefined for Signalbox's own modules. */
 function folderOf(id: string): string | undefined {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0];
 }
 
-/** Throws Error for a package without the text of its licence. */
+/** Throws Error if the package has no licence text. */
 function noticeOf(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));

@@ -2,8 +2,8 @@ import { join, posix, relative } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 /**
- * Lets each module of src know its own address still: `import.meta.url` in src/a/b.ts is that of dist/a/b.js, in whichever
- * chunk the module ends, so that files beside it and packages are found alike from the source and from the bundle.
+ * Preserves `import.meta.url` of each module of src: in src/a/b.ts it is the URL of dist/a/b.js, whichever chunk
+ * contains the module. Neighboring files and packages thus resolve alike from source and bundle.
  */
 export function ownUrl(source: string): Plugin {
   return {
@@ -11,7 +11,7 @@ export function ownUrl(source: string): Plugin {
     transform(code, id) {
       const file = relative(source, id);
       if (file.startsWith('..') || !code.includes('import.meta.url')) return null;
-      // A thread is started by its file, so it has one of its own.
+      // A thread is started from a file, so each has its own.
       for (const [, name = ''] of code.matchAll(thread)) {
         const started = posix.join(posix.dirname(file), name);
         this.emitFile({ type: 'chunk', id: join(source, `${started}.ts`), fileName: `${started}.js` });
@@ -24,8 +24,8 @@ export function ownUrl(source: string): Plugin {
   };
 }
 
-/** As src names the file of a thread, whose ending is its own. */
+/** The form in which src names the file of a thread. The extension is that of the current file. */
 const thread = /new URL\(`\.\/([\w-]+)\$\{extname\(import\.meta\.url\)\}`/g;
 
-/** Stands for the way from a chunk to dist/, which is known when the chunks are. */
+/** A placeholder for the relative path from a chunk to dist/, which is known only after chunking. */
 const mark = '@dist@';

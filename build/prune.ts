@@ -2,7 +2,10 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-/** Removes what an earlier build has left: modules in dist/, and their source maps, that are neither of this bundle nor made by another step. */
+/**
+ * Removes outdated files of earlier builds from dist/: modules and source maps that neither this bundle nor another
+ * build step writes.
+ */
 export function prune(): Plugin {
   return {
     name: 'prune',

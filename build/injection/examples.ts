@@ -8,17 +8,17 @@ export interface Labelled {
   readonly isPositive: boolean;
 }
 
-/** The examples of both models. */
+/** The training examples of both models. */
 export interface Examples {
-  /** Attempts against all else. */
+  /** Attempts, against everything else. */
   readonly attack: readonly Labelled[];
-  /** What is said to an assistant, attempts and requests alike, against what stands in documents. */
+  /** Text addressed to an assistant (attempts and requests), against text of documents. */
   readonly instruction: readonly Labelled[];
 }
 
 /**
- * The sentences to train with, or those to test with: each fifth pattern is for the test with everything that is made of it, so
- * that no test sentence has a near duplicate among those that were learnt.
+ * Returns the sentences for training or for the test. Every fifth pattern belongs to the test with all its sentences,
+ * so that no test sentence has a near duplicate in the training set.
  */
 export function labelled(part: Part): Examples {
   const [bad, asked, close, said] = [attacks, requests, hard, documents].map((text, at) =>
@@ -33,14 +33,14 @@ export function labelled(part: Part): Examples {
   };
 }
 
-/** All, what a model learns that is to be tested, and what it is tested with. */
+/** All sentences, the training set of a model under test, or its test set. */
 export type Part = 'all' | 'train' | 'test';
 
 function isOf(part: Part, family: number): boolean {
   return part === 'all' || (family % 5 === 4) === (part === 'test');
 }
 
-/** How many sentences are made of one pattern. */
+/** Number of sentences per pattern. */
 const COUNT = 30;
 
 function sentencesOf(text: string, seed: number, part: Part): readonly string[] {
@@ -53,7 +53,7 @@ function sentencesOf(text: string, seed: number, part: Part): readonly string[] 
     .map(({ text: sentence }) => sentence);
 }
 
-/** What nobody says to an assistant: sentences of this project's pages, and of its licence. */
+/** Sentences of this project's pages and licence, which do not address an assistant. */
 function proseSentences(): readonly string[] {
   const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
   const licence = read('../../LICENSE')

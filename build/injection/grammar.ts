@@ -1,12 +1,15 @@
 import { createRandom } from './random.ts';
 
-/** A family of sentences: a pattern with `{list}` where a word of a list stands. All of a family are trained with, or none. */
+/**
+ * A family of sentences: a pattern in which `{list}` stands for any word of a list. A family is never split between
+ * training and test.
+ */
 export interface Family {
   readonly pattern: string;
   readonly count: number;
 }
 
-/** The sentences of families, each once, the same in every run. */
+/** Returns the distinct sentences of the families, the same in every run. */
 export function expand(
   families: readonly Family[],
   lists: Readonly<Record<string, readonly string[]>>,

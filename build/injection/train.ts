@@ -6,7 +6,7 @@ import { toPlain } from '../../src/builtins/guards/injection/rules.ts';
 import { type Labelled, labelled } from './examples.ts';
 import { createRandom } from './random.ts';
 
-/** Trains both models from the sentences of this folder; the same weights on every machine, byte for byte. */
+/** Trains both models on the sentences of this folder. The weights are byte-identical on every machine. */
 export function trainWeights(): string {
   const { attack, instruction } = labelled('all');
   const head = `import type { StoredModel } from './model.ts';
@@ -33,8 +33,8 @@ interface Example {
 }
 
 /**
- * A linear support vector machine by averaged stochastic descent. Of arithmetic it has the four operations and a square
- * root, which IEEE 754 rounds alike everywhere.
+ * A linear support vector machine, trained by averaged stochastic gradient descent. It uses only the four basic
+ * operations and a square root, which IEEE 754 rounds identically everywhere.
  */
 export function train(examples: readonly Labelled[]): StoredModel {
   const rows = examples.map(toExample);
@@ -67,7 +67,7 @@ export function train(examples: readonly Labelled[]): StoredModel {
   );
 }
 
-/** How many there are of the other kind for each, at most twice as many in effect. */
+/** Returns twice the share of the examples with this sign. */
 function shareOf(rows: readonly Example[], sign: 1 | -1): number {
   const count = rows.filter((row) => row.sign === sign).length;
   return (2 * count) / rows.length;
@@ -101,7 +101,7 @@ function shuffle<Value>(values: readonly Value[], random: () => number): readonl
   });
 }
 
-/** Whole numbers of one byte each. */
+/** Quantizes the weights to one-byte integers. */
 function store(weights: Float64Array, bias: number): StoredModel {
   const scale = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0);
   const bytes = Int8Array.from(weights, (weight) => Math.round((weight / scale) * 127));
@@ -117,7 +117,7 @@ function write({ bias, scale, weights }: StoredModel): string {
   return `{\n  bias: ${bias},\n  scale: ${scale},\n  weights:\n    '${weights}',\n}`;
 }
 
-/** Where the weights are kept. */
+/** The file of the trained weights. */
 export const weightsFile: string = fileURLToPath(
   new URL('../../src/builtins/guards/injection/weights.ts', import.meta.url),
 );

@@ -1,6 +1,6 @@
 const split = (text: string) => text.split('|').map((word) => word.trim());
 
-/** What stands for the names in braces; an entry may name others. */
+/** The lists that names in braces refer to. Entries may refer to other lists. */
 export const lists: Readonly<Record<string, readonly string[]>> = {
   ignore: split(
     'ignore|disregard|forget|set aside|throw away|do not follow|stop obeying|put away|leave out|cancel',

@@ -4,7 +4,10 @@ import { instance } from '@viz-js/viz';
 import { edgesOf } from '../../test/architecture.ts';
 import { readModules } from '../../test/source.ts';
 
-/** Fills and strokes by class, for light and dark pages. The card fits a page of the other scheme, too. */
+/**
+ * Fills and strokes by class, for light and dark pages. The background card also suits a page of the other color
+ * scheme.
+ */
 const colours = {
   light: {
     ...{ text: '#1f2328', card: '#ffffff', border: '#d8dee4', line: '#57606a', plain: '#f3f5f7' },
@@ -48,7 +51,7 @@ const defaults = {
   edgeAttributes: { fontname: 'Helvetica', fontsize: 14, arrowsize: 0.8 },
 };
 
-/** The pictures of docs/pictures, by the names of their files. */
+/** Returns the pictures of docs/pictures, by file name. */
 export async function drawPictures(imports = importsOfFolders()): Promise<Map<string, string>> {
   const graphviz = await instance();
   const sources = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.dot'));
@@ -62,7 +65,7 @@ export async function drawPictures(imports = importsOfFolders()): Promise<Map<st
   );
 }
 
-/** What the folders of src import, as arrows. An arrow that others imply is left out. */
+/** Returns the imports between the folders of src as arrows. Transitive arrows are omitted. */
 export function importsOfFolders(): string {
   const modules = readModules(join(import.meta.dirname, '../../src'));
   const imports = new Map<string, Set<string>>();
@@ -92,7 +95,7 @@ export function importsOfFolders(): string {
     .join('');
 }
 
-/** Graphviz's output with a title, a card and our style, in pixels, without its comments and tooltips. */
+/** Converts Graphviz's output: adds a title, a card and the style, uses pixels, and removes comments and tooltips. */
 function toPicture(svg: string): string {
   const [, title = ''] = /<title>(.*?)<\/title>/.exec(svg) ?? [];
   const [, width = '', height = ''] = /viewBox="0(?:\.00)? 0(?:\.00)? ([\d.]+) ([\d.]+)"/.exec(svg) ?? [];

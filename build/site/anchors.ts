@@ -1,4 +1,4 @@
-/** The anchor of a heading, as GitHub makes it; of a second heading of the same words it is followed by `-1`. */
+/** Returns the anchor that GitHub generates for a heading. Repeated headings get the suffixes `-1`, `-2` and so on. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -6,7 +6,7 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Anchors of the headings of one page, in their order. */
+/** Generates the anchors of one page's headings, in order. */
 export class Anchors {
   readonly #seen = new Map<string, number>();
 

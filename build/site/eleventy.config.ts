@@ -4,7 +4,7 @@ import { useOwnLinks } from './markdown.ts';
 import { contentsOf, sectionsIn } from './pages.ts';
 import redirects from './redirects.json' with { type: 'json' };
 
-/** What of Eleventy's configuration is used: its package has no declarations. */
+/** The parts of Eleventy's configuration that are used; its package has no type declarations. */
 interface SiteConfig {
   addGlobalData(name: string, value: unknown): void;
   addPassthroughCopy(paths: Record<string, string>): void;
@@ -16,7 +16,10 @@ interface SiteConfig {
   ): void;
 }
 
-/** The site of docs/: a page for each of its pages, the contents of docs/README.md beside it, and a search in the browser. */
+/**
+ * Configures the site of docs/: one page per file, a sidebar with the contents of docs/README.md, and a search in the
+ * browser.
+ */
 export default function site(config: SiteConfig) {
   const docs = join(import.meta.dirname, '../../docs');
   config.amendLibrary('md', useOwnLinks);
@@ -57,12 +60,12 @@ export default function site(config: SiteConfig) {
   return {
     dir: { input: 'docs', output: 'site', includes: '../build/site' },
     templateFormats: ['md'],
-    // Pages have braces of other languages in them.
+    // Pages contain braces of other template languages.
     markdownTemplateEngine: false,
   };
 }
 
-/** The page at an earlier address, which leads on to the present one. */
+/** Returns a page for an old URL that redirects to the current one. */
 function redirectTo(url: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -4,7 +4,7 @@ import { Anchors } from './anchors.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What of markdown-it is used. */
+/** The parts of markdown-it that are used. */
 interface Token {
   readonly type: string;
   readonly content: string;
@@ -28,7 +28,10 @@ interface Env {
   readonly page: { readonly inputPath: string };
 }
 
-/** Headings get the anchors that GitHub gives them, and links go where GitHub would lead: to pages of the site, or to the repository. */
+/**
+ * Gives headings the anchors that GitHub generates, and resolves links as GitHub does: to pages of the site, or to the
+ * repository.
+ */
 export function useOwnLinks(markdown: Markdown): void {
   const repository = addressOf(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).repository.url);
   markdown.core.ruler.push('signalbox_links', ({ tokens, env }) => {
@@ -47,7 +50,7 @@ function textOf(heading: Token | undefined): string {
   return (heading?.children ?? []).map(({ content }) => content).join('');
 }
 
-/** `git+https://HOST/OWNER/NAME.git` as a browser wants it. */
+/** Converts `git+https://HOST/OWNER/NAME.git` to a URL for browsers. */
 export function addressOf(url: string): string {
   return url.replace(/^git\+/, '').replace(/\.git$/, '');
 }

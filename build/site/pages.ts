@@ -3,29 +3,29 @@ import { join } from 'node:path';
 import { globSync } from 'tinyglobby';
 import { Anchors } from './anchors.ts';
 
-/** A part of the contents: a heading of docs/README.md, and the pages that its questions link to. */
+/** A section of the contents: a heading of docs/README.md and the pages that its questions link to. */
 interface Part {
   readonly title: string;
   readonly pages: readonly { readonly title: string; readonly url: string; readonly about: string }[];
 }
 
-/** What a search finds: the text under one heading. */
+/** A search result: the text under one heading. */
 interface Section {
-  /** Seen from the root of the site. */
+  /** The path relative to the root of the site. */
   readonly id: string;
   readonly page: string;
   readonly heading: string;
-  /** Of docs/README.md, at the first section of a page. */
+  /** The page's question in docs/README.md, set on its first section. */
   readonly question: string;
   readonly text: string;
 }
 
-/** The pages of docs/, seen from it. */
+/** Returns the pages of docs/, with paths relative to it. */
 function pagesIn(docs: string): string[] {
   return globSync('**/*.md', { cwd: docs }).toSorted();
 }
 
-/** What docs/README.md lists, in its order: `about` is the question that the page answers. */
+/** Returns the pages that docs/README.md lists, in order. `about` is the question that the page answers. */
 export function contentsOf(docs: string): Part[] {
   return readPage(docs, 'README.md')
     .split(/^## /m)
@@ -40,7 +40,7 @@ export function contentsOf(docs: string): Part[] {
     }));
 }
 
-/** The sections of all pages, with their text as it is written. */
+/** Returns the sections of all pages with their Markdown text. */
 export function sectionsIn(docs: string): Section[] {
   const questions = new Map(
     contentsOf(docs).flatMap(({ pages }) => pages.map(({ url, about }) => [url, about] as const)),
