@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     worker.child.kill('SIGKILL');
   });
 
-  test('reports list cases in the order of the dataset, with unusable rows', async () => {
+  test('reports list cases in the order of the dataset, with invalid rows', async () => {
     const url = await server.newUrl('tcp');
     const project = openSuite({ cases: 30, badRows: [7, 21] });
     await startWorker(project.config, { url });

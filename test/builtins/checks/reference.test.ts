@@ -70,7 +70,7 @@ judges('choice', [
 ]);
 
 test('an expected choice that is not among the choices is an error in the file', async () => {
-  expect(await scoreOf('choice', asked('A', 'F'))).toContain('is none of the choices A, B, C, D, E');
+  expect(await scoreOf('choice', asked('A', 'F'))).toContain('is not one of the choices A, B, C, D, E');
 });
 
 const fox = 'The quick brown fox jumps over the lazy dog';

@@ -196,7 +196,7 @@ describe('a judge that writes its reasoning, or answers badly once', () => {
   test.each([
     ['cut off', '{"score": 0.9, "reasoning": "cut off in the mid', 'it has JSON that cannot be parsed'],
     ['a thought that does not end', '<think>{"score": 1}', 'it has no JSON object with a `score`'],
-    ['beyond the scale', '{"score": 7}', 'it has a `score` that is not in 0..1'],
+    ['beyond the scale', '{"score": 7}', 'it has a `score` outside 0..1'],
   ])('%s is requested again, with the error', async (_title, answer, complaint) => {
     const { outcome, questions } = await askEach([answer, good]);
     expect(outcome).toMatchObject({ status: 'scored', score: 0.9 });
