@@ -40,8 +40,8 @@ async function soak(calls: number, streams: number, connections: number): Promis
     const alone = await measure(pool);
     const slow = await holdSlowConnections(gateway, connections, () => measure(pool));
     print('p99 alone', `${alone.toFixed(2)} ms`);
-    print(`p99 beside ${connections} slow connections`, `${slow.toFixed(2)} ms`);
-    if (slow > alone * 2) problems.push('slow connections hold up others');
+    print(`p99 with ${connections} slow connections`, `${slow.toFixed(2)} ms`);
+    if (slow > alone * 2) problems.push('slow connections delay others');
   } finally {
     await pool.destroy();
     await gateway.stop();

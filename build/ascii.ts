@@ -22,7 +22,8 @@ export function ascii(): Plugin {
  */
 export function toAscii(code: string): string {
   const [unsafe] = unsafePlaces.exec(code) ?? [];
-  if (unsafe !== undefined) throw new Error(`an escape would change what ${JSON.stringify(unsafe)} means`);
+  if (unsafe !== undefined)
+    throw new Error(`an escape would change the meaning of ${JSON.stringify(unsafe)}`);
   return code.replaceAll(beyond, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

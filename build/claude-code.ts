@@ -49,7 +49,7 @@ function unpack(name: string): string {
   const before = new Set(readdirSync(folder));
   npm('pack', name);
   const file = readdirSync(folder).find((each) => each.endsWith('.tgz') && !before.has(each));
-  if (file === undefined) throw new Error(`npm packed nothing for ${name}`);
+  if (file === undefined) throw new Error(`npm pack wrote no file for ${name}`);
   const into = mkdtempSync(join(folder, 'package-'));
   execFileSync('tar', ['xzf', join(folder, file), '-C', into]);
   return join(into, 'package');

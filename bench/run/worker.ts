@@ -1,7 +1,7 @@
 import type { Contender, Told, Way } from './line.ts';
 import { cpuSeconds, forgetPeak, peakMb } from './process-usage.ts';
 
-// A process for one contender: opens it, runs it as often as it is told to, and says what that has cost.
+// A process for one contender: opens it, runs it on request, and reports the cost of each run.
 
 /** The cost of one run. */
 export type Took = Required<Omit<Told, 'value'>> & Pick<Told, 'value'>;

@@ -4,7 +4,7 @@ import { startGateway, startUpstream } from './served.ts';
 
 export interface GatewayCall {
   readonly atOnce: number;
-  /** Config besides the provider. Without it, the upstream is called directly. */
+  /** Config keys in addition to the provider. Without it, the upstream is called directly. */
   readonly spec?: object;
 }
 

@@ -17,7 +17,7 @@ export interface Served {
 /** A model API whose streams continue until the client disconnects. */
 export const startUpstream = async () => await startServer([upstream]);
 
-/** `signalbox serve` in front of an API, with config besides the provider. */
+/** `signalbox serve` in front of an API, with config keys in addition to the provider. */
 export async function startGateway(url: string, spec: object): Promise<Served> {
   const provider = { id: 'main', type: 'openai-compatible', model: 'm', base_url: `${url}/v1` };
   const config = writeSpec({ providers: [provider], state_store: { type: 'memory' }, ...spec });

@@ -1,4 +1,4 @@
-// The search of the site: its words are loaded when somebody first asks for them.
+// The search of the site. Its index is loaded on first use.
 const { root } = document.currentScript.dataset;
 const input = document.querySelector('#search');
 const found = document.querySelector('#found');

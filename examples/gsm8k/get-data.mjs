@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Downloads the published answers (2.4 MB, MIT) from GitHub, at a fixed commit. Writes nothing if the checksum differs.
-//   node get-data.mjs [--to FILE] [--from URL]      writes example_model_solutions.jsonl beside this script
+//   node get-data.mjs [--to FILE] [--from URL]      writes example_model_solutions.jsonl next to this script
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
