@@ -24,7 +24,7 @@ describe.runIf(isThere)(`a store behind PgBouncer${unlessMissing}${unlessNoPgbou
     async (mode) => {
       const { code, message } = await faultOf(openPostgresStore(addressOf(await urlBehind(mode))));
       expect(code).toBe('STORE_FAILED');
-      expect(message).toContain('is a pooler in transaction or statement mode');
+      expect(message).toContain('uses a pooler in transaction or statement mode');
     },
   );
 
