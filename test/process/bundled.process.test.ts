@@ -6,7 +6,9 @@ import { makeFolder, noSandbox } from './sandbox/box.ts';
 
 const request = { messages: [{ role: 'user' as const, content: 'I am ada@example.org' }] };
 
-/** Fires that hook in an environment whose PATH has neither Node nor Signalbox, but a program of that name that allows all. */
+/**
+ * PATH holds a fake program with the name of the bundled one, which allows everything, but neither Node nor Signalbox.
+ */
 async function fire(entry: string) {
   const folder = makeFolder();
   mkdirSync(join(folder, 'bin'));

@@ -14,7 +14,6 @@ import { createPool, type Pool, withPool } from '../../src/process/pool.ts';
 import type { Reply, Transport } from '../../src/process/transport.ts';
 import { bind, faultOf, launchers, open, until } from './harness.ts';
 
-/** Every way in which a message reaches a process; the program notes each in a file. */
 interface Way {
   readonly title: string;
   open(pool: Pool): Promise<{ readonly transport: Transport; readonly effects: () => number }>;
@@ -82,7 +81,7 @@ const ways: readonly Way[] = [
 
 const message = { method: 'execute', body: '{"args":{}}' };
 
-/** Admits as the list says, then always; a right is live when it is looked at as the list says, then always. */
+/** The results of admission and of liveness checks, in order; every later one succeeds. */
 function fenceOf(plan: { readonly admits?: readonly Error[]; readonly live?: readonly boolean[] }) {
   const admits = [...(plan.admits ?? [])];
   const live = [...(plan.live ?? [])];
@@ -118,7 +117,7 @@ test.each(ways)(
     const { transport, effects } = await way.open(createPool(2));
     const { fence, seen } = fenceOf({ live: [false, false] });
     await fenced(fence, () => transport.exchange(message));
-    // Each time that the right had ended, it was asked for again.
+    // The right was requested again each time it had ended.
     expect(effects()).toBe(1);
     expect(seen.admissions).toBeGreaterThanOrEqual(3);
     const lost = new RuntimeError('STORE_FAILED', 'the claim is lost');
@@ -135,7 +134,6 @@ test.each(ways)(
   },
 );
 
-/** A transport whose exchanges take a turn, and which says what was started. */
 function openNoting(pool: Pool, concurrency = Number.POSITIVE_INFINITY) {
   const started: string[] = [];
   const reply: Reply = { via: 'process', exitCode: 0, signal: null, stdout: new Uint8Array(), stderr: '' };

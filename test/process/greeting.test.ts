@@ -20,7 +20,7 @@ const hello = '{"jsonrpc":"2.0","id":1,"method":"hook.hello","params":{"version"
 const request = (id: number, args: object) =>
   `{"jsonrpc":"2.0","id":${id},"method":"execute","params":${JSON.stringify({ args })}}\n`;
 
-/** A binding of the fixture `wants-greeting`; `said` is what it says to a greeting. */
+/** `said` is the reply of the fixture `wants-greeting` to a greeting. */
 function bindGreeted(said: string | readonly string[] = accepted, overrides: Partial<Binding> = {}): Binding {
   return bind('wants-greeting', { mode: 'server', args: [said].flat(), ...overrides });
 }

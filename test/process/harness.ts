@@ -13,23 +13,22 @@ import { openTransport } from '../../src/process/open.ts';
 import { createPool, type Pool } from '../../src/process/pool.ts';
 import type { Handshake, Reply, Transport } from '../../src/process/transport.ts';
 
-/** The launchers that this machine must have. */
+/** The launchers that must work on this machine. */
 export const launchers: readonly LauncherName[] =
   process.platform === 'linux' ? ['native', 'portable'] : ['portable'];
 
 const bin = join(import.meta.dirname, '../fixtures/bin');
 
-/** The path of a fixture executable. */
 export function fixture(name: string): string {
   return join(bin, name);
 }
 
 const { variables } = closeEnv([], hostEnv());
-// This node, and no version manager's python3, which takes longer to start than most tests.
+// Puts the current Node first and avoids the python3 shims of version managers, which start slowly.
 const path = [dirname(process.execPath), '/usr/bin', '/bin', variables['PATH'] ?? ''].join(delimiter);
 const env = { ...variables, PATH: path };
 
-/** A one-shot binding of a fixture, with limits that a busy machine keeps and a test can wait for. */
+/** A one-shot binding of a fixture. Its limits are generous enough for a busy machine. */
 export function bind(command: string, overrides: Partial<Binding> = {}): Binding {
   return {
     name: 'demo',
@@ -62,30 +61,28 @@ export function bind(command: string, overrides: Partial<Binding> = {}): Binding
   };
 }
 
-/** A binding of the fixture `server` with that behaviour. */
 export function bindServer(behaviour: string | readonly string[], overrides: Partial<Binding> = {}): Binding {
   return bind('server', { mode: 'server', args: [behaviour].flat(), ...overrides });
 }
 
-/** A binding of the fixture `quick-server`, which does what the first key of each request's args says. */
 export function bindQuick(overrides: Partial<Binding> = {}): Binding {
   return bind('quick-server', { mode: 'server', ...overrides });
 }
 
-/** A binding of the fixture `puppet`, which writes what each request says. */
+/** A binding of the fixture `puppet`, which writes the contents of each request. */
 export function bindPuppet(overrides: Partial<Binding> = {}): Binding {
   return bind('puppet', { mode: 'server', ...overrides });
 }
 
-/** A transport with all it told; it is closed when the test is over, unless it is shared. */
+/** A transport and its events. It closes after the test unless it is shared. */
 export interface Opened {
   readonly transport: Transport;
   readonly events: readonly RuntimeEvent[];
-  /** Sends `{"args": …}` and gives the text of the reply: all of stdout, or a server's result or error. */
+  /** Sends `{"args": …}` and resolves to the reply: all of stdout, or a server's result or error. */
   call(args?: object, signal?: AbortSignal): Promise<string>;
-  /** The code and message of a call that fails. */
+  /** The error of a call that must fail. */
   fault(args?: object, signal?: AbortSignal): Promise<RuntimeError>;
-  /** Waits for the first event of that type, from the `skip`-th on. */
+  /** Waits for the first event of that type after `skip` others. */
   event<Type extends RuntimeEvent['type']>(type: Type, skip?: number): Promise<EventOf<Type>>;
 }
 
@@ -94,18 +91,16 @@ export type EventOf<Type extends RuntimeEvent['type']> = Extract<RuntimeEvent, {
 export interface OpenOptions {
   readonly launcher?: LauncherName;
   readonly pool?: Pool;
-  /** Where control groups may be had; default: in those of this process. */
+  /** Default: the control groups of this process. */
   readonly findGroups?: FindGroups | undefined;
   readonly inFlight?: InFlightBytes;
-  /** The first exchange of every life of a server. */
+  /** The first exchange after each start of a server. */
   readonly greeting?: Handshake;
-  /** Whoever says so closes the transport, which several tests share. */
+  /** The caller closes the transport. */
   readonly shared?: boolean;
-  /** Is told each event as it happens. */
   readonly onEvent?: (event: RuntimeEvent) => void;
 }
 
-/** Opens the transport of a binding as the runtime does. */
 export async function open(binding: Binding, options: OpenOptions = {}): Promise<Opened> {
   const events: RuntimeEvent[] = [];
   const context = {
@@ -130,7 +125,6 @@ export async function open(binding: Binding, options: OpenOptions = {}): Promise
   };
 }
 
-/** All events of one type, in order. */
 export function allOf<Type extends RuntimeEvent['type']>(
   events: readonly RuntimeEvent[],
   type: Type,
@@ -139,7 +133,7 @@ export function allOf<Type extends RuntimeEvent['type']>(
   return events.filter(isOfType);
 }
 
-/** What of a server's output went nowhere, and as what. */
+/** The server output that was dropped, with its reason. */
 export function dropped(events: readonly RuntimeEvent[]): string[] {
   return allOf(events, 'dropped').map(({ what, detail }) => `${what}: ${detail}`);
 }
@@ -149,7 +143,7 @@ export function textOf(reply: Reply): string {
   return (reply.result ?? reply.error)?.text ?? '';
 }
 
-/** The error that a promise rejects with; anything but a RuntimeError is thrown. */
+/** The RuntimeError that a promise rejects with. Rethrows any other error. */
 export async function faultOf(promise: Promise<unknown>): Promise<RuntimeError> {
   try {
     const value = await promise;
@@ -160,7 +154,6 @@ export async function faultOf(promise: Promise<unknown>): Promise<RuntimeError> 
   }
 }
 
-/** Waits until `find` gives something, and gives that. */
 export function waitFor<Found>(find: () => Found | undefined, what: string): Promise<Found> {
   const look = () => {
     const found = find();
@@ -170,12 +163,12 @@ export function waitFor<Found>(find: () => Found | undefined, what: string): Pro
   return vi.waitFor(look, { timeout: 10_000, interval: 5 });
 }
 
-/** Waits until `holds` is true; fails after ten seconds. */
+/** Fails after ten seconds. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
   await waitFor(() => holds() || undefined, what);
 }
 
-/** Whether a process is there and not a zombie. */
+/** False for a zombie. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -186,21 +179,19 @@ export function isRunning(pid: number): boolean {
   return !existsSync(stat) || !/^\d+ \(.*\) Z/s.test(readFileSync(stat, 'utf8'));
 }
 
-/** The number after `word` in text, such as a process id that a fixture wrote. */
 export function numberAfter(word: string, text: string): number {
   const [, digits] = new RegExp(`${word} (\\d+)`).exec(text) ?? [];
   if (digits === undefined) throw new Error(`no number follows "${word}" in ${JSON.stringify(text)}`);
   return Number(digits);
 }
 
-/** All lines that processes wrote to stderr so far. */
 export function stderrOf(events: readonly RuntimeEvent[]): string {
   return allOf(events, 'stderr')
     .map(({ line }) => `${line}\n`)
     .join('');
 }
 
-/** How many requests the fixture `overlap` served, and how many of them at once. */
+/** The number of requests that the fixture `overlap` served, and the most at once. */
 export function readOverlap(file: string): { readonly calls: number; readonly most: number } {
   const marks = readFileSync(file, 'utf8');
   let running = 0;

@@ -17,11 +17,10 @@ interface Heard {
 interface Peer {
   readonly port: number;
   readonly heard: readonly Heard[];
-  /** Settles with the first request. */
   readonly asked: Promise<void>;
 }
 
-/** A server on loopback that answers as it is told; it is closed when the test is over. */
+/** A server on loopback that closes after the test. */
 async function serve(answer: (response: ServerResponse, heard: Heard) => void): Promise<Peer> {
   const heard: Heard[] = [];
   const asked = Promise.withResolvers<void>();
@@ -130,7 +129,6 @@ test('a body beyond the limit, however long, is OUTPUT_LIMIT', async () => {
   });
 });
 
-/** A port on which nobody listens any more. */
 async function closedPort(): Promise<number> {
   const server = createTcpServer();
   const port = await listen(server);

@@ -28,7 +28,7 @@ const plans = launchers.flatMap((launcher) =>
 
 test.concurrent.for(plans)(
   'a host with an idle $kind exits after $calls calls, closed: $isClosed, $launcher launcher',
-  // Of this test: the global one belongs to whichever runs beside it.
+  // The `expect` of this test: the global one belongs to whichever test runs beside it.
   async ({ kind: _, ...plan }, { expect, onTestFinished }) => {
     const host = spawn(process.execPath, [join(import.meta.dirname, 'returns.ts'), JSON.stringify(plan)], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -6,7 +6,7 @@ import { bind, open } from './harness.ts';
 const MIB = 2 ** 20;
 const cap = 128 * MIB;
 
-/** Asks that often at once; the numbers of bytes, and how many calls had each. */
+/** Starts that many calls at once. Returns the byte counts and how many calls had each. */
 async function askAll(calls: number, line: string, body: string, inFlight: InFlightBytes) {
   const binding = bind('/bin/sh', { args: ['-c', line], maxOutputBytes: 20 * MIB, timeoutMs: 60_000 });
   const { transport } = await open(binding, { inFlight, pool: createPool(40) });
@@ -32,7 +32,7 @@ test('outputs of 20 MB stay within it, however many start at once [DS-LIM-13@one
   const told = await askAll(24, `head -c ${20 * MIB} /dev/zero`, '{}', inFlight);
   expect(Object.keys(told)).toEqual([`${20 * MIB}`]);
   expect(Object.values(told).flat()).toHaveLength(24);
-  // And what was on its way when the others were stopped.
+  // Includes the bytes in transit when the other calls stopped.
   expect(inFlight.most).toBeLessThan(cap + 24 * 64 * 1024);
   expect(inFlight.most).toBeGreaterThan(cap / 2);
 });

@@ -9,7 +9,6 @@ function runIn(room: InFlightBytes, bytes: number, work: () => Promise<unknown>,
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that ends when it is told to. */
 function held() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { work: () => promise, end: resolve };

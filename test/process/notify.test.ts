@@ -104,7 +104,7 @@ describe('a notification fails', () => {
     expect(faults.map(({ code, message }) => [code, message])).toEqual(
       Array(2).fill(['PROCESS_TIMEOUT', '"demo" did not read a notification within 300 ms']),
     );
-    // The second left no bytes behind, or this one would be SERVER_BUSY.
+    // The second left no bytes behind; otherwise this one would be SERVER_BUSY.
     expect((await faultOf(tell(opened, brief))).code).toBe('PROCESS_TIMEOUT');
   });
 

@@ -237,7 +237,7 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
 
   test('a reply is complete although this process is too busy to read it in time', async () => {
     const busy = (event: RuntimeEvent) => {
-      // Ends of processes are found out together, so the last is told before its output was read.
+      // Several exits are detected at once, so the last one is reported before its output is read.
       if (event.type === 'stderr') blockFor(250);
       if (event.type === 'process.ended') blockFor(20);
     };
@@ -252,7 +252,6 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
   });
 });
 
-/** Keeps this thread from everything else. */
 function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

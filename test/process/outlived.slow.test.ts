@@ -20,7 +20,6 @@ const starter = join(import.meta.dirname, 'starts.ts');
 
 interface Host {
   readonly child: ChildProcess;
-  /** What it has said so far. */
   readonly said: () => string;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
@@ -33,7 +32,6 @@ const usual = {
   thread: 'main',
 };
 
-/** Starts a program that is in the middle of a call, and waits for that word of it. */
 async function startHost(plan: Partial<typeof usual>, word: string): Promise<Host> {
   const child = spawn(process.execPath, [program, JSON.stringify({ ...usual, ...plan })], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -55,7 +53,6 @@ async function expectGone(...pids: readonly number[]): Promise<void> {
   await expect.poll(() => pids.filter(isRunning), { timeout: 10_000 }).toEqual([]);
 }
 
-/** The processes that watch for a process, by its number. */
 function watchersOf(owner: number | undefined): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))

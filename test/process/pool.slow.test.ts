@@ -12,7 +12,7 @@ import { allOf, bind, bindQuick, faultOf, open, readOverlap, until } from './har
 const message = { method: 'execute', body: '{}' };
 const reply: Reply = { via: 'process', exitCode: 0, signal: null, stdout: new Uint8Array(), stderr: '' };
 
-/** A transport whose exchanges end when they are told to; it knows how many run. */
+/** A transport whose exchanges the test ends. It counts the running ones. */
 function openManual() {
   const running: ((error?: Error) => void)[] = [];
   const transport: Transport = {
@@ -78,7 +78,7 @@ test('no exchange takes a slot ahead of waiting ones', async () => {
   const all = [0, 1, 2, 3].map(exchange);
   expect(order).toEqual([0, 1]);
   doors[0]?.resolve(reply);
-  // In the moment in which the slot is given back, two wait already.
+  // Two calls already wait when the slot is released.
   void doors[0]?.promise.then(() => all.push(exchange(4)));
   await nextTurn();
   expect(order).toEqual([0, 1, 2]);
@@ -132,7 +132,7 @@ test('100,000 exchanges, some aborted while they wait, never exceed the slots, a
       ) ?? Promise.reject(),
     );
     if (n % 10 === 0) caller?.abort();
-    // The queue runs empty now and then.
+    // Drains the queue now and then.
     if (n % 977 === 0) await Promise.all(asked.splice(0));
     else if (n % 17 === 0) await undefined;
   }

@@ -2,7 +2,7 @@ import { openLauncher } from '../../src/process/launch/native.ts';
 import { startProcess } from '../../src/process/process.ts';
 import { bind } from './harness.ts';
 
-// A program that ends in the middle of a call: what it started must not stay behind.
+// A program that exits during a call. The processes that it started must not survive.
 const child = await startProcess(
   bind('hang.sh'),
   { launch: await openLauncher('auto'), emit: () => {} },

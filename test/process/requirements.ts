@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** Starting, feeding, bounding and ending one process. */
 export const processes = section('promptkit.md §2', [
   [
     'PK-2-01',
@@ -86,7 +85,6 @@ export const processes = section('promptkit.md §2', [
   ['PK-2-38', 'none', 'validate warns of a command that cannot start, and the file still loads.'],
 ]);
 
-/** What processes may rely on beyond the protocol. */
 export const processDesign = section('reference/processes.md', [
   ['DS-PROC-01', 'both', 'Every process leads a process group of its own.'],
   ['DS-PROC-02', 'both', 'A child may open /dev/stdin by name, late as well, and reads its request there.'],
@@ -108,8 +106,6 @@ export const processDesign = section('reference/processes.md', [
   ['DS-PROC-10', 'both', 'A caller that gives up has ABORTED at once, and a one-shot process is ended.'],
 ]);
 
-/** What travels to a server, and which process it is. */
-/** `warm: N` of a one-shot entry. */
 export const warmProcesses = section('reference/processes.md', [
   [
     'DS-WARM-01',
@@ -135,7 +131,7 @@ export const warmProcesses = section('reference/processes.md', [
   ['DS-WARM-06', 'oneshot', '`warm` as a number starts processes when the runtime opens.'],
 ]);
 
-/** What the system allows a process and all that it starts. */
+/** Resource limits on a process and its descendants. */
 export const processLimits = section('reference/processes.md', [
   [
     'DS-LIM-01',
@@ -164,7 +160,6 @@ export const processLimits = section('reference/processes.md', [
   ['DS-LIM-13', 'oneshot', 'Outputs that find no room wait, and their time stands still.'],
 ]);
 
-/** `runtime: fork`. */
 export const forkedProcesses = section('reference/processes.md', [
   [
     'DS-FORK-01',
@@ -181,7 +176,6 @@ export const forkedProcesses = section('reference/processes.md', [
   ['DS-FORK-05', 'oneshot', 'Nothing forked outlives a SIGKILL of its owner, or of the process that forks.'],
 ]);
 
-/** What a Signalbox that was killed leaves to the next one. */
 export const orphans = section('reference/processes.md', [
   [
     'DS-ORPHAN-01',
@@ -213,7 +207,7 @@ export const serverRequests = section('promptkit.md §5', [
   ['PK-5-10', 'server', 'Many requests are in flight at once, and answers in any order find their callers.'],
 ]);
 
-/** What a line on a server's stdout means. */
+/** The meaning of a line on a server's stdout. */
 export const serverLines = section('promptkit.md §5', [
   ['PK-5-12', 'server', 'A line that is not JSON, blank, or a bare scalar is noise: logged, without effect.'],
   ['PK-5-13', 'server', 'CRLF, a last line without newline and a byte order mark at the start are fine.'],
@@ -253,7 +247,6 @@ export const serverLines = section('promptkit.md §5', [
   ['PK-5-35', 'server', 'A reply without jsonrpc "2.0" is accepted, with one warning per process.'],
 ]);
 
-/** How a server lives, dies and comes back. */
 export const serverLife = section('promptkit.md §5', [
   ['PK-5-36', 'server', 'A timeout forgets the request; the same process answers the next one.'],
   ['PK-5-37', 'server', 'If noise came while a call timed out, the hint says so.'],
@@ -291,7 +284,6 @@ export const serverLife = section('promptkit.md §5', [
   ['PK-5-53', 'server', 'A non-zero exit after the end of stdin is logged and is no error.'],
 ]);
 
-/** What a sandbox keeps a process away from, and how it ends. */
 export const sandboxes = section('guides/sandbox-programs.md', [
   [
     'DS-BOX-01',

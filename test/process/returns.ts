@@ -4,7 +4,7 @@ import { openTransport } from '../../src/process/open.ts';
 import { createPool } from '../../src/process/pool.ts';
 import { bind } from './harness.ts';
 
-// A program that makes its calls, prints their pids and has nothing else to do: it should end by itself.
+// A program that makes its calls, prints their pids and then has nothing left to do. It must exit by itself.
 export interface Plan {
   readonly launcher: LauncherName;
   readonly binding: Partial<Binding> & { readonly command: string };

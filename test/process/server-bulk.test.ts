@@ -5,7 +5,6 @@ import { allOf, bindQuick, bindServer, dropped, faultOf, open } from './harness.
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-/** How many of each code there are. */
 function countCodes(faults: readonly { readonly code: string }[]): Record<string, number> {
   return Object.fromEntries(
     Object.entries(Object.groupBy(faults, ({ code }) => code)).map(([code, all]) => [code, all?.length ?? 0]),
@@ -31,7 +30,7 @@ describe('thousands of concurrent requests', () => {
         isStarted = true;
       });
       calls.push(reply);
-      // Before, in and after each step of the start.
+      // Covers the time before, during and after each step of the start.
       if (n % 3 === 0) await undefined;
       if (n % 7 === 0 || (n === 300 && !isStarted)) await new Promise((resolve) => setImmediate(resolve));
     }

@@ -25,7 +25,7 @@ const good = '{"jsonrpc":"2.0","id":%ID,"result":"good"}\n';
 
 const starts = ({ events }: Opened) => allOf(events, 'process.started').length;
 
-/** Ends the server's process and waits until that was noticed. */
+/** Ends the server's process and waits until the transport notices. */
 async function dieOnce(opened: Opened): Promise<void> {
   const deaths = allOf(opened.events, 'process.ended').length;
   expect((await opened.fault({ die: 7 })).code).toBe('SERVER_EXIT');
@@ -156,7 +156,7 @@ describe('requests', () => {
   });
 
   test('run one after another where concurrency is 1 [DS-PROC-08@server]', async () => {
-    // This one answers nothing before it has two requests; the second is sent when the first has timed out.
+    // This server answers nothing before its second request, which is sent when the first times out.
     const { call, fault } = await open(bindServer('out-of-order', { concurrency: 1, timeoutMs: 700 }));
     const [first, second] = [fault({ n: 1 }), call({ n: 2 })];
     expect((await first).code).toBe('PROCESS_TIMEOUT');
@@ -302,7 +302,6 @@ describe('a server that does not read', () => {
     await sleep(200);
     caller.abort();
     await Promise.all(givenUp);
-    // The first is half sent and counts; the second was not begun and does not.
     const last = new AbortController();
     const waiting = fault(body, last.signal);
     await sleep(100);
@@ -324,7 +323,7 @@ describe('a server that does not read', () => {
     const seen = JSON.parse(await call({ write: '{"jsonrpc":"2.0","id":%ID,"result":%SEEN}\n' }));
     const sent = (id: number) =>
       `{"jsonrpc":"2.0","id":${id},"method":"execute","params":{"args":}}\n`.length;
-    // The third is whole; the fourth never came; the fifth is this one.
+    // The third is complete; the fourth was never sent; the fifth is this one.
     expect(seen.map(([id]: [number]) => id)).toEqual([1, 2, 3, 5]);
     expect(seen[2][1]).toBe(sent(3) + JSON.stringify(body).length);
   });
@@ -404,7 +403,7 @@ describe('a server that dies', () => {
     const opened = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script], drainMs: 5_000 }));
     const first = opened.fault();
     await opened.event('process.ended');
-    // The first is still waiting for what the outputs may yet say; the second is none of the dead one's.
+    // The first still waits for the rest of the output; the second does not belong to the dead process.
     const second = opened.fault();
     await opened.event('process.started', 1);
     expect(allOf(opened.events, 'process.started')[1]?.pid).not.toBe(
@@ -435,7 +434,7 @@ describe('restarts', () => {
     await dieOnce(opened);
     const diedAt = performance.now();
     expect(await opened.call({ n: 1 })).toBe('{"n":1}');
-    // The clock of the pause started with the death, just before it was told.
+    // The pause started with the death, just before it was reported.
     expect(performance.now() - diedAt).toBeGreaterThan(300);
   });
 

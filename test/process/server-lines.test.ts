@@ -3,7 +3,7 @@ import { toFault } from '../../src/base/errors.ts';
 import { titled } from '../cite.ts';
 import { allOf, bind, bindPuppet, bindServer, dropped, faultOf, open, until } from './harness.ts';
 
-/** Most rows can do with one process; each asks once or twice, and knows the id of its request. */
+/** Most rows share one process. Each makes one or two requests and knows their ids. */
 const sendTheId =
   'Send the id of the request back. Remove `runtime: server` for a script that serves one call without ids.';
 const puppet = await open(bindPuppet(), { shared: true });
@@ -15,7 +15,7 @@ function ask<Answer>(way: (args: object) => Promise<Answer>, write: string): Pro
   return way({ write });
 }
 
-/** The text of a row, about the request that was asked last. */
+/** The text of a row, about the latest request. */
 function ofLast(text: string): string {
   return text.replaceAll('%ID', `${lastId}`);
 }
@@ -37,7 +37,6 @@ test('a reply that names two requests fails both at once', async () => {
   expect(faults.map(({ details }) => details['problem'])).toEqual([undefined, undefined]);
 });
 
-/** Lines of one request, and what its caller is told. */
 const accepted = titled([
   { title: 'a result', cites: 'PK-5-04@server', write: good, text: '"good"' },
   {

@@ -2,7 +2,7 @@ import { type LauncherName, openLauncher } from '../../src/process/launch/native
 import { startProcess } from '../../src/process/process.ts';
 import { bind } from './harness.ts';
 
-// A program that starts processes without end, eight at once, none of which ends by itself.
+// A program that starts processes forever, eight at once. None of them ends by itself.
 const launcher: LauncherName = process.argv[2] === 'portable' ? 'portable' : 'native';
 const context = { launch: await openLauncher(launcher), emit: () => {} };
 const start = () => startProcess(bind('hang-ignoring-term.sh'), context, new Uint8Array());

@@ -4,8 +4,8 @@ import { openTransport } from '../../src/process/open.ts';
 import { createPool } from '../../src/process/pool.ts';
 import { bind } from './harness.ts';
 
-// A program that is in the middle of a call, in its main thread or in a worker, until somebody ends it. It says what
-// the process that it started says on stderr; a worker is ended once there is a line on stdin.
+// A program with a call in progress, in its main thread or in a worker, until it is killed. It repeats the stderr of
+// the process that it started. A line on stdin ends the worker.
 interface Plan {
   readonly command: string;
   readonly launcher: LauncherName;

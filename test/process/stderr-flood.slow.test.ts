@@ -9,7 +9,7 @@ import { allOf, bind, launchers, textOf, until } from './harness.ts';
 const secret = 'a-secret-that-nobody-sees';
 const total = 64 * 1024 * 1024;
 
-/** A program that writes 64 MiB of such text to stderr, and then answers. */
+/** A program that writes 64 MiB of that text to stderr before it answers. */
 function flooding(text: string, encoding: string): string {
   return `
     const { writeSync } = require('node:fs');

@@ -79,7 +79,7 @@ test.each([
   const { told, tail } = await watch(all);
   expect(told).toEqual(expected);
   expect(tail).toBe(all.join('').slice(-64 * 1024));
-  // However the pieces lie.
+  // The result must not depend on the chunks.
   expect((await watch([all.join('')])).told).toEqual(expected);
   expect((await watch([...all.join('').matchAll(/[\s\S]{1,7}/g)].map(String))).told).toEqual(expected);
 });
@@ -164,7 +164,7 @@ test.each([
   expect(await watch(chunks, undefined, createScrubber(['not to be seen']))).toEqual(plain);
 });
 
-/** No piece of it stands in it twice, nor in the name of another. */
+/** No part of it occurs twice. */
 const secret = Array.from({ length: 2_500 }, (_, index) => `k${String(index * 7919).padStart(7, '0')}`).join(
   '',
 );

@@ -6,10 +6,10 @@ import { createLineSplitter, readInTurns } from '../../src/process/stream-reader
 
 const limits = { maxBytes: 12, prefixBytes: 5 };
 
-/** What a splitter should tell of the whole text, written as plainly as possible. */
+/** A reference implementation of the splitter over the whole text. */
 function reference(bytes: Buffer): string[] {
   const parts = bytes.toString('latin1').split('\n');
-  // What stands behind the last newline is a line only if it is not empty.
+  // The text after the last newline is a line only if it is not empty.
   if (parts.at(-1) === '') parts.pop();
   return parts.map((part) =>
     part.length > limits.maxBytes ? `long: ${part.slice(0, 5)}` : `line: ${part.replace(/\r$/, '')}`,
@@ -28,7 +28,7 @@ function split(chunks: readonly Buffer[]): string[] {
   return told;
 }
 
-/** Mostly the bytes that matter, so that line ends and limits meet. */
+/** Mostly line ends and bytes at the limits, so that they meet. */
 const stream = fc
   .array(fc.oneof(fc.constantFrom(0x0a, 0x0d, 0x78, 0x79), fc.integer({ min: 0, max: 255 })), {
     maxLength: 80,

@@ -9,7 +9,7 @@ import { resolveForeign } from '../../../src/runtime/binding/resolve-foreign.ts'
 const folder = mkdtempSync(join(tmpdir(), 'foreign-'));
 const host = { PATH: '/bin', KEY: 'k', HOST: 'h', CHIBI_API_KEY: 'unseen', CLAUDE_PLUGIN_OPTION_MODE: 'm' };
 
-/** The hooks `h`, `i`, … of a config, resolved; `rest` are further lines of spec. */
+/** Resolves the hooks `h`, `i`, … of a config. `rest` holds further lines of the spec. */
 function resolveAll(entries: readonly string[], rest = '') {
   const hooks = entries.map((entry, index) => `    h${index}: ${entry}\n`).join('');
   const file = join(folder, 'runtime.yaml');

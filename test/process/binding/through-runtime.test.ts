@@ -10,7 +10,6 @@ import { fixture, readOverlap } from '../harness.ts';
 const node = dirname(process.execPath);
 const path = [node, '/usr/bin', '/bin'].join(delimiter);
 
-/** Where each test keeps its config file and programs. */
 const folder = join(tmpdir(), 'desk');
 mkdirSync(join(folder, 'tools'), { recursive: true });
 mkdirSync(join(folder, 'on-path'));
@@ -33,7 +32,6 @@ const host = {
   UNNAMED: 'must not be seen',
 };
 
-/** Opens a config file with one tool, `demo`, that runs `exec` in that mode. */
 async function openTool(on: Transport, exec: object): Promise<Runtime & { readonly notes: string[] }> {
   const file = join(folder, 'runtime.yaml');
   const runtime = on === 'server' ? 'server' : 'exec';
@@ -53,7 +51,6 @@ async function openTool(on: Transport, exec: object): Promise<Runtime & { readon
   return Object.assign(opened, { notes });
 }
 
-/** Calls the tool once and closes the runtime. */
 async function callOnce(on: Transport, exec: object) {
   const runtime = await openTool(on, exec);
   const document = await runtime.tools.call('demo', {});
@@ -130,7 +127,7 @@ test.each(found)('$title', async ({ on, exec, result }) => {
   expect(notes).toEqual([]);
 });
 
-// toMatchObject lets further variables pass, so that the closed environment is compared as a whole here.
+// toMatchObject ignores extra variables, so this test compares the whole closed environment.
 const exact = onTransports([
   { title: 'a process sees nothing else of the host', cites: 'PK-2-06@both', env: [], adds: {} },
   {
@@ -245,7 +242,7 @@ test('without spec.concurrency as many calls run concurrently as there are cores
   expect(readOverlap(file)).toEqual({ calls: calls.length, most: availableParallelism() });
 });
 
-/** What each capability's process is asked in that mode, byte for byte, and what it came to. */
+/** The exact request of each capability's process and its outcome. */
 async function askAll(on: Transport, replies: { tool: string; eval: string; hook: string }) {
   const [program, runtime] = on === 'server' ? ['server-answers', 'server'] : ['answers', 'exec'];
   const entry = (reply: string) =>

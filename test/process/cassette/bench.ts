@@ -9,7 +9,6 @@ import type { Message, Reply, Transport } from '../../../src/process/transport.t
 import { createStoredTextRedact } from '../../../src/runtime/log/scrub.ts';
 import { open } from '../harness.ts';
 
-/** A path in a folder of its own. */
 export function newFile(): string {
   return join(mkdtempSync(join(tmpdir(), 'cassette-')), 'run.jsonl');
 }
@@ -20,7 +19,7 @@ export interface OpenOptions extends CassetteOptions {
   readonly onEvent?: (event: RuntimeEvent) => void;
 }
 
-/** Opens a cassette as the runtime does; it is closed when the test is over. */
+/** Opens a cassette as the runtime does and closes it after the test. */
 export async function openTape({
   secrets = [],
   names = ['demo'],
@@ -33,7 +32,6 @@ export async function openTape({
   return cassette;
 }
 
-/** Records what a binding's process replies to each message, one after another. */
 export async function record(
   file: string,
   binding: Binding,
@@ -49,7 +47,6 @@ export async function record(
   return outcomes;
 }
 
-/** What a cassette says in the place of a binding whose process must not start. */
 export async function replay(
   file: string,
   binding: Binding,
@@ -69,7 +66,6 @@ export function neverOpened(): Transport {
   throw new Error('the transport of a replayed entry was opened');
 }
 
-/** A reply with its bytes as such, or the fault that came in its place. */
 async function outcomeOf(transport: Transport, message: Message): Promise<unknown> {
   try {
     return bare(await transport.exchange(message));
@@ -85,7 +81,6 @@ async function outcomeOf(transport: Transport, message: Message): Promise<unknow
   }
 }
 
-/** Values that can be compared whole. */
 export function bare(reply: Reply): unknown {
   if (reply.via === 'process') return { ...reply, stdout: Buffer.from(reply.stdout) };
   return { via: reply.via, result: reply.result?.text, error: reply.error?.text };
@@ -95,7 +90,6 @@ export function ask(args: object): Message {
   return { method: 'execute', body: JSON.stringify({ args }) };
 }
 
-/** The lines of a file, parsed. */
 export function linesOf(file: string): Record<string, unknown>[] {
   return readFileSync(file, 'utf8')
     .split('\n')

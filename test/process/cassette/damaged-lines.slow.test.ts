@@ -11,19 +11,16 @@ const fixture = join(import.meta.dirname, '../../fixtures/records/desk.cassette'
 const lines = readFileSync(fixture, 'utf8').split('\n').filter(Boolean);
 const file = join(mkdtempSync(join(tmpdir(), 'cassette-')), 'damaged.cassette');
 
-/** The first line that holds all of these. */
 function lineWith(...texts: readonly string[]): string {
   const line = lines.find((each) => texts.every((text) => each.includes(text)));
   if (line === undefined) throw new Error(`no line holds ${texts.join(' and ')}`);
   return line;
 }
 
-/** The lines of the texts that exchanges refer to. */
 function withBlobs(): string[] {
   return lines.filter((line) => line.startsWith('{"blob"'));
 }
 
-/** Takes the exchange of the last line, as a replay does. */
 async function takeExchange(key: string): Promise<void> {
   const index = await openCassetteIndex(file);
   try {
@@ -34,7 +31,7 @@ async function takeExchange(key: string): Promise<void> {
   }
 }
 
-/** The answer of a recorded call, with what the AI SDK reads of it. */
+/** Replays the answer of a recorded call, including what the AI SDK reads of it. */
 async function takeCall(digest: string): Promise<void> {
   const call = await (await openRecordedCalls(file)).take(digest);
   if (call?.outcome.kind !== 'result') return;
@@ -46,7 +43,7 @@ async function takeCall(digest: string): Promise<void> {
 async function damageAll(line: string, others: readonly string[], read: () => Promise<void>) {
   const outcomes = new Set<string>();
   for (const { title, text } of damagesOf(line)) {
-    // A line after it, since the last of all may be cut off.
+    // A further line follows, because a cut-off last line is accepted.
     writeFileSync(file, `${[...others, text, lines[0]].join('\n')}\n`);
     const outcome = await outcomeOf(read);
     outcomes.add(outcome.startsWith('crashed') ? `${title} ${outcome}` : outcome);

@@ -31,7 +31,7 @@ spec:
     - {id: ran, type: contains, params: {patterns: [ran]}}
 `;
 
-/** Each hook lets everything pass, but one of each dialect denies one command. */
+/** One hook of each dialect denies one command; everything else passes. */
 const files = {
   'runtime.yaml': runtimeYaml(
     `tools:\n  shell: {exec: {command: ./tool}, aliases: [Bash]}\nhooks:\n${hooks}\n${mockProvider(asked, '{text: Done.}')}`,
@@ -53,7 +53,7 @@ const files = {
   rule: `#!/bin/sh\ncase "$(cat)" in *PreToolUse*no-agentao*) echo '{"blockingError":"no"}';; esac\n`,
 };
 
-/** What programs become that a replay must not start for a question. */
+/** Replaces programs that a replay must not start. */
 const broken = '#!/bin/sh\necho started >>started\nexit 9\n';
 
 async function use<T>(folder: string, cassette: CassetteOptions, work: (runtime: Runtime) => Promise<T>) {
@@ -88,7 +88,7 @@ const works: readonly { title: string; work: (folder: string) => (runtime: Runti
         const { cases } = await runtime.evals.runs.open(run_id);
         const stored = [];
         for await (const { id, epochs } of cases()) stored.push({ id, score: epochs[0]?.results[0]?.score });
-        // One of five is let through by all.
+        // All hooks allow one of the five.
         expect(evals['ran']?.pass_rate).toBe(0.2);
         return stored;
       },
@@ -113,7 +113,7 @@ test.each(works)(
     const first = await use(folder, { record: tape }, work(folder));
     expect(first.started).toEqual(expect.arrayContaining(['gate', 'plugin', 'cPreToolUse', 'aPreToolUse']));
     for (const name of ['tool', 'gate', 'handler', 'rule']) writeFileSync(join(folder, name), broken);
-    // It is asked what it is all the same.
+    // Even a replay asks the plugin for its schema.
     writeFileSync(join(folder, 'plugin'), shPlugin(schema, 'exit 9'));
     const again = await use(folder, { replay: tape }, work(folder));
     expect(again.missed).toEqual([]);

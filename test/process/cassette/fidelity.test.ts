@@ -5,7 +5,7 @@ import { anySample } from '../../json-texts.ts';
 import { bind, bindPuppet, bindQuick, open } from '../harness.ts';
 import { ask, linesOf, neverOpened, newFile, openTape, record, replay } from './bench.ts';
 
-/** An entry of that name, none of whose processes can start. */
+/** The same binding with a command that cannot start. */
 const gone = (binding: ReturnType<typeof bind>) => ({ ...binding, command: '/nowhere/at/all', args: [] });
 
 test('any output and any end of a process is replayed byte for byte', async () => {

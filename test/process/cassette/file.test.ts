@@ -11,7 +11,6 @@ import { ask, linesOf, neverOpened, newFile, openTape, record, replay } from './
 
 const entry = bindQuick();
 
-/** A cassette of the requests `{x: 1}` and `{x: 2}`. */
 async function recorded(): Promise<string> {
   const file = newFile();
   await record(file, entry, [ask({ x: 1 }), ask({ x: 2 })]);

@@ -9,7 +9,6 @@ import { ask, newFile, openTape, record, replay } from './bench.ts';
 const scripted = { additionalConfig: { responses: [{ text: 'Your key is hunter-2222.' }] } };
 const entry = bindQuick();
 
-/** A cassette of one exchange and, between two secrets, one model call. */
 async function recorded(): Promise<string> {
   const file = newFile();
   await record(file, entry, [ask({ x: 1 })]);

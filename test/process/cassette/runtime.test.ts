@@ -37,7 +37,7 @@ spec:
   output: {reply: "\${steps.answer.text}"}
 `;
 
-/** Each leaves a mark when it is started. */
+/** Each program leaves a mark when it starts. */
 const programs: Readonly<Record<string, string>> = {
   tool: `cat >/dev/null; echo "key $API_KEY" >&2; printf '{"result":{"n":12345678901234567890,"key":"%s"}}' "$(printf %s "$API_KEY" | sed 's/"/\\\\"/g')"`,
   server: `n=0; while read -r line; do n=$((n + 1)); id=\${line#*'"id":'}; printf '{"jsonrpc":"2.0","id":%s,"result":%s}\\n' "\${id%%,*}" "$n"; done`,
@@ -45,7 +45,6 @@ const programs: Readonly<Record<string, string>> = {
   guard: `case $(cat) in *forbidden*) echo '{"allow": false, "reason": "no"}';; *) echo '{"allow": true}';; esac`,
 };
 
-/** A folder with the config and its programs. */
 function desk(reply = 'Paid.'): string {
   const folder = mkdtempSync(join(tmpdir(), 'cassette-'));
   mkdirSync(join(folder, 'bin'));
@@ -76,7 +75,7 @@ async function use<T>(
   }
 }
 
-/** One call of everything; ids that are made up anew are left out. */
+/** Calls everything once. Generated ids are left out. */
 async function work(runtime: Runtime) {
   return {
     tools: [

@@ -10,7 +10,6 @@ import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
 import { allOf, bind, faultOf, isRunning, numberAfter, open, textOf, until } from '../harness.ts';
 import { scripts } from './scripts.ts';
 
-/** A script of a folder of its own. */
 function scriptOf(text: string, head = '#!/usr/bin/python3'): string {
   const file = join(mkdtempSync(join(tmpdir(), 'fork-')), 'script.py');
   writeFileSync(file, `${head}\n${text}\n`, { mode: 0o755 });
@@ -34,11 +33,10 @@ async function openForked(command: string, overrides: Partial<Binding> = {}) {
   return { ...opened, replies, exchange, ask: async (body?: string) => textOf(await exchange(body)) };
 }
 
-/** All that each call left to see: its reply, and every line that its process wrote to stderr. */
 async function tracesOf({ transport, events, replies }: Awaited<ReturnType<typeof openForked>>) {
   await transport.close();
   const pids = allOf(events, 'process.started').map(({ pid }) => pid);
-  // A helper comes before the calls.
+  // The helper starts before the calls.
   return replies.map((reply, index) => {
     const pid = pids.at(index - replies.length);
     const stderr = allOf(events, 'stderr').flatMap((line) => (line.pid === pid ? [line.line] : []));
@@ -240,7 +238,7 @@ describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
   );
 
   test('is ended by close(), with its calls in progress', async () => {
-    // The watcher goes on, as beside other entries: it must not be what ends them.
+    // Keeps the watcher alive, because its end must not be what ends the processes.
     onTestFinished(acquireWatcher(() => {}));
     const file = scriptOf(
       'import os, subprocess, sys, time\nchild = subprocess.Popen(["sleep", "60"])\nprint(f"parent {os.getppid()} own {os.getpid()} child {child.pid}", file=sys.stderr, flush=True)\ntime.sleep(60)',
@@ -405,7 +403,7 @@ describe('a script that cannot be forked says why, once, and runs one-shot [DS-F
       const { exchange } = await openForked(file, { timeoutMs: 5_000 });
       expect(await exchange()).toMatchObject({ signal: 'SIGKILL' });
       expect(await exchange()).toMatchObject({ signal: 'SIGKILL' });
-      // A call may have been ended before it wrote.
+      // A call may end before it writes.
       const log = join(dirname(file), 'calls.log');
       expect(existsSync(log) ? readFileSync(log, 'utf8').length : 0).toBeLessThanOrEqual(4);
     },

@@ -4,7 +4,7 @@ import { openTransport } from '../../../src/process/open.ts';
 import { createPool } from '../../../src/process/pool.ts';
 import { bind } from '../harness.ts';
 
-// A program that has a forked call under way, and prints what processes it has, until somebody ends it.
+// A program with a forked call in progress. It prints its processes and runs until it is killed.
 const [command = ''] = process.argv.slice(2);
 const context = {
   launch: await openLauncher('auto'),

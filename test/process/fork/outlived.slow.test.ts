@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { isRunning, until } from '../harness.ts';
 
-/** Neither an end of stdin nor SIGTERM ends it, nor the process that it starts. */
+/** The script and its child ignore both the end of stdin and SIGTERM. */
 const script = `#!/usr/bin/python3
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-/** Scripts whose every trace has to be the same, forked and one-shot. */
+/** Forked and one-shot runs of these scripts must leave the same traces. */
 export const scripts: Readonly<Record<string, string>> = {
   'what it is': `
 import sys, os, __main__

@@ -32,12 +32,10 @@ function script(text: string, overrides: Partial<LaunchRequest> = {}): LaunchReq
   return request('/bin/sh', { args: ['-c', text], ...overrides });
 }
 
-/** In that folder, and told of it. */
 function textInput(cwd: string): Partial<LaunchRequest> {
   return { cwd, input: Buffer.from(`${cwd}\n`) };
 }
 
-/** Starts a process, reads it to its end and lets go of it. */
 async function run(launch: Launcher, what: LaunchRequest): Promise<Run> {
   const { pid, stdin, stdout, stderr, ended } = await launch(what);
   const [out, err, end] = await Promise.all([listen(stdout), listen(stderr), ended]);
@@ -55,13 +53,11 @@ function listen(output: Output): Promise<Buffer> {
   });
 }
 
-/** Starts a process whose outputs are read as streams. */
 async function launchStreams(launch: Launcher, what: LaunchRequest) {
   const { stdout, stderr, ...rest } = await launch(what);
   return { ...rest, stdout: stdout.stream(), stderr: stderr.stream() };
 }
 
-/** The launcher whose outputs are streams from the beginning. */
 function asStreams(launch: Launcher): Launcher {
   return async (what, watch) => {
     const { stdout, stderr, ...rest } = await launch(what, watch);
@@ -86,12 +82,12 @@ function openFiles(): string[] {
     try {
       return [`${fd} ${readlinkSync(`/proc/self/fd/${fd}`)}`];
     } catch {
-      return []; // The descriptor that listed the folder is closed by now.
+      return []; // The descriptor that listed the folder is already closed.
     }
   });
 }
 
-/** Descriptors that whoever started this test hands down through all of us; only the native launcher stops them. */
+/** Descriptors that the test runner inherited. Only the native launcher stops them. */
 const inherited = hasProc ? readdirSync('/proc/self/fdinfo').map(Number).filter(isHandedDown) : [];
 
 function isHandedDown(fd: number): boolean {
@@ -99,7 +95,7 @@ function isHandedDown(fd: number): boolean {
     const [, flags] = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
     return fd > 2 && (Number.parseInt(flags ?? '0', 8) & 0o2000000) === 0;
   } catch {
-    return false; // The descriptor that listed the folder is closed by now.
+    return false;
   }
 }
 
@@ -146,7 +142,7 @@ describe.each(variants)('$title', async ({ open }) => {
   test.runIf(hasProc)('gives every signal its default action, and blocks none', async () => {
     const status = request('/bin/grep', { args: ['-E', '^Sig(Blk|Ign)', '/proc/self/status'] });
     const masks = (await says(launch, status)).matchAll(/(\w+):\t(\w+)/g);
-    // 32 and 33 are glibc's own and never sent.
+    // glibc reserves 32 and 33 and never sends them.
     const signals = [...masks].map(([, kind, mask]) => [kind, BigInt(`0x${mask}`) & ~0x180000000n]);
     expect(signals).toEqual([
       ['SigBlk', 0n],
@@ -349,7 +345,7 @@ describe.each(variants)('$title', async ({ open }) => {
     const file = openSync('/etc/passwd', 'r');
     const listing = request('/bin/ls', { args: ['/proc/self/fd'] });
     const listed = (await says(launch, listing)).trim().split('\n').map(Number);
-    // The fourth is the listed folder itself.
+    // Descriptor 3 is the listed folder itself.
     expect(listed.filter((fd) => !inherited.includes(fd))).toEqual([0, 1, 2, 3]);
     closeSync(file);
     server.stdin?.end();
@@ -372,7 +368,7 @@ describe.each(variants)('$title', async ({ open }) => {
 
 test.runIf(hasProc)('the native launcher passes on no descriptor that this process inherited', async () => {
   const launch = await openLauncher('native');
-  // Unlike Node's own, this one stays open when another program is started.
+  // Unlike Node's own descriptors, this one has no close-on-exec flag.
   const fd: number = koffi.load('libc.so.6').func('int dup(int fd)')(0);
   const listing = await says(launch, request('/bin/ls', { args: ['/proc/self/fd'] }));
   closeSync(fd);

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync } from 'node:fs';
 import type { Launcher } from '../../../src/process/launch/launch.ts';
 import { type LauncherName, openLauncher } from '../../../src/process/launch/native.ts';
 
-// Run under a low limit: starts processes with fewer and fewer descriptors left, and counts those that are lost.
+// Run under a low descriptor limit: starts processes with ever fewer free descriptors and counts the lost ones.
 const name: LauncherName = process.argv[2] === 'portable' ? 'portable' : 'native';
 const launch = await openLauncher(name);
 
@@ -42,7 +42,7 @@ await run(launch, large);
 const taken = takeAll();
 let refused = true;
 let lost = 0;
-// One is left free to count with; five more are fewer than the six ends of three pipes.
+// One stays free for counting. Five more are fewer than the six ends of three pipes.
 closeSync(taken.pop() ?? -1);
 for (let free = 0; free < 5; free++) {
   const before = count();

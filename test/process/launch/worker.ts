@@ -7,7 +7,6 @@ import { openLauncher } from '../../../src/process/launch/native.ts';
 const warnings: string[] = [];
 process.on('warning', ({ message }) => warnings.push(message));
 
-/** Runs one shell script in this thread and gives what it wrote. */
 async function run(launch: Launcher, script: string, input = 'x') {
   const { stdin, ended, ...outputs } = await launch({
     command: '/bin/sh',
@@ -31,7 +30,7 @@ const answered = await run(launch, kindOfStdin);
 const failed = await run(launch, 'exit 7');
 const killed = await run(launch, 'kill -9 $$');
 const many = await Promise.all(Array.from({ length: 50 }, () => run(launch, 'cat')));
-// A thread's own list of open files must not be wrong about the native launcher's.
+// A thread's own list of open files must not include those of the native launcher.
 await nextTurn();
 const told = { answered, failed, killed, many, warnings: [...warnings] };
 const portable = await run(await openLauncher('portable'), kindOfStdin);

@@ -6,7 +6,7 @@ import { openGroupMaker } from '../../../src/process/limits/cgroup.ts';
 import { until } from '../harness.ts';
 import { hasGroups } from './held.ts';
 
-/** The folder of a group that was just made, for each hierarchy. */
+/** The folder of a new group in each hierarchy. */
 async function makeFolders(): Promise<readonly string[]> {
   const group = (await openGroupMaker())?.make({ memoryMb: 64, processes: 4 });
   const folders = group?.joins.map((file) => dirname(file)) ?? [];
@@ -31,7 +31,7 @@ test.runIf(hasGroups)(
     expect(signal).toBe('SIGKILL');
     const living = (await openGroupMaker())?.make({ memoryMb: 64, processes: 4 });
     const names = living?.joins.map((file) => dirname(file)) ?? [];
-    // Other tests that run now have groups too.
+    // Other running tests have groups too.
     const left = places.flatMap(groupsIn).filter((name) => name.startsWith(`signalbox-limits-${pid}.`));
     expect(left).toEqual([]);
     expect(names.every((folder) => groupsIn(dirname(folder)).includes(folder.split('/').at(-1) ?? ''))).toBe(

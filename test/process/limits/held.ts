@@ -8,16 +8,15 @@ import { bind, isRunning, type Opened, type OpenOptions, open, until } from '../
 
 const maker = await openGroupMaker();
 
-/** Whether this machine lets us make control groups. */
+/** Whether this machine allows control groups. */
 export const hasGroups = maker !== undefined;
 
-/** How limits that count several processes are held: by control groups, and as on a machine without them. */
+/** Limits on several processes, enforced by control groups or without them. */
 export const ways: readonly { readonly way: string; readonly findGroups: FindGroups | undefined }[] = [
   { way: 'a supervisor', findGroups: async () => undefined },
   ...(hasGroups ? [{ way: 'control groups', findGroups: undefined }] : []),
 ];
 
-/** The ways in which `greedy` may run. */
 export const modes = {
   oneshot: {},
   waiting: { spares: 1 },
@@ -25,13 +24,13 @@ export const modes = {
   server: { mode: 'server', args: ['server'] },
 } as const satisfies Record<string, Partial<Binding>>;
 
-/** Opens `greedy`; when the test is over none of its processes is left, nor any control group. */
+/** Opens `greedy`. After the test, no process or control group may be left. */
 export async function openGreedy(overrides: Partial<Binding>, options: OpenOptions): Promise<Opened> {
   const pids: number[] = [];
   const onEvent = (event: RuntimeEvent) => {
     if (event.type === 'process.started') pids.push(event.pid);
   };
-  // Registered first, so that it runs last.
+  // Registered first, so it runs last.
   onTestFinished(async () => {
     await until(() => !pids.some(isRunning), 'end of all processes');
     await until(() => ownGroups().length === 0, 'end of all control groups');
@@ -39,7 +38,6 @@ export async function openGreedy(overrides: Partial<Binding>, options: OpenOptio
   return await open(bind('greedy', { timeoutMs: 100_000, ...overrides }), { ...options, onEvent });
 }
 
-/** Control groups that were made for limits and are still there. */
 function ownGroups(): string[] {
   return findHierarchies()
     .flatMap(({ folders }) => folders)

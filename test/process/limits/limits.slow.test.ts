@@ -6,7 +6,6 @@ import type { Binding } from '../../../src/process/binding.ts';
 import { bind, launchers } from '../harness.ts';
 import { hasGroups, modes, openGreedy, ways } from './held.ts';
 
-/** A folder for files that are too large, and the variable that names it. */
 function withScratch(): Binding['env'] {
   const folder = mkdtempSync(join(tmpdir(), 'scratch-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -32,7 +31,7 @@ const cases = [
 
 const linuxOnly = describe.skipIf(process.platform !== 'linux');
 
-/** What each kind of process is held to; the rest is the same for all. */
+/** The limits that differ by kind of process. */
 const perMode = {
   oneshot: cases,
   server: cases.filter(isCheap),
@@ -44,7 +43,7 @@ function isCheap({ title }: (typeof cases)[number]): boolean {
   return /allocates|forks|opens/.test(title);
 }
 
-/** A supervisor looks now and then only. */
+/** A supervisor samples, so it can miss short-lived threads. */
 const isSeen = (title: string, way: string) => way === 'control groups' || !title.includes('threads');
 
 linuxOnly.each(ways)('held by $way', ({ way, findGroups }) => {
@@ -56,7 +55,6 @@ linuxOnly.each(ways)('held by $way', ({ way, findGroups }) => {
         const opened = await openGreedy({ ...modes[mode], limits, env: withScratch() }, { findGroups });
         const value = Object.values(limits)[0];
         expect(await opened.fault(args)).toMatchObject({ code: 'LIMIT_EXCEEDED', details: { limit, value } });
-        // What comes next has the whole limit again.
         expect(await opened.call({ echo: mode })).toContain(`"${mode}"`);
       },
     );

@@ -2,11 +2,10 @@ import { PassThrough } from 'node:stream';
 import type { ExitStatus } from '../../../src/process/launch/launch.ts';
 import type { WatchedProcess } from '../../../src/process/process.ts';
 
-/** The process of a session as its streams show it, played by a test. */
+/** A session's process, as seen through its streams, which the test controls. */
 export interface PlayedProcess {
   readonly process: WatchedProcess;
   readonly stdout: PassThrough;
-  /** Ends it, behind what stands on stdout. */
   end(exit: ExitStatus): void;
 }
 

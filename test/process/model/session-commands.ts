@@ -6,11 +6,10 @@ import type { Session } from '../../../src/process/server/session.ts';
 import type { PlayedProcess } from './played-process.ts';
 import { type Line, type Outcome, type SessionModel, textOf } from './session-model.ts';
 
-/** A session over a process that the test plays, and everything that was told of it. */
 export interface Subject {
   readonly session: Session;
   readonly played: PlayedProcess;
-  /** What each request came to, in the order of the asking; one that settled twice would be two words. */
+  /** The outcome of each request, in order. A second settlement would add a second word. */
   readonly outcomes: Outcome[];
   readonly callers: AbortController[];
   readonly told: { dropped: number; goodReplies: number };
@@ -18,7 +17,6 @@ export interface Subject {
 
 type Command = fc.AsyncCommand<SessionModel, Subject>;
 
-/** A command, after which the session is as the model says. */
 function command(
   title: string,
   run: (model: SessionModel, subject: Subject) => Promise<void> | void,
@@ -51,7 +49,7 @@ function ask({ session, outcomes, callers }: Subject, timeoutMs?: number): Promi
   );
 }
 
-/** Lines in one chunk, or cut in two at a byte that the number says. */
+/** Lines in one chunk, or in two that are cut at byte `cut`. */
 async function write({ played: { stdout } }: Subject, lines: readonly Line[], cut: number): Promise<void> {
   const text = lines.map((line) => `${textOf(line)}\n`).join('');
   const at = Math.floor(cut * text.length);
@@ -111,7 +109,7 @@ const endStdin = fc.constant(
   }),
 );
 
-/** What is on its way when the process ends still counts. */
+/** Output in transit when the process ends still counts. */
 const dies = fc.array(line, { maxLength: 2 }).map((lines) =>
   command(`write ${lines.map(textOf).join(' ')} and die`, async (model, subject) => {
     for (const each of lines) model.read(each);

@@ -1,7 +1,5 @@
-/** What came of a request: nothing yet, its reply's text, or the code of an error. */
 export type Outcome = 'waits' | `= ${string}` | `! ${string}`;
 
-/** A line that a server writes, and what the rules make of it. */
 export type Line =
   | { readonly says: 'result' | 'error' | 'both' | 'neither'; readonly id: number; readonly value: number }
   | { readonly says: 'noise' | 'anonymous' };
@@ -16,15 +14,14 @@ export function textOf(line: Line): string {
   return `{"jsonrpc":"2.0","id":${id},${content}}`;
 }
 
-/** A session as it should be: a table of requests by id, from 1. */
+/** The expected session: a table of requests by id, from 1. */
 export class SessionModel {
   readonly outcomes = new Map<number, Outcome>();
-  /** Requests that somebody gave up, and that were not answered since. */
+  /** Requests that were cancelled and have no answer yet. */
   readonly #abandoned = new Set<number>();
-  /** Lines that answered nobody. */
+  /** The number of lines without a recipient. */
   dropped = 0;
   goodReplies = 0;
-  /** The code that ended it. */
   end: string | undefined;
   isStopping = false;
 
@@ -51,14 +48,14 @@ export class SessionModel {
       this.dropped += 1;
     } else if (line.says === 'neither') this.outcomes.set(line.id, '! REPLY_MALFORMED');
     else {
-      // Of a result and an error the error counts.
+      // An error takes precedence over a result.
       const text = line.says === 'result' ? `{"n":${line.value}}` : `{"code":1,"message":"${line.value}"}`;
       this.outcomes.set(line.id, `= ${text}`);
       this.goodReplies += 1;
     }
   }
 
-  /** A reply is for the only request that may be meant, and for nobody where there are others. */
+  /** A reply without an id belongs to the only pending request; with several pending, it is dropped. */
   #readWithoutId(says: 'noise' | 'anonymous'): void {
     const [only, ...more] = this.waiting;
     if (says === 'noise' || only === undefined || more.length > 0 || this.#abandoned.size > 0)

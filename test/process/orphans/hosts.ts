@@ -7,40 +7,38 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { until } from '../harness.ts';
 
-/** A program in the middle of a call; `pids` has what the called script has told of itself, by name. */
+/** A program with a call in progress. `pids` holds the ids that the called script printed, by name. */
 export interface Host {
   readonly child: ChildProcess;
   readonly pids: ReadonlyMap<string, number>;
 }
 
-/** Tells its number, and those of daemons that have left its group and session, of which one does not hear SIGTERM. */
+/** Prints its pid and those of daemons that left its group and session. One of them ignores SIGTERM. */
 const daemons = `#!/bin/sh
 echo "leader $$" >&2
 setsid sh -c 'trap "" TERM; echo "session $$" >&2; while :; do sleep 1; done' </dev/null &
 (setsid sh -c 'echo "double $$" >&2; exec sleep 600' </dev/null >/dev/null &)
 `;
 
-/** Scripts that call the daemons into being and never answer, or answer at once. */
+/** Scripts that start the daemons, and answer either never or at once. */
 export const scripts = {
   hangs: script('hangs.sh', `${daemons}exec sleep 600\n`),
   answers: script('answers.sh', `${daemons}sleep 0.3\necho '{"result": 1}'\n`),
 };
 
-/** Writes an executable and gives its path. */
 function script(name: string, text: string): string {
   const path = join(mkdtempSync(join(tmpdir(), 'script-')), name);
   writeFileSync(path, text, { mode: 0o755 });
   return path;
 }
 
-/** What `stays.ts` does. */
 interface Plan {
   readonly command: string;
   readonly launcher?: string;
   readonly leftovers?: 'kill' | 'keep';
 }
 
-/** Starts a program that calls a script, and waits until it has told all that. Whatever it has told of is ended with the test. */
+/** Starts a program that calls a script, and waits for all its pids. They are killed after the test. */
 export async function startHost(plan: Plan, ...words: readonly string[]): Promise<Host> {
   const full = { launcher: 'auto', mode: 'oneshot', leftovers: 'kill', thread: 'main', ...plan };
   const program = join(import.meta.dirname, '../stays.ts');
@@ -60,17 +58,16 @@ export async function startHost(plan: Plan, ...words: readonly string[]): Promis
   return { child, pids };
 }
 
-/** Kills the program and its watcher, so that neither hears of the other's end. */
+/** Kills the program and its watcher, so that neither notices the other's end. */
 export async function killWithWatcher({ child }: Pick<Host, 'child'>): Promise<void> {
   const closed = once(child, 'close');
-  // Stopped, lest it should replace the watcher.
+  // Stopped, so that it cannot replace the watcher.
   child.kill('SIGSTOP');
   for (const watcher of watchersOf(child.pid)) process.kill(watcher, 'SIGKILL');
   child.kill('SIGKILL');
   await closed;
 }
 
-/** The processes that watch for a process, by its number. */
 function watchersOf(owner: number | undefined): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -79,7 +76,6 @@ function watchersOf(owner: number | undefined): number[] {
     .map(Number);
 }
 
-/** The text of a file; empty where there is none. */
 export function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -92,6 +88,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }

@@ -15,7 +15,6 @@ import { killWithWatcher, scripts, startHost, textOf } from './hosts.ts';
 const soon = { watcherMs: 50, graceMs: 500 };
 const words = ['leader', 'session', 'double'];
 
-/** The tables that Signalboxes of a process have left. */
 function tablesOf(pid: number | undefined): string[] {
   return ['/dev/shm', tmpdir()]
     .filter((folder) => existsSync(folder))
@@ -23,7 +22,7 @@ function tablesOf(pid: number | undefined): string[] {
     .filter((name) => name.startsWith(`signalbox-groups-${pid}.`));
 }
 
-/** Starts a process that sleeps and has that mark; it is ended with the test. */
+/** Starts a sleeping process with that mark. It is killed after the test. */
 async function startMarked(mark: string, more: { readonly uid?: number } = {}): Promise<number> {
   const env = { ...process.env, [OWNER_VARIABLE]: mark };
   const child = spawn('sleep', ['600'], { env, stdio: 'ignore', detached: true, ...more });
@@ -36,14 +35,13 @@ async function startMarked(mark: string, more: { readonly uid?: number } = {}): 
   return child.pid ?? 0;
 }
 
-/** The mark that a process has, as text. */
 function markOf(pid: number): string {
   const mark = readOwnerMark(Buffer.from(textOf(`/proc/${pid}/environ`)));
   if (mark === undefined) throw new Error(`process ${pid} has no mark`);
   return `${ownerToText(mark.owner)}.${mark.leftovers}`;
 }
 
-// Elsewhere there is no /proc, and nothing is swept.
+// Sweeping requires /proc.
 describe.runIf(process.platform === 'linux')('leftovers of a killed Signalbox', () => {
   test.each(launchers)(
     'are ended with their daemons even if the watcher was killed as well: %s launcher [DS-ORPHAN-01@oneshot]',

@@ -1,6 +1,5 @@
 import { sweepOrphans } from '../../../src/process/orphans/sweep-orphans.ts';
 
-// A program that sweeps, and says when it is done.
 const keepsRunning = setInterval(() => {}, 60_000);
 process.stdout.write('begun\n');
 await sweepOrphans();

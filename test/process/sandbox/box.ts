@@ -11,16 +11,15 @@ const program = '/usr/bin/bwrap';
 
 const probe = await probeBubblewrap({ program, network: false }, await openLauncher('auto'));
 
-/** Why no sandbox can be made on this machine, so that tests of it are skipped; undefined when it can. */
+/** The reason why this machine has no sandbox, or undefined. Tests are skipped accordingly. */
 export const noSandbox = probe.isPossible ? undefined : probe.reason;
 if (noSandbox !== undefined) console.warn(`tests of bubblewrap are skipped: ${noSandbox}`);
 
-/** A new folder, without links in its path. */
+/** A new folder whose path contains no links. */
 export function makeFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'box-')));
 }
 
-/** Writes an executable script and gives its path. */
 export function script(folder: string, lines: string, interpreter = '/bin/sh'): string {
   const path = join(folder, `script-${counter++}`);
   writeFileSync(path, `#!${interpreter}\n${lines}\n`);
@@ -31,12 +30,10 @@ export function script(folder: string, lines: string, interpreter = '/bin/sh'): 
 let counter = 0;
 
 export interface BoxOptions extends Partial<Omit<BubblewrapSandbox, 'mode'>> {
-  /** The folder of the config file. */
   readonly folder: string;
   readonly binding?: Partial<Binding>;
 }
 
-/** A binding of a command that runs in a sandbox which shows the folder. */
 export function bindBoxed(command: string, { folder, binding = {}, ...given }: BoxOptions): Binding {
   const { read = [], ...over } = given;
   const sandbox = { mode: 'bubblewrap', name: 'box', program, network: false, write: [], hide: [] } as const;
@@ -47,7 +44,6 @@ export function bindBoxed(command: string, { folder, binding = {}, ...given }: B
   });
 }
 
-/** Every process whose environment has that text. */
 export function processesWith(mark: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -59,11 +55,10 @@ function environmentOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1');
   } catch {
-    return ''; // It has ended since, or is somebody else's.
+    return ''; // It has ended, or another user owns it.
   }
 }
 
-/** Waits until `holds` is true, for as long as a busy machine takes to start an interpreter. */
 export async function untilSoon(holds: () => boolean, what: string): Promise<void> {
   const look = () => {
     if (!holds()) throw new Error(`there is no ${what}`);

@@ -7,7 +7,6 @@ import { bindBoxed, makeFolder, noSandbox, processesWith, script, untilSoon } fr
 
 const folder = makeFolder();
 
-/** What the script prints in a sandbox. */
 async function say(lines: string, options: Partial<Parameters<typeof bindBoxed>[1]> = {}): Promise<string> {
   const { call } = await open(bindBoxed(script(folder, lines), { folder, ...options }));
   return await call();
@@ -138,7 +137,7 @@ for line in sys.stdin:
     const inside = join(folder, 'inside');
     mkdirSync(inside);
     const outside = join(folder, 'outside');
-    // A name of its own: whatever else this machine has in /tmp is not from here.
+    // A unique name, because /tmp has other files.
     const shared = `/tmp/file-${process.pid}`;
     const lines = `echo a > ${inside}/file && echo written
 echo a > ${outside} || echo refused
@@ -166,7 +165,7 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
     const env = { PATH: '/usr/bin:/bin', HOME: home, SECRET: 'secret' };
     const shown = await say(lines, { hide: [state, key], binding: { env } });
     expect(shown).toContain('x\n');
-    expect(shown.match(/secret/g)).toEqual(['secret']); // Its own environment, which bwrap has handed on.
+    expect(shown.match(/secret/g)).toEqual(['secret']); // bwrap passes on its own environment.
     expect(shown).not.toMatch(/id_|state\.db|\bid\b|run|home/);
     expect(existsSync(join(home, 'x'))).toBe(false);
   });

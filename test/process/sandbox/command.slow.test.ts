@@ -6,7 +6,6 @@ import { makeFolder, processesWith, untilSoon } from './box.ts';
 
 let counter = 0;
 
-/** A runtime whose sandbox is that one, with a tool `t` that runs the words in it. */
 async function openIn(sandbox: string, words: readonly string[], more = '') {
   const mark = `${process.pid}-${counter++}`;
   const state = makeFolder();
@@ -80,14 +79,14 @@ describe.each(clients)('by $title', ({ box }) => {
     const whole = inside().length;
     stopped.abort();
     await failed;
-    // `docker kill` ends a container with all in it; the stand-in has groups in the place of containers, and daemons leave those.
+    // `docker kill` ends a container with everything in it. The stand-in uses process groups, which daemons leave.
     const kept = box.includes('run') ? 1 : 0;
     await untilSoon(() => inside().length <= whole / 2 + kept, 'end of the first');
     expect(inside().length).toBeGreaterThan(1);
     goesOn.abort();
     await other;
     await runtime.close();
-    // A `sleep 0.1` of the loop may be ending still; a daemon sleeps for minutes.
+    // A `sleep 0.1` of the loop may still be ending; a daemon sleeps for minutes.
     await untilSoon(() => inside().length === 2 * kept, 'end of the rest').catch(() => {});
     const left = inside();
     for (const pid of left) process.kill(pid, 'SIGKILL');
@@ -105,7 +104,7 @@ test('processes inside end at their time limit [DS-BOX-11@oneshot]', async () =>
   );
   expect(await call()).toMatchObject({ status: 'failed', error: { code: 'PROCESS_TIMEOUT' } });
   await runtime.close();
-  // The client, and the one that ends what it has started.
+  // The log names the client and the command that ends its container.
   expect(log().length).toBeGreaterThan(0);
   await untilSoon(() => inside().length === 0, 'end of what was begun');
 });

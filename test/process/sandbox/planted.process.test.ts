@@ -15,10 +15,10 @@ import { openPath } from '../../../src/process/sandbox/bubblewrap/start.ts';
 import { open } from '../harness.ts';
 import { type BoxOptions, bindBoxed, makeFolder, noSandbox, script } from './box.ts';
 
-/** It shows itself when it is run, too. */
+/** Visible both when read and when run. */
 const secret = '#!/bin/sh\necho PRIVATE KEY\n';
 
-/** A project, a folder that it may write, and a home folder that nobody named. */
+/** A project with a writable folder, and a home folder that the config does not mention. */
 function makeWorld() {
   const root = makeFolder();
   const [project, home, work] = [join(root, 'project'), join(root, 'home'), join(root, 'project/work')];
@@ -31,14 +31,14 @@ function makeWorld() {
 const tool = `for each in key deep/key; do cat "$1/$each" "$2/$each" "$2" 2>/dev/null; done
 echo planted 2>/dev/null > "$1/planted"; echo planted 2>/dev/null > "$2/planted"; echo end`;
 
-/** How a sandboxed process turns its folder into a way out, and by which key the config then takes it. */
+/** How a sandboxed process turns its folder into a way out, and the config key that then uses it. */
 const plots = fc.record({
   names: fc.array(fc.constantFrom('a', 'b', 'c d', '\u00e9', '-x'), { minLength: 1, maxLength: 4 }),
   linkAt: fc.nat(3),
   isRelative: fc.boolean(),
   target: fc.constantFrom('', 'deep', 'key'),
   key: fc.constantFrom('cwd', 'read', 'write', 'script', 'command', 'hide'),
-  // Whether the folder is written by the same sandbox or by another one of the config.
+  // Whether the same sandbox or another one writes the folder.
   isOwn: fc.boolean(),
 });
 
@@ -62,7 +62,7 @@ describe.skipIf(noSandbox !== undefined)('a planted link of a sandboxed process'
           ...(key === 'hide' && { hide: [path] }),
         };
         const bound = bindBoxed(key === 'command' ? path : command, options);
-        // The folder must be there in the sandbox, empty, for the link to lead to it.
+        // The folder must exist in the sandbox, empty, for the link to resolve.
         const env = { ...bound.env, HOME: home };
         const args = key === 'script' ? [path] : [home, path];
         const { transport } = await open({
@@ -213,7 +213,7 @@ print(json.dumps({"can": can, "secrets": secrets, "uid": os.getuid(), "sys": os.
       const { can, secrets, uid, sys } = await run(lines, { read });
       expect(can).toEqual([]);
       expect(sys === false || sys.length === 0).toBe(true);
-      // Of what only root may read nothing is there for root either.
+      // Even root sees no file that only root may read.
       expect([secrets.length === 0 || process.getuid?.() !== 0, uid]).toEqual([
         true,
         process.getuid?.() === 0 ? 65534 : process.getuid?.(),

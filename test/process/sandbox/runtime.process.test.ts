@@ -11,7 +11,6 @@ import { makeFolder, noSandbox, processesWith, untilSoon } from './box.ts';
 const env = { PATH: '/usr/bin:/bin', HOME: '/root' };
 const sh = (line: string) => `command: sh, args: ["-c", ${JSON.stringify(line)}], sandbox: box`;
 
-/** A config of that spec in a folder of its own, which has a folder `out`. */
 function write(
   spec: string,
   apiVersion = 'signalbox/v1',

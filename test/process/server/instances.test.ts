@@ -7,7 +7,7 @@ import { bind, bindQuick, faultOf, textOf } from '../harness.ts';
 
 const message = { method: 'execute', body: '{"args":{"pid":0}}' };
 
-/** The servers that are asked, by number, when these are as they are told to be. */
+/** The numbers of the instances that get the calls when the servers are in these states. */
 async function findAsked(states: readonly Pick<ServerTransport, 'load' | 'isRefusing'>[]): Promise<number[]> {
   const asked: number[] = [];
   const servers = states.map((state, n) => ({

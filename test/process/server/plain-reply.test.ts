@@ -4,14 +4,13 @@ import { readPlainReply } from '../../../src/process/server/inbox.ts';
 import { readLine } from '../../../src/process/server/json-rpc.ts';
 import { anySample, numberText, stringText } from '../../json-texts.ts';
 
-/** The short reading of a line that stands between others. */
 function readShort(line: Uint8Array) {
   const before = Buffer.from('{"id":9}\n');
   const bytes = Buffer.concat([before, line, Buffer.from('}\n}')]);
   return readPlainReply(bytes, before.length, before.length + line.length);
 }
 
-/** Checks that the short reading says nothing of the line, or what the full one says; gives whether it said something. */
+/** The fast reading may give up (undefined); otherwise it must equal the full one. */
 function agrees(line: Uint8Array): boolean {
   const short = readShort(line);
   if (short === undefined) return false;
@@ -76,7 +75,7 @@ describe('a line in the usual spelling', () => {
     const [again, known] = [readShort(line('{"allow":true}')), readShort(line('{"allow":true}'))];
     expect(known).toEqual({ id: 7, result: first?.result });
     expect(known?.result.value).toEqual({ allow: true });
-    // Whoever changes what was read from one line changes nothing of another.
+    // Values from one line must not share objects with those from another.
     expect(known?.result.value).not.toBe(again?.result.value);
     for (const broken of [
       '{"allow":truf}',

@@ -3,7 +3,7 @@ import { openTransport } from '../../../src/process/open.ts';
 import { createPool } from '../../../src/process/pool.ts';
 import { bind } from '../harness.ts';
 
-// A program that keeps processes waiting, and prints what they are, until somebody ends it.
+// A program that keeps spare processes, prints their pids and runs until it is killed.
 const [command = ''] = process.argv.slice(2);
 const context = {
   launch: await openLauncher('auto'),

@@ -11,7 +11,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGHUP'] as const)(
   'no waiting process outlives a program that %s ends [DS-WARM-05@oneshot]',
   async (signal) => {
     const file = join(mkdtempSync(join(tmpdir(), 'spare-')), 'script.sh');
-    // An end of stdin does not end it.
+    // The end of stdin does not end it.
     writeFileSync(file, '#!/bin/sh\ncat\nsleep 60\n', { mode: 0o755 });
     const child = spawn(process.execPath, [join(import.meta.dirname, 'holds.ts'), file], {
       stdio: ['ignore', 'pipe', 'inherit'],

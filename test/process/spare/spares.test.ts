@@ -18,10 +18,8 @@ import { openWarmOneshot } from '../../../src/process/open.ts';
 import type { SpareLimits } from '../../../src/process/spare/spares.ts';
 import { allOf, bind, faultOf, isRunning, launchers, numberAfter, textOf, until } from '../harness.ts';
 
-/** Answers with its process, and with what it read. */
 const answers = 'request=$(cat); printf "%s %s" $$ "$request"';
 
-/** A script of a folder of its own. */
 function scriptOf(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'spare-')), 'script.sh');
   writeFileSync(file, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
@@ -57,7 +55,6 @@ async function open(
     started,
     notes: (level: 'debug' | 'warn') =>
       allOf(events, 'note').flatMap((note) => (note.level === level ? [note.message] : [])),
-    /** Waits until as many processes wait as shall. */
     filled: () => until(() => waiting().length === binding.spares, 'spares'),
     exchange: (body: string) => transport.exchange({ method: 'execute', body }),
     ask: async (body: string) => textOf(await transport.exchange({ method: 'execute', body })),
@@ -126,7 +123,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     await filled();
     const before = waiting();
     for (const pid of before) process.kill(-pid, 'SIGKILL');
-    // They are dead before this thread turns to anything else.
+    // They are dead before this thread does anything else.
     block(300);
     const reply = await ask('one');
     expect(reply).toMatch(/^\d+ one$/);
@@ -173,11 +170,11 @@ describe('a waiting process', () => {
       await filled();
       writeFileSync(part, 'word=two');
       expect(await ask('')).toBe('two\n');
-      // News of the change above may come late, and then a process that waits is replaced once more.
+      // The change above may be reported late, which replaces a spare process once more.
       await vi.waitFor(async () => {
         await filled();
         const before = waiting();
-        // What it writes for itself is no change of the program.
+        // Files that the program writes for itself do not count as changes.
         writeFile(join(dirname(file), '__pycache__/x.pyc'), '1');
         writeFile(join(dirname(file), 'calls.log'), '1');
         await ask('');
@@ -307,7 +304,6 @@ function writeFile(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Keeps this thread from everything else. */
 function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
