@@ -2,19 +2,18 @@ import type { Embed } from '../../../src/builtins/checks/check.ts';
 import { runCheck } from '../../../src/builtins/checks/run-check.ts';
 import type { EvalOutcome, EvalRequest } from '../../../src/contract/eval.ts';
 
-/** What is asked of a check; the rest of the request is empty. */
+/** The parts of a check's request that a test sets. */
 export interface Asking {
   readonly params?: EvalRequest['params'];
   readonly content?: string;
   readonly context?: Partial<EvalRequest['context']>;
-  /** What the judge answers; without it nobody can judge. */
+  /** The judge's answer. Without it, a call of the judge rejects. */
   readonly judge?: string | undefined;
-  /** The embeddings of texts; without it nobody can embed. */
+  /** Embeddings by text. Without them, a call of the embedder rejects. */
   readonly embeddings?: Readonly<Record<string, readonly number[]>> | undefined;
   readonly signal?: AbortSignal;
 }
 
-/** Asks a built-in check as the runtime does. */
 export function ask(type: string, asking: Asking): Promise<EvalOutcome> {
   const {
     params = {},
@@ -33,13 +32,12 @@ export function ask(type: string, asking: Asking): Promise<EvalOutcome> {
   });
 }
 
-/** The score; of an unscored outcome its reason, which equals no score. */
+/** The score, or the reason of an unscored outcome. */
 export async function scoreOf(type: string, asking: Asking): Promise<number | string> {
   const outcome = await ask(type, asking);
   return outcome.status === 'scored' ? outcome.score : outcome.reason;
 }
 
-/** Where a check should ask neither a judge nor an embedder. */
 export const nobody = (): Promise<never> => Promise.reject(new Error('nobody is there to judge'));
 
 function embedFrom(embeddings: NonNullable<Asking['embeddings']>): Embed {

@@ -46,7 +46,7 @@ interface Transcript {
   readonly messages: readonly Message[];
 }
 
-/** What is asked of each transcript of the airline’s desk. */
+/** The checks that run on each transcript of the airline's desk. */
 const asked: readonly (readonly [type: string, params: NonNullable<Asking['params']>])[] = [
   ['tools_called', { tools: ['get_reservation_details'] }],
   ['tools_not_called', { tools: ['transfer_to_human_agents'] }],
@@ -99,7 +99,6 @@ function mean(scores: readonly number[]): string {
   return (scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length)).toFixed(3);
 }
 
-/** The last answer in words, after the whole conversation. */
 function toAsking({ messages }: Transcript): Asking {
   const results = new Map(messages.map(({ tool_call_id, content }) => [tool_call_id, content ?? '']));
   const tool_calls: EvalContext['tool_calls'] = messages.flatMap(({ tool_calls: calls = [] }, index) =>

@@ -1,10 +1,7 @@
-/** What a reference implementation says of a content: its params and its score. */
+/** A content, the params, and the score that the reference implementation gives. */
 export type Row = readonly [content: string, params: object, score: number];
 
-/**
- * The cases of instructions_test.py of google-research/instruction_following_eval, Apache-2.0, as they are indented there:
- * a rule, and what its reference implementation says of contents.
- */
+/** The cases of instructions_test.py of google-research/instruction_following_eval, Apache-2.0, indented as there. */
 const bullets = [
   '\n  start each line with an asterisk (*). For example:\n  * This is a bullet point.\n  *(no space required)Another bullet point.\n  * (no newline ending required)Another bullet point.\n  markdown bullet points are often used to create to-do lists',
   '\n  Check that inline asterisk (*), *, will not be counted. Only * that starts a\n  bullet list will be counted:\n    * This is a bullet point.\n    * Another bullet point.\n    . dot is not counted',

@@ -12,7 +12,7 @@ describe.each(Object.entries(ifevalCases))(
   },
 );
 
-/** Where we decide otherwise, and what its tests leave open. */
+/** Cases in which we differ from the reference, or that its tests leave open. */
 const ours: Readonly<Record<string, readonly (readonly [string, object, number | string])[]>> = {
   'keywords:existence': [
     ['It costs $5.', { keywords: ['$5.'] }, 1],

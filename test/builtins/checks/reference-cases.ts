@@ -11,17 +11,19 @@ const row = (content: string, expected: unknown, score: number, more: object = {
   score,
 });
 
-/** What ROUGE-1.5.5 gave for a pair of lines: rouge/testdata and rouge_scorer_test.py of google-research, Apache-2.0. */
+/**
+ * The scores of ROUGE-1.5.5 for a pair of lines: rouge/testdata and rouge_scorer_test.py of google-research,
+ * Apache-2.0.
+ */
 export const rougeTarget = `ZfbCUIUuePaiLVUlCaUXxkpu XPeWing tUHfPMuZ',-Xd Y BrUgVJing M-HV.-DgdDaY.rFDJCRing Ht-LM EKBDXkME,yz'RBr q'wtion wIojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxer tKM L`;
 export const rougePrediction = `rFDJCRtion Ht-LM EKtDXkME,yz'RBr q'wer wrojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxi`;
 
-/** Two texts with these embeddings, and their similarity. */
 const near = (one: readonly number[], other: readonly number[], score: number) => ({
   asking: { content: 'one', params: { expected: 'other' }, embeddings: { one, other } },
   score,
 });
 
-/** A question and those that a model wrote, with their embeddings, and what Ragas gives: mean cosine × not noncommittal. */
+/** Ragas: the mean cosine of the question and the generated questions, or 0 if all of them are noncommittal. */
 const relevant = (
   question: readonly number[],
   written: readonly (readonly number[])[],
@@ -40,7 +42,7 @@ const relevant = (
   };
 };
 
-/** Values that reference implementations publish in their own tests, to the digits that they give. */
+/** Values that reference implementations publish in their own tests, to the digits given there. */
 export const referenceCases: readonly ReferenceCases[] = [
   {
     type: 'rouge',

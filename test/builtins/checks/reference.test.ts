@@ -4,7 +4,6 @@ import { rougePrediction, rougeTarget } from './reference-cases.ts';
 
 type Row = readonly [title: string, asking: Asking, score: number | string];
 
-/** One test for each row: what the check gives. */
 function judges(type: string, rows: readonly Row[]): void {
   describe(type, () => {
     test.each(rows)('%s', async (_title, asking, score) => {
@@ -39,7 +38,7 @@ judges('exact_match', [
   ['more than can be compared', asked('x '.repeat(30_000_000), 'x'), 'the content is too long to compare'],
 ]);
 
-// As the official script for SQuAD 2.0 computes them.
+// Computed with the official script of SQuAD 2.0.
 judges('token_f1', [
   ['all words', asked('The Norman dynasty', 'Norman dynasty'), 1],
   ['half of them, and no other', asked('Oslo', 'Oslo Norway'), 2 / 3],
@@ -109,7 +108,7 @@ judges('rouge', [
   ],
 ]);
 
-// test/test_sentence_bleu.py of sacreBLEU, Apache-2.0, in its hundredths.
+// test/test_sentence_bleu.py of sacreBLEU, Apache-2.0, divided by 100.
 judges('bleu', [
   [
     'sacreBLEU’s sentence',

@@ -1,6 +1,5 @@
 import { section } from '../../requirements/requirement.ts';
 
-/** Evals that are built in. */
 export const builtIns = section('promptkit.md §10', [
   [
     'PK-10-01',
@@ -17,7 +16,7 @@ export const builtIns = section('promptkit.md §10', [
   ['PK-10-09', 'none', 'An eval that lacks its input is unscored, never 0 or 1.'],
 ]);
 
-/** Checks of our own choice, whose definitions others have published. */
+/** Checks whose definitions others have published. */
 export const published = section('reference/checks.md', [
   ['DS-CHECKS-01', 'none', 'The rules of IFEval score as in the tests of its reference implementation'],
   ['DS-CHECKS-02', 'none', 'Content that is too long to judge is unscored, with the limit'],

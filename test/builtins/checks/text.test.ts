@@ -5,7 +5,6 @@ import { type Asking, ask, scoreOf } from './asking.ts';
 
 type Row = readonly [title: string, asking: Asking, score: number | string];
 
-/** One test for each row: what the check gives. */
 function judges(type: string, rows: readonly Row[]): void {
   describe(type, () => {
     test.each(rows)('%s', async (_title, asking, score) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { countWords, searchFolded } from '../../../src/base/text/words.ts';
 import { scoreOf } from './asking.ts';
 
-/** Words of scripts that put no space between two. */
+/** Words of scripts that are written without spaces. */
 const unspaced = {
   Chinese: ['我们', '赌博', '今天', '银行', '毒品', '白痴', '朋友', '电话'],
   Japanese: ['馬鹿', 'です', '学校', '電話', '自殺', 'カタカナ', '友達'],
@@ -11,7 +11,7 @@ const unspaced = {
 } as const;
 const spaced = ['idiot', 'Straße', 'дурак', 'बेवकूफ', 'أحمق', 'naïve', '바보'] as const;
 
-/** The same words as others may write them: full-width, torn by characters that nobody sees, decomposed, in another case. */
+/** Other spellings of the same words: full-width, with invisible characters, decomposed, in another case. */
 const spellings: readonly ((text: string) => string)[] = [
   (text) => text.replaceAll(/[!-~]/g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0)),
   ...['\u00ad', '\u200b', '\u2060', '\ufeff', '\u180e', '\u034f', '\u0000'].map(
@@ -85,7 +85,7 @@ test('text that folds to nothing is searched unchanged', () => {
   expect(searchFolded('ab').hasWord('\u00ad')).toBe(false);
 });
 
-/** Each check that reads words, with a content that it scores 1 and one that it scores lower. */
+/** Each check that reads words, with a content that scores 1 and one that scores lower. */
 const readers: readonly (readonly [
   type: string,
   params: Record<string, unknown>,
@@ -118,7 +118,7 @@ const readers: readonly (readonly [
 
 describe('every word check reads each spelling alike', () => {
   test.each(readers)('%s %j', async (type, params, good, bad) => {
-    // Case means something to `choice`, where a choice is one letter.
+    // `choice` distinguishes case, because a choice is one letter.
     for (const spell of [(text: string) => text, ...spellings.slice(0, -2)]) {
       expect(await scoreOf(type, { params, content: spell(good) })).toBe(1);
       expect(await scoreOf(type, { params, content: spell(bad) })).toBeLessThan(1);

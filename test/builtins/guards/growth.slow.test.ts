@@ -6,8 +6,8 @@ import { createDetector } from '../../../src/builtins/pii/detector.ts';
 import { entityNames } from '../../../src/builtins/pii/entity.ts';
 import { injectionRules, linkRules, secretRules } from './support.ts';
 
-// The time of every pattern of a guard is linear in its text: sixteen times the text may take up to 64 times as long, where
-// quadratic time takes 256 times. The texts are made of what the patterns themselves speak of.
+// Every pattern of a guard takes linear time. A text 16 times as long may take up to 64 times as long; quadratic time
+// would take 256 times.
 const timeout = 3_600_000;
 const numRuns = Number(process.env['GUARDS_GROWTH'] ?? 40);
 const small = 8 * 1024;
@@ -25,7 +25,7 @@ const guards: Readonly<Record<string, (text: string) => unknown>> = {
   pii: detect,
 };
 
-/** All words and all other characters of the files in which patterns are written. */
+/** All words and all other characters in the files that hold the patterns. */
 function piecesOf(...folders: readonly string[]): string[] {
   const root = join(import.meta.dirname, '../../../src');
   const texts = folders
@@ -50,7 +50,7 @@ const part = fc.oneof(
   },
   { weight: 1, arbitrary: fc.tuple(piece, piece).map((each) => each.join('')) },
 );
-/** Repeated parts one behind the other: what an expression with several quantifiers has to be tried on. */
+/** Sequences of repeated parts, for expressions with several quantifiers. */
 const parts = fc.array(part, { minLength: 1, maxLength: 3 });
 
 function textOf(given: readonly string[], length: number): string {
@@ -65,7 +65,7 @@ function cpuMs(work: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** How many times as long the long text takes; the least of three tries where it looks like too many. */
+/** The ratio of the times for the long and the short text. If it is too high, the lowest of three tries. */
 function growthOf(find: (text: string) => unknown, given: readonly string[]): number {
   const [short, long] = [textOf(given, small), textOf(given, small * growth)];
   let least = Number.POSITIVE_INFINITY;

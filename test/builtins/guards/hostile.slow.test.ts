@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { GuardRules } from '../../../src/builtins/guards/guard.ts';
 import { injectionRules, linkRules, secretRules } from './support.ts';
 
-// A text takes seconds; one that took time in the square of its length would take weeks.
+// A linear pattern takes seconds for such a text; a quadratic one would take weeks.
 const timeout = 240_000;
 const size = Number(process.env['GUARDS_MEGABYTES'] ?? 4) * 1024 * 1024;
 

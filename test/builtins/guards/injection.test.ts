@@ -79,7 +79,7 @@ test('as a hook it denies without repeating the text [DS-GUARDS-02]', () => {
     metadata: { injection: { OVERRIDE: 1 }, confidence: 1 },
   });
   expect(answer(executed(`{"page": "${attempt}"}`), rules)).toMatchObject({ allow: false });
-  // The operator may say so, and the model may repeat it.
+  // The system prompt and the model's answer may contain the text.
   expect(answer(asking([{ role: 'assistant', content: attempt }], {}, attempt), rules)).toMatchObject({
     allow: true,
   });

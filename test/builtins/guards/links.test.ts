@@ -50,7 +50,6 @@ test('with a list every other host is found [DS-GUARDS-07]', () => {
   expect(kindsIn(rules, '![x](https://example.net/x.png)')).toEqual(['IMAGE']);
   expect(kindsIn(rules, 'https://www.example.org/a and https://evilexample.org/')).toEqual(['HOST', 'HOST']);
   expect(kindsIn(rules, 'https://example.org@evil.example/')).toEqual(['TRICK']);
-  // A host of the list is trusted with data.
   expect(kindsIn(rules, carried.replace('evil.example', 'example.org'))).toEqual([]);
 });
 

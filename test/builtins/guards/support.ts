@@ -12,7 +12,7 @@ import {
   secretKindNames,
 } from '../../../src/builtins/guards/secrets/rules.ts';
 
-/** Rules of signalbox-secrets that redact, and whose hashes are the same each time. */
+/** Rules of signalbox-secrets that redact, with a fixed key for the hashes. */
 export function secretRules(overrides: Partial<SecretSettings> = {}): GuardRules {
   const rows = secretKindNames.map((kind) => [kind, 'redact']);
   return createSecretRules({
@@ -35,13 +35,11 @@ export function linkRules(overrides: Partial<LinkSettings> = {}): GuardRules {
   });
 }
 
-/** What the guard's tool says of a text. */
 export async function ask(rules: GuardRules, text: string, more: object = {}): Promise<Reply> {
   const { result } = await answer({ args: { text, ...more } }, rules);
   return Object(result);
 }
 
-/** The kinds that the guard finds in a text, in order. */
 export function kindsIn(rules: GuardRules, text: string, conversation: readonly string[] = []): string[] {
   const place = { origin: 'assistant', prefix: '', conversation: () => conversation } as const;
   return rules.find(text, place).findings.map(({ kind }) => kind);

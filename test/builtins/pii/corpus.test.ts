@@ -6,7 +6,7 @@ import { detector } from './support.ts';
 
 const docs = readFileSync(join(import.meta.dirname, '../../../docs/reference/pii.md'), 'utf8');
 
-/** The rows of the table of figures: entity, labelled, findings, precision, recall, F2. */
+/** The rows of the table: entity, labelled, findings, precision, recall, F2. */
 const documented = docs
   .split('\n')
   .filter((line) => /^\| .+( \| \d+){2}( \| \d\.\d{3}){3} \|$/.test(line))
@@ -14,7 +14,7 @@ const documented = docs
 
 describe.skipIf(!existsSync(corpus))('a labelled corpus (skipped without ../shared/data)', () => {
   let scores: Score[] = [];
-  // Not in the body: vitest runs that of a skipped block too, to collect its tests.
+  // Not in the body: vitest runs the body of a skipped block, to collect its tests.
   beforeAll(() => {
     scores = measureCorpus();
   }, 60_000);
@@ -49,7 +49,7 @@ test.skipIf(!existsSync(solutions))(
   },
 );
 
-/** The question, the true solution and those of four models. */
+/** The question, the true solution and the solutions of four models. */
 function textsOf(line: string): string[] {
   const { question, ground_truth: truth, ...rest } = JSON.parse(line);
   const models = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'];

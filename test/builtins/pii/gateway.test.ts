@@ -12,7 +12,6 @@ function withOther(messages: readonly object[], other: object, systemPrompt = ''
   return { ...payload, request: { ...payload.request, other } };
 }
 
-/** The request as the filter has left it. */
 function sent(payload: ReturnType<typeof asking>, reply: FilterReply): Readonly<Record<string, unknown>> {
   return { ...payload.request, ...(isObject(reply['replace']) ? reply['replace'] : {}) };
 }
@@ -90,7 +89,7 @@ describe('values are restored', () => {
   });
 });
 
-/** A conversation of many turns; the model repeats what it was sent and adds values of its own. */
+/** A conversation of many turns. The model repeats its input and adds values of its own. */
 function growingConversation(open: () => PiiFilter): string[][] {
   const messages: object[] = [];
   const other = { 'tools[0].description': 'Call 212-555-0142' };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { entityNames } from '../../../src/builtins/pii/entity.ts';
 import { asking, detector, filter, user } from './support.ts';
 
-// A text takes a second or so; one that took time in the square of its length would take hours.
+// A linear pattern takes about a second for such a text; a quadratic one would take hours.
 const timeout = 120_000;
 const size = 512 * 1024;
 

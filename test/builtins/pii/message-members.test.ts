@@ -9,7 +9,7 @@ import { answering, asking, executing, filter, settings, user } from './support.
 const mail = 'ada@example.org';
 const hidden = '[EMAIL_ADDRESS]';
 
-/** A message with a text in every member that may hold one. */
+/** A message with the text in every member that can hold one. */
 function speaking(text: string) {
   return {
     role: 'assistant',
@@ -32,7 +32,6 @@ function speaking(text: string) {
   };
 }
 
-/** What comes out of the filter in the place of that message. */
 function left(message: object, subject = filter(), request: object = {}): unknown {
   const { replace } = subject.answer(answering(request, message), 0);
   return isObject(replace) ? replace['message'] : message;
@@ -194,7 +193,6 @@ describe('an answer of the AI SDK', () => {
     { type: 'text', text: 'see', citations: [{ source: link(mail), citedText: mail }] },
   ];
 
-  /** The answer as it is after the filter. */
   function filtered(subject = filter(), request: object = {}) {
     const { finishReason } = finish;
     const message = fromAnswer({ content, usage, finishReason });

@@ -7,7 +7,7 @@ import { type IdEntity, idFormats } from '../../../src/builtins/pii/finders/nati
 const options = { regions: [], isAllowed: () => false };
 const entities = defaultEntities.filter((entity) => Object.hasOwn(idFormats, entity));
 
-/** A number of each country that its check digits confirm, as people write it, and what people call it. */
+/** A valid number of each country as people write it, and the word that introduces it. */
 const samples: Readonly<Record<IdEntity, readonly [written: string, word: string]>> = {
   US_ITIN: ['912-70-1234', 'ITIN'],
   US_PASSPORT: ['488839667', 'passport'],
@@ -35,7 +35,7 @@ const samples: Readonly<Record<IdEntity, readonly [written: string, word: string
   SG_NRIC_FIN: ['S8544259G', 'NRIC'],
 };
 
-/** Those of which one digit in ten has a check digit that is right by chance at most. */
+/** The entities whose check digits accept at most one in ten random numbers. */
 const checked = entities.filter(
   (entity) =>
     !['US_ITIN', 'US_PASSPORT', 'US_MBI', 'UK_NINO', 'IN_PAN', 'KR_RRN', 'AU_MEDICARE'].includes(entity),
@@ -64,7 +64,7 @@ describe('a check digit that is wrong', () => {
       Array.from({ length: 10 }, (_, digit) => written.slice(0, at) + digit + written.slice(at + 1)),
     );
     const found = changes.filter((change) => change !== written && detect(`${word}: ${change}`).length > 0);
-    // A single wrong digit is what check digits are made to find; modulo 11 has remainders that no digit stands for.
+    // Check digits detect single wrong digits, but modulo 11 has remainders without a digit.
     expect(found.length).toBeLessThanOrEqual(changes.length / 20);
   });
 });

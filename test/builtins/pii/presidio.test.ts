@@ -9,7 +9,7 @@ const script = join(import.meta.dirname, '../../../examples/presidio/presidio.mj
 
 type Answer = (body: { text: string }, response: ServerResponse) => void;
 
-/** A loopback server that speaks as Presidio's analyzer does. */
+/** A loopback server with the API of Presidio's analyzer. */
 async function analyzer(answer: Answer): Promise<{ url: string; asked: unknown[] }> {
   const asked: unknown[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -34,7 +34,7 @@ function portOf(address: string | AddressInfo | null): number {
   return address.port;
 }
 
-/** A port on which somebody has just stopped listening. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -48,7 +48,7 @@ const json: (value: unknown) => Answer = (value) => (_body, response) => {
   response.end(JSON.stringify(value));
 };
 
-/** Every name "Ada", where it stands in code points. */
+/** Finds every "Ada"; offsets are in code points, as in Presidio. */
 const findAda: Answer = ({ text: given }, response) => {
   const at = [...given].join('').indexOf('Ada');
   const start = [...given.slice(0, at)].length;

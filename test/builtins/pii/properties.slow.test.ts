@@ -6,7 +6,6 @@ import { entityNames } from '../../../src/builtins/pii/entity.ts';
 import type { FilterReply } from '../../../src/builtins/pii/filter.ts';
 import { answering, asking, detector, executed, executing, filter, user } from './support.ts';
 
-/** The check digit that makes `digits` pass Luhn's formula. */
 function luhnDigit(digits: string): string {
   const sum = [...digits].toReversed().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
@@ -54,7 +53,7 @@ const mails = fc
     fc.constantFrom('com', 'org', 'co.uk', 'de', 'io'),
   )
   .map(([name, host, top]) => `${name}@${host}.${top}`);
-/** Of other machines, and too long for a version. */
+/** Addresses of other machines, too long to be a version number. */
 const addresses = fc
   .tuple(fc.integer({ min: 128, max: 223 }), fc.nat(254), fc.nat(254), fc.integer({ min: 100, max: 253 }))
   .map((octets) => octets.join('.'));
@@ -65,7 +64,7 @@ const keys = fc.oneof(
 );
 const secrets = fc.oneof(cards, groupedCards, ibans, ssns, mails, addresses, keys);
 
-/** Any text at all around it, but for what would make it a part of a longer number or word. */
+/** Any text that does not make the value a part of a longer number or word. */
 const surroundings = fc.tuple(
   fc.oneof(fc.string({ unit: 'grapheme' }), fc.lorem({ maxCount: 12 }), fc.webUrl(), fc.json()),
   fc.constantFrom(' ', '\n', ', ', ' "', ' (', ': ', '\t', '; ', '！ '),
@@ -129,7 +128,7 @@ test('restored pseudonyms give the original', () => {
   });
 });
 
-/** JSON is the same however its strings are escaped; any other text is the same to the letter. */
+/** Parses JSON, so that differences in escaping do not count. Other text must match exactly. */
 function sameJson(content: unknown): unknown {
   if (typeof content !== 'string' || !/^\s*[{[]/.test(content)) return content;
   try {
@@ -143,7 +142,7 @@ function contentOf({ replace }: FilterReply): unknown {
   return isObject(replace) && isObject(replace['message']) ? replace['message']['content'] : undefined;
 }
 
-/** The same shape: equal but for the contents of strings. */
+/** The value with the contents of its strings removed. */
 function shapeOf(value: unknown): unknown {
   if (typeof value === 'string') return 'a string';
   if (Array.isArray(value)) return value.map(shapeOf);

@@ -7,7 +7,6 @@ const ada = 'ada@example.org';
 const bob = 'bob@example.org';
 const hour = 3_600_000;
 
-/** The request as the filter has left it. */
 function sent(payload: ReturnType<typeof asking>, reply: FilterReply): Readonly<Record<string, unknown>> {
   const { replace } = reply;
   return { ...payload.request, ...(isObject(replace) ? replace : {}) };
@@ -18,7 +17,7 @@ function contents(request: Readonly<Record<string, unknown>>): unknown[] {
   return Array.isArray(messages) ? messages.map(({ content }) => content) : [];
 }
 
-/** What people read when the model answers `content` to that request. */
+/** The text that the user reads when the model answers `content` to that request. */
 function read(subject: PiiFilter, request: object, content: string, now = 0): unknown {
   const { replace } = subject.answer(answering(request, { content }), now);
   return isObject(replace) && isObject(replace['message']) ? replace['message']['content'] : content;

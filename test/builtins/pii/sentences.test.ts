@@ -29,7 +29,7 @@ describe.each(languages)('sentences in %s', (language) => {
 
 const detect = createDetector({ entities: defaultEntities, regions: [], isAllowed: () => false });
 
-/** Words of scripts that are written without spaces, or whose particles follow at once. */
+/** Words of scripts without spaces, or with particles that follow at once. */
 const words = fc.constantFrom(
   '联系',
   '谢谢',
@@ -102,7 +102,7 @@ test('addresses in other scripts are found whole', () => {
   );
 });
 
-/** What begins with a year or stands behind a word for it is an identifier, however many digits it has. */
+/** A number that begins with a year, or that follows a word for an identifier, is an identifier of any length. */
 const identifiers = fc
   .tuple(
     fc.constantFrom(
@@ -160,7 +160,7 @@ test('versions, netmasks and addresses of no other machine are not addresses', (
     fc
       .tuple(program, version)
       .map(([name, number]) => name + number)
-      // Behind nothing but a name, 10.0.0.1 is more often a machine.
+      // After a bare product name, 10.0.0.1 is more often an address.
       .filter((text) => !text.startsWith('nginx 10.')),
     mask,
     loopback,

@@ -4,7 +4,7 @@ import { defaultEntities, type Entity, entityNames } from '../../../src/builtins
 import { createPiiFilter, type PiiFilter } from '../../../src/builtins/pii/filter.ts';
 import type { PiiSettings } from '../../../src/builtins/pii/settings.ts';
 
-/** Settings with one action for every entity, and a key that is the same each time. */
+/** Settings with one action for every entity and a fixed key. */
 export function settings(action: Action = 'redact', overrides: Partial<PiiSettings> = {}): PiiSettings {
   return {
     entities: defaultEntities,
@@ -21,7 +21,6 @@ export function actionsOf(
   action: Action,
   overrides: Partial<Record<Entity, Action>> = {},
 ): Record<Entity, Action> {
-  // Every entity is in the list of names.
   const rows = entityNames.map((entity) => [entity, overrides[entity] ?? action]);
   return Object.fromEntries(rows);
 }
@@ -34,7 +33,7 @@ export function detector(entities: readonly Entity[] = defaultEntities): Detecto
   return createDetector(settings('redact', { entities }));
 }
 
-/** What is found, as `ENTITY text`. */
+/** Findings as `ENTITY text`. */
 export function found(text: string, entities: readonly Entity[] = defaultEntities): string[] {
   return detector(entities)(text).map(({ entity, start, end }) => `${entity} ${text.slice(start, end)}`);
 }
@@ -45,7 +44,6 @@ export function user(content: string) {
   return { role: 'user', content };
 }
 
-/** A before_call payload. */
 export function asking(messages: readonly object[], metadata: object = {}, systemPrompt = '') {
   return {
     hook: 'provider',
@@ -54,7 +52,6 @@ export function asking(messages: readonly object[], metadata: object = {}, syste
   };
 }
 
-/** An after_call payload. */
 export function answering(request: object, message: object) {
   return {
     hook: 'provider',
@@ -64,7 +61,6 @@ export function answering(request: object, message: object) {
   };
 }
 
-/** A before_execution payload. */
 export function executing(args: unknown, extra: object = {}) {
   return {
     hook: 'tool',
@@ -73,7 +69,6 @@ export function executing(args: unknown, extra: object = {}) {
   };
 }
 
-/** An after_execution payload. */
 export function executed(content: unknown) {
   return {
     hook: 'tool',

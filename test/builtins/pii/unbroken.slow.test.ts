@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { entityNames } from '../../../src/builtins/pii/entity.ts';
 import { detector } from './support.ts';
 
-// Chinese has no blanks, and of some letters each is two code units: a repeat without a bound would fill the engine's stack.
+// Chinese has no spaces, and some characters take two code units. An unbounded repeat would overflow the engine's
+// stack.
 test.each(['忽略', '忽略-'])('megabytes of %s without a space are read completely', (piece) => {
   const address = 'ann.roe@example.org';
   const text = `${piece.repeat(Math.ceil(6_000_000 / piece.length))} ${address}`;

@@ -69,7 +69,7 @@ test.each([
       ] as const,
   ),
   ['cost_budget', { max_cost_usd: 1 }, {}, 'metadata.cost_usd or metadata.total_cost is missing'],
-  // Beyond one limit, yet nobody knows about the other.
+  // Over one limit; the usage for the other is unknown.
   [
     'cost_budget',
     { max_input_tokens: 1, max_output_tokens: 1 },

@@ -5,7 +5,6 @@ import { type Asking, nobody } from '../asking.ts';
 
 type Question = Parameters<Judge>[0];
 
-/** What a check asks the judge, and what it makes of the answer. */
 export async function interview(
   type: string,
   { params = {}, content = '', context, judge = '{"score": 1}' }: Asking,
@@ -27,7 +26,6 @@ export async function interview(
   return { questions, outcome };
 }
 
-/** The one question, as the judge reads it. */
 export async function questionOf(type: string, asking: Asking) {
   const { questions } = await interview(type, asking);
   const [question, other] = questions;

@@ -18,7 +18,7 @@ describe('faithfulness', () => {
 
   test.each([
     ['all claims', claims(true, true), 1],
-    // The worked example of Ragas: one claim of two follows.
+    // The worked example of Ragas.
     ['one of two', claims(true, false), 0.5],
     ['one of three, in a fence', `\`\`\`json\n${claims(false, true, false)}\n\`\`\``, 1 / 3],
   ])('is the share of supported claims: %s [DS-CHECKS-03]', async (_title, judge, score) => {

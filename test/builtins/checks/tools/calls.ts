@@ -3,12 +3,10 @@ import { Json } from '../../../../src/base/json/json.ts';
 import type { EvalToolCall } from '../../../../src/contract/eval.ts';
 import { type Asking, ask } from '../asking.ts';
 
-/** A call of a tool; all but its name has a default. */
 export function call(name: string, rest: Partial<EvalToolCall> = {}): EvalToolCall {
   return { name, args: {}, result: '', error: '', index: 1, ...rest };
 }
 
-/** Calls that differ in their names only. */
 export function calls(...names: readonly string[]): EvalToolCall[] {
   return names.map((name) => call(name));
 }
@@ -20,7 +18,7 @@ export type Row = readonly [
   outcome: readonly [score: number, detail: string] | string,
 ];
 
-/** One test for each row: score and detail, or the reason of an unscored one. */
+/** One test for each row: score and detail, or the reason of an unscored outcome. */
 export function judges(type: string, rows: readonly Row[]): void {
   describe(type, () => {
     test.each(rows)('%s', async (_title, params, tool_calls, expected) => {
@@ -29,13 +27,13 @@ export function judges(type: string, rows: readonly Row[]): void {
   });
 }
 
-/** `[score, detail]`, or the reason of an unscored one. */
+/** `[score, detail]`, or the reason of an unscored outcome. */
 export async function outcomeOf(type: string, asking: Asking): Promise<readonly [number, string] | string> {
   const outcome = await ask(type, asking);
   return outcome.status === 'scored' ? [outcome.score, outcome.detail] : outcome.reason;
 }
 
-/** The params as a file or another process writes them. */
+/** The params as JSON text, as a file or another process writes them. */
 export function written(text: string): Json {
   return new Json(text);
 }
