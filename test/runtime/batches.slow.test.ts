@@ -11,14 +11,13 @@ interface Setting {
   readonly how: string;
   readonly on: Transport;
   readonly cases?: number;
-  /** The case whose params say so, from 0. */
+  /** The index of the case whose params are wrong, from 0. */
   readonly guilty?: number;
   readonly batch?: number;
   readonly concurrency?: number;
   readonly timeoutMs?: number;
   readonly options?: SuiteRunOptions;
   readonly runtime?: RuntimeOptions;
-  /** More of the suite. */
   readonly spec?: string;
 }
 

@@ -3,7 +3,7 @@ import { checkTypes, findCheck } from '../../src/builtins/checks/registry.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
 import { open, write } from './open.ts';
 
-// promptkit.md, section 10: the families that are built in, aliases behind their check.
+// The built-in families of promptkit.md, section 10, with aliases after their check.
 const listed: Readonly<Record<string, readonly string[]>> = {
   contains: ['content_includes'],
   contains_any: ['content_includes_any'],

@@ -226,7 +226,7 @@ hooks:
   for (const n of [1, 2, 3]) {
     expect(await runtime.tools.call('echo', { n })).toEqual({ status: 'ok', result: { n } });
   }
-  // Three calls are answered, and not one of those that hang has ended.
+  // Three calls are answered; none of the hanging ones has ended.
   const ended = allOf(events, 'process.ended').map(({ name }) => name);
   expect(ended.filter((name) => name === 'told' || name === 'shadow')).toEqual([]);
   expect(allOf(events, 'process.started').some(({ name }) => name === 'told' || name === 'shadow')).toBe(

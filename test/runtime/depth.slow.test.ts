@@ -18,7 +18,6 @@ hooks:
   models: {command: $bin/allow.sh, hook: provider, phases: [before_call, after_call]}
 `;
 
-/** A list or an object that is nested so deeply. */
 function nest(depth: number, isList: boolean): unknown {
   let value: unknown = 1;
   for (let level = 0; level < depth; level += 1) value = isList ? [value] : { a: value };
@@ -103,7 +102,7 @@ async function doorsOf(runtime: Runtime, folder: string): Promise<Doors> {
   };
 }
 
-/** The code of what came of it; undefined of a value without an error. Anything thrown without a code fails the test. */
+/** The error code, or undefined for a value. An error without a code fails the test. */
 async function codeOf(work: () => Promise<unknown>): Promise<string | undefined> {
   try {
     const { error } = ((await work()) ?? {}) as { readonly error?: { readonly code: string } };
@@ -138,7 +137,7 @@ test.each(depths)(
         expect([door, depth, code]).not.toEqual([door, depth, 'INTERNAL']);
       }
     }
-    // Nothing that could not be followed has reached a tool.
+    // Arguments that are too deep never reach a tool.
     expect(desk.lines('calls')).toEqual([]);
   },
 );

@@ -252,7 +252,7 @@ const noApproval = [
 test.each(noApproval)('$title is no approval: the tool does not run', async ({ given }) => {
   const bench = openBench();
   const { call } = openAlone();
-  // What a caller without types may give.
+  // A value that a caller without types may pass.
   const approve = (async () => given) as unknown as NonNullable<CallOptions['approve']>;
   const tool = { ...refund(bench, giving('oneshot', '1')), approval: compileApproval('refund', {}) };
   expect(await call(tool, '{}', { approve })).toMatchObject({ status: 'failed', error: { code: 'USAGE' } });

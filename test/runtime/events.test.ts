@@ -5,7 +5,6 @@ import type { RuntimeEvent } from '../../src/index.ts';
 import { allOf, until } from '../process/harness.ts';
 import { open, recorded, story } from './open.ts';
 
-/** Waits until as many processes have ended as have started. */
 async function quiet(events: readonly RuntimeEvent[], processes: number): Promise<void> {
   await until(() => allOf(events, 'process.ended').length === processes, `end of ${processes} processes`);
 }
@@ -85,7 +84,7 @@ hooks: {guard: {command: $bin/crash.sh, hook: tool}}
   ]);
 });
 
-/** stderr and the exit come on different wires, in either order. */
+/** stderr and the exit arrive over different channels, in either order. */
 function order({ type }: Readonly<Record<string, unknown>>): number {
   return ['process.started', 'stderr', 'process.ended', 'decision'].indexOf(String(type));
 }
@@ -285,7 +284,7 @@ test('a listener that throws does no harm', async () => {
   });
   expect(await runtime.tools.call('echo', { a: 1 })).toEqual({ status: 'ok', result: { a: 1 } });
   await runtime.close();
-  // A warning is told one turn after its cause.
+  // A warning is emitted one turn after its cause.
   await nextTurn();
   expect(new Set(warnings)).toEqual(new Set(['an event listener threw an error: listener broken']));
 });

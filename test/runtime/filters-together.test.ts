@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { open } from './open.ts';
 
-/** Three filters that note their beginnings and ends, each waiting for these marks. */
 function filters(marks: readonly [string, string, string]): string {
   const names = ['a', 'b', 'c'];
   const entries = names.map((name, index) => {
@@ -16,7 +15,7 @@ function filters(marks: readonly [string, string, string]): string {
 const marksIn = (folder: string) => readFileSync(join(folder, 'marks'), 'utf8').trim().split('\n');
 
 test('a chain of concurrent filters takes as long as the slowest', async () => {
-  // The first ends last, and none ends before all have begun: asked in turn, they would wait for ever.
+  // The first ends last, and none ends before all have begun. In sequence they would wait forever.
   const { runtime, folder } = await open(`concurrency: 4\n${filters(['-b', '-c', '+a'])}`);
   expect(await runtime.tools.call('echo', { a: 1 })).toEqual({ status: 'ok', result: { a: 1 } });
   expect(marksIn(folder).filter((mark) => mark.startsWith('-'))).toEqual(['-c', '-b', '-a']);

@@ -46,6 +46,6 @@ spec:
   const expected = message === undefined ? [] : [expect.stringContaining(message)];
   expect(problems.map((problem) => problem.message)).toEqual(expected);
   expect(problems.every(({ severity, line }) => severity === 'error' && line === 4)).toBe(true);
-  // Nothing is made on the way, such as a key.
+  // The failed start creates no files, such as a key.
   expect(readdirSync(folder).toSorted()).toEqual(['runtime.yaml', 'sub']);
 });

@@ -7,7 +7,6 @@ import { open } from './open.ts';
 
 const program = new URL('../../src/cli/pii/main.ts', import.meta.url).pathname;
 
-/** A runtime whose one filter is signalbox-pii with that action. */
 async function openFiltered(action: string): Promise<Runtime> {
   const { runtime } = await open(`
 hooks:
@@ -22,7 +21,6 @@ const usage = {
 };
 const finishReason = { unified: 'stop', raw: 'stop' } as const;
 
-/** A model that says `words`, and remembers what it was asked. */
 function modelThatSays(words: readonly string[]): LanguageModelV4 & { readonly asked: string[] } {
   const asked: string[] = [];
   const hear = ({ prompt }: LanguageModelV4CallOptions) => asked.push(JSON.stringify(prompt));
@@ -97,7 +95,7 @@ async function stream(model: LanguageModelV4, prompt: string): Promise<Said> {
 }
 
 const card = '4111 1111 1111 1111';
-/** The card comes in pieces, far enough from either end for a window to pass over it. */
+/** The card number is split into chunks, far enough from both ends for a window to miss it. */
 const leaky = [
   ...`${'Well, let me see what I have here. '.repeat(4)}It is `,
   '4111 1',

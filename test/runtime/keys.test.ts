@@ -5,7 +5,7 @@ import { openRuntime } from '../../src/index.ts';
 import { onTransports } from '../cite.ts';
 import { open, recorded, write } from './open.ts';
 
-/** A server that answers with its folder, since the fixture of that name is one-shot. */
+/** A server that answers with its folder. The fixture of that name is one-shot. */
 const folderServer =
   'import json,os,sys\nfor line in sys.stdin: print(json.dumps({"jsonrpc":"2.0","id":json.loads(line)["id"],"result":os.getcwd()}),flush=True)';
 

@@ -34,8 +34,8 @@ spec:
 `;
 
 /**
- * Runs a suite through one slot. What its processes took, one after another, is about as much as the run as a whole;
- * with their waits it would be three times as much.
+ * Runs a suite through one slot. The sum of process times must be close to the run time. If waits counted, it would be
+ * three times that.
  */
 async function measure(spec: string) {
   const folder = mkdtempSync(join(tmpdir(), 'latency-'));
@@ -58,7 +58,7 @@ async function measure(spec: string) {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** Each sleeps for so long, of which timers may take a little away. */
+/** Each process sleeps 200 ms; timers may fire slightly early. */
 const least = 190;
 
 test('an eval’s duration is that of its process, without the wait for its slot', async () => {

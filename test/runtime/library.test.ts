@@ -153,7 +153,6 @@ test.concurrent.for(same)(
     const file = write(spec);
     await using runtime = await openRuntime(file, { log: false });
     const { stdout } = await run([...args, '--json'], { cwd: dirname(file) });
-    // Whoever calls the library is told of each hook as it is asked.
     const asked = ',"asked":["mark"]}\n';
     const printed = stdout.endsWith(asked) ? `${stdout.slice(0, -asked.length)}}\n` : stdout;
     expect(`${stringifyJson(await call(runtime))}\n`).toBe(printed);

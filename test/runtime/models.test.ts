@@ -10,7 +10,6 @@ import { startUpstream } from '../gateway/upstream-server.ts';
 import { collect } from '../models/bench.ts';
 import { write } from './open.ts';
 
-/** The models of a runtime whose provider has these keys, before a server that counts its open streams. */
 async function openBehind(keys: string) {
   const counted = { seen: 0, open: 0, most: 0 };
   const upstream = await startUpstream(async (_, response) => {

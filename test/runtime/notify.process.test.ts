@@ -175,7 +175,6 @@ test.each([
   { notify: '[{command: ./told.sh, url: "https://a", on: [pending]}]', says: 'cannot be combined' },
   { notify: '[{url: "http://example.com/x", on: [pending]}]', says: 'this machine only' },
   { notify: '[{url: "https://a/x", args: [1], on: [pending]}]', says: 'cannot be combined with' },
-  // As for any other program that is not there.
   { notify: '[{command: ./none.sh, on: [pending]}]', says: 'none.sh' },
 ])('validate reports $notify, with its line [DS-NOTIFY-05]', async ({ notify, says }) => {
   const { code, stdout } = await run(['validate'], { cwd: desk(notify) });

@@ -4,7 +4,10 @@ import { onTestFinished } from 'vitest';
 import { Json, openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../src/index.ts';
 import { config, fixture, folderOf } from '../workspace.ts';
 
-/** A runtime.yaml with that `spec`, in a folder of its own; `$bin` and `$folder` stand for the fixtures and that folder. */
+/**
+ * Writes a runtime.yaml with that `spec` into a new folder. `$bin` and `$folder` stand for the fixtures and that
+ * folder.
+ */
 export function write(spec: string, files: Readonly<Record<string, string>> = {}): string {
   const folder = folderOf(files);
   const file = join(folder, 'runtime.yaml');
@@ -15,11 +18,9 @@ export function write(spec: string, files: Readonly<Record<string, string>> = {}
 export interface Opened {
   readonly runtime: Runtime;
   readonly events: readonly RuntimeEvent[];
-  /** The folder of its config. */
   readonly folder: string;
 }
 
-/** Opens a runtime on that `spec`, without a log; it is closed when the test is over. */
 export async function open(
   spec: string,
   options: RuntimeOptions = {},
@@ -32,10 +33,7 @@ export async function open(
   return { runtime, events, folder: join(file, '..') };
 }
 
-/**
- * Events as a story that is the same each time: processes and calls are numbered as they come, durations are
- * left out, and metadata is shown as its text.
- */
+/** Events in a reproducible form. Processes and calls are numbered, durations are left out, and metadata is text. */
 export function story(events: readonly RuntimeEvent[]): Readonly<Record<string, unknown>>[] {
   const pids: number[] = [];
   const calls: string[] = [];
@@ -56,7 +54,7 @@ function numberOf<Item>(known: Item[], item: Item): number {
   return known.indexOf(item) + 1;
 }
 
-/** What the observer `record-event` was told so far. */
+/** The events that the observer `record-event` has received. */
 export function recorded(file: string): unknown[] {
   return readFileSync(file, 'utf8')
     .split('\n')

@@ -47,7 +47,6 @@ spec:
   logging: {defaultLevel: info}
 `);
 
-/** The document with one value of it replaced, taken away, or renamed: everything that can be wrong in one place. */
 function* mistakesOf(document: unknown): Generator<readonly [string, unknown]> {
   for (const path of pathsOf(document)) {
     const name = path.join('.');
@@ -119,7 +118,7 @@ describe('a config that cannot be opened is not valid', () => {
       if (isRefused && problems.every(({ severity }) => severity !== 'error')) missed.push(title);
     }
     expect(missed).toEqual([]);
-    // Otherwise nothing was tried.
+    // Ensures that the changes really were errors.
     expect(refused).toBeGreaterThan(part.length / 4);
   }, 120_000);
 

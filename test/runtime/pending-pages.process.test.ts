@@ -32,7 +32,6 @@ interface Desk {
   readonly runtime: Runtime;
   readonly store: Store;
   readonly file: string;
-  /** Every row about calls, as the database has it. */
   rows(): Promise<unknown>;
 }
 
@@ -137,7 +136,7 @@ function pageTests(open: OpenStore): void {
       if (round === 0 || nextAny !== undefined) ofAny.push(...namesOf(any));
       if (round === 0 || nextOpen !== undefined) ofOpen.push(...namesOf(opened));
       [nextAny, nextOpen] = [any.next, opened.next];
-      // Some that have been shown, and some that have not.
+      // Some are on pages already shown, some are not.
       for (const each of [3, 200, 700, 9_000].map((offset) => `p${(round * 500 + offset) % 10_000}`)) {
         if (decided.has(each)) continue;
         await pending.reject(each, { by: 'joe' });
@@ -272,7 +271,7 @@ function pageTests(open: OpenStore): void {
     const cases = names.flatMap((tool) => people.flatMap((by) => given.map((args) => ({ tool, by, args }))));
     await add(desk, cases.length, (index) => ({
       tool: cases[index]?.tool ?? '',
-      // Some calls began to wait when the tool needed one person.
+      // Some calls began to wait when the tool required one person.
       ...(cases[index]?.tool === 'pay' && cases[index]?.by !== 'joe' && { quorum: 2 }),
     }));
     const { pending } = desk.runtime;
@@ -314,7 +313,7 @@ function pageTests(open: OpenStore): void {
     expect(await check('p2', { args: '{"a": 1}' })).toEqual(['resumes', '0 of 1', undefined]);
     expect(await check('p2', { args: '{' })).toEqual(['args_invalid', '0 of 1', 'ARGS_INVALID']);
     expect(await check('p3')).toEqual(['decided', undefined, 'PENDING_DECIDED']);
-    // Postgres counts from its own clock.
+    // Postgres uses its own clock.
     await expect.poll(() => check('late')).toEqual(['expired', undefined, 'PENDING_EXPIRED']);
     expect(await check('p5')).toEqual(['refused', '0 of 1', 'USAGE']);
     expect(await check('p6', { args: {} })).toEqual(['refused', '0 of 1', 'NAME_UNKNOWN']);

@@ -49,7 +49,7 @@ test('package.json lists the same platforms', () => {
 
 const programs = ['cli', 'cli/pii'].map((folder) => join(root, `src/${folder}/main.ts`));
 
-/** Makes the process that loads it one of another version. */
+/** Makes the process report another version of Node. */
 function disguise(version: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'old-')), 'old.cjs');
   writeFileSync(file, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);
@@ -75,7 +75,7 @@ test('with --json it is one document on stdout', () => {
 });
 
 test('modules loaded before the check need nothing that an older Node lacks', () => {
-  // Names that are imported from a built-in module must be there when the file is linked, which no check can precede.
+  // Linking checks names imported from built-in modules, before any of our code runs.
   const script = `
     import { registerHooks } from 'node:module';
     const loaded = [];

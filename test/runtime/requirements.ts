@@ -1,12 +1,10 @@
 import { section } from '../requirements/requirement.ts';
 
-/** What a call throws. */
 export const outcomes = section('reference/library.md', [
   ['DS-OUT-03', 'none', 'A name that is not declared throws NAME_UNKNOWN.'],
   ['DS-OUT-04', 'none', 'An event of the wrong shape throws EVENT_INVALID.'],
 ]);
 
-/** The library. */
 export const library = section('reference/library.md', [
   [
     'DS-LIB-01',
@@ -19,7 +17,6 @@ export const library = section('reference/library.md', [
   ['DS-LIB-05', 'none', '`await using` closes the runtime.'],
 ]);
 
-/** Starts of runs, and what is told of them. */
 export const starts = section('reference/library.md', [
   ['DS-RUNS-01', 'none', 'Of several starts with one id exactly one runs; the others tell of it.'],
   ['DS-RUNS-02', 'none', 'Another pipeline or input under an id is RUN_ID_TAKEN.'],
@@ -28,7 +25,6 @@ export const starts = section('reference/library.md', [
   ['DS-RUNS-05', 'none', 'A reader who is slow or stops neither holds a run nor lets memory grow.'],
 ]);
 
-/** Who is told what happens to runs. */
 export const notices = section('guides/notify-people.md', [
   [
     'DS-NOTIFY-01',

@@ -4,7 +4,7 @@ import type { DecisionMade } from '../../src/contract/event.ts';
 import { openShadowRecorder } from '../../src/runtime/shadow-recorder.ts';
 import { openResultStore } from '../../src/store/open-result-store.ts';
 
-// A process of its own that has a shadow decide so many times: `node shadow-writer.ts CONFIG SHADOW PREFIX COUNT`.
+// Has a shadow decide COUNT times in a separate process: `node shadow-writer.ts CONFIG SHADOW PREFIX COUNT`.
 
 const [file = '', hook = '', prefix = '', count = ''] = process.argv.slice(2);
 const config = requireConfig(file, '');

@@ -11,7 +11,6 @@ import { summarize } from '../../src/suites/run-accumulator.ts';
 import { run } from '../cli/command-line.ts';
 import { open } from './open.ts';
 
-/** Two filters in waiting beside one at work. */
 const hooks = `
 state_store: {type: sqlite, path: state.db}
 hooks:
@@ -20,7 +19,7 @@ hooks:
   new: {command: sh, args: [$folder/over, '2'], hook: tool, mode: shadow, phases: [before_execution]}
 `;
 
-/** Denies an amount over its argument; at 9 it breaks, with all that it was asked on stdout and stderr. */
+/** Denies an amount over its argument. At 9 it fails and prints its whole input to stdout and stderr. */
 const over = `#!/bin/sh
 event=$(cat)
 amount=\${event##*amount\\":}
@@ -42,7 +41,6 @@ async function fire(runtime: Runtime, ...amounts: readonly number[]) {
   }
 }
 
-/** What is kept, by the name of the shadow. */
 async function kept(folder: string) {
   const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
   onTestFinished(() => runtime.close());
@@ -123,7 +121,7 @@ test('no traffic is in the file, even when a hook leaks it and crashes', async (
   const { runtime, folder, events } = await openDesk();
   await fire(runtime, 1, 7, 9);
   await runtime.close();
-  // It was there to be spilt.
+  // The secret was available to leak.
   expect(JSON.stringify(events)).toContain(secret);
   const files = readdirSync(folder).filter((name) => name.startsWith('evals.db'));
   expect(files).toContain('evals.db');
@@ -219,7 +217,7 @@ async function comparison() {
   return { old: { ...old, folder }, next, compared: await compareRuns(old.source, next.source) };
 }
 
-/** Ids, digests and milliseconds are another each time. */
+/** Replaces ids, digests and durations, which differ each time. */
 function steady(text: string): string {
   return text
     .replaceAll(/event_[\da-f]{8}-[\da-f-]{27}/g, 'CALL')

@@ -15,7 +15,7 @@ tools:
 const pipelineOf = (name: string, steps: string) =>
   `apiVersion: signalbox/v1\nkind: Pipeline\nmetadata: {name: ${name}}\nspec:\n  runtime: ./runtime.yaml\n  steps: ${steps}\n`;
 const files = {
-  // A byte for each execution.
+  // Writes one byte for each execution.
   'count.sh': '#!/bin/sh\ncat > /dev/null\nprintf . >> "$0.calls"\nsleep 0.2\nprintf \'{"result": 1}\'\n',
   'count.yaml': pipelineOf('count', '[{id: one, tool: count}]'),
   'other.yaml': pipelineOf('other', '[{id: one, tool: count}]'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openProject, runtimeYaml } from '../dialects/project.ts';
 
-/** Computes without end for a request with "spin", and waits for one with "sleep". */
+/** Runs an endless loop for a request with "spin", and waits for one with "sleep". */
 const server = `#!/bin/sh
 while read -r line; do
   case $line in

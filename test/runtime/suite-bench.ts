@@ -6,18 +6,15 @@ import type { Runtime } from '../../src/runtime/api.ts';
 import { suite } from '../workspace.ts';
 import { open } from './open.ts';
 
-/** Notes the case, and gives the score of the row. */
 const noting = `#!/bin/sh
 request=$(cat)
 printf '%s\\n' "$request" | sed 's/.*"case":"\\([^"]*\\)".*/\\1/' >> graded
 printf '{"score": %s}' "$(printf '%s' "$request" | sed 's/.*"score":\\([0-9.]*\\).*/\\1/')"
 `;
 
-/** A grader that notes what it grades. */
 export const runtimeSpec =
   'concurrency: 2\nevals:\n  grade: {command: sh, args: [grade.sh], grace_ms: 100}\n';
 
-/** Each row by what it says itself. */
 const suiteSpec = `dataset: {path: rows.jsonl}
 case: {id: "\${case.id}", content: x}
 evals: [{id: grade, type: grade, params: {case: "\${case.id}", score: "\${case.score}", big: "\${case.big}"}}]
@@ -28,29 +25,24 @@ const rowsOf = (scores: readonly number[]) =>
     .map((score, index) => `{"id":"c${index + 1}","score":${score},"big":1234567890123456789${index % 10}}\n`)
     .join('');
 
-/** A suite over rows of these scores, and its runtime. */
 export interface Bench {
   readonly runtime: Runtime;
   readonly folder: string;
   readonly suite: string;
-  /** The cases that were graded. */
   graded(): string[];
   replace(file: string, from: string, to: string): void;
-  /** Waits until no process is left of what was given up. */
+  /** Waits until all processes of cancelled cases have ended. */
   settle(): Promise<void>;
 }
 
 export interface BenchOptions {
-  /** `spec` of the suite. */
   readonly spec?: string;
-  /** `spec` of the runtime. */
   readonly runtime?: string;
-  /** The script of the grader. */
   readonly grade?: string;
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Writes rows `c1`, `c2`, … of these scores, the suite and the runtime, and opens it. */
+/** Writes rows `c1`, `c2`, … with these scores, the suite and the runtime, and opens it. */
 export async function openBench(
   scores: readonly number[],
   { spec = suiteSpec, runtime = runtimeSpec, grade = noting, files: more = {} }: BenchOptions = {},
@@ -70,7 +62,7 @@ export async function openBench(
     settle: async () => {
       let started = -1;
       const isCalm = () => {
-        // A start that was under way when it was given up is told of later.
+        // A start in progress at the cancellation is reported later.
         const [before, ended] = [started, count('process.ended')];
         started = count('process.started');
         expect([started, ended]).toEqual([before, before]);

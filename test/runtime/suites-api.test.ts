@@ -7,7 +7,6 @@ import type { CaseRecord, SuiteReport } from '../../src/suites/record.ts';
 import type { Reporter } from '../../src/suites/report/reporter.ts';
 import { type Bench, openBench, runtimeSpec } from './suite-bench.ts';
 
-/** Runs the suite and gives it up after so many cases. */
 async function cutOff(
   { runtime, suite }: Bench,
   cases: number,
@@ -29,7 +28,6 @@ async function cutOff(
   return id;
 }
 
-/** Keeps what it is told. */
 function listener(guilty?: keyof Reporter) {
   const told: string[] = [];
   const records: CaseRecord[] = [];

@@ -6,7 +6,6 @@ import { Json, openRuntime, type RuntimeEvent } from '../../../src/index.ts';
 import { type LogOptions, openLog } from '../../../src/runtime/log/log.ts';
 import { write } from '../open.ts';
 
-/** What a log writes when it is handed these events. */
 function logged(
   events: readonly RuntimeEvent[],
   {
@@ -31,7 +30,6 @@ function logged(
   });
 }
 
-/** What `work` writes to the file descriptor it is given. */
 function written(work: (fd: number) => void): string {
   const file = join(mkdtempSync(join(tmpdir(), 'log-')), 'log');
   const fd = openSync(file, 'a');
@@ -40,7 +38,6 @@ function written(work: (fd: number) => void): string {
   return readFileSync(file, 'utf8');
 }
 
-/** The lines of a JSON log, without the time. */
 function linesOf(text: string): Readonly<Record<string, unknown>>[] {
   return text
     .split('\n')
@@ -261,7 +258,6 @@ test.each([{ isTerminal: false }, { isTerminal: true }])(
 
 const shell = (script: string) => `{command: sh, args: ['-c', '${script}'], env: [SIGNALBOX_TEST_KEY]}`;
 
-/** Opens a runtime on that `spec`, calls its tool `x`, and gives the document and the lines that were logged. */
 async function callLogged(spec: string, logLevel?: 'debug') {
   const file = write(spec);
   const log = join(mkdtempSync(join(tmpdir(), 'log-')), 'log');
@@ -283,7 +279,7 @@ test('a child’s stderr is logged line by line under its name, its forwarded va
     { ...told, line: 'one', msg: 'x: one' },
     { ...told, line: 'key [redacted]', msg: 'x: key [redacted]' },
   ]);
-  // What the tool answered is the caller's: only the log is redacted.
+  // The caller gets the tool's answer unredacted; only the log is redacted.
   expect(document).toEqual({ status: 'ok', result: 'sk-very-secret' });
 });
 

@@ -132,7 +132,7 @@ const hostile = [
 ];
 
 describe('a MiB of hostile text takes no longer than any other', () => {
-  // Sixteen times the 64 KiB that a line may have: were the work the square of the length, no test would wait for it.
+  // Sixteen times the 64 KiB limit of a line. Quadratic work would time out.
   test.each(hostile)('$title', ({ unit }) => {
     const redact = createRedact(['hunter22', key]);
     const text = unit.repeat(2 ** 20 / unit.length);

@@ -129,13 +129,13 @@ const bare = {
   success: true,
 };
 
-/** Every format that is imported: one that is missing here fails to compile. */
+/** A format that is missing here fails to compile. */
 const tested: Readonly<Record<ImportKind, readonly [Tested, ...Tested[]]>> = {
   arena: [
     {
       title: 'a PromptKit Arena',
       read: reads('arena', 'arena.yaml'),
-      // The version that detects an Arena; a later one is read the same.
+      // The version that detects an Arena; later ones are read the same way.
       idle: ['apiVersion'],
       files: {
         'arena.yaml': {
@@ -206,7 +206,7 @@ const tested: Readonly<Record<ImportKind, readonly [Tested, ...Tested[]]>> = {
     {
       title: 'a config of promptfoo’s',
       read: reads('promptfoo', 'promptfooconfig.yaml'),
-      // A comment of the config, which is only the name of the suite where there is none.
+      // A comment of the config, which only names the suite if it has no name.
       idle: [],
       files: {
         'promptfooconfig.yaml': config,
@@ -216,7 +216,7 @@ const tested: Readonly<Record<ImportKind, readonly [Tested, ...Tested[]]>> = {
     {
       title: 'a config of promptfoo’s in JSON',
       read: reads('promptfoo', 'promptfooconfig.json'),
-      // No test names the template, as a note says, or asks the second prompt.
+      // No test uses the template, which a note reports, or the second prompt.
       idle: ['assertionTemplates.polite', 'prompts.1.messages'],
       files: {
         'promptfooconfig.json': {
@@ -289,7 +289,7 @@ const tested: Readonly<Record<ImportKind, readonly [Tested, ...Tested[]]>> = {
     {
       title: 'results of promptfoo’s',
       read: reads('promptfoo-results', 'results.json'),
-      // Labels tell prompts apart, and a provider has its id only where it has no label.
+      // Labels identify prompts. A provider is identified by its id only if it has no label.
       idle: [
         'results.results.*.prompt.label',
         'results.results.*.promptIdx',
@@ -415,7 +415,7 @@ const hookFiles: Readonly<Record<ForeignName, readonly [Tested, ...Tested[]]>> =
     {
       title: 'hooks of Claude Code',
       read: readsHooks('settings.json', 'claude'),
-      // Keys around the hooks are classified elsewhere; the names of events are keys that are known.
+      // Keys around the hooks are classified elsewhere. Event names are known keys.
       idle: [foreignKey, `hooks.${foreignKey}`],
       files: {
         'settings.json': {
@@ -488,7 +488,7 @@ const hookFiles: Readonly<Record<ForeignName, readonly [Tested, ...Tested[]]>> =
   ],
   chibi: [
     {
-      // Nothing of its plugins is read: the entry names the folder.
+      // The entry names the folder; its plugins are not read.
       title: 'a folder of chibi’s plugins',
       read: readsHooks('plugins', 'chibi'),
       idle: [],
@@ -520,7 +520,7 @@ test('the docs name every key and every assertion type that an import reads', ()
       Array.isArray(taken) ? taken[0] : [name],
     );
   for (const [kind, { messages, members }] of Object.entries(sampleFormats)) {
-    // The guide has them in Python's spelling.
+    // The guide spells them as in Python.
     const keys = [...messages[0], ...keysOf(members)].map((key) =>
       key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     );

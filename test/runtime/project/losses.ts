@@ -7,12 +7,10 @@ import { isObject } from '../../../src/base/json/json.ts';
 import { type Path, parseDocument } from '../../../src/base/yaml/document.ts';
 import type { Problem } from '../../../src/base/yaml/problem.ts';
 
-/** Files of another system by their names: values are written as YAML, or as rows of JSON Lines or CSV where the name ends so. */
+/** Files of another system by name. Values are written as YAML, or as JSON Lines or CSV rows according to the name. */
 type ForeignFiles = Readonly<Record<string, unknown>>;
 
-/** What an import makes of files in a folder. */
 interface Imported {
-  /** Whatever is written, in any form that compares. */
   readonly written: unknown;
   readonly problems: readonly Problem[];
 }
@@ -20,14 +18,14 @@ interface Imported {
 export interface ImportUnderTest {
   readonly files: ForeignFiles;
   read(folder: string): Promise<Imported> | Imported;
-  /** Places whose value changes nothing, as dotted paths with `*` for any segment: each needs its reason in the test. */
+  /** Dotted paths, with `*` for any segment, whose value has no effect. Each needs its reason in the test. */
   readonly idle: readonly string[];
 }
 
 export const foreignKey = 'zq_unheard_of';
 const foreignValues = ['a text', 7, true, ['x'], { y: 1 }];
 
-/** Puts a key that no system has into every mapping of every file: each has to be reported in its file, at its line. */
+/** Adds an unknown key to every mapping of every file. Each must be reported with its file and line. */
 export async function findUnreportedKeys(tested: ImportUnderTest): Promise<readonly string[]> {
   const first = await importOf(tested, tested.files);
   const known = new Set(first.problems.map(({ message }) => message));
@@ -47,14 +45,14 @@ export async function findUnreportedKeys(tested: ImportUnderTest): Promise<reado
   return missed;
 }
 
-/** What is left out is not carried, whatever is in it. */
+/** An omitted part is not carried over, whatever it contains. */
 function leftOut({ problems }: Imported): readonly Problem[] {
   return problems.filter(
     ({ severity, message }) => severity === 'error' || /is not carried|is left out/.test(message),
   );
 }
 
-/** Changes every value of every file, to another and to one of another type: what is written, or what is reported, has to change with it. */
+/** Replaces every value by another one and by one of another type. The output or the problems must change each time. */
 export async function findSilentValues(tested: ImportUnderTest): Promise<readonly string[]> {
   const first = await importOf(tested, tested.files);
   const before = seen(first);
@@ -88,7 +86,7 @@ function seen({ written, problems }: Imported): string {
   return JSON.stringify([written, problems.map(({ severity, message }) => [severity, message])]);
 }
 
-/** The import in a folder of its own; files of problems are named from there. */
+/** Problem paths are relative to the folder of the import. */
 async function importOf({ read }: ImportUnderTest, files: ForeignFiles): Promise<Imported> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'losses-')));
   const relativeTo = (text: string) => text.replaceAll(folder, 'FOLDER');
@@ -107,7 +105,6 @@ async function importOf({ read }: ImportUnderTest, files: ForeignFiles): Promise
       })),
     };
   } catch (thrown) {
-    // A file that is refused as a whole, with its reason.
     if (!(thrown instanceof RuntimeError) || thrown.code === 'INTERNAL') throw thrown;
     return { written: `${thrown.code} ${relativeTo(thrown.message)}`, problems: [] };
   } finally {
@@ -141,7 +138,7 @@ interface Place {
   readonly path: Path;
 }
 
-/** Whether a problem stands where the value does, or where something around it does that is not carried as a whole. */
+/** True if a problem points to the value or to an enclosing value that is not carried over as a whole. */
 function isReported(problems: readonly Problem[], { file, value, path }: Place): boolean {
   const here = problems.filter((each) => each.file === file);
   const names = path.filter((key) => typeof key === 'string');
@@ -191,7 +188,6 @@ function toObject(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
-/** The value with the one at the path replaced. */
 function withMember(value: unknown, path: Path, change: (value: unknown) => unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return change(value);

@@ -1,6 +1,5 @@
 import { section } from '../../requirements/requirement.ts';
 
-/** What becomes of a config of promptfoo’s. */
 export const promptfoo = section('guides/move-from-promptfoo.md', [
   ['DS-PROMPTFOO-02', 'none', 'What is not carried is told with its line, and never dropped.'],
   [
@@ -15,7 +14,6 @@ export const promptfoo = section('guides/move-from-promptfoo.md', [
   ],
 ]);
 
-/** Which verdicts and templates an import of promptfoo’s configs keeps. */
 export const promptfooVerdicts = section('reference/promptfoo.md', [
   [
     'DS-PROMPTFOO-01',
@@ -29,7 +27,6 @@ export const promptfooVerdicts = section('reference/promptfoo.md', [
   ],
 ]);
 
-/** What becomes of files of other systems. */
 export const imports = section('guides/move-from-other-programs.md', [
   [
     'DS-IMPORT-01',

@@ -27,7 +27,6 @@ evals: [{id: e, type: grade}]
   'sub/answer.sh': '#!/bin/sh\n',
 };
 
-/** What comes of a report in that file of a run of the suite in the folder. */
 async function report(
   folder: string,
   file: string,

@@ -10,7 +10,6 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
   let browser: Browser | undefined;
   afterAll(() => browser?.close());
 
-  /** The case `one` of a run of two variants, open in a window of that width. */
   async function openCase(width: number) {
     const matrix = await openMatrix();
     const { origin, first } = await openView([matrix.runtime]);

@@ -11,7 +11,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
   let browser: Browser | undefined;
   afterAll(() => browser?.close());
 
-  /** A page of a person of their own, and what it did that it must not do. */
+  /** A page in a browser context of its own, with the violations that it caused. */
   async function newPage(): Promise<{ readonly page: Page; readonly offences: string[] }> {
     browser ??= await launchBrowser();
     const context = await browser.newContext();
@@ -24,7 +24,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     });
     page.on('pageerror', (error) => offences.push(`error: ${error.message}`));
     page.on('console', (message) => {
-      // The page at each address that asks for the page itself.
+      // A browser reports the 403 page as a console error.
       if (!message.text().includes('status of 403')) offences.push(`console: ${message.text()}`);
     });
     return { page, offences };

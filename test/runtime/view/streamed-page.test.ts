@@ -3,7 +3,6 @@ import { RuntimeError } from '../../../src/base/errors.ts';
 import { streamPage } from '../../../src/runtime/view/serve-view.ts';
 import { codeOf } from '../../store/result-contract.ts';
 
-/** Writes parts of 64 KiB until it is stopped, and counts them. */
 function endless() {
   const ended = Promise.withResolvers<unknown>();
   const state = { parts: 0, ended: ended.promise };

@@ -19,7 +19,7 @@ interface Asked {
   readonly body?: string;
 }
 
-/** Sends a request as it is: with any Host, and a path that nobody has made shorter. */
+/** Sends a request unchanged: any Host, and a path that is not normalized. */
 export async function ask(origin: string, path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
   const { hostname, port } = new URL(origin);
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -40,11 +40,11 @@ export async function ask(origin: string, path: string, { method = 'GET', header
   } satisfies Answer;
 }
 
-/** A text that would do something wherever it is not taken for text. */
+/** Text that has an effect wherever it is not escaped. */
 export const hostile =
   '</script><script>alert(1)</script><img src=x onerror=alert(2)>javascript:alert(3)\u001b[2J\u202e';
 
-/** A folder with two kept runs of the cases `one` and `two`; their suite has a name that wants to be code. */
+/** A folder with two stored runs of the cases `one` and `two`. The suite's name contains markup. */
 export async function openFolder(store = '', env: Record<string, string> = {}) {
   const cases = JSON.stringify([
     { id: 'one', content: hostile },
@@ -66,7 +66,7 @@ export async function openFolder(store = '', env: Record<string, string> = {}) {
   return { folder, runtime, ids: [await run(), await run()] as const };
 }
 
-/** A folder with a kept run of the variants `small`, which fails both cases, and `large`, which passes them. */
+/** A folder with a stored run of two variants: `small` fails both cases, and `large` passes them. */
 export async function openMatrix() {
   const model = (id: string, text: string) =>
     `\n  - {id: ${id}, type: mock, model: m, additional_config: {responses: [{text: "${text}", repeat: true}]}}`;
@@ -85,13 +85,12 @@ export async function openMatrix() {
 
 export interface View {
   readonly origin: string;
-  /** The first address, with its token. */
   readonly first: string;
-  /** What a browser sends that has entered. */
+  /** The header that a browser sends after login. */
   readonly authorization: string;
-  /** As a browser that has entered. */
+  /** Sends a request as a logged-in browser does. */
   get(path: string): Promise<Answer>;
-  /** As a page of a run does; `headers` are laid over its own, an empty one is left out. */
+  /** Rates as a run's page does. `headers` override its own; an empty one is left out. */
   rate(
     id: string,
     body: unknown,
@@ -99,7 +98,6 @@ export interface View {
   ): Promise<Answer>;
 }
 
-/** Serves these stores and files, and enters. */
 export async function openView(runtimes: readonly Runtime[], files: readonly string[] = []): Promise<View> {
   const served = await serveView({ runtimes, files, host: '127.0.0.1', port: 0, userName: 'ada' });
   onTestFinished(() => served.close());

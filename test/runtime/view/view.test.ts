@@ -127,7 +127,6 @@ test('a broken file is listed, and its page says why', async () => {
   expect((await rate('file-1', { case: 'one', by: 'eve', score: 1 })).status).toBe(500);
 });
 
-/** Keeps so many further runs with the header of this one, each begun a second after the one before. */
 async function copyRun(folder: string, id: string, count: number): Promise<void> {
   const store = await openSqliteResults(join(folder, '.signalbox', 'evals.db'));
   const run = await store.findRun(id);

@@ -308,7 +308,7 @@ test('a prompt of a million brackets, and names of a megabyte, are read quickly 
     `prompts: ['${'{{'.repeat(1_000_000)}', '${'{{a}}'.repeat(200_000)}', hi]\nproviders: [echo, 'file://${'a.'.repeat(100_000)}py']\n`,
   );
   expect(result.status).toBe('partly');
-  // Tags that their line does not close are text, as promptfoo has it.
+  // Like promptfoo, treats tags that are not closed on their line as text.
   expect(result.problems.length).toBe(1);
   expect(Math.max(...told(result).map(({ length }) => length))).toBeLessThan(600);
 });

@@ -6,7 +6,6 @@ import { formatProblem } from '../../../../src/base/yaml/problem.ts';
 import { importPromptfoo } from '../../../../src/suites/import/import-suite.ts';
 import type { SuiteImport } from '../../../../src/suites/import/suite/suite.ts';
 
-/** A folder with a config, and whatever files it names. */
 export function configFolder(config: string, files: Readonly<Record<string, string>> = {}): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'promptfoo-')));
   for (const [name, text] of Object.entries({ ...files, 'promptfooconfig.yaml': config })) {
@@ -16,7 +15,6 @@ export function configFolder(config: string, files: Readonly<Record<string, stri
   return folder;
 }
 
-/** What became of a config, written nowhere. */
 export async function imported(
   config: string,
   files: Readonly<Record<string, string>> = {},
@@ -25,7 +23,7 @@ export async function imported(
   return await importPromptfoo(join(folder, 'promptfooconfig.yaml'), join(folder, 'signalbox'));
 }
 
-/** The problems as they are printed, without folders and hints. */
+/** The problems as printed, without folders and hints. */
 export function told({ problems }: SuiteImport): readonly string[] {
   return problems.map((problem) => {
     const [line = ''] = formatProblem({ ...problem, file: basename(problem.file) }).split('\n');
@@ -33,12 +31,10 @@ export function told({ problems }: SuiteImport): readonly string[] {
   });
 }
 
-/** A written YAML file as a value; undefined where there is none. */
 export function written({ files }: SuiteImport, name: string) {
   return parse(files.find((file) => file.name === name)?.text ?? 'null');
 }
 
-/** The rows of the written cases. */
 export function rows({ files }: SuiteImport) {
   const text = files.find(({ name }) => name === 'cases.jsonl')?.text ?? '';
   return text

@@ -8,8 +8,8 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { run } from '../../../cli/command-line.ts';
 
-// promptfoo's own program is the oracle. PROMPTFOO_FOLDER names a folder with it in its node_modules: `npm install --prefix FOLDER
-// promptfoo@0.123.1`. ORACLE_CONFIGS is the number of configs, ORACLE_SEED the seed.
+// promptfoo itself is the oracle. PROMPTFOO_FOLDER names a folder whose node_modules contains it: `npm install --prefix
+// FOLDER promptfoo@0.123.1`. ORACLE_CONFIGS is the number of configs, ORACLE_SEED the seed.
 const installed = process.env['PROMPTFOO_FOLDER'] ?? '';
 const count = Number(process.env['ORACLE_CONFIGS'] ?? 300);
 const seed = Number(process.env['ORACLE_SEED'] ?? 1);
@@ -128,7 +128,6 @@ const cell = fc.oneof(
   ),
 );
 
-/** A table as its rows. */
 const table = fc.array(fc.tuple(texts, cell, fc.option(cell, { nil: '' }), fc.constantFrom('', '0.5', '1')), {
   minLength: 1,
   maxLength: 4,
@@ -222,7 +221,7 @@ test.skipIf(!existsSync(join(installed, 'node_modules/promptfoo')))(
       );
       const here = passes.map((_: boolean, index: number) => own.get(String(index + 1)) === true);
       const isSame = JSON.stringify(here) === JSON.stringify(passes);
-      // A warning says that the verdict may differ, and exit code 1 that something was left out.
+      // A warning says that the verdict may differ. Exit code 1 says that something was left out.
       const isReported = made.code !== 0 || made.stderr !== '';
       tally[isSame ? 'same' : isReported ? 'reported' : 'differs'] += 1;
       if (!isSame && !isReported) {

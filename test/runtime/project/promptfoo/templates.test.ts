@@ -20,7 +20,7 @@ test.each([
   ['{% raw %}{{ name }}{% endraw %} ${name} {{ "<b>" }}', '{{ name }} ${name} <b>'],
   ['{{ range(0, 6, 3) | join("-") }} {{ cycler("a", "b").next() }}', '0-3 a'],
   ['{{ name.constructor }}|{{ tree.__proto__ }}|{{ list.map }}|{{ range.call }}', '|||'],
-  // A tag that its line does not close makes the whole a text, as promptfoo has it.
+  // Like promptfoo, treats the whole as text if a tag is not closed on its line.
   ['{{ name\n}} {% if', '{{ name\n}} {% if'],
 ])('%s is filled in as Nunjucks does it [DS-PROMPTFOO-05]', (template, text) => {
   expect(templates.fill(template, vars)).toEqual({ value: text });
@@ -38,7 +38,7 @@ test.each([
   ['{{ toString.constructor("return 1")() }}'],
   ['{% set f = "constructor" %}{{ name[f][f]("return 1")() }}'],
   ['{{ (list | first)["constr" ~ "uctor"]["constructor"]("return 1")() }}'],
-  // What Nunjucks would write into the code that it makes of a template.
+  // Nunjucks would copy this text into the code that it compiles.
   ['{{ name | x`${process.exit(3)}` }}'],
   ['{{ a"+process.exit(3)+" | upper }}'],
   ['{{ name["\\\\\\"+(globalThis.escaped=1)+\\\\\\""]() }}'],
