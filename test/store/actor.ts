@@ -12,9 +12,9 @@ import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newCall, newResult, newResultRun, newRun } from './examples.ts';
 
-// A process of its own that uses a store: `node actor.ts ROLE FILE …`. What it says is there the moment that it says it.
+// Runs one store role in a separate process: `node actor.ts ROLE FILE …`. Each line is written synchronously.
 
-// Not by import: Node 22 would announce it.
+// An import would print a warning on Node 22.
 const { DatabaseSync } = loadSqlite();
 
 const [role = '', file = '', ...rest] = process.argv.slice(2);
@@ -23,7 +23,6 @@ function say(word: unknown): void {
   writeSync(1, `${typeof word === 'string' ? word : JSON.stringify(word)}\n`);
 }
 
-/** Waits until the test writes to stdin. */
 async function waitForGo(): Promise<void> {
   say('ready');
   await new Promise((resolve) => process.stdin.once('data', resolve));
@@ -39,7 +38,6 @@ async function withStore(work: (store: Store) => Promise<unknown>): Promise<void
   await store.close();
 }
 
-/** The store in a file, or at the address of a Postgres database. */
 async function openPlace(place: string): Promise<Store> {
   if (!place.startsWith('postgres:')) return await openStore({ type: 'sqlite', file: place });
   return await openStore({ type: 'postgres', urlEnv: 'PLACE', folder: '/nowhere' }, { PLACE: place });
@@ -55,7 +53,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       say({ by, won: decided?.isAccepted, ruling: decided?.record.ruling });
     }),
 
-  /** begin FILE RUN: everything that the first moment of a store needs. */
+  /** begin FILE RUN: opens a new store and uses it at once. */
   begin: async () => {
     const [id = ''] = rest;
     await waitForGo();
@@ -63,7 +61,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     say('done');
   },
 
-  /** storm FILE: writes without end, and says what was kept. */
+  /** storm FILE: writes forever and prints what was kept. */
   storm: () =>
     withStore(async (store) => {
       const [name = ''] = rest;
@@ -80,7 +78,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       await Promise.all([0, 1, 2].map(write));
     }),
 
-  /** fill FILE: writes until it fails, says what was kept and how it failed, and then what can still be read. */
+  /** fill FILE: writes until it fails; prints the kept writes, the error and what can still be read. */
   fill: () =>
     withStore(async (store) => {
       await store.createRun(newRun('r1'));
@@ -97,7 +95,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       say({ readable: (await store.listSteps('r1')).length });
     }),
 
-  /** read-full FILE: says which run can be read, and how a write fails. */
+  /** read-full FILE: prints which run can be read and how a write fails. */
   'read-full': () =>
     withStore(async (store) => {
       say({ readable: (await store.listRuns())[0]?.id });
@@ -110,7 +108,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       }
     }),
 
-  /** claim FILE RUN: claims, leaves a child that outlives it, and waits. */
+  /** claim FILE RUN: claims the run, leaves a child that outlives it, and waits. */
   claim: () =>
     withStore(async (store) => {
       const claim = await store.claimRun(rest[0] ?? '');
@@ -120,7 +118,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       await new Promise(() => setInterval(() => {}, 60_000));
     }),
 
-  /** hold-run PLACE RUN: claims, and writes until it is refused, which it says. */
+  /** hold-run PLACE RUN: claims the run and writes until a write is refused. */
   'hold-run': async () => {
     const store = await openPlace(file);
     await store.claimRun(rest[0] ?? '');
@@ -137,7 +135,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     await store.close();
   },
 
-  /** forget FILE RUN: claims, keeps nothing of it, and lets the garbage be collected. */
+  /** forget FILE RUN: claims the run, drops the claim and allows garbage collection. */
   forget: async () => {
     await openPlace(file).then((store) => store.claimRun(rest[0] ?? ''));
     setFlagsFromString('--expose-gc');
@@ -150,7 +148,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     await sleep(60_000);
   },
 
-  /** contend FILE RUN TIMES: has the run so often, tidies up while others have it, and tells when two had it at once. */
+  /** contend FILE RUN TIMES: claims the run that often, prunes meanwhile, and reports two simultaneous claims. */
   contend: () =>
     withStore(async (store) => {
       const [run = '', times = '', proofFile = `${file}.proof`] = rest;
@@ -175,7 +173,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       say('done');
     }),
 
-  /** hold FILE MS: keeps everyone else from writing. */
+  /** hold FILE MS: blocks all other writers. */
   hold: async () => {
     const database = new DatabaseSync(file);
     database.exec('BEGIN IMMEDIATE');
@@ -186,7 +184,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     say('let go');
   },
 
-  /** results FILE: keeps results without end, and says which were kept. */
+  /** results FILE: stores results forever and prints what was kept. */
   results: async () => {
     const results = await openResultStore({ type: 'sqlite', file });
     await results.createRun(newResultRun('r1'));
@@ -196,7 +194,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     }
   },
 
-  /** fill-results FILE: keeps results until it fails, and says how many were kept, how it failed, and what can be read. */
+  /** fill-results FILE: stores results until it fails; prints their number, the error and what can be read. */
   'fill-results': async () => {
     const results = await openResultStore({ type: 'sqlite', file });
     await results.createRun(newResultRun('r1'));
@@ -213,7 +211,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     say({ readable: (await Array.fromAsync(results.records('r1'))).length });
   },
 
-  /** claim-results FILE RUN: claims a run of a suite, and waits. */
+  /** claim-results FILE RUN: claims a suite run and waits. */
   'claim-results': async () => {
     const results = await openResultStore({ type: 'sqlite', file });
     const claim = await results.claimRun(rest[0] ?? '');
@@ -221,7 +219,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     await new Promise(() => setInterval(() => {}, 60_000));
   },
 
-  /** open FILE: says whether a store can be opened there. */
+  /** open FILE: prints whether a store opens there. */
   open: async () => {
     try {
       await withStore(async () => {});

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBatches } from '../../src/store/batches.ts';
 
-/** Batches of numbers, each answered by its double; a negative number makes the whole batch fail. */
 function open(options: Parameters<typeof createBatches>[1] = {}) {
   const done: number[][] = [];
   const batches = createBatches(async (numbers: readonly number[]) => {

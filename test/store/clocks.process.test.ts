@@ -22,9 +22,9 @@ test('an expiring call is not decided while the clock is behind the stored time'
     message: expect.stringContaining(`it shows ${new Date(now - hour).toISOString()}`),
     hint: expect.stringContaining('signalbox store reset-clock'),
   });
-  // No clock decides about a call that never expires.
+  // A call without expiry ignores clocks.
   expect((await store.decide('never', approved, now - hour))?.isAccepted).toBe(true);
-  // Clocks are set right by less than a second all the time.
+  // Clocks are often corrected by less than a second.
   expect((await store.decide('soon', approved, now - 500))?.record.decidedAt).toBeGreaterThanOrEqual(
     now - hour,
   );
@@ -51,7 +51,7 @@ test('a missing journal is reported while its index shows that the store lacks i
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
-  // As a process leaves them that is killed.
+  // The state that a killed process leaves.
   const kept = newFile();
   mkdirSync(dirname(kept));
   for (const end of ['', '-wal', '-shm']) copyFileSync(`${file}${end}`, `${kept}${end}`);

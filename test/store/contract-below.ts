@@ -5,7 +5,6 @@ import { newCall, newRun } from './examples.ts';
 const kin = { id: 'root', root: 'root', step: 'refund' };
 const approved = { kind: 'approved', args: null, by: 'ada', reason: '' } as const;
 
-/** What a store promises of runs that are parts of others. `open` gives a new, empty one. */
 export function belowContract(name: string, open: () => Promise<Store>): void {
   const openFamily = async () => {
     const store = await open();

@@ -16,7 +16,6 @@ const rulings: readonly PendingDecision[] = [
   { kind: 'cancelled', by: 'cy', reason: 'changed my mind' },
 ];
 
-/** What every store promises about pending calls. */
 export function pendingContract(open: Open): void {
   const openWith = async (...calls: readonly PendingCall[]) => {
     const store = await open('r1', 'r2');
@@ -222,7 +221,7 @@ export function pendingContract(open: Open): void {
     const voters = found?.consents?.map(({ by }) => by) ?? [];
     expect([found?.ruling?.kind, voters.length, new Set(voters).size]).toEqual(['approved', 4, 4]);
     const accepted = made.filter((each) => each?.isAccepted);
-    // The one whose approval came when all was decided is told so.
+    // The last approval arrives after the decision and is refused.
     expect(made.length - accepted.length).toBe(1);
   });
 

@@ -9,7 +9,6 @@ const fault: Suspension = {
 };
 const wait: Suspension = { ...fault, why: 'wait', tries: 0, step: '', error: null };
 
-/** What every store promises of runs that are set down. */
 export function suspensionContract(open: Open): void {
   test('a run that a fault suspended is so in every list, and how often it was tried counts on while it is executed again [DS-SUSPEND-01]', async () => {
     const store = await open('r1');

@@ -7,7 +7,6 @@ import { pendingContract } from './contract-pendings.ts';
 import { suspensionContract } from './contract-suspensions.ts';
 import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
 
-/** What every store promises, sentence by sentence. `open` gives a new, empty one. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
   const openForTest = async (...runs: string[]) => {
     const store = await open();

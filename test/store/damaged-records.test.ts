@@ -13,7 +13,6 @@ import { type Damage, damagesOf, outcomeOf } from '../damage.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/records/evals.db');
 
-/** A column of the first row of a table of the fixture. */
 function stored(table: string, column: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'records-')), 'evals.db');
   cpSync(fixture, file);
@@ -25,7 +24,6 @@ function stored(table: string, column: string): string {
   );
 }
 
-/** The texts of a run that is kept. */
 interface Texts {
   readonly header: string;
   readonly report: string;
@@ -41,7 +39,6 @@ function storedTexts(): Texts {
   return { header, report, record };
 }
 
-/** Keeps a run of these texts and reads it back. */
 async function keepAndRead(store: ResultStore, id: string, { header, report, record }: Texts): Promise<void> {
   const about = { name: 'desk', file: '/srv/desk/desk.suite.yaml', fingerprint: 'f', createdAt: 1 };
   await store.createRun({ id, kind: 'suite', ...about, header });

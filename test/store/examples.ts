@@ -5,10 +5,8 @@ import type { RunStatus } from '../../src/contract/run.ts';
 import type { NewResult, NewResultRun, ResultStore } from '../../src/store/result-store.ts';
 import type { NewRun, Store } from '../../src/store/store.ts';
 
-/** Opens a new store with these runs, which is closed after the test. */
 export type Open = (...runs: string[]) => Promise<Store>;
 
-/** Opens stores of results with these runs. */
 export function withRuns(open: () => Promise<ResultStore>) {
   return async (...runs: string[]) => {
     const results = await open();
@@ -19,10 +17,10 @@ export function withRuns(open: () => Promise<ResultStore>) {
 
 export const ends: readonly RunStatus[] = ['completed', 'failed', 'denied', 'cancelled'];
 
-/** Valid JSON that a parser and a printer would change: white space, a long number, an escape, an order of keys. */
+/** Valid JSON that a parse and print would change: white space, a long number, an escape, the order of keys. */
 export const exactText = '{"b": 12345678901234567890.50, "a":"\\u00e9\\ud83d\\ude00é", "2":1,  "1":[ ]}';
 
-/** Strings that a database may cut or replace. */
+/** Strings that a database may truncate or replace. */
 export const hardStrings = [
   '',
   'a\0b',
@@ -85,7 +83,6 @@ export function newResult(runId: string, overrides: Partial<NewResult> = {}): Ne
   return { runId, number: 1, epoch: 1, caseId: 'case-1', digest: 'd1', text: exactText, ...overrides };
 }
 
-/** What the promise was rejected with. */
 export async function faultOf(promise: Promise<unknown>): Promise<RuntimeError> {
   const outcome = await promise.then(
     (value) => new Error(`nothing failed: ${String(value)}`),

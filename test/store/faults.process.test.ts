@@ -20,7 +20,7 @@ import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { faultOf, newCall, newRun } from './examples.ts';
 import { mayMount, newFile, openAt, start, withDisk } from './processes.ts';
 
-// Not by import: Node 22 would announce it.
+// An import would print a warning on Node 22.
 const { DatabaseSync } = loadSqlite();
 
 const isRoot = process.getuid?.() === 0;
@@ -119,7 +119,7 @@ const full: readonly {
     title: 'a limit on the size of files',
     possible: process.platform !== 'win32',
     says: /could not be read or written \(SQLITE_IOERR: /,
-    // 512 blocks are 256 or 512 KiB, by the shell.
+    // 512 blocks are 256 or 512 KiB, depending on the shell.
     prefix: () => ['sh', '-c', 'ulimit -f 512 && exec "$@"', 'sh'],
   },
 ];
@@ -257,7 +257,6 @@ test('a store with only its journal left is reported, and the journal is unchang
   expect(readFileSync(`${file}-wal`).equals(journal)).toBe(true);
 });
 
-/** A store of many pages, closed. */
 async function filledStore(): Promise<string> {
   const file = newFile();
   const store = await openAt(file);
@@ -274,7 +273,7 @@ test('overwritten pages are reported, and no wrong data is returned', async () =
   const bytes = readFileSync(file);
   const empty = newFile();
   await (await openAt(empty)).close();
-  // What an empty store has as well says what tables there are.
+  // Leaves the pages of an empty store intact, because they define the tables.
   bytes.fill(0xa5, statSync(empty).size);
   writeFileSync(file, bytes);
   const store = await openAt(file);
@@ -383,7 +382,6 @@ test('pruned data can no longer be found in the files', async () => {
   expect(holds()).toBe(false);
 });
 
-/** Does something to the file that no store would. */
 function change(file: string, sql: string): void {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   database.exec(sql);

@@ -28,7 +28,7 @@ import {
 } from '../../src/store/store-rules.ts';
 import type { DueFilter, DueRun, DueRuns } from '../../src/store/suspension.ts';
 
-/** The oracle of the model test: a store as plain maps, written by hand from the promises of `Store`. */
+/** The oracle of the model test: the contract of `Store` over plain maps, written by hand. */
 export function createMemoryStore(): Store {
   const state: State = {
     runs: new Map(),
@@ -144,7 +144,6 @@ interface State {
 
 interface StoredRun {
   readonly record: RunRecord;
-  /** In the order in which they began. */
   readonly steps: Map<string, StepRecord>;
   readonly history: RunHistoryEntry[];
 }
@@ -208,7 +207,7 @@ function setRunStatus(state: State, id: string, change: RunChange): boolean {
   const output = change.output === undefined ? run.record.output : change.output;
   const error = change.error === undefined ? run.record.error : copyFault(change.error);
   const { suspension: before, ...bare } = run.record;
-  // What came before counts on while the run is executed again.
+  // An earlier suspension stays while the run executes again.
   const suspension = status === 'running' ? before : change.suspension;
   const beside = suspension && {
     suspension: { ...suspension, error: copyFault(suspension.error) },

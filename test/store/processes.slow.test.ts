@@ -7,7 +7,7 @@ import { expectOrphan } from '../leaks.ts';
 import { newCall, newRun } from './examples.ts';
 import { newFile, openAt, race, start } from './processes.ts';
 
-// Not by import: Node 22 would announce it.
+// An import would print a warning on Node 22.
 const { DatabaseSync } = loadSqlite();
 
 test('of twenty processes that approve one call at once, one wins, and the others are told who', async () => {

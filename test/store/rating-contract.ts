@@ -7,7 +7,6 @@ function ratingOf(members: Partial<KeptRating> = {}): KeptRating {
   return { caseId: 'c1', eval: '', by: 'ada', at: 1, text: '{"score":1}', ...members };
 }
 
-/** What every store of results does with ratings; `open` gives an empty one, closed after the test. */
 export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
   const open = withRuns(openEmpty);
   const allOf = async (results: ResultStore, runId: string, caseId?: string) =>

@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** A state store that many machines share. */
 export const postgres = section('operate/state-postgres.md', [
   [
     'DS-POSTGRES-01',

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { ResultStore, StoredResult } from '../../src/store/result-store.ts';
 import { exactText, faultOf, hardStrings, newResult, newResultRun, withRuns } from './examples.ts';
 
-/** The code of what the work throws, or what it gives. */
 export async function codeOf(work: () => unknown): Promise<unknown> {
   try {
     return await work();
@@ -11,12 +10,10 @@ export async function codeOf(work: () => unknown): Promise<unknown> {
   }
 }
 
-/** All of them, in order. */
 export async function allOf(records: AsyncIterable<StoredResult>): Promise<StoredResult[]> {
   return await Array.fromAsync(records);
 }
 
-/** What every store of results does; `open` gives an empty one, closed after the test. */
 export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
   const open = withRuns(openEmpty);
   test('a run is found as it began, and then as it ended', async () => {
@@ -115,7 +112,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     await results.setRunEnd('r1', { status: 'failed', report: exactText });
     const first = { number: 1, scope: 'failed', at: 1_700_000_000_000 };
     await results.reopenRun('r1', first, [3, 1, 9]);
-    // As after an answer that was lost.
+    // Repeats a call whose answer was lost.
     await results.reopenRun('r1', first, [2]);
     expect(await codeOf(() => results.reopenRun('gone', first, [1]))).toBe('STORE_FAILED');
     expect(await results.findRun('r1')).toMatchObject({ status: 'running', report: null });
@@ -128,7 +125,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect(await Array.fromAsync(results.replaced('r1'))).toEqual(gone);
     expect(await Array.fromAsync(results.replaced('r1', { caseId: 'c3' }))).toEqual(gone.slice(2));
 
-    // A record that is replaced by itself leaves a trace too, and the same record none.
+    // Replacing a record leaves a trace, unless it is identical.
     await results.putAll([1, 2].map((text) => newResult('r1', { number: 2, text: `${text}` })));
     await results.put(newResult('r1', { number: 2, text: '2' }));
     await results.setRunEnd('r1', { status: 'passed', report: '2' });
@@ -230,7 +227,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect([claim === undefined, await results.claimRun('r1')]).toEqual([false, undefined]);
     await claim?.release();
     const second = await results.claimRun('r1');
-    // A second release must not take the run from whoever claimed it since.
+    // A second release must not release a later claim.
     await claim?.release();
     expect([second === undefined, await results.claimRun('r1')]).toEqual([false, undefined]);
   });

@@ -11,12 +11,11 @@ import { mayMount, newFile, start, withDisk } from './processes.ts';
 import { keepsRatings } from './rating-contract.ts';
 import { allOf, codeOf, keepsResults } from './result-contract.ts';
 
-// Not by import: Node 22 would announce it.
+// An import would print a warning on Node 22.
 const { DatabaseSync } = loadSqlite();
 
 const isRoot = process.getuid?.() === 0;
 
-/** The results beside the state in `file`, closed after the test. */
 async function openBeside(file: string): Promise<ResultStore> {
   const results = await openResultStore({ type: 'sqlite', file });
   onTestFinished(() => results.close());

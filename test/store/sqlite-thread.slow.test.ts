@@ -3,6 +3,6 @@ import { storeContract } from './contract.ts';
 import { belowContract } from './contract-below.ts';
 import { newFile } from './processes.ts';
 
-// Each test starts a thread, which compiles its modules anew.
+// Slow, because each test starts a thread that compiles its modules anew.
 storeContract('sqlite, written by a thread of its own', () => openSqliteStore(newFile(), { writer: 'own' }));
 belowContract('sqlite, written by a thread of its own', () => openSqliteStore(newFile(), { writer: 'own' }));

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** Runs what follows where no file can be watched any more. */
+/** A command prefix under which no file can be watched. */
 export function withoutWatches(): readonly string[] {
   const script = 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"';
   return ['unshare', '--user', '--map-root-user', 'sh', '-c', script, 'sh'];
 }
 
-/** Whether a process may be denied watches here, which needs no rights on the machine. */
+/** Whether this machine can deny watches to a process without extra rights. */
 export const mayLimitWatches = process.platform === 'linux' && isGiven();
 
 function isGiven(): boolean {

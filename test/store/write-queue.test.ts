@@ -4,7 +4,6 @@ import type { Answer, Change } from '../../src/store/sqlite/write/change.ts';
 import { createWriteQueue } from '../../src/store/sqlite/write/write-queue.ts';
 import { faultOf } from './examples.ts';
 
-/** The end of a step. */
 function end(runId: string, step: string): Change {
   return { what: 'end_step', runId, step: { step, outcome: { text: '{}', parts: null }, at: 1 } };
 }
@@ -13,7 +12,6 @@ function stepOf(change: Change): string {
   return change.what === 'end_step' ? `${change.runId}/${change.step.step}` : change.what;
 }
 
-/** A queue that notes what it commits; `commit` answers or throws. */
 function openQueue(commit: (steps: readonly string[]) => readonly Answer[]) {
   const commits: string[][] = [];
   const queue = createWriteQueue(async (changes) => {
@@ -72,7 +70,7 @@ test('a failed commit fails only the faulty run, with its later writes', async (
   const changes = [end('a', '1'), end('b', '1'), end('b', '2'), end('c', '1')];
   const settled = await Promise.allSettled(changes.map((change) => queue.change(change)));
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
-  // What counted on the change that failed was not tried.
+  // Changes that depend on the failed one were not tried.
   expect(commits).toEqual([['a/1', 'b/1', 'b/2', 'c/1'], ['a/1'], ['b/1'], ['c/1']]);
   expect(await queue.change(end('b', '3'))).toEqual({ step: 'b/3' });
 });

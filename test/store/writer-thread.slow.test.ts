@@ -9,17 +9,15 @@ import type { Store } from '../../src/store/store.ts';
 import { faultOf, newRun } from './examples.ts';
 import { newFile, openAt, start } from './processes.ts';
 
-// Not by import: Node 22 would announce it.
+// An import would print a warning on Node 22.
 const { DatabaseSync } = loadSqlite();
 
-/** A store of a new file with the runs r1 and r2, written by a thread of its own. */
 async function openOwn(file = newFile(), waitMs = 30_000): Promise<Store> {
   const store = await openAt(file, { writer: 'own', waitMs });
   for (const id of ['r1', 'r2']) await store.createRun(newRun(id));
   return store;
 }
 
-/** Counts the lists that are given to threads. */
 function countLists(): { readonly count: () => number } {
   const post = vi.spyOn(Worker.prototype, 'postMessage');
   onTestFinished(() => post.mockRestore());

@@ -17,7 +17,7 @@ async function openTables() {
   return { database, asked, tables };
 }
 
-/** What looks through all rows: for lists, for a start, and through the calls that are under way. */
+/** Queries that scan all rows: for lists, at a start, and over the calls in progress. */
 const wholeTables = [
   /^SELECT number FROM generation$/,
   /^SELECT 1 FROM keys/,

@@ -6,12 +6,11 @@ import type { Store } from '../../../src/store/store.ts';
 import { ends, newCall } from '../examples.ts';
 import type { ApprovalModel, Kept } from './approval-model.ts';
 
-/** Several connections to one file, and the run in which the calls are. */
 export interface Desk {
   readonly run: string;
   readonly stores: Store[];
   reopen(seat: number): Promise<void>;
-  /** How many decisions were refused since another stood. */
+  /** The number of decisions refused because of an earlier one. */
   conflicts: number;
 }
 
@@ -27,7 +26,6 @@ function command(title: string, run: (model: ApprovalModel, desk: Desk) => Promi
   };
 }
 
-/** A record in the words of the model. */
 function keptOf({ message, expiresAt, createdAt, ruling, decidedAt }: PendingRecord): Kept {
   return { message, expiresAt, createdAt, ruling: ruling && wordsOf(ruling), decidedAt };
 }
@@ -56,7 +54,7 @@ function storeAt(desk: Desk, index: number): Store {
   return store;
 }
 
-/** Several add a call of one id at once: whichever is first, all are told of the same one. */
+/** Concurrent adds of one id all return the first one's record. */
 const adds = fc
   .tuple(key, fc.array(seat, { minLength: 1, maxLength: 3 }), fc.option(time), time)
   .map(([id, seats, expiresAt, createdAt]) =>
@@ -74,7 +72,7 @@ const adds = fc
     }),
   );
 
-/** Several decide at once: one of them if the call is open, nobody if it is decided or has expired. */
+/** Of several concurrent decisions, one wins if the call is open, and none if it is decided or expired. */
 const decides = fc
   .tuple(key, fc.array(fc.tuple(seat, kind), { minLength: 1, maxLength: 6 }), time)
   .map(([id, people, at]) =>
@@ -93,12 +91,11 @@ const decides = fc
       const [winner] = won;
       if (winner !== undefined)
         Object.assign(kept, { ruling: `${people[winner]?.[1] ?? ''} by ${winner}`, decidedAt: at });
-      // Winners and losers alike are told what stands.
       expect(said.map((one) => one && keptOf(one.record))).toEqual(said.map(() => kept));
     }),
   );
 
-/** Everybody who looks sees the same, in the order of the adding. */
+/** All readers see the same calls, in insertion order. */
 const looks = fc.tuple(seat, time, fc.option(fc.boolean(), { nil: undefined })).map(([each, at, open]) =>
   command(`seat ${each} looks at ${at}, open: ${open}`, async (model, desk) => {
     const found = await storeAt(desk, each).listPendings({ runId: desk.run, open }, at);

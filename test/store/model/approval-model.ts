@@ -1,6 +1,5 @@
 import type { RunStatus } from '../../../src/contract/run.ts';
 
-/** What is kept of a call that waits. */
 export interface Kept {
   readonly message: string;
   readonly expiresAt: number | null;
@@ -10,13 +9,11 @@ export interface Kept {
   decidedAt: number | null;
 }
 
-/** The calls of one run, as a store should keep them: a list, and rules of one line each. */
 export class ApprovalModel {
   readonly calls = new Map<string, Kept>();
-  /** How the run has ended. */
   end: RunStatus | undefined;
 
-  /** The first call of an id stays; one of a run that has ended is already cancelled. */
+  /** The first call of an id stays. In a run that has ended it is cancelled at once. */
   add(id: string, call: Pick<Kept, 'message' | 'expiresAt' | 'createdAt'>): Kept {
     const known = this.calls.get(id);
     if (known !== undefined) return known;
@@ -26,7 +23,7 @@ export class ApprovalModel {
     return kept;
   }
 
-  /** Whoever looks at a time finds everything decided that had expired by then, as of its expiry. */
+  /** A read decides every call that has expired by then, as of its expiry. */
   look(at: number): void {
     for (const call of this.calls.values())
       if (call.ruling === null && call.expiresAt !== null && call.expiresAt <= at)

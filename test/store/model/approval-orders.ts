@@ -5,7 +5,7 @@ import { newRun } from '../examples.ts';
 import { approvalCommands, type Desk } from './approval-commands.ts';
 import { ApprovalModel } from './approval-model.ts';
 
-/** Lets several connections to one store add, decide, look, end and reopen at once, in so many generated orders. */
+/** Several connections add, decide, read, end and reopen at once, in `numRuns` generated orders. */
 export async function tryApprovals(openAnother: () => Promise<Store>, numRuns: number): Promise<void> {
   const stores = [await openAnother(), await openAnother(), await openAnother()];
   let runs = 0;

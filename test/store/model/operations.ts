@@ -7,13 +7,11 @@ import type { Claim, Store } from '../../../src/store/store.ts';
 import { faultOf, newCall, newRun } from '../examples.ts';
 import { createMemoryStore } from '../memory-store.ts';
 
-/** A store and the claims that were made there. */
 interface Subject {
   readonly store: Store;
   readonly claims: Claim[];
 }
 
-/** One thing to do to a store; what it answers is compared. */
 interface Operation {
   readonly title: string;
   readonly run: (subject: Subject) => Promise<unknown>;
@@ -88,7 +86,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     )
     .map(([filter, limit, at]) => ({
       title: `summarizeRuns ${JSON.stringify(filter)} ${limit} ${at}`,
-      // Places differ from store to store.
+      // Positions differ between stores.
       run: async ({ store }: Subject) =>
         (await store.summarizeRuns({ ...filter, limit }, at)).map(({ place: _, ...run }) => run),
     })),
@@ -141,7 +139,6 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     })),
 );
 
-/** Does the same to new stores as to the hand-written one, in so many generated orders, and compares what they answer. */
 export async function compareStores(openAll: () => Promise<Store[]>, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
@@ -163,7 +160,6 @@ export async function compareStores(openAll: () => Promise<Store[]>, numRuns: nu
   );
 }
 
-/** The value, or the code of the error. */
 async function answerOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.catch(async () => (await faultOf(promise)).code);
 }

@@ -13,7 +13,6 @@ describe.runIf(hasPostgres)(`chunks of suites in Postgres${unlessMissing}`, () =
   });
   afterAll(() => server?.remove());
 
-  /** A store with a run that is shared, and what it told workers of. */
   const open = async (url: string, options?: PostgresResultOptions) => {
     const results = await openPostgresResults(addressOf(url), options);
     onTestFinished(() => results.close());
@@ -70,7 +69,7 @@ describe.runIf(hasPostgres)(`chunks of suites in Postgres${unlessMissing}`, () =
   test('nothing is stored of a worker whose chunk another has taken', async () => {
     const { url, chunks, results } = await begin();
     const claim = await chunks.claim('r1', 1);
-    // Its connection is lost, and it does not know yet.
+    // Its connection is lost, which it has not noticed yet.
     await server.ask(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'signalbox' AND pid <> pg_backend_pid()",
     );

@@ -114,7 +114,7 @@ describe.runIf(hasPostgres)(`copied stores${unlessMissing}`, () => {
     const { state, config } = newFolder();
     const url = await server.newUrl();
     await fill(state, [oneRun, oneRun]);
-    // One may copy the results and the other the state, so that neither finds all of it there.
+    // One copy may get the results and the other the state, so that neither finds both.
     const [one, other] = await Promise.all([copy(config, url), copy(config, url)]);
     expect([one.wasThere && other.wasThere, other.tables]).toEqual([false, one.tables]);
     expect((await copy(config, url)).wasThere).toBe(true);
@@ -136,7 +136,7 @@ describe.runIf(hasPostgres)(`copied stores${unlessMissing}`, () => {
     const store = await openPostgresStore(addressOf(url));
     onTestFinished(() => store.close());
     const name = new URL(url).pathname.slice(1);
-    // A trigger that is turned on again as soon as somebody turns it off.
+    // A trigger that re-enables itself when it is disabled.
     await server.ask(
       `CREATE FUNCTION signalbox.spoil() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.name := upper(NEW.name); RETURN NEW; END';
        CREATE TRIGGER spoil BEFORE INSERT ON signalbox.runs FOR EACH ROW EXECUTE FUNCTION signalbox.spoil();
@@ -172,7 +172,7 @@ describe.runIf(hasPostgres)(`copied stores${unlessMissing}`, () => {
     expect((await store.listSteps('r0'))[0]?.outcome?.text).toBe(JSON.stringify({ value: text }));
   });
 
-  /** The rows of a table in Postgres, as JSON, without what only that has. */
+  /** The rows of a Postgres table as JSON, without its Postgres-only columns. */
   async function askRows(database: string, table: string, columns: readonly string[]): Promise<string[]> {
     const rows = await server.ask(`SELECT ${columns.join(', ')} FROM signalbox.${table}`, database);
     return rows.map((row) => JSON.stringify(columns.map((column) => String(row[column] ?? null)))).toSorted();
@@ -219,7 +219,6 @@ const anyRun: fc.Arbitrary<SomeRun> = fc.record({
   end: fc.constantFrom('completed', 'failed', 'pending', 'running'),
 });
 
-/** Keeps the runs in a new store of that file, and results beside it. */
 async function fill(state: string, runs: readonly SomeRun[]): Promise<void> {
   const store = await openSqliteStore(state);
   await store.outbox.setRules(newRun('any').config, [
@@ -256,7 +255,6 @@ async function addRun(store: Store, id: string, run: SomeRun): Promise<void> {
   await store.setRunStatus(id, { status: run.end, output: new Json(exactText), at: 9 });
 }
 
-/** All that a store tells. */
 async function answersOf(store: Store): Promise<unknown> {
   const runs = await store.listRuns();
   const told = await Promise.all(
@@ -268,18 +266,17 @@ async function answersOf(store: Store): Promise<unknown> {
   return told;
 }
 
-/** JSON by its text. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, part: unknown) => (part instanceof Json ? { json: part.text } : part)),
   );
 }
 
-/** All rows of a file, as JSON, by the names that tables have in Postgres. */
+/** All rows of a file as JSON, under their Postgres table names. */
 function rowsOf(file: string) {
   const database = new DatabaseSync(file, { readOnly: true });
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-  // Who is told of what is said anew by whoever opens a store.
+  // Each opened store writes the notification rules anew.
   const found = names.filter(({ name }) => name !== 'notify_rules');
   const tables = found.map(({ name }) => {
     const rows = database.prepare(`SELECT * FROM ${String(name)}`).all();

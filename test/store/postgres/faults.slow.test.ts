@@ -34,7 +34,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     const store = await openAt(url);
     await store.createRun(newRun('r1'));
     await store.addPending(newCall('p1', 'r1'));
-    // The server does it, and what it says about it does not arrive.
+    // The server executes the query, but its answer is lost.
     proxy.loseAnswers();
     const began = store.beginStep('r1', 'a', 1);
     await expect.poll(() => proxy.lost()).toBeGreaterThan(0);
@@ -94,7 +94,6 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect((await faultOf(one.setRunStatus('r1', { status: 'failed', at: 2 }))).code).toBe('STORE_FAILED');
     expect(await one.beginStep('r2', 'a', 1)).toEqual({ attempt: 1 });
     expect([await other.listSteps('r1'), await other.findRunStatus('r1')]).toEqual([[], 'running']);
-    // Releasing what is lost takes nothing from the new holder.
     await claim?.release();
     expect(await one.claimRun('r1')).toBeUndefined();
     expect(await other.beginStep('r1', 'a', 1)).toEqual({ attempt: 1 });
@@ -148,7 +147,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
         newCall('p1', 'r1', { createdAt: now, expiresAt: now + 1_500 }),
       );
       expect(Math.abs((expiresAt ?? 0) - Date.now() - 1_500)).toBeLessThan(1_400);
-      // Neither too early, whoever looks, …
+      // It does not expire too early for any reader, …
       expect([
         (await wrong.findPending('p1', now))?.ruling,
         (await right.listExpired(Date.now())).length,

@@ -2,18 +2,18 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { hasPostgres, startServer, type TestServer } from './server.ts';
 
-/** Whether this machine lets a test have a network of its own, with Postgres in it. */
+/** Whether this machine allows a network namespace with Postgres in it. */
 export const mayCut =
   hasPostgres &&
   process.platform === 'linux' &&
   spawnSync('unshare', ['--net', 'sh', '-c', 'ip link set lo up && nsenter --version && setpriv --version'])
     .status === 0;
 
-/** A network in which nothing is said to anybody when it is gone: no FIN, no RST. */
+/** A network whose loss sends neither FIN nor RST. */
 export interface CutNetwork {
-  /** A program, with its arguments, that starts another one inside. */
+  /** The command prefix that starts a program inside. */
   readonly inside: readonly string[];
-  /** A server inside, which is reached over its socket from outside too. */
+  /** A server inside, reachable from outside over its socket. */
   startServer(): Promise<TestServer>;
   cut(): void;
   remove(): Promise<void>;

@@ -9,11 +9,11 @@ import { freePort, NOBODY } from './server.ts';
 
 const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => existsSync(path));
 
-/** Whether this machine has Debian's PgBouncer; the name of a group of tests that says so. */
+/** Whether this machine has Debian's PgBouncer, and the title of the test group. */
 export const hasPgbouncer = program !== undefined;
 export const unlessNoPgbouncer = hasPgbouncer ? '' : ' (skipped: there is no pgbouncer)';
 
-/** Starts a pooler before the databases of a server, which is ended after the test; its port. */
+/** Starts a pooler before a server's databases and stops it after the test. Returns its port. */
 export async function startPgbouncer(
   { folder, port: behind }: { readonly folder: string; readonly port: number },
   mode: 'session' | 'transaction' | 'statement',
@@ -34,7 +34,7 @@ pool_mode = ${mode}
 logfile = ${log}
 `,
   );
-  // It does not run as root.
+  // PgBouncer refuses to run as root.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) for (const path of [own, settings]) chownSync(path, NOBODY, NOBODY);
   const owner = isRoot ? { uid: NOBODY, gid: NOBODY } : {};

@@ -9,10 +9,10 @@ import { newCall, newRun } from '../examples.ts';
 import { newFile, race, start } from '../processes.ts';
 import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';
 
-/** As many as over a SQLite store; CI has less time. */
+/** The full number, as for SQLite, is too slow for CI. */
 const isFull = process.env['POSTGRES_FULL'] !== undefined;
 
-// Not by import: Node 22 would announce it.
+// An import would print a warning on Node 22.
 const { DatabaseSync } = loadSqlite();
 
 describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissing}`, () => {
@@ -82,7 +82,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     expect(claimed).toBe(true);
     expect(await store.claimRun('r1')).toBeUndefined();
     await holder.kill();
-    // The server learns of it from the network, in a moment.
+    // The server notices the closed connection after a moment.
     await expect.poll(async () => (await store.claimRun('r1')) !== undefined).toBe(true);
     const lives = process.kill(sleeper, 0);
     expectOrphan(sleeper);

@@ -2,21 +2,20 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What stands between a client and a server on loopback. */
 export interface Proxy {
   readonly port: number;
-  /** From now on what the server says goes nowhere. */
+  /** Drops everything that the server sends from now on. */
   loseAnswers(): void;
-  /** How many bytes went nowhere since. */
+  /** The number of bytes dropped since then. */
   lost(): number;
-  /** Ends all connections; those that come then are as they should be. */
+  /** Ends all connections. New ones work normally. */
   cut(): void;
-  /** From now on nothing passes, either way; what is sent meanwhile passes when it is thawed. */
+  /** Holds back both directions until `thaw`. */
   freeze(): void;
   thaw(): void;
 }
 
-/** Starts a proxy, which is ended after the test; with `poolsTransactions` one that gives each transaction whichever session is free. */
+/** Starts a proxy and stops it after the test. With `poolsTransactions`, each transaction gets any free session. */
 export async function startProxy(
   to: number,
   { poolsTransactions = false }: { readonly poolsTransactions?: boolean } = {},
@@ -73,20 +72,19 @@ export async function startProxy(
   };
 }
 
-/** The letters of messages. Source: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+/** Message type letters. Source: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const [KEY, READY, IDLE, TERMINATE] = ['K', 'Z', 'I', 'X'].map((letter) => letter.charCodeAt(0));
 
 function poolTransactions(client: Socket, first: Socket, free: Socket[]): void {
   let session: Socket | undefined = first;
   let isLoggedIn = false;
   const serve = (data: Buffer) => {
-    // The key by which a client would cancel is the pooler's own.
+    // Replaces the client's cancel key by the pooler's own.
     for (const [at, letter] of messagesOf(data)) if (letter === KEY) data.writeInt32BE(1, at + 5);
     client.write(data);
     const isReady = messagesOf(data).some(([at, letter]) => letter === READY && data[at + 5] === IDLE);
     if (!isReady || session === undefined) return;
     session.off('data', serve);
-    // A session is made only when none is free.
     if (!isLoggedIn && free.length > 0) session.destroy();
     else free.push(session);
     isLoggedIn = true;
@@ -95,13 +93,11 @@ function poolTransactions(client: Socket, first: Socket, free: Socket[]): void {
   first.on('data', serve);
   client.on('data', (data) => {
     if (data[0] === TERMINATE && isLoggedIn) return void client.end();
-    // While none is free, the client waits.
     session ??= free.pop()?.on('data', serve);
     session?.write(data);
   });
 }
 
-/** Where each message begins, and its letter. */
 function messagesOf(data: Buffer): (readonly [number, number | undefined])[] {
   const found: (readonly [number, number | undefined])[] = [];
   for (let at = 0; at + 5 <= data.length; at += 1 + data.readInt32BE(at + 1)) found.push([at, data[at]]);

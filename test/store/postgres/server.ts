@@ -18,64 +18,59 @@ import { type Address, readAddress } from '../../../src/store/postgres/connectio
 
 const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
 const debian = versions.map((version) => `/usr/lib/postgresql/${version}/bin`);
-/** Another version than Debian's, where its folder is named. */
+/** The folder of another Postgres version than Debian's. */
 const chosen = process.env['POSTGRES_BIN'];
 const binaries = (chosen === undefined ? debian : [chosen]).findLast((folder) =>
   existsSync(join(folder, 'initdb')),
 );
 
-/** Whether this machine has Debian's Postgres; the name of a group of tests that says so. */
+/** Whether this machine has Debian's Postgres, and the title of the test group. */
 export const hasPostgres = binaries !== undefined;
 export const unlessMissing = hasPostgres ? '' : ' (skipped: there is no /usr/lib/postgresql/*/bin/initdb)';
 
-/** The path of a program of that Postgres. */
 export function programOf(name: string): string {
   return join(binaries ?? '', name);
 }
 
-/** Whose clock calls expire by: that of the server, or, for tests that give times, that of the caller. */
+/** Whose clock expires calls: the server's or, for tests that pass times, the caller's. */
 type Clock = 'server' | 'caller';
 
-/** A server of the tests' own, on a Unix socket and on loopback. */
 export interface TestServer {
   readonly port: number;
-  /** Of its socket. */
   readonly folder: string;
-  /** The address of a new database without tables: over the socket, or with a password over TCP. */
+  /** The address of a new database without tables: over the socket, or over TCP with a password. */
   newUrl(by?: 'socket' | 'tcp', clock?: Clock): Promise<string>;
-  /** The address, over the socket, of the database that `name` names, in which there is nothing; with the clock of the caller. */
+  /** The socket address of the emptied database for `name`, which uses the caller's clock. */
   emptyUrl(name: string): Promise<string>;
-  /** The address of a database over the socket. */
   socketUrl(name: string): string;
-  /** Rows of a statement in a database, by the one who may do anything. */
+  /** Runs a statement as superuser and returns its rows. */
   ask(sql: string, database?: string): Promise<Record<string, unknown>[]>;
   start(): Promise<void>;
-  /** At once, as after a loss of power, or when all clients are gone. */
+  /** `immediate` acts like a power failure; `fast` ends all clients first. */
   stop(how?: 'immediate' | 'fast'): Promise<void>;
-  /** Stops it, and removes all it has written. */
   remove(): Promise<void>;
 }
 
 export const password = 'p@ss/wörd-of-the-tests';
 
 export interface ServerOptions {
-  /** A program, with its arguments, that starts the server as root and makes it nobody. */
+  /** A command prefix that starts the server as root and drops privileges. */
   readonly prefix?: readonly string[];
-  /** Settings of the server, beside those that make it quick and forgetful. */
+  /** Additional settings. The defaults give up durability for speed. */
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** Where its folder is made; in memory where there is a place for that. */
+  /** The parent of its folder. Default: a file system in memory, if there is one. */
   readonly parent?: string;
 }
 
 const inMemory = existsSync('/dev/shm') ? '/dev/shm' : '/tmp';
 
-/** Makes and starts a server, which forgets what it is told when the machine fails: no test lets it. */
+/** Creates and starts a server without durability, which no test relies on. */
 export async function startServer({
   prefix = [],
   settings = {},
   parent = inMemory,
 }: ServerOptions = {}): Promise<TestServer> {
-  // Postgres does not run as root, and nobody else may look into the folder for temporary files.
+  // Postgres refuses to run as root, and other users cannot enter the folder for temporary files.
   const isRoot = process.getuid?.() === 0;
   const owner = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const folder = mkdtempSync(join(parent, 'signalbox-pg-'));
@@ -136,7 +131,7 @@ export async function startServer({
   };
   return {
     ...{ port, folder, ask, start, stop, socketUrl: urlOf },
-    // A database takes half a second to make.
+    // Creating a database takes half a second.
     emptyUrl: async (name) => {
       if (known.has(name)) await ask(removeAll, name);
       else await create(name, 'caller');
@@ -158,7 +153,6 @@ export async function startServer({
   };
 }
 
-/** The user that has nothing. */
 export const NOBODY = 65_534;
 
 const removeAll = [
@@ -183,12 +177,10 @@ const forgetful = {
   log_min_messages: 'fatal',
 };
 
-/** The address that a variable of that value has. */
 export function addressOf(url: string): Address {
   return readAddress('DATABASE_URL', { DATABASE_URL: url });
 }
 
-/** A port of loopback that nobody has just now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -70,7 +70,6 @@ describe.runIf(hasPostgres && hasOpenssl)(
   },
 );
 
-/** An authority, and the certificate that it gave a server named localhost. */
 function makeCertificates(folder: string): void {
   const run = (...args: readonly string[]) =>
     execFileSync('/usr/bin/openssl', args, { cwd: folder, stdio: 'ignore' });

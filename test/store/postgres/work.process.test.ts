@@ -32,7 +32,6 @@ describe.runIf(hasPostgres)(`runs that workers take${unlessMissing}`, () => {
     );
     return row?.['ready'];
   };
-  /** A run that was suspended with these calls. */
   const suspend = async (
     store: Store,
     id: string,
@@ -101,7 +100,7 @@ describe.runIf(hasPostgres)(`runs that workers take${unlessMissing}`, () => {
     expect(await work.adopt(['open', 'nothing'])).toEqual(['open']);
     await store.setRunStatus('open', { status: 'running', at: 4_000 });
     expect(await isReady(url, 'open')).toBe(false);
-    // So long after it was made.
+    // Milliseconds after its creation.
     await suspend(store, 'expiring', ['c3'], 2_000);
     await store.listPendings({}, 3_000);
     expect(await isReady(url, 'expiring')).toBe(true);
