@@ -13,7 +13,6 @@ const input = readEvent({
   request: { name: 'w', args: new Json('{}'), call_id: 'c1' },
 });
 
-/** Asks a hook whose codec gives this answer, or whose exchange fails with this code; with everything that is told. */
 async function askOf(
   given: Answer | ErrorCode,
   more: Partial<FilterPort> & { readonly question?: Partial<HookQuestion>; readonly hears?: boolean } = {},

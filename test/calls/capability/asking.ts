@@ -7,18 +7,15 @@ import type { ToolOutcome } from '../../../src/contract/tool.ts';
 import { call, event, request } from '../../dialects/verdicts.ts';
 import type { Bench, Entry } from './bench.ts';
 
-/** Runs the entry as a tool, once. */
 export function callTool(bench: Bench, entry: Entry): Promise<ToolOutcome> {
   return runTool(bench.tool(entry), { input: call, call: 'call' });
 }
 
-/** Runs the entry as an eval, once. */
 export async function callEval(bench: Bench, entry: Entry): Promise<EvalOutcome> {
   const { outcome } = await runEval(bench.evaluation(entry), { input: request, call: 'call' });
   return outcome;
 }
 
-/** Runs the entry as a filter, once. */
 export function callHook(bench: Bench, entry: Entry, input: NativeEvent = event): Promise<Answer> {
   return askHook(bench.filter(entry), { input, call: 'call' });
 }

@@ -28,9 +28,7 @@ import { createPool } from '../../../src/process/pool.ts';
 import type { Transport as Carrier } from '../../../src/process/transport.ts';
 import type { Transport } from '../../cite.ts';
 
-/** An entry as a config file would declare it. */
 export interface Entry {
-  /** A fixture and its arguments. */
   readonly runs: readonly [fixture: string, ...args: string[]];
   readonly on?: Transport;
   readonly name?: string;
@@ -43,33 +41,28 @@ export interface Entry {
   readonly restart?: RestartPolicy;
 }
 
-/** A hook's place in a chain. */
 export interface HookEntry extends Entry {
   readonly kind?: HookKind;
   readonly phases?: readonly Phase[];
-  /** false: it declares that it never replaces anything. */
+  /** false: declares that it never replaces anything. */
   readonly modifies?: boolean;
 }
 
-/** Opens real processes as the runtime does, and keeps what they tell. */
 export interface Bench {
-  /** Everything told so far. */
   readonly events: readonly RuntimeEvent[];
   tool(entry: Entry): Port<ToolCall, ToolOutcome>;
   evaluation(entry: Entry): Port<EvalRequest, EvalOutcome>;
   filter(entry: Entry): FilterPort;
   observer(entry: Entry): ObserverQueue;
   shadow(entry: Entry): ObserverQueue;
-  /** The same as links of a chain; without `phases` in every phase of the kind, which is `tool` by default. */
+  /** The same as chain links. Default `phases`: every phase of the kind, which is `tool` by default. */
   links: Record<'filter' | 'observe' | 'shadow', (entry: HookEntry) => NativeLink>;
-  /** The names of the processes started so far, in order. */
   started(): string[];
 }
 
 const launch = await openLauncher('auto');
 const fixtures = resolve(import.meta.dirname, '../../fixtures/bin');
 
-/** A bench whose processes end with the test. */
 export function openBench(): Bench {
   const events: RuntimeEvent[] = [];
   const emit = (event: RuntimeEvent) => {
@@ -164,7 +157,7 @@ export function answering(on: Transport, reply: string): Pick<Entry, 'on' | 'run
   return { on, runs: [on === 'oneshot' ? 'answers' : 'server-answers', reply] };
 }
 
-/** A file that does not exist yet, for what fixtures record. */
+/** A new file for the records of fixtures. */
 export function newRecord(): { readonly env: readonly string[]; readonly lines: () => string[] } {
   const file = join(mkdtempSync(join(tmpdir(), 'record-')), 'lines');
   return {
@@ -173,7 +166,7 @@ export function newRecord(): { readonly env: readonly string[]; readonly lines: 
   };
 }
 
-/** Asks `find` until it finds at least `count`; what it found last, after a while that no machine needs. */
+/** Polls `find` until it returns at least `count` items. Returns the last result after a generous limit. */
 export async function eventually<T>(find: () => T[], count = 1): Promise<T[]> {
   for (let attempt = 0; attempt < 500; attempt++) {
     if (find().length >= count) break;

@@ -7,7 +7,6 @@ import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Reply } from '../../../src/process/transport.ts';
 import { openBench } from './bench.ts';
 
-/** An exchange that has been sent. */
 interface Sent {
   readonly contents: string;
   readonly signal: AbortSignal | undefined;
@@ -26,7 +25,6 @@ function requestOf(content: string): EvalRequest {
   return { type: 'grade', params: {}, content, context };
 }
 
-/** Batches of an eval whose exchanges end when the test says so. */
 function openBatches(options: EvalBatchOptions, reply = ofProcess) {
   const events: RuntimeEvent[] = [];
   const sent: Sent[] = [];

@@ -269,7 +269,7 @@ test.each(onTransports([...oneshot, ...server]))(
   },
 );
 
-/** The one fault, three times over: nothing throws, and each says what failed and who. */
+/** Runs the entry as tool, eval and hook. None throws, and each names the fault and the entry. */
 async function expectFault(bench: Bench, entry: Entry, code: ErrorCode): Promise<void> {
   const [tool, evaluation, answer] = await Promise.all([
     callTool(bench, entry),
@@ -279,7 +279,7 @@ async function expectFault(bench: Bench, entry: Entry, code: ErrorCode): Promise
   const text = expect.stringMatching(/./);
   const error = { code, message: text, hint: text };
   expect(tool).toMatchObject({ status: 'failed', error });
-  // What a peer reports has a code of its own for evals.
+  // Evals have a separate code for errors that a peer reports.
   const reported = code === 'TOOL_ERROR' ? 'EVAL_ERROR' : code;
   expect(evaluation).toMatchObject({ status: 'unscored', error: { ...error, code: reported } });
   expect(evaluation).toEqual(unscored(faultOf(evaluation)?.message ?? '', faultOf(evaluation)));

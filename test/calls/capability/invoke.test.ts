@@ -9,7 +9,6 @@ import { openBench } from './bench.ts';
 const reply = { via: 'rpc', result: new Json('{}') } as const;
 const input = { name: 't', callId: 'c', args: new Json('{}') };
 
-/** A tool whose exchange fails with this code, or whose codec gives a note. */
 function openPort(code?: ErrorCode, scrubbed = false) {
   const events: RuntimeEvent[] = [];
   const port = openBench().tool({ runs: ['answers'] });

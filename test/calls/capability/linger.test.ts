@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newLinger } from '../../../src/calls/capability/eval.ts';
 
-/** A pause of 10 ms, of 40 ms at most, and how many there were. */
 function openLinger() {
   vi.useFakeTimers();
   vi.advanceTimersByTime(1_000);

@@ -10,7 +10,7 @@ const secret = 'a-secret-that-nobody-sees';
 const scrubber = createScrubber([secret]);
 const quoted = new Json(JSON.stringify(`key ${secret}`));
 
-/** Says an excerpt that ends inside the secret. */
+/** Returns an excerpt that ends inside the secret. */
 const refuse = (reply: Reply): Decoded<object> => {
   const { result, error } = reply.via === 'rpc' ? reply : {};
   throw new RuntimeError('REPLY_MALFORMED', `it says ${(result ?? error)?.text.slice(0, 20)}`);

@@ -1,6 +1,5 @@
 import { section } from '../../requirements/requirement.ts';
 
-/** Every way in which a filter's process can fail denies with `hook "h" failed: …`. */
 export const filterFaults = section('promptkit.md §6.3', [
   ['PK-6-32', 'oneshot', 'A filter that exits non-zero denies, whatever it printed.'],
   ['PK-6-33', 'oneshot', 'A filter that a signal ends denies, whatever it printed.'],
@@ -12,7 +11,6 @@ export const filterFaults = section('promptkit.md §6.3', [
   ['PK-6-39', 'oneshot', 'A filter whose request cannot be built denies, and the caller has a decision.'],
 ]);
 
-/** Every way in which an eval's process can fail leaves it unscored, with the cause as reason. */
 export const evalFaults = section('promptkit.md §7', [
   ['PK-7-10', 'oneshot', 'An eval that exits non-zero is unscored, even with a score printed.'],
   ['PK-7-11', 'oneshot', 'An eval that a signal ends is unscored.'],
@@ -23,7 +21,6 @@ export const evalFaults = section('promptkit.md §7', [
   ['PK-7-16', 'server', 'An eval whose server dies, or whose circuit is open, is unscored.'],
 ]);
 
-/** Thresholds. */
 export const thresholds = section('promptkit.md §7', [
   ['PK-7-17', 'none', 'Bounds are finite numbers from 0 to 1 with min ≤ max; anything else is refused.'],
   ['PK-7-18', 'none', 'Bounds are inclusive and compared exactly.'],

@@ -11,7 +11,7 @@ import { openBench } from './bench.ts';
 const fault = new RuntimeError('PROCESS_TIMEOUT', 'too slow');
 const rpc = (text: string): Reply => ({ via: 'rpc', result: new Json(text) });
 
-/** What an entry does, and what is told of it; `hears`: whether somebody reads when calls begin. */
+/** `hears` says whether anything subscribes to starts of calls. */
 function openTold(answer: Reply | RuntimeError, hears?: boolean) {
   const events: RuntimeEvent[] = [];
   const emit = Object.assign(

@@ -25,7 +25,7 @@ function openQueues(
   return { ...bench, hooks, members, first, stop };
 }
 
-/** A hook that answers when it is let, or when its question ends. */
+/** A hook that answers when the test releases it or its question is cancelled. */
 function slow() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const does = async (signal: AbortSignal | undefined) => {
@@ -46,7 +46,7 @@ test('a background hook runs in its own process, one event after another, and re
   const own = member('own', allow);
   const apart = openQueues({ a: answers.deny('no') }, {}, { backgroundTransport: own.transport });
   await apart.hooks.enqueue(apart.first, hookCall(), question());
-  // It is that process which is asked.
+  // The observer's own process gets the question.
   expect([apart.said, said]).toEqual([[], ['own asked {"n":0}']]);
   const heard: string[] = [];
   await hooks.enqueue(first, hookCall({ onHear: (name) => void heard.push(name) }), question(1));
@@ -124,7 +124,7 @@ test('a server is notified if its answer is not read, all servers in the order o
     ['a told {"n":1}', 'b told {"n":2}'],
     ['a', 'b'],
   ]);
-  // What a point filters is asked, even where nobody waits for it.
+  // A point's question is asked even if nothing waits for the answer.
   const [first] = members;
   if (first === undefined) return;
   const asking = openBackgroundHooks(openPlayedGroup({ F: point }).dialect, [a], openPlayedGroup({}).context);

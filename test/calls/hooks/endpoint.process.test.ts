@@ -23,7 +23,6 @@ interface Peer {
 
 type Answer = (response: ServerResponse, path: string) => void;
 
-/** A server on loopback that answers as it is told; with a key and a certificate it speaks TLS. */
 async function serve(answer: Answer, tls?: { readonly key: string; readonly cert: string }): Promise<Peer> {
   const heard: Heard[] = [];
   const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
@@ -53,7 +52,6 @@ const event = {
   request: { name: 'refund', args: { amount: 5 } },
 } as const;
 
-/** What a filter at that endpoint decides about a tool call; `more` are members of the hook. */
 async function decide(url: string, more = '', options = {}, files = {}) {
   const spec = `state_store: {type: memory}\nhooks:\n  guard: {hook: tool, phases: [before_execution], url: "${url}", ${more}}\n`;
   const { runtime, events } = await open(spec, options, files);
@@ -200,7 +198,6 @@ test('a credential written in the file is hidden too', async () => {
   expect(JSON.stringify(decision)).not.toMatch(/12345678|hunter2/);
 });
 
-/** A key and a certificate for localhost, that certificate in a file as well. */
 function certify(folder: string, name: string) {
   const at = (end: string) => join(folder, `${name}.${end}`);
   execFileSync(
@@ -241,7 +238,7 @@ describe.runIf(existsSync('/usr/bin/openssl'))('over TLS', () => {
 
   test('every denying answer denies here too [DS-HOOK-15]', async () => {
     const own = certify(folder, 'own');
-    // Nothing is unpacked here: such a body is no JSON.
+    // This client does not decompress, so such a body is not valid JSON.
     const all = failures.filter(({ title }) => !title.startsWith('an answer packed'));
     const decided = await Promise.all(
       all.map(async ({ answer, more = '' }) => {

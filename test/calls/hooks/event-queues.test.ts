@@ -14,7 +14,7 @@ import type { Reply } from '../../../src/contract/exchange.ts';
 import { type Answer, answers, type NativeEvent } from '../../../src/contract/hook.ts';
 import { openBench } from '../capability/bench.ts';
 
-/** A queue of so many; done once it is cleared, or let. */
+/** A queue of that size. An event is done when it is cleared or released. */
 function openQueue(size: number) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const state = { size, cleared: 0 };
@@ -96,7 +96,7 @@ test('events still queued at the limit are dropped and reported, and the one in 
   const closing = limit.close(1);
   await closing;
   expect(performance.now() - began).toBeGreaterThan(200);
-  // At the limit, and again when what was underway is ended.
+  // Cleared at the limit, and again when the current event ends.
   expect([limit.signal.aborted, a.state.cleared, b.state.cleared]).toEqual([true, 2, 2]);
   expect(drops()).toEqual([
     {
@@ -128,7 +128,7 @@ const session = (turn_index: number): NativeEvent =>
 
 type Exchange = (turn: number, signal: AbortSignal | undefined) => Promise<Reply>;
 
-/** A port without a process: `heard` are the turns that it was told of. */
+/** A port without a process. `heard` holds the turns that it received. */
 function openPort(exchange: Exchange, timeoutMs = 60_000) {
   const bench = openBench();
   const port = bench.filter({ runs: ['answers'], name: 'audit', timeoutMs });
@@ -240,7 +240,7 @@ test('an idle and a busy observer each take one event more than the queue holds'
   await nextTurn();
   await nextTurn();
   expect(heard).toEqual([0]);
-  // One is underway, 1024 wait.
+  // One is in progress and 1024 wait.
   observer.enqueue(session(1026), 'c');
   expect(drops()).toBe(2);
   resolve();

@@ -25,10 +25,9 @@ function pass(links: readonly Link[], options: Partial<GateOptions> = {}, given:
   return passGate(links, given, { call: 'c', ...options });
 }
 
-/** What is noted of filters that meet each other. */
 function openMeeting(bench: Bench, on: Transport) {
   const { env, lines } = newRecord();
-  /** A filter that gives its reply when these marks have been noted. */
+  /** A filter that replies once all these marks exist. */
   const filter = (name: string, marks: string, reply: string, more: Partial<HookEntry> = {}) =>
     bench.links.filter({ on, runs: ['meets', name, marks, reply], name, env, modifies: false, ...more });
   return { filter, marks: lines };
@@ -103,7 +102,7 @@ test.each(on('DS-HOOK-08@both'))('filters after a denial are withdrawn $title', 
   expect(await eventually(notes, 2)).toEqual([withdrawn, withdrawn]);
   expect(decisionsOf(bench)).toEqual(['a deny']);
   const ended = () => bench.events.filter(({ type }) => type === 'process.ended');
-  // A one-shot process has nobody to answer any more, and a server goes on.
+  // A one-shot process is killed; a server goes on.
   if (on === 'oneshot') await eventually(ended, 3);
   expect(ended()).toHaveLength(on === 'oneshot' ? 3 : 0);
 });
@@ -127,7 +126,7 @@ test('a server whose request was withdrawn answers the next one, in the same lif
   expect(bench.events.filter(({ type }) => /ended|restarted|circuit/.test(type))).toEqual([]);
 });
 
-/** Replies of which every three are given by filters that are asked at once, and in turn. */
+/** Each set of three replies is given by concurrent and by sequential filters. */
 const replies = [
   allowing,
   '{"allow": true, "reason": "fine", "metadata": {"id": 12345678901234567890}}',
@@ -138,7 +137,7 @@ const replies = [
 
 test('every chain of three decides as if its filters ran in turn [DS-HOOK-07@server]', async () => {
   const bench = openBench();
-  // One server for each reply and place, in both ways.
+  // One server for each reply and position, both concurrent and sequential.
   const open = (modifies: boolean) =>
     [0, 1, 2].map((place) =>
       replies.map((reply) =>

@@ -38,7 +38,7 @@ function pass(links: readonly Link[], event: EventInput | NativeEvent, options: 
   return passGate(links, readEvent(event), { call: 'c', ...options });
 }
 
-/** Filters of that event's kind, named a, b, c … in the order of the file, each with its reply. */
+/** Filters of the event's kind, named a, b, c … in file order. */
 function filters(bench: Bench, { hook: kind }: EventInput, replies: readonly string[]): Link[] {
   return replies.map((reply, index) =>
     bench.links.filter({ ...answering('oneshot', reply), name: nameOf(index), kind }),
@@ -75,7 +75,7 @@ test('filters run in the order of the file, one after another [PK-6-58@oneshot]'
   const { decision } = await pass(links, beforeCall);
   expect(decision).toMatchObject({ verdict: 'allow', hook: null });
   expect(bench.started()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-  // Each process has ended before the next one starts.
+  // Each process ends before the next one starts.
   const life = bench.events.flatMap(({ type, ...event }) =>
     type === 'process.started' || type === 'process.ended'
       ? [`${'name' in event && event.name} ${type.slice(8)}`]
@@ -359,7 +359,7 @@ test.each(withheld)('$title has no replacement', async ({ on, says }) => {
   expect(decision).toMatchObject({ verdict: 'deny', enforced: false, result: null });
 });
 
-/** Each phase with its replacement, with bytes that only a copy of the text keeps. */
+/** Replacements for each phase. Only a verbatim copy preserves their bytes. */
 const replaced = onTransports([
   {
     title: 'messages',

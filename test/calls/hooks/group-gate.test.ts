@@ -13,7 +13,7 @@ import { openPlayedGroup, point } from './played-group.ts';
 const allow = answers.allow();
 const watching = { ...point, isFilter: false };
 
-/** A group of a dialect that answers so at each of its points; null: in the name of nobody. */
+/** A group with these answers at its points. null: no hook is responsible. */
 function openGroup(
   name: string,
   plan: Readonly<Record<string, Answer | null | 'told' | Error>>,

@@ -7,7 +7,6 @@ import { hookCall, openPlayedGroup, point } from './played-group.ts';
 const allow = answers.allow();
 const watching = { ...point, isFilter: false };
 
-/** A hook that answers when it is let. */
 function slow() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const does = async () => {

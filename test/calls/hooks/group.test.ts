@@ -162,7 +162,6 @@ test.each([
   const transport = a.transport && { ...a.transport, ...(lives && { startCount }) };
   const group = openGroup(dialect, [{ ...a, transport }], context);
   await group.ask(hookCall());
-  // Whatever it is now: the life in which it said so.
   left.splice(0, left.length, ...(lives?.slice(2) ?? []));
   await group.ask(hookCall());
   expect(said).toHaveLength(again ? 2 : 1);

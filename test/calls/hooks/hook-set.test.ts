@@ -38,7 +38,6 @@ test('some hooks form a separate chain, with the matching part of a group', asyn
   const part = select('y', 'f');
   expect(namesOf(part.links)).toEqual(['f', 'y']);
   await part.close();
-  // What was opened for it is closed with it.
   expect(closed).toEqual(['y f']);
   expect(select('nobody').links).toEqual([]);
 });

@@ -79,7 +79,7 @@ test('no process starts for an event that a hook excludes, and one that judges d
     passed: 'ok',
     asked: false,
   });
-  // Without the argument `when` fails.
+  // Without the argument, `when` fails.
   const [large, unknown] = [
     await runtime.tools.call('large', { bad: false }),
     await runtime.tools.call('small'),

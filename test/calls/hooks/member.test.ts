@@ -9,7 +9,6 @@ import { type Does, hookCall, openPlayedGroup, point } from './played-group.ts';
 
 const question = { point: 'P', payload: { n: 0 }, hookContext: hookCall().hookContext };
 
-/** Asks a hook that does so; undefined: it says what is no answer. */
 function ask(
   does: Does | undefined,
   over: { dialect?: Partial<ForeignDialect>; context?: object; call?: object; member?: object } = {},

@@ -50,7 +50,6 @@ test.each(on('PK-6-53@both PK-5-05@server'))(
   },
 );
 
-/** Observers that are of no use, and how their being told ends. */
 const useless: Record<Transport, readonly { title: string; entry: Entry; end: string }[]> = {
   oneshot: [
     { title: 'hangs', entry: { runs: ['hang.sh'], timeoutMs: 400 }, end: 'untold PROCESS_TIMEOUT' },
@@ -84,7 +83,7 @@ const uselessRows = onTransports([{ title: 'an observer', cites: 'PK-6-57@both' 
 test.each(uselessRows)('$title, which delays and changes nothing', async ({ entry, end }) => {
   const bench = openBench();
   const passed = await passGate([bench.links.observe(entry)], event, { call: 'c' });
-  // The call is answered before its observer could be: nothing has been told of the observer's end.
+  // The call is answered before its observer's end is reported.
   expect(endsOf(bench)).toEqual([]);
   expect(passed).toMatchObject({ decision: { verdict: 'allow', hook: null, reason: '' } });
   expect(passed.event).toBe(event);
@@ -101,7 +100,7 @@ test.each(on('PK-6-57@both'))('a failing observer is logged at warn $title', asy
   ]);
 });
 
-/** The lines that a log at its lowest level has of these events. */
+/** The lines of a log at its lowest level. */
 function logged(events: readonly RuntimeEvent[]): { readonly level: number; readonly msg: string }[] {
   const file = join(tmpdir(), 'observer.log');
   const fd = openSync(file, 'w');
@@ -137,7 +136,7 @@ test.each(on('DS-HOOK-03@both'))(
 test('a full queue drops new events, and reports it [DS-HOOK-04@oneshot]', async () => {
   const bench = openBench();
   const observer = bench.observer({ runs: ['hang.sh'], timeoutMs: 300 });
-  // One is underway and 1024 wait.
+  // One is in progress and 1024 wait.
   for (let turn = 0; turn < 1025; turn++) observer.enqueue(sessionEvent('session_update', turn), 'c');
   expect(dropsOf(bench)).toEqual([]);
   observer.enqueue(sessionEvent('session_end'), 'c');
@@ -167,7 +166,7 @@ test.each(on('DS-HOOK-05@both'))('close() waits no longer than the timeout $titl
   const observer = bench.observer({ on, runs: ['hang.sh'], timeoutMs: 300 });
   for (const turn of [1, 2, 3, 4, 5]) observer.enqueue(sessionEvent('session_update', turn), 'c');
   await observer.close();
-  // Its own deadline and that of close() are as good as one: the second event may have been begun.
+  // Its own deadline and that of close() nearly coincide, so the second event may have begun.
   const [drop, ...more] = dropsOf(bench);
   const dropped = Number(/^(\d) events still waiting/.exec(drop ?? '')?.[1]);
   expect(more).toEqual([]);
@@ -193,7 +192,6 @@ test('an event that cannot be serialized is not sent, and does no harm', async (
   expect(lines()).toHaveLength(1);
 });
 
-/** What a shadow says, and what is recorded of it. */
 const shadows = onTransports([
   {
     title: 'a denial',
@@ -278,7 +276,7 @@ test('a flooding observer receives what fits, in order, and every event is accou
   for (let turn = 0; turn < 20_000; turn++) observer.enqueue(sessionEvent('session_update', turn), 'c');
   await observer.close();
   const turns = lines().map((line) => JSON.parse(line).event.turn_index);
-  // One is underway and 1024 wait.
+  // One is in progress and 1024 wait.
   expect(turns).toEqual(Array.from({ length: 1025 }, (_, turn) => turn));
   expect(dropsOf(bench).at(-1)).toBe('18975 events in all, while 1024 events were waiting already');
   expect(dropsOf(bench).length).toBeLessThan(30);

@@ -8,7 +8,7 @@ import { claude } from '../../../src/dialects/claude/dialect.ts';
 import type { ForeignDialect, Point, Question } from '../../../src/dialects/foreign-dialect.ts';
 import type { Transport } from '../../../src/process/transport.ts';
 
-/** What the process of a hook does when it is asked: its answer, a fault, or what makes one of them. */
+/** The answer of a hook's process, a fault, or a function of the question. */
 export type Does =
   | Answer
   | RuntimeError
@@ -16,7 +16,6 @@ export type Does =
 
 export const point: Point = { order: 'serial', isFilter: true, composition: { verdict: 'first' } };
 
-/** A moment at which hooks are asked. */
 export function hookCall(more: Partial<HookCall> = {}): HookCall {
   const hookContext = createHookContext('s1');
   return {
@@ -25,7 +24,7 @@ export function hookCall(more: Partial<HookCall> = {}): HookCall {
   };
 }
 
-/** A dialect, its hooks without processes, and all that was said: `a asked {"n":0}`, `a told …`, `wrote …`. */
+/** A dialect, its hooks without processes, and a log of lines: `a asked {"n":0}`, `a told …`, `wrote …`. */
 export function openPlayedGroup(points: Readonly<Record<string, Point>>, more: Partial<ForeignDialect> = {}) {
   const said: string[] = [];
   const events: RuntimeEvent[] = [];
@@ -40,7 +39,6 @@ export function openPlayedGroup(points: Readonly<Record<string, Point>>, more: P
       readsTranscript: false,
     },
     encode: (_, { payload }) => ({ method: 'hook', body: JSON.stringify(payload) }),
-    // A fault denies; else the answer is what the process gave, which the transport has put aside.
     decode: ({ name }, _question, reply) => {
       if (reply instanceof RuntimeError)
         return {
@@ -74,13 +72,12 @@ export function openPlayedGroup(points: Readonly<Record<string, Point>>, more: P
   });
   return {
     ...{ said, events, dialect, context },
-    /** undefined: the process says what is no answer. */
+    /** undefined: the process prints an invalid answer. */
     member(name: string, does: Does | undefined, over: Partial<Member> = {}): Member {
       const entry = { name, onFailure: 'own', cwd: '/', settings: {} } as const;
       const transport = transportOf(name, does);
       return { entry, timeoutMs: 1_000, transport, backgroundTransport: transport, ...over };
     },
-    /** The decisions that were emitted. */
     decisions: () => events.flatMap((event) => (event.type === 'decision' ? [event] : [])),
   };
 }

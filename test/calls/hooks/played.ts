@@ -6,7 +6,6 @@ import { claude } from '../../../src/dialects/claude/dialect.ts';
 import type { Point } from '../../../src/dialects/foreign-dialect.ts';
 import { openBench } from '../capability/bench.ts';
 
-/** A call of a tool that is about to run. */
 export const beforeExecution: NativeEvent = readEvent({
   hook: 'tool',
   phase: 'before_execution',
@@ -16,13 +15,13 @@ export const beforeExecution: NativeEvent = readEvent({
 interface Place {
   readonly kind?: HookKind;
   readonly phases?: readonly Phase[];
-  /** false: it declares that it never replaces anything. */
+  /** false: declares that it never replaces anything. */
   readonly modifies?: boolean;
 }
 
 const place = { kind: 'tool', phases: ['before_execution', 'after_execution'] } as const;
 
-/** Hooks without processes: filters that answer what they are given, followers and groups, and what all of them heard. */
+/** Filters, followers and groups without processes, and the events that they received. */
 export function openPlayed() {
   const heard: string[] = [];
   const events: HookEvent[] = [];
@@ -34,7 +33,7 @@ export function openPlayed() {
   return {
     heard,
     events,
-    /** `answer` may wait for something, or for the end of the question. */
+    /** `answer` may wait for something, including the end of the question. */
     filter(
       name: string,
       answer: Answer | ((signal: AbortSignal | undefined) => Promise<Answer>),

@@ -193,7 +193,6 @@ test.each(denied)('copies cannot be reconciled where $title', ({ sent, back }) =
   expect(() => reconcileMessages(sent, back)).toThrow();
 });
 
-/** A filter that gives `back` for the messages that were sent. */
 function pass(sent: readonly ChatMessage[], back: readonly ChatMessage[]) {
   const says = JSON.stringify({ allow: true, replace: { messages: back } });
   const link = openBench().links.filter({ ...answering('oneshot', says), name: 'mask', kind: 'provider' });
@@ -394,6 +393,6 @@ test('a filter that changes every message of a long conversation, and omits one,
   const settled = reconcileMessages(sent, back);
   const { user: spent, system } = process.cpuUsage(started);
   expect(settled.at(-1)).toEqual(user('[x] 19999'));
-  // Compared each with each, they take minutes.
+  // Comparing all pairs would take minutes.
   expect((spent + system) / 1e6).toBeLessThan(20);
 });

@@ -21,7 +21,6 @@ const at = (
   phase: 'prompt' | 'system_prompt' | 'tool_list' | 'request' | 'loop' | 'turn_start',
 ): TurnEvent => ({ hook: 'turn', phase, turn });
 
-/** The event with this replaced, and the parts as text. */
 function replace(event: HookEvent, text: string) {
   const { event: replaced, parts } = applyReplace(event, json(text));
   return { event: replaced, parts: Object.fromEntries([...parts].map(([key, part]) => [key, part.text])) };

@@ -1,6 +1,5 @@
 import { section } from '../../requirements/requirement.ts';
 
-/** When hooks run, and what a chain of them comes to. */
 export const hookOrder = section('promptkit.md §6.4', [
   [
     'PK-6-51',
@@ -40,7 +39,6 @@ export const hookOrder = section('promptkit.md §6.4', [
   ],
 ]);
 
-/** What hooks may rely on beyond the protocol. */
 export const hookDesign = section('guides/write-hooks.md', [
   ['DS-HOOK-01', 'both', 'A shadow is asked, its verdict is recorded, and nobody waits for it or obeys it.'],
   ['DS-HOOK-02', 'oneshot', 'What one filter replaced is what the next filter sees.'],
@@ -66,7 +64,6 @@ export const hookDesign = section('guides/write-hooks.md', [
   ],
 ]);
 
-/** What endpoints and filters that are asked at once may rely on. */
 export const hookDetails = section('reference/hooks.md', [
   [
     'DS-HOOK-07',

@@ -66,7 +66,7 @@ test.each(['started', 'after_execution', 'finished', 'returned'] as const)(
     const links = [hooks('a', { [phase]: phase === 'after_execution' ? answers.allow() : 'told' })];
     expect((await call(tool('w', done, { links }))).outcome).toEqual(done);
     expect(heard.splice(0).filter((each) => each !== 'w runs')).toEqual([`a ${phase}`]);
-    // A native filter hears of no phase but its own.
+    // A native filter ignores phases other than its own.
     const native = [filter('f', answers.allow(), { phases: ['after_execution'] })];
     await call(tool('w', done, { links: native }));
     expect(heard).toEqual(['w runs', 'f']);
@@ -232,7 +232,7 @@ test('output of a failed tool is hidden from events and from callers that a filt
   expect(outcome).toEqual(failed({ ...error, details: kept }));
   expect(told()).toMatchObject({ error: { code: 'PROCESS_EXIT' } });
   expect(JSON.stringify(told())).not.toContain('secret');
-  // Nobody is asked about it by hooks that only hear of the end, nor by a group without hooks.
+  // Hooks that only observe the end, and groups without hooks, get no question.
   const deaf = [hooks('a', { after_execution: 'told', finished: 'told' })];
   expect((await call(tool('w', broken, { links: deaf }))).outcome).toEqual(broken);
   expect(told()).toMatchObject({ error });

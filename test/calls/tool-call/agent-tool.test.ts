@@ -8,7 +8,7 @@ const denies = `{command: sh, args: ["-c", "cat > /dev/null; echo '{\\"allow\\":
 const caller = { agent: 'claude', session: 's', cwd: '/' };
 const guards = ['own approval', 'approval', 'match tools', 'match when', 'after'] as const;
 
-/** A runtime whose tool \`shell\` has these names, and which guards it under one of them. */
+/** A runtime whose tool \`shell\` has these names and is guarded under one of them. */
 async function openGuarded(names: readonly string[], guard: (typeof guards)[number], guarded: string) {
   const own = guard === 'own approval' ? ', approval: required' : '';
   const when = `when: '\${event.request.name == "${guarded}"}'`;

@@ -48,7 +48,7 @@ test('an approver may change, deny or hold the call, and add a message', async (
   expect((await answering(answers.deny('no'))).outcome).toMatchObject({ status: 'denied', hook: 'p' });
   expect(at('blocked')?.event).toMatchObject({ stage: 'approval', reason: 'no' });
   expect((await answering(answers.ask('sure?'))).outcome).toMatchObject({ status: 'pending', hook: 'p' });
-  // Only what is asked before a call can be answered in its place.
+  // Only a question before the call can be answered in its place.
   const { outcome } = await answering(answers.respond('mine'));
   expect(outcome).toMatchObject({ status: 'denied', reason: 'a hook cannot answer here' });
   expect(ran).toEqual([]);
@@ -83,7 +83,7 @@ test.each([
     });
     expect(asked[1]?.event).toMatchObject({ request: { name: 'w', args: json('{"n":1}'), call_id: 'c1' } });
     expect(ran).toHaveLength(outcome.status === 'ok' ? 1 : 0);
-    // Whoever merely allows has changed nothing that others would have to see again.
+    // An allow changes nothing that others would have to check again.
     expect(heard.filter((each) => each === 'a before_execution')).toHaveLength(1);
   },
 );
@@ -95,7 +95,7 @@ test('without approvers a question waits for a person', async () => {
   expect(heard).toEqual(['a before_execution']);
 });
 
-/** Answers questions by other arguments, the first of the list each time. */
+/** Answers each question with the next of these arguments. */
 function changing(...texts: string[]) {
   return (event: HookEvent) => {
     const isAsked = event.phase === 'approval' && event.asked !== null;
@@ -138,7 +138,7 @@ test('arguments that an approver has changed may be denied by a filter that allo
 test('a call is changed only once in a person’s place', async () => {
   const { tool, hooks, ran, at } = openCalls();
   let count = 0;
-  // Asks, and changes what it asks about, each time.
+  // Asks, and changes the arguments each time.
   const restless = (event: HookEvent) => {
     count += 1;
     return event.phase === 'before_execution'

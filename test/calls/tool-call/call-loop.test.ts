@@ -34,7 +34,7 @@ function planned(name: string): PlannedCall {
   return { name, tool, args: {}, callId: `call_${name}` };
 }
 
-/** A loop whose calls come to these results in turn, and whose rounds are decided so; undefined: they are not. */
+/** A loop with these results of calls and these decisions. undefined: no decision. */
 function openLoop(
   results: Readonly<Record<string, CallResult[]>>,
   rounds: (Readonly<Record<string, PendingDecision>> | undefined)[],
@@ -123,7 +123,7 @@ test('a call waits once for each question, each time with the earlier decisions'
   expect(resumed.map(({ decided: { record: _, ...rest } }) => rest)).toEqual([
     { round: 1, editedArgs: json('{"n":2}'), approvals: [x] },
     { round: 2, editedArgs: json('{"n":2}'), approvals: [x, y] },
-    // The tool itself has asked: there is no hook that could be answered.
+    // The question came from the tool, so there is no hook to answer.
     { round: 3, editedArgs: json('{"n":2}'), approvals: [x, y] },
     { round: 4, editedArgs: json('{"n":2}'), approvals: [x, y] },
   ]);

@@ -16,11 +16,10 @@ const approved = { kind: 'approved', args: null, ...said } as const;
 
 interface Waiting {
   readonly origin?: PendingOrigin;
-  /** The arguments that wait. */
   readonly args?: string;
-  /** As the model wrote them; default: those that wait. */
+  /** The model's arguments. Default: the pending ones. */
   readonly asked?: unknown;
-  /** As a person edited them an earlier time. */
+  /** Arguments from an earlier edit. */
   readonly edited?: string;
   readonly context?: CallContext;
 }
@@ -102,7 +101,7 @@ test.each([
     expect(calls.heard.filter((each) => each !== 'pay runs')).toEqual(expected.heard);
     expect(calls.ran[0]?.call.args.text).toBe('args' in expected ? expected.args : undefined);
     if (!('stopped' in expected)) return;
-    // A filter has changed what was approved.
+    // A filter changed the approved arguments.
     expect(stopped?.outcome).toMatchObject({
       status: 'pending',
       origin: 'approval',
@@ -121,7 +120,7 @@ test('a call passes without a further question if filters leave the approved arg
     });
   const waiting = { origin: 'hook', args: '{"amount":10,"seen":1}', asked: '{"amount":10}' } as const;
   await (await prepare(pay('{"amount":10, "seen":1}'), approved, waiting)).finish();
-  // The text that a person saw is what the tool gets.
+  // The tool gets exactly the text that the person saw.
   expect(ran.splice(0).map(({ call }) => call.args.text)).toEqual(['{"amount":10,"seen":1}']);
   const other = await prepare(pay('{"amount":11}'), approved, waiting);
   expect(other.stopped?.outcome).toMatchObject({ status: 'pending', args: json('{"amount":11}') });
@@ -144,7 +143,7 @@ test('a filter that denies an approved call takes precedence', async () => {
   });
   expect(stopped?.outcome).toMatchObject({ status: 'denied', hook: 'guard', reason: 'no' });
   expect(await finish()).toBe(stopped);
-  // Nobody is asked about what another has changed before it was denied.
+  // A denied change does not lead to a new question.
   const changed = tool('pay', done, {
     links: [hooks('mask', { before_execution: asks }), ...links],
     approval,

@@ -8,7 +8,7 @@ tools:
 `;
 const step = 'steps: [{id: paid, tool: pay, args: {amount: 900}}]\noutput: "${steps.paid.result}"\n';
 
-/** Names that nobody has, in words that a caller without types may use too. */
+/** Values that name nobody, some of them only possible without types. */
 const nobodies: readonly unknown[] = [
   ...['', ' ', '\t\n', 'ma\0ra', 'mara\nby: root', '\u001b[2Jmara', '\u202eara', '\u200b', '\ud800'],
   ...[undefined, null, 7, {}],

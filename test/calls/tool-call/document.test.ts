@@ -223,7 +223,7 @@ test('hooks are listed in running order, with their phases and places', () => {
   ]);
   const closed = toHookInfos({ hooks: [], foreign: [{ ...rule, fileIndex: 0, onFailure: 'deny' }] });
   expect(closed).toStrictEqual([{ ...strange, on_failure: 'deny' }]);
-  // What it is asked at stands in its own files, or nowhere.
+  // Its points are in its own files or nowhere.
   const silent = { ...rule, dialect: 'chibi', settings: { points: [] }, fileIndex: 0 } as const;
   expect(toHookInfos({ hooks: [], foreign: [silent] })).toMatchObject([{ points: [] }]);
 });

@@ -5,7 +5,7 @@ import { type Desk, hookRecording, openDesk, outline, pendingOf, recording } fro
 
 const asks = (reason: string) => `{"allow": false, "ask": true, "reason": "${reason}"}`;
 
-/** A tool that records what it is given, and hooks before it, each in one line of YAML. */
+/** A tool that records its arguments. Each hook is one line of YAML. */
 function specOf(hooks: readonly string[], more = ''): string {
   const lines = hooks.map((hook) => `  ${hook.replace('{', '{hook: tool, phases: [before_execution], ')}\n`);
   return `
@@ -80,7 +80,7 @@ test('an approval is void once the arguments are edited: the other hooks ask aga
   const desk = await openDesk(specOf([asking('one'), asking('two')]));
   const first = await desk.run(refundOf('250'));
   const second = await approve(desk, first);
-  // The second question is answered with other arguments, about which the first hook has not been asked.
+  // The second question is answered with different arguments, which the first hook has not seen.
   const third = await approve(desk, second, { amount: 99 });
   expect(await question(desk, third)).toMatchObject({ hook: 'one', args: { amount: 99 } });
   expect(desk.lines('requests')).toEqual([]);

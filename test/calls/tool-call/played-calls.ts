@@ -18,10 +18,9 @@ import type { ForeignDialect, Point } from '../../../src/dialects/foreign-dialec
 import { openBench } from '../capability/bench.ts';
 import { openPlayed } from '../hooks/played.ts';
 
-/** What the hooks of a dialect do at a phase: an answer (null: that of nobody), or nothing but hear of it. */
+/** The answers of a dialect's hooks at a phase. null: no hook is responsible; 'told': the hooks only observe. */
 type Played = Answer | ((event: HookEvent) => Answer | null) | 'told';
 
-/** What hooks were asked about or told of. */
 interface Heard {
   readonly event: HookEvent;
   readonly call: string;
@@ -29,7 +28,7 @@ interface Heard {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Tools and hooks without processes, and everything that they heard: `guard before_execution`, `w runs`. */
+/** Tools and hooks without processes, and a log of their events: `guard before_execution`, `w runs`. */
 export function openCalls() {
   const played = openPlayed();
   const { heard } = played;
@@ -39,12 +38,11 @@ export function openCalls() {
   const events: readonly RuntimeEvent[] = bench.events;
   return {
     ...{ heard, asked, ran, events },
-    /** A native filter; default: before and after the call. */
+    /** Default phases: before and after the call. */
     filter: (name: string, answer: Answer, place: { readonly phases?: readonly Phase[] } = {}): NativeLink =>
       played.filter(name, answer, place),
-    /** What was asked or told at a phase, the last time. */
+    /** The last event at a phase. */
     at: (phase: EventPhase): Heard | undefined => asked.findLast(({ event }) => event.phase === phase),
-    /** The hooks of the dialect `name`, as one link. */
     hooks(
       name: string,
       plan: Partial<Record<EventPhase, Played>>,

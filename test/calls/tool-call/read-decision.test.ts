@@ -9,7 +9,6 @@ tools:
 `;
 const step = 'steps: [{id: paid, tool: pay, args: {amount: 900}}]\noutput: "${steps.paid.result}"\n';
 
-/** What somebody who is asked on the spot gives, typed or not. */
 function saying(given: unknown): RunOptions {
   return { ask: async () => given as PendingDecision };
 }

@@ -1,6 +1,5 @@
 import { section } from '../../requirements/requirement.ts';
 
-/** What happens in which order around one call. */
 export const toolOrder = section('promptkit.md §4.3', [
   ['PK-4-23', 'oneshot', 'Arguments that miss the schema reach no before_execution filter.'],
   [
@@ -16,7 +15,6 @@ export const toolOrder = section('promptkit.md §4.3', [
   ['PK-4-27', 'both', 'after_execution does not run for a pending call.'],
 ]);
 
-/** Calls that wait for a person: how they are kept and decided. */
 export const waiting = section('promptkit.md §8', [
   [
     'PK-8-03',
@@ -45,7 +43,6 @@ export const waiting = section('promptkit.md §8', [
   ],
 ]);
 
-/** Who is asked before a tool runs. */
 export const consent = section('reference/approvals.md', [
   [
     'DS-ASK-01',
@@ -73,7 +70,6 @@ export const consent = section('reference/approvals.md', [
   ],
 ]);
 
-/** Who decides about calls that wait. */
 export const approvers = section('guides/ask-a-person.md', [
   [
     'DS-APPROVER-01',

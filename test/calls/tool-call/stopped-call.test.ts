@@ -39,7 +39,7 @@ test('a hook answers in the tool’s place: no process runs, and no person is as
     content: 'mine',
     metadata: json('{}'),
   });
-  // It is not asked about its own answer, the others are.
+  // A hook does not check its own answer; the others do.
   expect(heard).toEqual(['a before_execution', 'a started', 'b after_execution', 'a finished']);
   expect(at('started')?.event).toEqual({ hook: 'tool', phase: 'started', request });
   expect(at('after_execution')?.event).toMatchObject({

@@ -1,27 +1,22 @@
 import { catalogue } from '../../../../src/base/errors.ts';
 import { answerOf, faultOf, type Hook, nameOf, type Phase, type Reply } from './hooks.ts';
 
-/** What a chain comes to, as far as the model says; `reason` of a fault is only its beginning. */
+/** The outcome of a chain in the model. `reason` of a fault is only its beginning. */
 export interface Outcome {
   verdict: string;
   hook: string | null;
   reason: string;
   code: string | undefined;
   enforced: boolean;
-  /** The text that replaced the event's. */
   replaced: string | null;
   metadata: Readonly<Record<string, number>>;
   abort: string | null;
-  /** The text of the event as it is left. */
   text: string;
-  /** Observers, and the text that they were told. */
+  /** Observers, with the text that each received. */
   told: string[];
 }
 
-/**
- * What hooks in this order decide about an event, one asked after another. A text that is `bad` is refused by the check
- * of the event, as a change that makes no sense.
- */
+/** Decides an event with these hooks, one after another. The event's check refuses the text `bad`. */
 export function decideByModel(hooks: readonly Hook[], phase: Phase, reply: Reply): Outcome {
   const outcome: Outcome = {
     ...{ verdict: 'allow', hook: null, reason: '', code: undefined, enforced: false, replaced: null },
@@ -73,7 +68,6 @@ export function decideByModel(hooks: readonly Hook[], phase: Phase, reply: Reply
         enforced,
       });
     }
-    // A question.
     if (reply === 'approved before') return affirm('', metadata);
     const said = answerOf(reply);
     if (said === undefined || said.hook === null)
@@ -88,7 +82,7 @@ export function decideByModel(hooks: readonly Hook[], phase: Phase, reply: Reply
     return affirm('desk says', { desk: 1 });
   };
   hooks.forEach(pass);
-  // Only a question is put to a person with what was replaced before.
+  // Only a question shows a person the earlier replacements.
   if (isStopped) outcome.replaced = null;
   return outcome;
 }

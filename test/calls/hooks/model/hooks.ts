@@ -6,14 +6,13 @@ import { decisionOf } from '../../../../src/calls/hooks/hook-chain.ts';
 import { answers, type Decision, type HookEvent } from '../../../../src/contract/hook.ts';
 import type { Bench } from '../../capability/bench.ts';
 
-/** What a hook of a generated chain does when it is asked. */
 type Does =
   | {
       readonly does: 'allow' | 'deny' | 'enforce' | 'ask';
       readonly reason: string;
       readonly metadata: Members;
     }
-  /** Puts its text in the place of the event's: the arguments of a tool, the answer of a model. */
+  /** Replaces the event's text: the arguments of a tool, or the answer of a model. */
   | { readonly does: 'modify'; readonly reason: string; readonly metadata: Members; readonly text: string }
   | { readonly does: 'misreplace' | 'junk' | 'time out' };
 
@@ -22,13 +21,13 @@ type Members = Readonly<Record<string, number>>;
 export interface Hook {
   readonly mode: 'filter' | 'observe';
   readonly answer: Does;
-  /** Whether it has declared `modifies: false`. */
+  /** Declares `modifies: false`. */
   readonly isStill: boolean;
-  /** The kinds and phases of others are not its own. */
+  /** False for hooks of other kinds and phases. */
   readonly isMeant: boolean;
 }
 
-/** What whoever answers in a person's place says to a question. */
+/** The reply to a question. */
 export type Reply = 'nothing' | 'approved before' | 'allow' | 'nobody allows' | 'modify' | 'deny' | 'abort';
 
 const reason = fc.constantFrom('', 'so', 'no');
@@ -60,7 +59,7 @@ export const reply: fc.Arbitrary<Reply> = fc.constantFrom(
   'abort',
 );
 
-/** The decision of whoever answers; undefined: nobody does. */
+/** undefined: nobody answers. */
 export function answerOf(to: Reply): Decision | undefined {
   const by = { hook: to === 'nobody allows' ? null : 'desk', dialect: 'other' };
   const beside = { reason: 'desk says', metadata: Json.from({ desk: 1 }) };
@@ -82,7 +81,7 @@ export function answerOf(to: Reply): Decision | undefined {
 
 export type Phase = 'before_execution' | 'after_call';
 
-/** The reply of a process that does so, as text; undefined: it gives none. */
+/** The output of a process with that answer. undefined: no output. */
 function replyOf(answer: Does, phase: Phase): string | undefined {
   const replace = (text: string) =>
     phase === 'after_call' ? { message: { role: 'assistant', content: text } } : { args: { text } };
@@ -110,7 +109,6 @@ export interface Told {
   readonly event: HookEvent;
 }
 
-/** The hooks as links, over a transport in memory, with the real codec; `told` gets what observers hear. */
 export function linksOf(bench: Bench, hooks: readonly Hook[], phase: Phase, told: Told[]): Link[] {
   const kind = phase === 'after_call' ? 'provider' : 'tool';
   return hooks.map(({ mode, answer, isStill, isMeant }, index): Link => {
@@ -142,7 +140,6 @@ export function nameOf(index: number): string {
   return `hook${index}`;
 }
 
-/** The code of the fault that the hook comes to, if it comes to one. */
 export function faultOf({ answer, isStill }: Hook): ErrorCode | undefined {
   if (answer.does === 'time out') return 'PROCESS_TIMEOUT';
   if (answer.does === 'junk' || answer.does === 'misreplace') return 'REPLY_MALFORMED';
