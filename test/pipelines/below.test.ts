@@ -5,7 +5,7 @@ import type { RunDocument } from '../../src/contract/run.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { type Desk, openAt, openDesk, outline, pendingOf, writePipeline } from './desk.ts';
 
-/** Fails while the file `down` names what it is given; notes its key each time. */
+/** Fails while the file `down` contains its input. Records its key each time. */
 const act = `#!/bin/sh
 request=$(cat)
 printf '%s\\n' "$request" >>"$FOLDER/calls"
@@ -41,7 +41,6 @@ async function openShop(): Promise<Desk & { readonly down: (what: string) => voi
   return { ...desk, down: (what) => writeFileSync(join(desk.folder, 'down'), what) };
 }
 
-/** What the tool was asked for, each with the key that it was given. */
 function callsOf({ lines }: Desk): { readonly who: string; readonly key: string }[] {
   return lines('calls').map((line) => {
     const { args, idempotency_key: key } = JSON.parse(line) as {
@@ -201,7 +200,7 @@ test('a nested wait for a person makes the outermost run wait, and a decision co
   await desk.runtime.pending.approve(call, { by: 'ada' });
   const fresh = await openAt(desk.config);
   expect(await fresh.runtime.runs.resume(waits.run_id)).toMatchObject({ status: 'completed' });
-  // By the text that it began with, and nothing twice.
+  // The child uses the file as it was at the start of the run, and nothing runs twice.
   expect(whoOf(desk)).toEqual(['check', 'pay']);
 });
 
@@ -251,7 +250,7 @@ test('a run that had ended when its parent was killed does not run again [DS-BEL
   const document = await desk.run(one);
   const child = childOf(document, 'refund');
   await desk.runtime.close();
-  // As a kill between the end of the child and the record of the step leaves it.
+  // The state after a kill between the end of the child and the record of the step.
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(join(desk.folder, '.signalbox/state.db'));
   database.exec(

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { titled } from '../cite.ts';
 import { type Desk, hookRecording, openAt, openDesk, outline, recording } from './desk.ts';
 
-/** One round with three calls, two of which wait; then an answer that repeats what the model was told. */
 function specOf(first: string, more = ''): string {
   return `
 tools:
@@ -136,7 +135,6 @@ test('of several approved calls of one round that wait again, each is a new pend
   const desk = await openDesk(specOf(three, 'approval: required'));
   const first = await desk.run(chat);
   await decideAll(desk, (id) => desk.runtime.pending.approve(id, { by: 'mara' }));
-  // The tool has its approval now, so it answers.
   const end = await desk.runtime.runs.resume(first.run_id);
   expect(end).toMatchObject({ status: 'completed' });
   const amounts = desk.lines('refunds').map((line) => JSON.parse(line));

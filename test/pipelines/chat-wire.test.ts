@@ -2,7 +2,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Fake, openFake, type Turn } from '../models/wire/fake.ts';
 import { openDesk, recording } from './desk.ts';
 
-/** A model behind an API on this machine, which answers turn after turn. */
 async function openModel(script: readonly Turn[]): Promise<{ fake: Fake; spec: string }> {
   const fake = await openFake('openai', script);
   onTestFinished(() => fake.close());
@@ -15,7 +14,7 @@ providers: [{id: main, type: openai-compatible, model: m, base_url: "${fake.url}
   return { fake, spec };
 }
 
-/** A turn that calls `note` with arguments that the model has spelt itself. */
+/** A turn that calls `note` with the model's verbatim arguments. */
 function calling(args: string): Turn {
   const call = { id: 'call_1', type: 'function', function: { name: 'note', arguments: args } };
   const choice = {

@@ -18,10 +18,8 @@ steps:
   - {id: answer, chat: {provider: main, messages: Hello., tools: [pay]}}
 `;
 
-/** Values that a column may be left with, in SQL. */
 const harms = ["'{\"status'", "'null'", "'json:\"'", '-1e17', 'NULL'];
 
-/** What was done, and how it ended: a value, or the code of an error. */
 async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
   try {
     await work();
@@ -33,7 +31,7 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** Changes the store as damage would, whatever its own rules say; false where even so it cannot be. */
+/** Damages the store without constraints. Returns false where even that is impossible. */
 function harm(file: string, table: string, column: string, value: string): boolean {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(file);

@@ -12,7 +12,7 @@ interface Opened {
 
 const second: readonly Turn[] = [{ text: 'from the second' }];
 
-/** `main` falls back to `second`, which speaks another API; `more` are members of `main`. */
+/** `main` falls back to `second`, which has another API. `more` adds members to `main`. */
 async function open(
   script: readonly Turn[],
   { more = '', others = second, spec = '' }: { more?: string; others?: readonly Turn[]; spec?: string } = {},

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 
-/** A state store whose disk is full after so many writes, until somebody makes room. */
+/** A state store whose disk becomes full after a number of writes, until space is freed. */
 export interface Fuse {
   blowAfter(writes: number): void;
   repair(): void;
 }
 
-/** Triggers in the database that `folder` keeps its state in: every write counts, and is refused by SQLite itself. */
+/** Installs triggers that count each write, and let SQLite itself refuse it. */
 export function openFuse(folder: string): Fuse {
   const { DatabaseSync } = loadSqlite();
   const exec = (sql: string) => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Desk, openDesk } from './desk.ts';
 
-/** Answers with a text of 100,000 characters that begins with a word, as a string or as a member. */
 const long = (before: string, after: string) =>
   `{command: /bin/sh, args: [-c, 'cat >/dev/null; printf ''%s'' ''{"result": ${before}"longmarker''; head -c 100000 /dev/zero | tr ''\\0'' x; printf ''%s'' ''"${after}}''']}`;
 
@@ -24,7 +23,6 @@ providers:
         - {when: round == 3, text: done}
 `;
 
-/** How often the word of the tool's results is in the closed file. */
 async function countIn({ folder, runtime }: Desk): Promise<number> {
   await runtime.close();
   return readFileSync(join(folder, '.signalbox/state.db'), 'latin1').split('longmarker').length - 1;

@@ -27,7 +27,7 @@ output:
   last: "\${steps.pages.items[${ITEMS - 1}].result.text.size()}"
 `.replace('"${input.of}"', JSON.stringify(Array.from({ length: ITEMS }, (_, n) => n)));
 
-/** Runs or resumes in a process with half a gigabyte; its exit code, and what it said, or null when it was killed. */
+/** Runs or resumes in a process with 512 MiB. Returns its exit code, or null if it was killed. */
 async function work(config: string, what: string, killAfter?: () => Promise<void>): Promise<number | null> {
   const script = resolve(import.meta.dirname, 'runner.ts');
   const child = spawn(process.execPath, ['--max-old-space-size=512', script, config, what], {
@@ -53,6 +53,6 @@ test(`a loop over ${ITEMS} results of ${LENGTH / 1000} KB runs, is killed, and c
   expect(await work(desk.config, run?.run_id ?? '')).toBe(0);
   const details = await desk.runtime.runs.show(run?.run_id ?? '');
   expect(details.output).toEqual({ count: ITEMS, all: true, last: LENGTH });
-  // What was under way when it was killed was done again, and nothing else.
+  // Only work in progress at the kill is repeated.
   expect(desk.lines('calls').length).toBeLessThanOrEqual(ITEMS + 4);
 });

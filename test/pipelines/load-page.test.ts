@@ -5,7 +5,6 @@ import { header, loadText, write } from './validate-support.ts';
 const page = readFileSync(new URL('../../docs/reference/pipelines.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => yaml);
 
-/** What the examples take for granted stands before them. */
 const before = ['mood', 'answer'].map(
   (id) => `{id: ${id}, ${id === 'mood' ? 'tool: t' : 'chat: {provider: p, messages: m}'}}`,
 );
@@ -18,7 +17,6 @@ function toFile(example: string): string {
   return `${header}spec:\n  steps:\n${steps.map((line) => `    ${line}`).join('\n')}\n`;
 }
 
-/** The pipeline that one of them runs. */
 write('refund.pipeline.yaml', `${header}spec: {steps: [{id: a, tool: t}]}\n`);
 
 describe('docs/reference/pipelines.md', () => {

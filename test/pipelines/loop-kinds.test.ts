@@ -132,7 +132,7 @@ steps:
       writePipeline(first.folder, pipeline),
     ]);
     const ended = once(child, 'exit');
-    // The failure is kept, the other item is told to end, and the process stands still until it is killed.
+    // The failure is stored, the other item gets its signal to end, and the process hangs until it is killed.
     await expect.poll(() => first.lines('told'), { timeout: 20_000, interval: 10 }).toEqual(['told']);
     child.kill('SIGKILL');
     await ended;

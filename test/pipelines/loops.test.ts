@@ -15,12 +15,11 @@ tools:
 const item =
   'steps: [{id: mine, tool: note, args: {n: "${item}"}}, {id: wait, tool: ask, args: {n: "${item}"}}]';
 
-/** The numbers of the items that were begun. */
 function begun(desk: Desk): number[] {
   return desk.lines('notes').map((line) => JSON.parse(line).args.n);
 }
 
-/** Those that run at once are kept in whatever order they come. */
+/** Items that run at once are stored in any order. */
 function waitingIn({ pending }: RunDocument): string[] {
   return pending.map(({ step }) => step).toSorted();
 }
@@ -31,7 +30,6 @@ test('items one after another: none starts while the previous one waits for a pe
   for (const n of [1, 2, 3]) {
     expect(run).toMatchObject({ status: 'pending', pending: [{ step: `loop[${n - 1}]/wait/call` }] });
     expect(begun(desk)).toEqual([1, 2, 3].slice(0, n));
-    // To look again changes nothing.
     expect(await desk.runtime.runs.resume(run.run_id)).toMatchObject({ pending: run.pending });
     await desk.runtime.pending.approve(pendingOf(run), { by: 'mara' });
     run = await desk.runtime.runs.resume(run.run_id);
@@ -75,7 +73,7 @@ test('branches one after another wait one after another', async () => {
   expect(paused.pending.map(({ step }) => step)).toEqual(['one/call']);
 });
 
-/** Works on the pipeline in a process that may write files of this many blocks; its exit code. */
+/** Runs the pipeline under a file size limit in blocks. Returns its exit code. */
 async function runWithin(blocks: number, desk: Desk, pipeline: string): Promise<number | null> {
   const limited = ['-c', `ulimit -f ${blocks} && exec "$@"`, 'sh', process.execPath];
   const runner = join(import.meta.dirname, 'runner.ts');
@@ -106,7 +104,7 @@ test.skipIf(process.platform === 'win32').each([
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThan(count - underWay);
     expect(begun(desk).length - kept.length).toBeLessThanOrEqual(underWay);
-    // What was under way is repeated, and nothing else.
+    // Only work in progress is repeated.
     const lost = begun(desk).length - kept.length;
     const end = await desk.runtime.runs.resume(run_id);
     expect(outline(end).slice(-2)).toEqual(['loop for_each ok', 'after tool ok']);

@@ -8,7 +8,7 @@ import { type Desk, openAt } from './desk.ts';
 
 const records = join(import.meta.dirname, '../fixtures/records');
 
-/** A folder with runs that wait, as `journal.sql` has them. */
+/** A folder with the waiting runs of `journal.sql`. */
 export function restoreRecords(): string {
   const folder = mkdtempSync(join(tmpdir(), 'records-'));
   for (const name of ['native.yaml', 'foreign.yaml']) {
@@ -18,13 +18,13 @@ export function restoreRecords(): string {
       text.replaceAll('$bin', fixture('.').replace(/\/\.?$/, '')).replaceAll('$folder', folder),
     );
   }
-  // The call that its process did not survive.
+  // The call during which its process died.
   writeFileSync(join(folder, 'onces'), '{}\n');
   execSql(folder, readFileSync(join(records, 'journal.sql'), 'utf8'));
   return folder;
 }
 
-/** `checksum(step, outcome)` is the sum of a row of `steps`. */
+/** `checksum(step, outcome)` computes the checksum of a row of `steps`. */
 export function execSql(folder: string, sql: string): void {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(join(folder, 'state.db'));

@@ -10,7 +10,6 @@ interface Around extends Pick<CallableTool, 'approval' | 'idempotent'> {
   readonly output?: Readonly<Record<string, unknown>>;
 }
 
-/** The tool `refund`, run by that entry. */
 export function refund(
   bench: Bench,
   entry: Entry,
@@ -26,12 +25,10 @@ export function refund(
   };
 }
 
-/** A tool that answers `result`, on either transport. */
 export function giving(on: Transport, result: string): Entry {
   return answering(on, on === 'oneshot' ? `{"result": ${result}}` : result);
 }
 
-/** An entry that fails on purpose. */
 export const failing: Record<Transport, Entry> = {
   oneshot: answering('oneshot', '{"error": "city not found"}'),
   server: {
@@ -40,7 +37,6 @@ export const failing: Record<Transport, Entry> = {
   },
 };
 
-/** Everything about a call but its id. */
 export function say({ outcome, content, metadata }: CallResult): unknown {
   const said = { content, metadata: metadata.text };
   switch (outcome.status) {
@@ -55,7 +51,7 @@ export function say({ outcome, content, metadata }: CallResult): unknown {
   }
 }
 
-/** An entry that waits for a person, until it is given an approval. */
+/** An entry that waits for a person until it is approved. */
 export const asking: Record<Transport, Entry> = {
   oneshot: { runs: ['pending.sh'] },
   server: { on: 'server', runs: ['server', 'pending'] },

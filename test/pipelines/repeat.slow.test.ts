@@ -12,7 +12,6 @@ import {
   writePipeline,
 } from './desk.ts';
 
-/** A run whose process was killed while it worked on a step, and a fresh runtime to go on with it. */
 async function cutOff(spec: string, pipeline: string): Promise<{ desk: Desk; id: string }> {
   const first = await openDesk(spec);
   await first.runtime.close();
@@ -111,7 +110,7 @@ test('an interrupted call that must not be repeated waits for a person [DS-IDEM-
     status: 'open',
   });
   expect(desk.lines('requests')).toEqual([`{${args}}`]);
-  // However often it is resumed, nothing is called, and it stays one pending.
+  // Repeated resumes call nothing and keep the one pending call.
   expect(await desk.runtime.runs.resume(id)).toEqual(paused);
   expect(desk.lines('requests')).toHaveLength(1);
 

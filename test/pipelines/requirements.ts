@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** Runs that stop before their end, and go on by themselves. */
 export const going = section('operate/work.md', [
   [
     'DS-SUSPEND-01',
@@ -38,7 +37,6 @@ export const going = section('operate/work.md', [
   ['DS-WORK-05', 'none', 'resume --all takes what can go on now, whatever becomes of one of them.'],
 ]);
 
-/** Runs of pipelines. */
 export const runs = section('reference/pipelines.md', [
   [
     'DS-RUN-01',

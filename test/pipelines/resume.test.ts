@@ -117,12 +117,11 @@ test.each(['resume', 'show', 'cancel'] as const)('to %s an unknown run is RUN_UN
   await expect(asked[what]()).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
 });
 
-/** A run that hangs in a tool until it is given up. */
 async function hanging(desk: Desk, step = '{id: slow, tool: hang}') {
   const giveUp = new AbortController();
   const file = writePipeline(desk.folder, `steps: [{id: one, tool: note}, ${step}, {id: two, tool: note}]\n`);
   const running = desk.runtime.run(file, {}, { signal: giveUp.signal });
-  // Whoever awaits it later sees what it came to.
+  // Prevents an unhandled rejection; the caller awaits the promise later.
   running.catch(() => {});
   await expect.poll(() => desk.lines('hangs').length, { timeout: 15_000 }).toBe(1);
   const [run] = await desk.runtime.runs.list();
@@ -194,7 +193,7 @@ test('a caller that aborted before the start starts nothing, and can continue', 
   const [run] = await desk.runtime.runs.list();
   expect(run).toMatchObject({ status: 'cut_off' });
   expect(desk.lines('hangs')).toEqual([]);
-  // Nothing was begun, so that nobody has to be asked whether it acted.
+  // Nothing began, so nobody has to confirm whether it had an effect.
   const giveUp = new AbortController();
   const running = desk.runtime.runs.resume(run?.run_id ?? '', { signal: giveUp.signal });
   running.catch(() => {});

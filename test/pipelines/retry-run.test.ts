@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Desk, openAt, openDesk, outline, pendingOf } from './desk.ts';
 
-/** Acts unless the file `down` names it, and notes its key and what it was given each time. */
+/** Acts unless the file `down` names it. Records its key and input each time. */
 const act = `#!/bin/sh
 request=$(cat)
 printf '%s\\n' "$request" >>"$FOLDER/calls"
@@ -48,7 +48,6 @@ interface Call {
   readonly idempotency_key: string;
 }
 
-/** The calls that the tool got, each its key within the run and its arguments. */
 function callsOf({ folder }: Desk, run: string): string[] {
   if (!existsSync(join(folder, 'calls'))) return [];
   const lines = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');

@@ -170,7 +170,7 @@ test('a run killed between two attempts waits for the rest of the pause, and rep
   const desk = await openAt(first.config);
   const [run] = await desk.runtime.runs.list();
   const id = run?.run_id ?? '';
-  // Set down once more, in the same pause.
+  // Suspended once more, in the same pause.
   const stop = AbortSignal.timeout(50);
   await expect(desk.runtime.runs.resume(id, { signal: stop })).rejects.toMatchObject({ code: 'ABORTED' });
   await new Promise((done) => setTimeout(done, failedAt + pauseMs - 700 - Date.now()));
@@ -186,7 +186,7 @@ test('a run killed between two attempts waits for the rest of the pause, and rep
   expect(desk.lines('twice')).toHaveLength(2);
 });
 
-/** Runs it in a process that is killed after its first attempt; when that was, in ms since 1970. */
+/** Runs it in a process that is killed after its first attempt. Returns the time in ms since 1970. */
 async function killInPause({ config, folder }: Desk, pipeline: string): Promise<number> {
   const child = spawn(process.execPath, [resolve(import.meta.dirname, 'runner.ts'), config, pipeline]);
   const ended = once(child, 'exit');

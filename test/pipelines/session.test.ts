@@ -23,7 +23,6 @@ hooks:
 
 const say = (id: string, text: string) => `{id: ${id}, chat: {provider: main, messages: ${text}}}`;
 
-/** What the session hooks were told, in a word each, once the runtime is closed. */
 async function told(desk: Desk): Promise<string[]> {
   await desk.runtime.close();
   return recorded(join(desk.folder, 'session')).map((line) => {

@@ -97,7 +97,7 @@ steps:
     unmeasured_calls: 2,
     cost_usd: null,
   });
-  // An id is the step in every item; a path is one of them.
+  // An id matches the step in every item; a path matches one.
   const sent = await stepsOf(desk.runtime.runs.steps(run_id, { step: 'send' }));
   const one = await stepsOf(desk.runtime.runs.steps(run_id, { step: 'mails[1]' }));
   expect([sent, one].map((list) => list.map(({ step }) => step))).toEqual([

@@ -29,7 +29,6 @@ steps:
 output: \${steps.answer.text}
 `;
 
-/** What was thrown; undefined when nothing was. */
 async function refusalOf(work: Promise<unknown>): Promise<RuntimeError | undefined> {
   try {
     await work;
@@ -44,13 +43,13 @@ async function approveAll({ runtime }: Desk): Promise<void> {
   for (const { id } of await runtime.pending.list()) await runtime.pending.approve(id, { by: 'mara' });
 }
 
-/** The run of a desk, or one that begins now, worked on until it waits or ends. */
+/** Starts or resumes the desk's run, and works until it waits or ends. */
 async function goOn(desk: Desk): Promise<RunDocument> {
   const [run] = await desk.runtime.runs.list();
   return run === undefined ? await desk.run(pipeline) : await desk.runtime.runs.resume(run.run_id);
 }
 
-/** Lets the store fail after 0, 1, 2 … writes of `work`, until it fails no more; `after` sees to each. */
+/** Fails the store after 0, 1, 2 … writes of `work`, until it succeeds. `after` checks each attempt. */
 async function atEveryWrite(
   prepare: () => Promise<Desk>,
   work: (desk: Desk) => Promise<unknown>,
@@ -68,12 +67,10 @@ async function atEveryWrite(
   }
 }
 
-/** The pendings that somebody was told of. */
 function toldOf({ events }: Desk): string[] {
   return events.flatMap((event) => (event.type === 'pending.opened' ? [event.id] : []));
 }
 
-/** A desk whose store already exists. */
 async function openWithStore(): Promise<Desk> {
   const desk = await openDesk(spec);
   await desk.runtime.runs.list();
@@ -89,7 +86,7 @@ test('a store fault at any point before the approval prevents the payment, and t
       expect(desk.lines('payments')).toEqual([]);
       const [run] = await desk.runtime.runs.list();
       expect(refusal?.details['run_id'] ?? run?.run_id).toBe(run?.run_id);
-      // A pending is there whole, or not at all; and who was told of one finds it.
+      // A pending call is stored completely or not at all, and every reported one is found.
       const before = await desk.runtime.pending.list();
       expect(before.map(({ id }) => id)).toEqual(expect.arrayContaining(toldOf(desk)));
       const paused = await goOn(desk);
@@ -129,7 +126,7 @@ test('a store fault at any point after an approval allows no unapproved payment,
     expect(await goOn(desk)).toMatchObject({ status: 'completed', output: 'done' });
     const payments = desk.lines('payments').map((line) => JSON.parse(line));
     expect(payments.filter(({ approval }) => approval?.decision !== 'approved')).toEqual([]);
-    // Once each, and once more where only its outcome could not be kept.
+    // Each payment happens once, and once more if only its outcome was not stored.
     const counts = [1, 2].map((n) => payments.filter(({ args }) => args.n === n).length);
     expect(Math.min(...counts)).toBe(1);
     expect(payments.length).toBeLessThanOrEqual(3);
@@ -182,7 +179,7 @@ test('without an open store no run starts, and no call waits', async () => {
     error: { code: 'STORE_FAILED' },
   });
   expect([...desk.lines('notes'), ...desk.lines('payments')]).toEqual([]);
-  // It is opened anew as soon as it can be.
+  // The store is opened again as soon as possible.
   rmSync(join(desk.folder, '.signalbox'), { recursive: true });
   expect(await desk.run(pipeline)).toMatchObject({ status: 'pending' });
 });

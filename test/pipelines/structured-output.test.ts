@@ -58,7 +58,6 @@ output: \${steps.answer}
 
 const good = '{"city": "Graz", "days": 3}';
 
-/** What the API was told about the answer, wherever its wire has it. */
 function schemaSent(fake: Fake, request = 0): string {
   const { response_format, text, output_config, generationConfig, tools } =
     fake.requests[request]?.body ?? {};

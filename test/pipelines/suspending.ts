@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Desk, openDesk } from './desk.ts';
 
-/** Serves calls of a tool, and dies where the file `down` holds a part of the request; acts and tells of each key before it answers or dies. */
+/** Serves tool calls, and dies if the file `down` holds part of the request. Acts and records each key first. */
 const serve = `#!/bin/sh
 while IFS= read -r line; do
   id=\${line#*'"id":'}
@@ -14,19 +14,17 @@ while IFS= read -r line; do
 done
 `;
 
-/** One-shot: notes what it was given. */
 const note = `#!/bin/sh
 printf '%s\\n' "$(cat)" >>"$FOLDER/notes"
 printf '{"result": "noted"}'
 `;
 
-/** A desk whose model and whose server can be away. */
 export interface OutageDesk extends Desk {
-  /** Calls of the server that have this text in them make it die; undefined: none does. */
+  /** Requests to the server that contain this text make it die. undefined: none does. */
   readonly down: (what?: string) => void;
-  /** With which status the model's API answers from now on; 200: well. */
+  /** The status that the model's API returns; 200: success. */
   readonly model: { status: number; headers: Record<string, string>; asked: number };
-  /** What the server was asked, as key and arguments. */
+  /** The server's requests, as key and arguments. */
   calls(): string[];
 }
 

@@ -9,7 +9,6 @@ import { onTransports, type Transport } from '../cite.ts';
 
 const fixtures = resolve(import.meta.dirname, '../fixtures/bin');
 
-/** Opens a runtime of that `spec`, in YAML, and gives what it tells. */
 async function open(
   spec: string,
   apiVersion = 'signalbox/v1',
@@ -57,7 +56,7 @@ test.each(results)(
     expect(document).toMatchObject(
       score === undefined ? { status, passed: false } : { status, score, passed: false },
     );
-    // The hook has not even been told by the time the eval is answered.
+    // The eval is answered before the hook receives the event.
     expect(toldOf(events)).toEqual([]);
     expect(await eventually(() => toldOf(events))).toEqual(['told']);
   },

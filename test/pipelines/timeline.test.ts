@@ -140,7 +140,7 @@ test('a run shows its complete timeline', async () => {
   expect(done.timeline.at(-1)).toMatchObject({ what: 'ended' });
 });
 
-/** Two moments of one millisecond have no order. */
+/** Events in the same millisecond have no order. */
 function byText(one: { what: string; step: string | null }, other: typeof one): number {
   return `${one.what} ${one.step}`.localeCompare(`${other.what} ${other.step}`);
 }

@@ -9,7 +9,6 @@ import { makeSharedFolder } from '../shared-folder.ts';
 export const header = 'apiVersion: signalbox/v1\nkind: Pipeline\n';
 export const folder = makeSharedFolder('pipelines-');
 
-/** Writes a file into `folder` and returns its path. */
 export function write(name: string, text: string | Uint8Array): string {
   const file = join(folder, name);
   writeFileSync(file, text);
@@ -18,7 +17,7 @@ export function write(name: string, text: string | Uint8Array): string {
 
 interface Loaded {
   readonly pipeline: Pipeline | undefined;
-  /** `LINE:COL message`, hints behind ` | `. */
+  /** `LINE:COL message`, hints after ` | `. */
   readonly problems: readonly string[];
 }
 
@@ -34,18 +33,18 @@ export function loadText(text: string, runtime?: PipelineRuntime): Loaded {
   return { pipeline, problems: lines };
 }
 
-/** A pipeline with that `spec` (YAML lines); it stands from line 4 on, at column 3. */
+/** A pipeline with that `spec` (YAML lines), which starts at line 4, column 3. */
 export function loadSpec(spec: string, runtime?: PipelineRuntime): Loaded {
   const lines = spec.trimEnd().split('\n');
   return loadText(`${header}spec:\n${lines.map((line) => `  ${line}`).join('\n')}\n`, runtime);
 }
 
-/** A pipeline of those steps; the first stands on line 5, at column 7. */
+/** A pipeline of those steps. The first is at line 5, column 7. */
 export function loadSteps(steps: readonly string[], runtime?: PipelineRuntime): Loaded {
   return loadSpec(`steps:\n${steps.map((step) => `  - ${step}`).join('\n')}`, runtime);
 }
 
-/** Undeclared names are no matter of these. */
+/** Ignores undeclared names. */
 export function problemsOfSteps(...steps: readonly string[]): readonly string[] {
   return loadSteps(steps).problems;
 }

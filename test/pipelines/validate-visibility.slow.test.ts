@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadText } from './validate-support.ts';
 
-/** A step without its name: a leaf is a tool step. */
+/** An unnamed step. A leaf is a tool step. */
 interface Shape {
   readonly kind: 'tool' | 'steps' | 'parallel';
   readonly inner: readonly Shape[];
@@ -61,7 +61,7 @@ function idsOf(steps: readonly Named[]): readonly string[] {
   ]);
 }
 
-/** Every tool step asks for every step of the file. */
+/** Every tool step refers to every step of the file. */
 function toYaml(steps: readonly Named[], ids: readonly string[]): readonly object[] {
   const args = Object.fromEntries(ids.map((id) => [id, `\${steps.${id}.status}`]));
   return steps.map(({ id, kind, inner, otherwise, handler, loops }) => ({
@@ -73,7 +73,9 @@ function toYaml(steps: readonly Named[], ids: readonly string[]): readonly objec
   }));
 }
 
-/** Runs the steps as an engine does, every one of them failing where that is handled, and notes who sees whom. */
+/**
+ * Runs the steps as the engine does, fails each one whose failure is handled, and records which outputs each step sees.
+ */
 function play(
   steps: readonly Named[],
   seen: Set<string>,
@@ -101,7 +103,7 @@ function play(
   }
 }
 
-/** `site target` of every question that the load lets pass. */
+/** `site target` of every reference that loading accepts. */
 function accepted(steps: readonly Named[], ids: readonly string[]): readonly string[] {
   const places = new Map<string, string>();
   collectPlaces(steps, 'steps', places);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openFake, type Turn, type wires } from '../models/wire/fake.ts';
 import { open } from '../runtime/open.ts';
 
-/** Every digit of it must come through: from the model to the tool, and from the tool to the model. */
+/** Every digit must survive the way from the model to the tool and back. */
 const big = 12_345_678_901_234_567_890n;
 
 const script: readonly Turn[] = [
@@ -76,9 +76,9 @@ spec:
   });
   expect(fake.requests).toHaveLength(2);
   expect(fake.requests[0]?.text).toContain('Be brief.');
-  // Once as what the model asked for, once as what the tool answered.
+  // Once as the model's arguments, once as the tool's result.
   expect(fake.requests[1]?.text.match(new RegExp(String(big), 'g'))).toHaveLength(2);
-  // The second request carries both results, each under the call that it answers.
+  // The second request carries both results, each under its call.
   expect(fake.requests[1]?.text.match(/Rome/g)?.length).toBeGreaterThanOrEqual(2);
   const text = events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('');
   expect(text).toBe(stream === '' ? '' : 'Let me see.It is colder in Oslo.');

@@ -7,7 +7,7 @@ import { openOutage } from './suspending.ts';
 
 const chat = '{id: answer, chat: {provider: main, messages: Hello.}}';
 
-/** Works until the test ends, or `stop` is called; `told` are the runs that were gone on with. */
+/** Works until the test ends or calls `stop`. `told` holds the resumed runs. */
 function startWork(desk: Desk, concurrency = 2) {
   const ending = new AbortController();
   const told: string[] = [];
@@ -23,7 +23,6 @@ function startWork(desk: Desk, concurrency = 2) {
   return { told, stop };
 }
 
-/** Makes a suspended run due, as if its pause were over. */
 async function endPause({ folder }: Desk): Promise<void> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(join(folder, '.signalbox', 'state.db'));

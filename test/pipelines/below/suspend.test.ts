@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openAt, pendingOf, writePipeline } from '../desk.ts';
 import { type OutageDesk, openOutage } from '../suspending.ts';
 
-/** Three levels: the root calls `middle`, which calls `inner`, whose second call may find its server down. */
+/** Three levels: the root calls `middle`, which calls `inner`. The second call of `inner` may find its server down. */
 async function openLevels(inner = '', middle = ''): Promise<OutageDesk> {
   const desk = await openOutage();
   writePipeline(

@@ -5,7 +5,6 @@ import { stringifyJson } from '../../../src/index.ts';
 import { recorded } from '../../runtime/open.ts';
 import { hookRecording, mostAtOnce, openDesk, outline, recording } from '../desk.ts';
 
-/** Tools and a scripted model; `asked` has one line for every model call. */
 function specOf(responses: readonly string[], more = ''): string {
   return `
 state_store: {type: sqlite}

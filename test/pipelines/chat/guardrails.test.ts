@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { recorded } from '../../runtime/open.ts';
 import { type Desk, hookRecording, openDesk, recording } from '../desk.ts';
 
-/** `judge` gives 1 to an answer that says `good`, else 0; `asked` has one line for every model call. */
+/** `judge` scores an answer with `good` as 1, others as 0. `asked` has a line for every model call. */
 function specOf(responses: readonly string[], more = ''): string {
   return `
 state_store: {type: memory}
@@ -35,7 +35,6 @@ const secret = 'text: The secret is swordfish.';
 const fine = 'text: All good.';
 const withheld = 'This response was withheld by a guardrail.';
 
-/** Everything that anybody was told, once the runtime is closed. */
 async function allTold(desk: Desk, end: unknown): Promise<string> {
   await desk.runtime.close();
   return JSON.stringify([end, desk.events, recorded(join(desk.folder, 'session'))]);

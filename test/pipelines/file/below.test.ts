@@ -17,7 +17,6 @@ const exec: ExecConfig = {
 
 const head = 'apiVersion: signalbox/v1\nkind: Pipeline\nspec:\n';
 
-/** What loading the first of these files tells, without the folder. */
 function problemsIn(files: Readonly<Record<string, string>>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'below-'));
   for (const [name, text] of Object.entries(files))

@@ -12,7 +12,6 @@ import { folder, header, loadSpec, loadSteps, loadText, write } from '../validat
 
 const expression = { evaluate: expect.any(Function) };
 
-/** The only step of a pipeline, without its position. */
 function stepOf(step: string) {
   const { pipeline, problems } = loadSteps([step]);
   expect(problems).toEqual([]);
@@ -404,7 +403,7 @@ describe('the published schema', () => {
   });
 });
 
-/** Loading must end in a pipeline whose expressions can be asked, or in errors; never in a throw. */
+/** Loading must give a pipeline whose expressions can be evaluated, or errors. It must never throw. */
 function holds(text: string): void {
   const { pipeline, problems } = loadText(text);
   const errors = problems.filter((problem) => !/^\d+:\d+ warning: /.test(problem));

@@ -3,7 +3,7 @@ import { loadSteps, problemsOfSteps } from '../validate-support.ts';
 
 const chat = (more: string) => `{id: a, chat: {provider: main, messages: Hi., ${more}}}`;
 
-// The step stands on line 5, at column 7; its settings begin at column 53.
+// The step is at line 5, column 7; its settings begin at column 53.
 test.each([
   {
     title: 'a schema that cannot be used',

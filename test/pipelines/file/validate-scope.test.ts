@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadSpec, problemsOfSteps } from '../validate-support.ts';
 
 describe('an expression is refused if it cannot know what it reads', () => {
-  // The first step stands on line 5, at column 7; each of the others on a line of its own.
+  // The first step is at line 5, column 7; each other step has its own line.
   test.each([
     {
       title: 'a step that does not exist',

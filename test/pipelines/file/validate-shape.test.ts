@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { problemsOfSteps } from '../validate-support.ts';
 
-// The first step stands on line 5, at column 7; each of the others on a line of its own.
+// The first step is at line 5, column 7; each other step has its own line.
 test.each([
   {
     title: 'a step that does nothing',

@@ -6,7 +6,7 @@ import { type Desk, hookRecording, openAt, openDesk, pendingOf, recording } from
 
 const stores = ['memory', 'sqlite'] as const;
 
-/** `refund` waits until it is approved; the filter `after` notes what it sees of outcomes. */
+/** `refund` waits for approval. The filter `after` records outcomes. */
 function specOn(store: (typeof stores)[number], more = ''): string {
   return `
 state_store: {type: ${store}}
@@ -35,13 +35,11 @@ type Decide = (runtime: Runtime, id: string) => Promise<PendingDocument>;
 interface DecisionRow {
   readonly title: string;
   readonly decide: Decide;
-  /** What the record says of the decision. */
   readonly decided: Partial<PendingDocument>;
-  /** The run's document without its steps, as text; ID stands for the pending's id. */
+  /** The run's document without its steps, as text. ID stands for the pending call's id. */
   readonly ends: string;
-  /** What the tool was given the second time. */
   readonly again?: string;
-  /** What the after filter saw: the text for the model. */
+  /** The text for the model that the after filter received. */
   readonly content?: string;
 }
 

@@ -46,7 +46,7 @@ test('members of a context that are undefined are empty', () => {
 });
 
 test('messages and tool calls of a context are complete', () => {
-  // Both as a caller that is not TypeScript may hand them in.
+  // Values that a caller without types may pass.
   const messages = [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }] as unknown as ChatMessage[];
   const tool_calls = [{ name: 'w' }] as unknown as [];
   expect(toEvalRequest('tone', { content: 'a', context: { messages, tool_calls } }).context).toStrictEqual({

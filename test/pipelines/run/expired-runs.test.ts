@@ -16,12 +16,11 @@ hooks:
 
 const one = 'steps: [{id: wait, tool: pay}, {id: after, tool: note}]\n';
 
-/** Until the clock has passed the expiry of whatever waits. */
 async function expire(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 450));
 }
 
-/** What the file says, without anybody looking. */
+/** Reads the file directly, because a read through the store would expire calls. */
 function keptIn({ folder }: Desk, sql: string): unknown[] {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(join(folder, '.signalbox/state.db'));

@@ -28,7 +28,7 @@ test('another process’s decision ends the wait long before the next poll', {
   const actor = start(['decide', file, 'p1', 'mara']);
   await actor.next();
   actor.go();
-  // The claim and the sweep of others may be told too; what counts is that the decision is.
+  // Claims and sweeps of others may also wake it; only the decision counts.
   while ((await store.findPending('p1', 1))?.ruling === null) await waiter.next(undefined);
   expect(await store.findPending('p1', 1)).toMatchObject({ ruling: { by: 'mara' } });
   waiter.close();
@@ -67,7 +67,7 @@ test('polls become rare while nothing changes', async () => {
   const file = newFile();
   const store = await withCall(await openAt(file));
   const waiter = openChangeWaiter(store, never, { idleMs });
-  // Writes of a moment ago may still be told.
+  // Recent writes may still be reported.
   await sleep(500);
   let looks = 0;
   const looking = (async () => {
@@ -93,7 +93,7 @@ test('a notice that precedes its data is read a moment later', async () => {
   const waiter = openChangeWaiter(watched, never, { idleMs });
   tell();
   await waiter.next(undefined);
-  // Nothing more is told, and an hour is not waited for.
+  // Resolves before the hour is over, without a further change.
   await expect(waiter.next(undefined)).resolves.toBeUndefined();
   waiter.close();
 });

@@ -20,7 +20,6 @@ interface Stored {
   readonly text: string;
 }
 
-/** One record of every kind, and more. */
 const stored: readonly Stored[] = (() => {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(':memory:');
@@ -57,20 +56,17 @@ test('every stored record is read, and written again unchanged', () => {
   }
 });
 
-/** The paths of all members in a value, outermost first. */
 function pathsIn(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
   const entries = Array.isArray(value) ? [...value.entries()] : isObject(value) ? Object.entries(value) : [];
   return entries.flatMap(([key, member]) => [[...path, key], ...pathsIn(member, [...path, key])]);
 }
 
-/** The value with the member at the path replaced; removed for undefined. */
 function changed(value: unknown, [key, ...rest]: readonly (string | number)[], to: unknown): unknown {
   if (key === undefined) return to;
   if (Array.isArray(value)) return value.map((each, at) => (at === key ? changed(each, rest, to) : each));
   return isObject(value) ? { ...value, [key]: changed(value[key], rest, to) } : value;
 }
 
-/** What a record is damaged to at each of its members. */
 const harms = [undefined, null, 0, 'x', '', [], [[]], {}, true];
 
 test('a record with any damage is read, or refused with a code that names run and step', () => {
@@ -93,7 +89,7 @@ test('a record with any damage is read, or refused with a code that names run an
     }
   }
   expect(refused).toBeGreaterThan(1_000);
-  // What a record may lack.
+  // Members that a record may lack.
   expect([...tolerated].toSorted()).toEqual([
     'decision of hooks: followUp',
     'decision of hooks: forcedBy',
