@@ -78,7 +78,7 @@ test('the audit keeps no row for callers without a key', async () => {
   expect(upstream.seen).toEqual([]);
 });
 
-/** Keeps every writer out of the audit until it is closed. */
+/** Blocks every writer of the audit until it is closed. */
 function lock({ folder }: TestGateway) {
   const database = new DatabaseSync(join(folder, '.signalbox/audit.db'));
   database.exec('BEGIN IMMEDIATE');

@@ -15,7 +15,7 @@ const writer = join(import.meta.dirname, 'audit-writer.ts');
 
 async function idsIn(folder: string): Promise<Set<string>> {
   let ids = new Set<string>();
-  // Opening in its place first recovers the journal of a killed process.
+  // Opening it recovers the journal of a killed process.
   await (await openAudit(folder)).close();
   const report = await verifyAfter(evidenceIn(folder), (database) => {
     ids = new Set(rowsOf(database).map(({ body }) => JSON.parse(body).id));

@@ -10,7 +10,7 @@ const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
 
 let evidence: Evidence;
-/** Of rows 4, 6 and 9; the first six rows are removed later. */
+/** The heads of rows 4, 6 and 9. The first six rows are pruned later. */
 let heads: readonly Head[];
 
 beforeAll(async () => {

@@ -117,7 +117,6 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect(await verify(url)).toMatchObject({ status: 'good', rows: 6 });
     await ask(url, sql);
     const report = await verify(url).catch((error: unknown) => error);
-    // Without any chain there is nothing to verify, which is said as well.
     expect(report).toMatchObject(
       report instanceof Error ? { code: 'FILE_UNREADABLE' } : { status: 'tampered' },
     );
@@ -151,7 +150,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     expect(told.length).toBeGreaterThan(20);
     const report = await verify(url);
     expect(report).toMatchObject({ status: 'good', problems: [] });
-    // A later replica continues a chain without a writer.
+    // A later replica continues a chain that has no writer.
     expect(report.chains?.length).toBeLessThanOrEqual(3);
     const kept = await idsIn(url);
     expect(new Set(kept).size).toBe(kept.length);

@@ -30,7 +30,7 @@ export async function verifyAfter(
   return await verifyAudit({ file, publicKeys: [publicKey], heads, signal, onProgress: () => {} });
 }
 
-/** Verifies a copy of the audit in whose file bytes were changed behind SQLite's back. */
+/** Verifies a copy of the audit whose file was changed without SQLite. */
 export async function verifyBytes(
   { folder, publicKey }: Evidence,
   tamper: (bytes: Buffer) => void,
@@ -54,7 +54,7 @@ export function rowsOf(database: DatabaseSync): StoredRow[] {
   return rows.map(({ seq, body, hash }) => ({ seq: Number(seq), body: String(body), hash: String(hash) }));
 }
 
-/** Writes these rows in the place of all, with hashes that fit, and a head of the last one: what somebody without the key can do. */
+/** Replaces all rows, with matching hashes and a matching head: an attack without the key. */
 export function rechain(
   database: DatabaseSync,
   bodies: readonly string[],

@@ -295,7 +295,7 @@ async function readBodies() {
   return rows;
 }
 
-/** Every text of the audit that a hash or another row vouches for. */
+/** Every text of the audit that a hash or another row covers. */
 async function readCells() {
   const cells = (await readBodies()).flatMap(({ seq, body, hash }) => [
     { seq, text: body },

@@ -1,4 +1,4 @@
-// Writes calls until it is killed or they are enough, and says the id of each that was kept, and what could not be.
+// Writes calls until it is killed or has written enough. Prints the id of each recorded call, and each failure.
 import { openAudit, recordOf } from './audit-log.ts';
 
 const [place = '', name = '', count = 'Infinity', size = '0'] = process.argv.slice(2);

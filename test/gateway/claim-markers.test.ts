@@ -3,7 +3,7 @@ import type { EndpointCodec } from '../../src/gateway/wire/codec.ts';
 import { codecs } from '../../src/gateway/wire/codecs.ts';
 import { findLeaks, shapedEndpoints } from './claim/markers/find-leaks.ts';
 
-// A sample; claim.slow.test.ts runs as many documents as CLAIM_CASES says.
+// A sample. claim.slow.test.ts runs as many documents as CLAIM_CASES says.
 
 test('a text anywhere in a body is shown to filters or refused', { timeout: 240_000 }, async () => {
   expect(await findLeaks({ seed: 1, count: 10_000, endpoints: shapedEndpoints })).toEqual({

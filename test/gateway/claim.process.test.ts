@@ -6,18 +6,18 @@ import { runCases } from './claim/run-cases.ts';
 import { openWorld, type World } from './claim/world.ts';
 
 // The claim: no byte that a filter has not allowed reaches a client or an upstream, on any endpoint, in any channel,
-// streamed or not; what is allowed passes byte for byte. claim.slow.test.ts runs many more cases.
+// streamed or not. Allowed bytes pass unchanged. claim.slow.test.ts runs many more cases.
 //
-// Each of these changes of src/ makes the cases below fail, which was seen once:
-//   gateway/judge/provider-hooks.ts   asks about `answer.messages.slice(0, 1)`: only choice 0 is judged
-//   gateway/stream/answer-stream.ts   asks about no piece of reasoning, sends what is held when a stream fails, or takes
-//                                     what was changed for `same`
-//   gateway/stream/windows.ts         takes `held` events for `free` ones, or goes on with `#takeFirst` once `isChanged`
-//   models/guard/text-window.ts       keeps no `#tail`
-//   models/guard/guard-outcome.ts     passes a decision that has an `error`
-//   gateway/call/answer.ts            gives errors on without asking
-//   gateway/wire/chat/shapes.ts       tells hooks no arguments
-//   gateway/wire/responses/stream-reader.ts  lets a `done` event say another text than was told
+// Each of these changes to src/ was made once and made the cases below fail:
+// - gateway/judge/provider-hooks.ts: judges only `answer.messages.slice(0, 1)`
+// - gateway/stream/answer-stream.ts: skips reasoning, sends held events when a stream fails, or treats changed events
+//   as `same`
+// - gateway/stream/windows.ts: treats `held` events as `free`, or continues with `#takeFirst` once `isChanged`
+// - models/guard/text-window.ts: keeps no `#tail`
+// - models/guard/guard-outcome.ts: passes a decision that has an `error`
+// - gateway/call/answer.ts: passes errors on without the filters
+// - gateway/wire/chat/shapes.ts: shows hooks no arguments
+// - gateway/wire/responses/stream-reader.ts: accepts a `done` event whose text differs from the deltas
 
 let calm: World;
 let faulty: World;

@@ -4,7 +4,7 @@ import { findLeaks, shapedEndpoints } from './claim/markers/find-leaks.ts';
 import { runCases } from './claim/run-cases.ts';
 import { openWorld } from './claim/world.ts';
 
-/** How many calls of a real gateway, and how many documents with a marker; `npm run claim` runs more of both. */
+/** The number of calls of a real gateway, and of documents with a marker. `npm run claim` runs more of both. */
 const count = Number(process.env['CLAIM_CALLS'] ?? 2_000);
 const documents = Number(process.env['CLAIM_CASES'] ?? 50_000);
 const seed = Number(process.env['CLAIM_SEED'] ?? 20_261_123);

@@ -8,11 +8,11 @@ export interface TestGateway extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly gateway: Gateway;
   readonly folder: string;
-  /** Posts to a path of the gateway; a value becomes JSON. */
+  /** Posts to a path of the gateway. A value that is not a string becomes JSON. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Writes a RuntimeConfig with that `spec` into a folder of its own, beside these files; returns its path. */
+/** Writes a RuntimeConfig with that `spec` and these files into a new folder; returns its path. */
 export function writeConfig(spec: string, files: Readonly<Record<string, string>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o755 });
@@ -22,7 +22,6 @@ export function writeConfig(spec: string, files: Readonly<Record<string, string>
   return file;
 }
 
-/** Opens the gateway of such a config. */
 export async function openTestGateway(
   spec: string,
   files: Readonly<Record<string, string>> = {},
@@ -47,7 +46,7 @@ export async function openTestGateway(
   };
 }
 
-/** The entry of a provider that speaks OpenAI's API at that address, under the model `m`. */
+/** A provider entry for OpenAI's API at that address, with the model `m`. */
 export function openaiProvider(url: string): string {
   return `{id: main, type: openai-compatible, model: m, base_url: "${url}/v1", credential: {credential_env: DESK_KEY}}`;
 }

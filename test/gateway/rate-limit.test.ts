@@ -12,7 +12,7 @@ test('client calls start at the rate of the provider, and none is refused while 
   await using gateway = await openTestGateway(limited(upstream, '{requests_per_minute: 600}'));
   const beganAt = performance.now();
   const answers = await Promise.all(Array.from({ length: 105 }, () => gateway.post(path, ask)));
-  // A hundred at once, and five at ten a second.
+  // A hundred at once, then five at ten a second.
   expect(performance.now() - beganAt).toBeGreaterThanOrEqual(490);
   expect(answers.every(({ status }) => status === 200)).toBe(true);
 });

@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** Gateways on several machines that share a database. */
 export const replicas = section('operate/gateway-replicas.md', [
   ['DS-REPLICAS-01', 'none', 'Places and budgets of a key are exact over all replicas'],
   [
@@ -50,7 +49,6 @@ export const replicas = section('operate/gateway-replicas.md', [
   ],
 ]);
 
-/** Another upstream is asked where one fails. */
 export const fallbacks = section('reference/gateway.md', [
   [
     'DS-UPSTREAM-01',

@@ -5,7 +5,7 @@ import { type Serving, serve } from './hostile/serving.ts';
 import { openaiProvider } from './open-gateway.ts';
 import { chatAnswer, type SeenRequest, startUpstream } from './upstream-server.ts';
 
-/** What may be in no log, row, file or answer; each is in one place of the calls below. */
+/** Must not be in any log, row, file or answer. Each is in one place of the calls below. */
 const seeded = {
   prompt: 'Xanthippe-Zwiebel <xanthippe@zwiebel.example>',
   system: 'IBAN DE89370400440532013000',
@@ -25,12 +25,11 @@ const seeded = {
 const upstreamKey = 'sk-kY7wQ2vT9zR4mXb3';
 const clientKey = 'client-9f8e7d6c5b4a39281706f5e4d3c2b1a0';
 
-/** All pieces of eight characters. */
 function piecesOf(text: string): string[] {
   return Array.from({ length: Math.max(1, text.length - 7) }, (_, at) => text.slice(at, at + 8));
 }
 
-/** Which of the seeds a text has a piece of, and the piece. Pieces that everything has do not count. */
+/** The seeds of which the text has a piece, and the piece. Pieces that every text has do not count. */
 function foundIn(text: string, seeds: Readonly<Record<string, string>>): string[] {
   return Object.entries(seeds).flatMap(([name, seed]) => {
     const piece = piecesOf(seed).find((each) => text.includes(each));
@@ -119,7 +118,7 @@ async function callAll({ url }: Serving): Promise<string> {
   return told.join('\n');
 }
 
-/** Says everything of the seeds that an upstream can say. */
+/** Puts all seeds into its answers. */
 async function startLoudUpstream() {
   return await startUpstream(({ body }: SeenRequest, response) => {
     const json = { 'content-type': 'application/json', 'x-request-id': 'req-1', 'x-loud': seeded.error };
@@ -165,12 +164,12 @@ describe.each(Object.entries(scripts))('with a hook that would %s', (title, scri
     expect(upstream.seen.length).toBeGreaterThan(title === 'allow' || title === 'none' ? 4 : -1);
     expect(await served.stop()).toBe(0);
     const secrets = { ...seeded, upstreamKey, clientKey };
-    // What a hook writes to stderr it has logged itself.
+    // What a hook writes to stderr is logged on purpose.
     const logged = title === 'crash with what it read' ? {} : seeded;
     expect(foundIn(served.printed(), { ...logged, upstreamKey, clientKey })).toEqual([]);
     expect(foundIn(keptBy(served), secrets)).toEqual([]);
     const { model, ...untold } = secrets;
-    // What the client has sent itself it may be told, such as the model that there is not; and what a hook has let pass.
+    // A client may see what it sent itself, such as an unknown model, and what a hook has allowed.
     const passes = title === 'allow' || title === 'none';
     expect(passes ? [] : foundIn(told, { answer: untold.answer, error: untold.error })).toEqual([]);
     expect(foundIn(told, { upstreamKey, clientKey, header: untold.header })).toEqual([]);

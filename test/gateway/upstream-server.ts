@@ -12,7 +12,6 @@ type Answer = (request: SeenRequest, response: ServerResponse) => void | Promise
 
 export interface UpstreamServer extends AsyncDisposable {
   readonly url: string;
-  /** In the order in which they came. */
   readonly seen: readonly SeenRequest[];
   connections(): Promise<number>;
 }

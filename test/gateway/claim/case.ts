@@ -6,7 +6,7 @@ import { countTokens, messages } from './messages.ts';
 import { responses } from './responses.ts';
 import type { Dice, Endpoint, Frame, Scene } from './scene.ts';
 
-/** What the filter does about the text in question. */
+/** What the filter does with the marked text. */
 export type Action = 'allow' | 'deny' | 'redact' | 'enforce' | 'name' | 'die' | 'hang' | 'babble';
 
 export const calmActions = ['allow', 'deny', 'redact', 'enforce', 'name'] as const;
@@ -14,12 +14,12 @@ export const faultyActions = ['die', 'hang', 'babble'] as const;
 
 export interface Case {
   readonly endpoint: Endpoint;
-  /** Where the text in question stands. */
+  /** Where the marked text is. */
   readonly side: 'asked' | 'answered' | 'error' | 'lie';
   readonly channel: string;
   readonly action: Action;
   readonly mode: 'hold' | 'windowed';
-  /** How the upstream or the client spells the text in JSON. */
+  /** The JSON escapes of the marked text. */
   readonly spelling: 'plain' | 'escaped' | 'inner escaped';
   readonly seed: number;
 }
@@ -61,7 +61,7 @@ export function arbitraryCase(actions: readonly Action[]): fc.Arbitrary<Case> {
 
 function withChannel(one: Omit<Case, 'channel'>, at: number): Case {
   const isLie = one.side === 'lie' && one.endpoint.hasStreams;
-  // What no filter hears of is let through by nobody.
+  // Only these actions let text pass, and no filter sees the text of a lie.
   const isHeard = one.action === 'allow' || one.action === 'name';
   const lying = isLie && isHeard ? { action: 'deny' as const } : {};
   const side = one.side === 'lie' && !isLie ? 'error' : one.side;
@@ -86,7 +86,7 @@ export function titleOf({ endpoint, side, channel, action, mode, spelling, seed 
 
 export interface Wire {
   readonly scene: Scene;
-  /** The text that may not pass, or has to be put in place of `told`. */
+  /** The text that must not pass, or that replaces `told`. */
   readonly mark: string;
   readonly status: number;
   readonly requestBody: (isStream: boolean) => string;
@@ -98,10 +98,10 @@ export interface Wire {
 export function spellCase(one: Case): Wire {
   const dice = createDice(one.seed);
   const hex = dice(0x1000000).toString(16).padStart(6, '0');
-  // Pieces of a text are cut between words.
+  // Texts are cut between words.
   const digits = dice(2) === 0 ? hex : `${hex.slice(0, 3)} ${hex.slice(3)}`;
   const mark = one.action === 'name' ? `Zname${digits}` : `Z${one.action}q${digits}`;
-  // In an answer stands what the model was given in place of the name.
+  // The answer contains the pseudonym that the model received.
   const told = one.action === 'name' && one.side !== 'asked' ? `pn-${digits}` : mark;
   const side = (name: Case['side']) => (channel: string) => {
     const isChosen = one.side === name && one.channel === channel && one.action !== 'allow';
@@ -145,15 +145,15 @@ function toSse({ event, data, lines = '', isRaw }: Frame, spell: (value: unknown
   return `${lines}${name}data: ${data === '[DONE]' || isRaw === true ? data : spell(data)}\n\n`;
 }
 
-/** Channels that take the place of others, and so are there only when they are chosen. */
+/** Channels that replace other channels. They exist only in a case that chooses them. */
 const displacing = new Set(['refusal', 'stop sequence', 'system blocks', 'result blocks', 'input', 'inputs']);
 
-/** A call ends an answer in its own way. */
+/** A call has its own finish reason. */
 function hides({ channel }: Case, other: string): boolean {
   return channel === 'stop sequence' && other.startsWith('call ');
 }
 
-/** Letters that no mark has at its beginning, in several scripts. */
+/** No mark begins with one of these letters. */
 const letters = [...'abcdefghijklmnop    \n"\\{}äß中文🙂'];
 
 function filler(dice: Dice): string {
@@ -171,7 +171,7 @@ function cached<T>(make: (channel: string) => T): (channel: string) => T {
   };
 }
 
-/** JSON whose marks are spelt with escapes. */
+/** JSON whose marks are written with escapes. */
 function spellJson(value: unknown, spelling: Case['spelling']): string {
   const text = JSON.stringify(value);
   return spelling === 'escaped' ? text.replaceAll(/Z|pn-/g, escapeFirst) : text;
@@ -186,7 +186,6 @@ function escapeFirst(text: string): string {
   return `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}${text.slice(1)}`;
 }
 
-/** Mulberry32. */
 export function createDice(seed: number): Dice {
   let state = seed >>> 0;
   return (sides) => {

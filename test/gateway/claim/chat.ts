@@ -248,7 +248,7 @@ function eventsOf(answer: ReturnType<typeof answerOf>, dice: Dice): Frame[] {
   return [...mix(lists, dice), chunk({ choices: [], usage }), { data: '[DONE]' }];
 }
 
-/** The elements of all lists, each list in its own order. */
+/** The elements of all lists, interleaved; each list keeps its order. */
 function mix<T>(lists: readonly (readonly T[])[], dice: Dice): T[] {
   const left = lists.map((list) => [...list]);
   const mixed: T[] = [];
@@ -260,7 +260,7 @@ function mix<T>(lists: readonly (readonly T[])[], dice: Dice): T[] {
   return mixed;
 }
 
-/** As the SDK's own accumulator puts chunks together. */
+/** Joins chunks as the accumulator of the SDK does. */
 function assemble(frames: readonly Frame[]): unknown {
   require(frames.at(-1)?.data === '[DONE]', 'no [DONE]');
   const choices: Record<string, unknown>[] = [];

@@ -1,24 +1,21 @@
 import { type Case, faultyActions, type Wire } from './case.ts';
 import { at, type Frame, isObject, textAt } from './scene.ts';
 
-/** What a client got, and what its upstream saw. */
 export interface Got {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly isStream: boolean;
   readonly wantsStream: boolean;
-  /** Undefined: it was not called. */
+  /** Undefined: the upstream was not called. */
   readonly upstream: string | undefined;
 }
 
-/** What became of an answer, as a client sees it. */
 interface Seen {
   readonly kind: 'same' | 'changed' | 'stand-in' | 'error';
   readonly view: Readonly<Record<string, string>>;
 }
 
-/** What is wrong about a case; empty when the claim holds. */
 export function findFaults(one: Case, wire: Wire, gots: readonly Got[]): string[] {
   if (gots.length === 0) return [];
   const faults = gots.flatMap((got) => leaksOf(one, wire, got));
@@ -42,8 +39,8 @@ export function findFaults(one: Case, wire: Wire, gots: readonly Got[]): string[
 }
 
 /**
- * Behind a window, what is out may be such that a stand-in cannot follow it, or signed reasoning that cannot be changed; then
- * an error does.
+ * In windowed mode, a stand-in may be impossible after what was sent, and signed reasoning cannot be changed. Then an
+ * error follows.
  */
 function isLateChange({ endpoint, mode, channel }: Case, first: Seen | undefined, other: Seen): boolean {
   const isSigned = endpoint.name === 'messages' && channel === 'thinking';
@@ -51,7 +48,7 @@ function isLateChange({ endpoint, mode, channel }: Case, first: Seen | undefined
   return mode === 'windowed' && isLate && other.kind === 'error';
 }
 
-/** A name belongs to the client; everything else that is marked belongs to nobody. */
+/** The client may see a name; nobody may see any other mark. */
 function leaksOf(one: Case, { mark }: Wire, { text, headers, upstream }: Got): string[] {
   const faults: string[] = [];
   const isTold = one.action === 'allow';
@@ -63,14 +60,13 @@ function leaksOf(one: Case, { mark }: Wire, { text, headers, upstream }: Got): s
   return faults;
 }
 
-/** Whether a fault is one of the text itself, which nothing excuses. */
+/** A leak is never excused. */
 export function isLeak(fault: string): boolean {
   return fault.startsWith(leak);
 }
 
 const leak = 'it reached the ';
 
-/** Whether some of a mark stands in a text: as it is, in escapes, cut in pieces, or in base64. */
 function hasMark(text: string, mark: string): boolean {
   if (/Z|\\u005a/i.test(text) && /Z|\\u005a/.test(text)) return true;
   if (text.includes(mark.slice(1))) return true;
@@ -121,7 +117,7 @@ function verdictFaults({ action, side, endpoint }: Case, { mark }: Wire, { kind,
   const expected: Readonly<Record<Case['action'], readonly Seen['kind'][]>> = {
     allow: ['same'],
     deny: ['error'],
-    // What cannot be changed exactly is denied.
+    // A text that cannot be changed exactly is denied.
     redact: side === 'asked' ? ['same', 'error'] : ['changed', 'error'],
     enforce: endpoint.hasStreams ? ['stand-in', 'error'] : ['error'],
     name: side === 'asked' ? ['same', 'error'] : ['changed', 'error'],
@@ -140,11 +136,11 @@ function verdictFaults({ action, side, endpoint }: Case, { mark }: Wire, { kind,
   return faults;
 }
 
-/** What is allowed passes byte for byte, and what is denied beforehand is not sent. */
+/** Allowed texts pass byte for byte; a denied request is not sent. */
 function passFaults({ action, side }: Case, wire: Wire, { wantsStream, upstream, status }: Got): string[] {
   const sent = wire.requestBody(wantsStream);
   const isChanged = side === 'asked' && action !== 'allow';
-  // Beside a filter that dies, other calls of the same moment are denied.
+  // When a filter dies, concurrent calls are denied too.
   if (upstream === undefined && isFaulty(action)) return [];
   if (!isChanged) return upstream === sent ? [] : [`the upstream was sent ${upstream} in place of ${sent}`];
   const mayPass = action === 'redact' || action === 'name';

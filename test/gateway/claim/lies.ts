@@ -1,9 +1,9 @@
 import { at, type Endpoint, type Frame, isObject, textAt } from './scene.ts';
 
-/** Puts a text into a stream where no text belongs, or where it contradicts what was told. */
+/** Puts a text into a stream where no text belongs, or where it contradicts earlier events. */
 type Lie = (frames: readonly Frame[], text: string) => Frame[];
 
-/** A change of the first event of a type, or of the first one that has that path. */
+/** Changes the first event of a type, or the first event with that path. */
 function change(isIt: (data: unknown) => boolean, edit: (data: object, text: string) => unknown): Lie {
   return (frames, text) => {
     const found = frames.findIndex(({ data }) => isIt(data));
@@ -27,7 +27,7 @@ const set =
     return data;
   };
 
-/** What fits the form of an id passes as one; this does not. */
+/** Not the form of an id; a text in that form would pass as one. */
 const setId =
   (...path: (string | number)[]) =>
   (data: object, text: string) =>
@@ -37,7 +37,7 @@ const add =
   (frame: (text: string) => Frame): Lie =>
   (frames, text) => [...frames.slice(0, 3), frame(text), ...frames.slice(3)];
 
-/** Of the event stream itself. */
+/** Lies of the event stream itself. */
 const ofEvents: Record<string, Lie> = {
   comment: (frames, text) => before(frames, `: ${text}\n`),
   'event id': (frames, text) => before(frames, `id: ${text} is no id\n`),
@@ -122,7 +122,6 @@ const lies: Readonly<Record<string, Readonly<Record<string, Lie>>>> = {
   },
 };
 
-/** The lies that an upstream of an endpoint can tell in its streams. */
 export const liesOf = ({ name }: Endpoint): readonly string[] => Object.keys(lies[name] ?? {});
 
 export function lie({ name }: Endpoint, channel: string, frames: readonly Frame[], text: string): Frame[] {

@@ -79,7 +79,7 @@ function blocksOf(answer: unknown, type: string): unknown[] {
   return listAt(answer, 'content').filter((block) => at(block, 'type') === type);
 }
 
-/** As the SDK's MessageStream puts events together. */
+/** Joins events as the SDK's MessageStream does. */
 function assemble(frames: readonly Frame[]): unknown {
   const content: Record<string, unknown>[] = [];
   let hasEnded = false;

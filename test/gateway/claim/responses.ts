@@ -61,7 +61,7 @@ function itemsOf(answer: unknown, type: string): unknown[] {
   return listAt(answer, 'output').filter((item) => at(item, 'type') === type);
 }
 
-/** As Codex and the SDK read it: items are added before they grow, and the last event has the whole answer. */
+/** As Codex and the SDK do: items are added before they grow, and the last event has the whole answer. */
 function assemble(frames: readonly Frame[]): unknown {
   const texts = new Map<string, string>();
   const added = new Set<unknown>();

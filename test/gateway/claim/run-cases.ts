@@ -7,17 +7,15 @@ export interface Run {
   readonly seed: number;
   readonly count: number;
   readonly actions: readonly Action[];
-  /** How many cases are under way at once. */
   readonly atOnce: number;
 }
 
-/** A case in which the claim does not hold. */
 export interface Broken {
   readonly title: string;
   readonly faults: readonly string[];
 }
 
-/** Runs generated cases, the same for the same seed; at most ten broken ones are told. */
+/** Runs generated cases; a seed always gives the same ones. Returns at most ten broken cases. */
 export async function runCases(world: World, run: Run): Promise<{ ran: number; broken: Broken[] }> {
   const broken: Broken[] = [];
   let ran = 0;
@@ -33,7 +31,7 @@ export async function runCases(world: World, run: Run): Promise<{ ran: number; b
   return { ran, broken };
 }
 
-/** A client that waits for seconds, as on a busy machine, is sent events beside its answer; then the case is run again. */
+/** On a busy machine a client waits for seconds and receives keep-alive events. Such a case runs again. */
 async function faultsOf(world: World, one: Case): Promise<string[]> {
   for (let attempt = 1; ; attempt++) {
     const startedAt = performance.now();
@@ -52,7 +50,7 @@ async function faultsOfOne(world: World, one: Case): Promise<string[]> {
   }
 }
 
-/** A thousand at a time, so that they need not all be in memory. */
+/** A thousand at a time, to limit memory. */
 function* generate({ seed, count, actions }: Run): Generator<Case> {
   for (let made = 0; made < count; made += 1000) {
     const numRuns = Math.min(1000, count - made);

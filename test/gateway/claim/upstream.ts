@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Dice } from './scene.ts';
 
-/** What an upstream answers to one call. */
 interface Script {
   readonly status: number;
   readonly body: string;
@@ -11,12 +10,12 @@ interface Script {
   readonly dice: Dice;
 }
 
-/** An upstream on loopback that answers each call as its script says, and keeps what it was sent. */
+/** An upstream on loopback that answers each call from its script and keeps the requests. */
 export interface ScriptedUpstream {
   readonly url: string;
-  /** Puts a script down; the id goes in the header `x-stainless-claim`. */
+  /** Stores a script. The client sends the id in the header `x-stainless-claim`. */
   expect(script: Script): string;
-  /** What was sent for the id, once or not at all; forgets it. */
+  /** Returns the request of an id, and forgets it. */
   take(id: string): string | undefined;
   close(): Promise<void>;
 }
@@ -67,7 +66,7 @@ export async function startUpstream(): Promise<ScriptedUpstream> {
   };
 }
 
-/** The stream in pieces that begin and end anywhere, in the middle of a character too. */
+/** Writes the stream in pieces that are cut anywhere, even inside a character. */
 async function writeStream(response: ServerResponse, { stream, dice }: Script): Promise<void> {
   let rest = Buffer.from(stream);
   for (let pieces = dice(5); pieces > 0 && rest.length > 1; pieces--) {

@@ -6,19 +6,18 @@ import { type Case, spellCase, type Wire } from './case.ts';
 import type { Got } from './check.ts';
 import { type ScriptedUpstream, startUpstream } from './upstream.ts';
 
-/** A real gateway for each mode, between a real upstream and a real filter process. */
+/** A gateway for each mode, with a real upstream and a real filter process. */
 export interface World {
   run(one: Case): Promise<{ readonly wire: Wire; readonly gots: readonly Got[] }>;
   send(exchange: Exchange, mode: Case['mode'], isStream: boolean): Promise<Got>;
   close(): Promise<void>;
 }
 
-/** What a client asks, and what its upstream answers. */
 export interface Exchange extends Pick<Wire, 'status' | 'answerBody' | 'stream' | 'dice' | 'requestBody'> {
   readonly path: string;
 }
 
-/** How much of a text the filter sees together, which is longer than every mark. */
+/** Longer than every mark. */
 const windowChars = 40;
 
 export async function openWorld(timeoutMs: number): Promise<World> {
@@ -43,7 +42,6 @@ export async function openWorld(timeoutMs: number): Promise<World> {
   };
 }
 
-/** Unstreamed and streamed, where there are streams. */
 function waysOf({ endpoint, side }: Case): boolean[] {
   if (side === 'lie') return [true];
   return endpoint.hasStreams ? [false, true] : [false];

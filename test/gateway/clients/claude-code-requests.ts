@@ -1,6 +1,6 @@
 /**
- * Requests in the shape that Claude Code 2.1.330 sends them, as seen on loopback; all texts are our own. Headers that it
- * sends beside those of its SDK are `x-app` and `x-claude-code-session-id`.
+ * Requests as Claude Code 2.1.330 sends them, seen on loopback, with other texts. Beside the SDK's headers it sends
+ * `x-app` and `x-claude-code-session-id`.
  */
 export const claudeCodeHeaders: Readonly<Record<string, string>> = {
   accept: 'application/json',
@@ -60,13 +60,13 @@ const asked = {
 };
 const environment = '# Environment\n - Shell: bash\n - User: jane@example.com';
 
-/** The first turn: a message of the system stands behind the user's. */
+/** A system message follows the user's message. */
 export const firstTurn = request([
   asked,
   { role: 'system', content: [{ type: 'text', text: environment, ...cached }] },
 ]);
 
-/** The second turn: the call, and its result, in which the type is not the first member. */
+/** `type` is not the first member of the tool result. */
 export const secondTurn = request([
   asked,
   { role: 'system', content: environment },

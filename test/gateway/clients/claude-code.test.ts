@@ -4,7 +4,7 @@ import { message, startMessagesUpstream, text } from '../upstreams/messages-upst
 import { accumulate } from '../wire/messages/sdk.ts';
 import { claudeCodeHeaders, firstTurn, secondTurn } from './claude-code-requests.ts';
 
-/** Takes addresses of mail out of all that is asked, and denies commands that remove. */
+/** Redacts mail addresses in requests, and denies commands that delete files. */
 const hook = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)

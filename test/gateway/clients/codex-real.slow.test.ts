@@ -6,12 +6,12 @@ import { expect, test } from 'vitest';
 import { serveTestGateway } from '../http/serve-gateway.ts';
 import { startResponsesUpstream } from '../upstreams/responses-upstream.ts';
 
-/** The program of Codex: `SIGNALBOX_CODEX`, or `codex` on the PATH. Without one there is nothing to test with. */
+/** The Codex program: `SIGNALBOX_CODEX`, or `codex` on the PATH. Without it, the tests are skipped. */
 const program =
   process.env['SIGNALBOX_CODEX'] ?? spawnSync('which', ['codex'], { encoding: 'utf8' }).stdout.trim();
 const hasProgram = program !== '' && existsSync(program);
 
-/** Denies whatever holds the word, in a request or in an answer, and a command that writes the file `made`. */
+/** Denies requests and answers that contain the word, and a command that writes the file `made`. */
 const guard = `#!/bin/sh
 if grep -qE 'SECRET|> made'; then echo '{"allow": false, "reason": "it is confidential"}'; else echo '{"allow": true}'; fi
 `;
@@ -25,7 +25,6 @@ const messageOf = (text: string) => ({
   content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
 });
 
-/** Lets Codex work through a gateway on answers of a model, one for each request. */
 async function workWith(answers: readonly object[]) {
   await using upstream = await startResponsesUpstream((_, count) => ({
     output: [{ ...(answers[count] ?? messageOf('nothing more')) }],

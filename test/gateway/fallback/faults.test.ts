@@ -19,9 +19,9 @@ interface Fault {
   readonly title: string;
   readonly main: Answer;
   readonly more?: string;
-  /** How it is asked; default: both ways. */
+  /** Default: streamed and unstreamed. */
   readonly streams?: readonly boolean[];
-  /** Whether it is the same with hooks as one that is tried. */
+  /** Behaves with hooks like another case, so it runs without them. */
   readonly isLikeAnother?: boolean;
 }
 

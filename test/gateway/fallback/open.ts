@@ -10,7 +10,6 @@ export type Answer = Parameters<typeof startUpstream>[0];
 export const path = '/v1/chat/completions';
 export const ask = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
 
-/** A chat answer, whole or streamed as the request asks. */
 export const answerChat =
   (text: string): Answer =>
   (request, response) => {
@@ -19,7 +18,7 @@ export const answerChat =
     response.end(chunks({ role: 'assistant', content: '' }, { content: text }, 'stop'));
   };
 
-/** The frames of a streamed chat; a text ends the choice. */
+/** The frames of a streamed chat. A string is the finish reason. */
 export function chunks(...deltas: readonly (Readonly<Record<string, string>> | string)[]): string {
   const frames = deltas.map((delta) => ({
     ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
@@ -33,7 +32,7 @@ export function chunks(...deltas: readonly (Readonly<Record<string, string>> | s
   return texts.join('') + (deltas.some((delta) => typeof delta === 'string') ? 'data: [DONE]\n\n' : '');
 }
 
-/** Notes whom each call is for, and denies what `$1` says of it. */
+/** Logs phase and provider of each call, and denies what `$1` names. */
 const hook = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)
@@ -44,7 +43,7 @@ denied = sys.argv[1:] == line[:2]
 print(json.dumps({"allow": not denied, "reason": "no"}))
 `;
 
-/** `spec.hooks` with a hook that notes what it is asked about, and denies the phase and provider of these words. */
+/** `spec.hooks` with a hook that logs its requests, and denies the phase and provider in `words`. */
 export const noting = (words = '') =>
   `hooks: {noting: {command: ./noting.py, hook: provider, args: [${words}]}}`;
 
@@ -52,7 +51,7 @@ interface Opened {
   readonly gateway: TestGateway;
   readonly main: UpstreamServer;
   readonly second: UpstreamServer;
-  /** What the hook was asked about: phase, provider, model, number of messages. */
+  /** The hook's requests: phase, provider, model, number of messages. */
   asked(): unknown[];
   warnings(): string[];
 }
@@ -61,16 +60,15 @@ interface Options {
   readonly main?: Answer;
   readonly second?: Answer;
   readonly types?: readonly [string, string];
-  /** Members of the entry of `main`, and of that of `second`. */
+  /** Further YAML members of the providers `main` and `second`. */
   readonly more?: string;
   readonly other?: string;
-  /** Further keys of `spec`. */
   readonly spec?: string;
 }
 
 const busy = answerJson({ error: { message: 'busy', type: 'server_error' } }, 503);
 
-/** A gateway whose `main` falls back to `second`. Everything ends with the test. */
+/** A gateway whose `main` falls back to `second`. */
 export async function open(options: Options = {}): Promise<Opened> {
   const { types = ['openai-compatible', 'openai-compatible'], more = '', other = '' } = options;
   const main = await startUpstream(options.main ?? busy);

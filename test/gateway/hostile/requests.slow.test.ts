@@ -71,7 +71,7 @@ describe.each([
       headers: ['content-encoding: gzip'],
       status: 400,
     },
-    // More is thrown away for half a second only, after which a slow sender finds the connection cut.
+    // The server discards a larger body for only half a second, then cuts the connection of a slow sender.
     { title: '40 MB', body: Buffer.alloc(40_000_000, ' '), status: 413 },
   ])('refuses $title', async ({ body, status, headers }) => {
     const before = upstream.seen.length;
@@ -282,7 +282,7 @@ describe.each([
     expect(await healthOf(served)).toBe(200);
     expect(statusesIn(await sendRaw(served.port, [post(chat, question('Hi'))]))).toEqual([200]);
     await expect.poll(() => served.descriptors(), { timeout: 30_000 }).toBeLessThanOrEqual(descriptors + 8);
-    // The watcher of processes is one, too.
+    // The process watcher is also a child.
     await expect.poll(() => served.children().length, { timeout: 30_000 }).toBeLessThanOrEqual(1);
     expect(await served.stop()).toBe(0);
     expect(served.printed()).not.toMatch(/unhandled|uncaught|Error:|\bat .+:\d+:\d+/i);
@@ -306,7 +306,6 @@ function manyMessages(count: number): string {
   return JSON.stringify({ model: 'm', messages });
 }
 
-/** A question that holds these bytes. */
 function bytesAround(...bytes: readonly number[]): Uint8Array {
   const [before = '', after = ''] = question('<>').split('<>');
   return Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);

@@ -5,27 +5,24 @@ import { createInterface } from 'node:readline';
 import { signalbox, start } from '../../cli/command-line.ts';
 import { writeConfig } from '../open-gateway.ts';
 
-/** `signalbox serve` as a process of its own. */
 export interface Serving extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
   readonly folder: string;
-  /** All that it has printed so far, to stdout and stderr. */
   printed(): string;
   descriptors(): number;
   children(): string[];
-  /** Ends it by SIGTERM; resolves to its exit code. */
+  /** Sends SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>;
 }
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
-  /** Words before the program, such as those that give its folder a disk of its own. */
+  /** Words before the program, such as those that mount a small disk on its folder. */
   readonly prefix?: (folder: string) => readonly string[];
 }
 
-/** Serves a config of that `spec`, with everything logged. */
 export async function serve(
   spec: string,
   files: Readonly<Record<string, string>> = {},
@@ -74,13 +71,13 @@ async function firstUrl(
 }
 
 export interface RawOptions {
-  /** Pieces are sent one after another, so many ms apart. */
+  /** The pause between two pieces, in milliseconds. */
   readonly paceMs?: number;
-  /** Whether the writing side is closed after the last piece. */
+  /** Closes the writing side after the last piece. */
   readonly isEnded?: boolean;
 }
 
-/** Sends bytes as they are; resolves to all that comes back until the connection closes or is silent for long. */
+/** Sends raw bytes; resolves to everything received until the connection closes or is silent. */
 export async function sendRaw(
   port: number,
   pieces: readonly (string | Uint8Array)[],
@@ -112,7 +109,7 @@ async function writeAll(
   }
 }
 
-/** Half a second without a byte after the first one, or fifteen without any. */
+/** Half a second without a byte after the first one, or 15 seconds without any. */
 async function silence(chunks: readonly Buffer[]): Promise<void> {
   let known = 0;
   let quietMs = 0;
@@ -123,7 +120,6 @@ async function silence(chunks: readonly Buffer[]): Promise<void> {
   }
 }
 
-/** The status lines of what came back, such as `[400]`. */
 export function statusesIn(answer: string): number[] {
   return [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }

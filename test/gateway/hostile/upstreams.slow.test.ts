@@ -5,7 +5,7 @@ import { openaiProvider } from '../open-gateway.ts';
 import { chatAnswer } from '../upstream-server.ts';
 import { type Serving, serve } from './serving.ts';
 
-/** What no client may see unless a hook was asked: it is in everything that the upstream says. */
+/** Every upstream answer contains it. No client may see it unless a hook has allowed it. */
 const secret = 'QUETZALCOATL';
 
 const scripts = {
@@ -59,7 +59,7 @@ interface Case {
   readonly talk: Talk;
 }
 
-/** What is no answer, whoever asks. */
+/** Not an answer, with or without hooks. */
 const broken: readonly Case[] = [
   { title: 'nothing at all', talk: say('') },
   { title: 'what is no HTTP', talk: say(`${secret}\r\n\r\n`) },
@@ -106,7 +106,7 @@ const broken: readonly Case[] = [
   },
 ];
 
-/** What is no answer that hooks can be shown. */
+/** Answers that hooks cannot read. */
 const unreadable: readonly Case[] = [
   {
     title: 'HTML',
@@ -148,10 +148,9 @@ const unreadable: readonly Case[] = [
   },
 ];
 
-/** Comments of an upstream keep a windowed stream awake as long as its client wants to wait. */
+/** The upstream's comments keep a windowed stream open for as long as the client waits. */
 const comments: Case = { title: 'of comments without end', talk: endlessly(streamHead, `: ${secret}\n\n`) };
 
-/** Streams that break before their end. */
 const streams: readonly Case[] = [
   { title: 'that stop', talk: sayAndWait(streamHead + chunk(secret)) },
   { title: 'that end too early', talk: say(streamHead + chunk(secret)) },

@@ -12,7 +12,6 @@ import { codexHeaders, codexRequest } from '../wire/responses/codex-samples.ts';
 import { eventsOf } from '../wire/responses/streamed.ts';
 import { serveTestGateway, type TestServer } from './serve-gateway.ts';
 
-/** Denies `forbidden`, and hides `ann`. */
 const hook = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)
@@ -55,7 +54,7 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-/** Asks as Codex does, and takes of the stream what Codex does. */
+/** Sends a request like Codex, and reads the same parts of the stream. */
 async function ask(server: TestServer, input: string) {
   const message = { type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] };
   const body = { ...codexRequest, model: 'm', input: [...codexRequest.input, message] };

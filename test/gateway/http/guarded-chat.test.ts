@@ -4,7 +4,6 @@ import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
 
 const path = '/v1/chat/completions';
 
-/** Denies what has `forbidden` in it, and makes `red` of `blue`. */
 const hook = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)

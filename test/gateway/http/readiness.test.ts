@@ -8,7 +8,7 @@ interface Provider {
   readonly fallback: number | undefined;
 }
 
-/** What the gateway of such providers says at its start, and to who asks whether it is ready. */
+/** The gateway's log at its start, and its answer to a readiness check. */
 async function ask(providers: readonly Provider[], served: readonly number[]) {
   const folder = folderOf({
     'runtime.yaml': JSON.stringify({

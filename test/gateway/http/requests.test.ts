@@ -30,7 +30,7 @@ interface Asked {
   readonly body?: string | Uint8Array;
 }
 
-/** Sends any Host and Origin, which `fetch` does not. */
+/** Sends any Host and Origin; `fetch` does not. */
 async function send({ port }: TestServer, { method = 'GET', path = '/', headers = {}, body }: Asked) {
   const { promise, resolve, reject } = Promise.withResolvers<{
     status: number;

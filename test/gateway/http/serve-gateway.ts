@@ -7,7 +7,6 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Serves the gateway of a config with that `spec` on a free port. */
 export async function serveTestGateway(
   spec: string,
   files: Readonly<Record<string, string>> = {},

@@ -216,7 +216,7 @@ test('an endless stream is ended in time together with its upstream, and nothing
     const limits = '\ngateway: {limits: {answer_ms: 1000, idle_ms: 60000}}';
     await using server = await serveTestGateway(spec(upstream, more + limits), allow);
     const response = await post(server.url, askStream);
-    // What is given on as it comes is broken off, as by an upstream that breaks off itself.
+    // An unguarded stream is cut, like a stream that its upstream cuts.
     const told = await response.text().catch(() => 'broken off');
     expect(told).toMatch(more === '' ? /^broken off$/ : /upstream_timeout/);
     expect(told).not.toContain('[DONE]');

@@ -4,7 +4,8 @@ import { openAdmission } from '../../../src/gateway/keys/admission.ts';
 import type { Lease } from '../../../src/gateway/ports.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 
-// A process of its own that admits calls: `node actor.ts ROLE STORE KEY …`, the store a file or an address. What it says is there the moment that it says it.
+// Admits calls in a process of its own: `node actor.ts ROLE STORE KEY …`. STORE is a file or an address. Output is
+// written synchronously.
 
 const [role = '', store = '', key = '', ...rest] = process.argv.slice(2);
 
@@ -39,7 +40,10 @@ function codeOf(error: unknown): string {
 }
 
 const roles: Readonly<Record<string, () => Promise<unknown>>> = {
-  /** spend STORE KEY LANES: calls that each set a cent aside and use half of it, until the budget is spent; says when each begins and ends. */
+  /**
+   * spend STORE KEY LANES: each call reserves one cent and uses half of it, until the budget is spent. Prints when each
+   * begins and ends.
+   */
   spend: async () => {
     const lanes = Number(rest[0]);
     await waitForGo();
@@ -61,7 +65,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     await Promise.all(Array.from({ length: lanes }, lane));
   },
 
-  /** hold STORE KEY CALLS: begins calls, and never ends them. */
+  /** hold STORE KEY CALLS: begins calls and never ends them. */
   hold: async () => {
     const held: Lease[] = [];
     for (let count = 0; count < Number(rest[0]); count += 1) held.push(await begin(0.01));
@@ -70,7 +74,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     say(held.length);
   },
 
-  /** fill STORE KEY: calls one after another until one is refused, and then ten more. */
+  /** fill STORE KEY: one call after another until one is refused, then ten more. */
   fill: async () => {
     await waitForGo();
     const told = new Set<string>();

@@ -9,9 +9,9 @@ import { manage } from './open.ts';
 
 interface Style {
   readonly lineEnd: string;
-  /** As Python's `json.dumps` separates. */
+  /** Separators as in Python's `json.dumps`. */
   readonly isSpaced: boolean;
-  /** Where `usage: null` is among the members. */
+  /** The position of `usage: null` among the members. */
   readonly at: 'first' | 'middle' | 'last';
   readonly isLastCut?: boolean;
 }
@@ -19,7 +19,7 @@ interface Style {
 const figures = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
 const isAsked = (body: string) => JSON.parse(body).stream_options?.include_usage === true;
 
-/** The stream of OpenAI's API: with usage exactly where it was asked for. */
+/** A stream of OpenAI's API, which has usage only if the request asks for it. */
 function streamOf(texts: readonly string[], asked: boolean, style: Style): string {
   const base = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const frame = (choices: readonly object[], usage: object | null) => {
@@ -133,7 +133,6 @@ interface Begin {
   readonly style?: Style;
 }
 
-/** A gateway before an upstream that sends usage only where it is asked, with a key of a budget and one without. */
 async function begin({ spec = '', provider = '', isBusy = false, style = plain }: Begin = {}) {
   const answer = async (
     { body }: SeenRequest,
@@ -174,7 +173,7 @@ async function begin({ spec = '', provider = '', isBusy = false, style = plain }
 
 const exact = { input_tokens: 11, output_tokens: 7, cost: 0.025, estimated: 0 };
 const budget = { budget: { total: 50 } };
-/** Every kind of budget where no hook takes time. */
+/** Every kind of budget, if no hook takes time. */
 const limitsOf = ({ spec = '' }: Begin): readonly Partial<NewKey>[] =>
   spec === '' ? [budget, { budget: { day: 50 } }, { tokensPerMinute: 1e6 }] : [budget];
 

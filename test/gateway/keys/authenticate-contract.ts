@@ -3,7 +3,7 @@ import type { StateStoreConfig } from '../../../src/config/config.ts';
 import { createKeyText } from '../../../src/gateway/keys/key-text.ts';
 import { admit, cents, clockAt, enter, manage, refusalOf } from './open.ts';
 
-/** What keys promise over every store. `newStore` gives one without keys. */
+/** `newStore` returns a store without keys. */
 export function authenticateContract(newStore: () => Promise<StateStoreConfig>): void {
   test('a key names its caller, its models and the hooks of its set', async () => {
     const store = await newStore();
@@ -44,7 +44,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     await keys.revoke('team');
     expect((await refusalOf(enter(first, key))).status).toBe(401);
     expect((await refusalOf(enter(second, key))).status).toBe(401);
-    // Between the two steps of one call, too.
+    // The key is also refused between the two steps of one call.
     expect((await refusalOf(first.enter(caller, 'small', () => cents(0)))).status).toBe(401);
     expect(await keys.show(id)).toMatchObject({ status: 'revoked' });
   });

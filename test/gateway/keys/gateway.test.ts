@@ -12,12 +12,10 @@ type Answer = Parameters<typeof startUpstream>[0];
 interface Begin {
   readonly answer?: Answer;
   readonly key?: Partial<NewKey>;
-  /** Further keys of `spec`. */
   readonly spec?: string;
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A gateway before an upstream, a key, and the SDKs that use it. Everything ends with the test. */
 async function begin({ answer = answerJson(chatAnswer('hi')), key = {}, spec = '', files = {} }: Begin = {}) {
   const upstream = await startUpstream(answer);
   onTestFinished(() => upstream[Symbol.asyncDispose]());
@@ -108,7 +106,7 @@ test('the SDK waits for retry-after and gets its answer when a place is free', a
 });
 
 test('a spent budget is reported once and not retried; usage is what the upstream reports', async () => {
-  // A call costs 1 + 2 * 2 thousandths of a dollar, and sets more aside.
+  // A call costs 1 + 2 * 2 thousandths of a dollar, and reserves more.
   const { upstream, openai, usage } = await begin({ key: { budget: { month: 0.3 } } });
   await openai().chat.completions.create(ask);
   expect(await usage()).toMatchObject({
@@ -148,7 +146,7 @@ test('a stream is charged the usage at its end, and one that the client leaves t
   const answer: Answer = async (request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(sse(delta('one')));
-    // Anthropic tells of an output of one token at the beginning.
+    // Anthropic's API reports one output token at the start.
     response.write(sse({ type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } }));
     if (request.body.includes('hang')) return;
     response.end(

@@ -47,7 +47,7 @@ interface OpenCall {
   readonly begun: number;
 }
 
-/** What must be true, as simply as it can be said. */
+/** A simple reference model. */
 function createModel() {
   const open: OpenCall[] = [];
   const requests: number[] = [];
@@ -88,7 +88,7 @@ async function begin(
   }));
 }
 
-/** Compares what is decided over a store with the model. `newStore` gives one without keys. */
+/** Compares the decisions over a store with the model. `newStore` returns a store without keys. */
 export function keysModel(newStore: () => Promise<StateStoreConfig>, runs: number): void {
   test('two servers decide each call as a simple model does, whatever came before', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

@@ -3,7 +3,7 @@ import type { StateStoreConfig } from '../../../src/config/config.ts';
 import type { Lease } from '../../../src/gateway/ports.ts';
 import { admit, cents, clockAt, enter, manage, refusalOf } from './open.ts';
 
-/** What the limits of keys promise over every store. `newStore` gives one without keys. */
+/** `newStore` returns a store without keys. */
 export function limitsContract(newStore: () => Promise<StateStoreConfig>): void {
   test('no more calls than allowed are under way at once, over all processes', async () => {
     const store = await newStore();
@@ -91,7 +91,7 @@ export function limitsContract(newStore: () => Promise<StateStoreConfig>): void 
     await second.end(undefined);
     const third = await begin(70);
     clock.move(30_000);
-    // More than estimated: it counts from when it is known.
+    // Usage above the estimate counts from the moment when it is known.
     await third.end({ usage: { input: 70, output: 30 }, cost: null });
     clock.move(31_000);
     expect((await refusalOf(begin(71))).retryAfter).toBe(30);

@@ -12,12 +12,11 @@ import { type KeyManager, openKeyManager } from '../../../src/gateway/keys/manag
 import type { Estimate, Lease } from '../../../src/gateway/ports.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 
-/** A state store in a folder of its own, where nothing is yet. */
 export function newStore(): Extract<StateStoreConfig, { type: 'sqlite' }> {
   return { type: 'sqlite', file: join(mkdtempSync(join(tmpdir(), 'keys-')), '.signalbox/state.db') };
 }
 
-/** The addresses of databases, by the variables that stores name. */
+/** The addresses of databases, by environment variable. */
 export const testEnv: Record<string, string> = {};
 
 export async function manage(store: StateStoreConfig, now?: () => number): Promise<KeyManager> {
@@ -46,12 +45,11 @@ export async function enter(
   return await admission.enter(await admission.authenticate(key), model, () => estimate);
 }
 
-/** Few tokens, and that many cents. */
 export function cents(cost: number): Estimate {
   return { inputTokens: 10, outputTokens: 10, cost: cost / 100 };
 }
 
-/** What a refused call is told; throws when it is not refused. */
+/** The refusal that the caller receives. Throws if the call is not refused. */
 export async function refusalOf(call: Promise<unknown>): Promise<RefusedCall['refusal']> {
   try {
     await call;
@@ -62,7 +60,7 @@ export async function refusalOf(call: Promise<unknown>): Promise<RefusedCall['re
   throw new Error('the call was not refused');
 }
 
-/** A clock that stands until it is moved. */
+/** A clock that only `move` changes. */
 export function clockAt(start: string) {
   let at = Date.parse(start);
   return {

@@ -20,7 +20,7 @@ interface Said {
   readonly refused?: string;
 }
 
-/** The most calls that were under way at one moment. */
+/** The highest number of concurrent calls. */
 function mostAtOnce(said: readonly Said[]): number {
   const moments = said
     .flatMap(({ began, ended }) => [
@@ -43,7 +43,7 @@ test('two concurrent processes share the places and the budget of one key', asyn
   expect(mostAtOnce(said)).toBeLessThanOrEqual(5);
   expect(mostAtOnce(said)).toBeGreaterThan(1);
   const [, , total] = (await keys.show('team')).usage;
-  // A call begins only where the whole cent that it sets aside is left: the last one at 0.99.
+  // A call needs the whole cent that it reserves; the last one begins at 0.99.
   expect(total?.cost).toBeCloseTo(0.995, 6);
   expect(total?.calls).toBe(199);
   expect(said.filter(({ ended }) => ended !== undefined)).toHaveLength(199);
@@ -77,7 +77,7 @@ test('a process that is only stopped keeps its places', async () => {
   const holder = start(['hold', store.file, key, '1']);
   expect(await holder.next()).toBe('"held"');
   holder.child.kill('SIGSTOP');
-  // The first sweep of a new process comes at once.
+  // A new process sweeps at once.
   const admission = await admit(store);
   expect((await refusalOf(enter(admission, key))).code).toBe('concurrency_limit_exceeded');
   expect((await keys.show('team')).under_way).toBe(1);
@@ -103,7 +103,7 @@ test('SIGKILL at any moment leaves no call uncounted and no place taken', async 
   const total = usage[2];
   expect(under_way).toBe(0);
   expect(began).toBeGreaterThan(0);
-  // What was under way at the end of a round costs what was set aside: at most 8 calls each time.
+  // Calls that were under way when a round ended cost their reservation: at most 8 for each round.
   expect(total?.calls).toBeGreaterThanOrEqual(began);
   expect(total?.calls).toBeLessThanOrEqual(began + 6 * 8);
   expect(total?.estimated).toBeLessThanOrEqual(6 * 8);

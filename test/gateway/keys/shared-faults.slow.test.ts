@@ -27,7 +27,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
   });
   afterAll(() => server?.remove());
 
-  /** A store without keys, of which each replica may be told another address. */
+  /** A store without keys. Each replica may use another address. */
   const newStore = async (url = server.newUrl()) => {
     count += 1;
     const variable = `SHARED_${count}`;
@@ -54,7 +54,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     for (const actor of actors) actor.go();
     const said = (await Promise.all(actors.map(restOf))).flat();
     const { usage, under_way } = await keys.show('team');
-    // A call begins only where the whole cent that it sets aside is left: the last one at 0.99.
+    // A call needs the whole cent that it reserves; the last one begins at 0.99.
     expect(usage[2]).toMatchObject({ calls: 199, estimated: 0 });
     expect(usage[2]?.cost).toBeCloseTo(0.995, 6);
     expect(under_way).toBe(0);
@@ -109,7 +109,7 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     expect((await refusalOf(enter(patient, key))).code).toBe('concurrency_limit_exceeded');
     const hasty = await admit(store, { replica: { beatMs: 50, hungMs: 300 } });
     await vi.waitFor(() => enter(hasty, key), { timeout: 30_000, interval: 50 });
-    // It was counted as it was set aside, once.
+    // The reservation was charged, once.
     await held.end({ usage: { input: 1, output: 1 }, cost: 0.5 });
     expect((await keys.show('team')).usage[2]).toMatchObject({ calls: 1, estimated: 1, cost: 0.03 });
   });

@@ -6,7 +6,7 @@ import { startUpstream } from '../upstream-server.ts';
 
 type Message = { readonly role: string; readonly content: string | null; readonly [member: string]: unknown };
 
-/** Repeats what it was told last, as its text and as the arguments of a call; as a stream one character a frame. */
+/** Repeats its last message, as text and as tool arguments. It streams one character a frame. */
 async function startEcho() {
   return await startUpstream((request, response) => {
     const { messages, stream } = JSON.parse(request.body);
@@ -65,7 +65,7 @@ function assemble(text: string): Message {
   };
 }
 
-/** Each turn by a gateway of its own, with processes of its own. */
+/** Each turn uses a new gateway with new processes. */
 async function converse(setting: Setting & { readonly isStreamed: boolean; readonly restarts: boolean }) {
   await using upstream = await startEcho();
   const config = configOf(upstream.url, setting);
@@ -104,7 +104,7 @@ async function converse(setting: Setting & { readonly isStreamed: boolean; reado
   return { answers, sent: upstream.seen.map(({ body }) => body) };
 }
 
-/** All of a request but the end of its list of messages, which stands last but for `stream`. */
+/** The request without the end of its message list. Only `stream` follows `messages`. */
 function prefixOf(body: string): string {
   return body.slice(0, body.lastIndexOf(']'));
 }

@@ -3,7 +3,7 @@ import type { StateStoreConfig } from '../../../src/config/config.ts';
 import type { HostEnv } from '../../../src/process/env.ts';
 import type { TestServer } from '../../store/postgres/server.ts';
 
-/** Where the tests of a file keep what a gateway remembers: in a folder, unless the file says otherwise. */
+/** Where the tests of a file keep the memo: in a folder, unless the file says otherwise. */
 export const place = {
   of: async (folder: string): Promise<{ readonly config: StateStoreConfig; readonly env: HostEnv }> => ({
     config: { type: 'sqlite', file: join(folder, 'state.db') },
@@ -11,7 +11,7 @@ export const place = {
   }),
 };
 
-/** From now on in a database of its own for each folder. */
+/** Keeps the memo in PostgreSQL from now on, one database for each folder. */
 export function keepInPostgres(server: () => TestServer): void {
   const urls = new Map<string, Promise<string>>();
   place.of = async (folder) => {

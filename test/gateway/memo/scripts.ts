@@ -5,7 +5,7 @@ import { openBench } from '../../calls/capability/bench.ts';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures/bin');
 
-/** A hook that notes what it is shown, denies `forbidden`, and takes `secret` out of messages. */
+/** Logs its input, denies `forbidden`, and removes `secret` from messages. */
 const judging = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)
@@ -25,14 +25,13 @@ print(json.dumps({"allow": True} if messages == request["messages"] else {"allow
 `;
 
 export interface JudgingHook {
-  /** As an entry of a bench runs it. */
   readonly runs: readonly [string];
   readonly env: readonly string[];
-  /** What it was shown: the system prompt and the texts of the messages of each question. */
+  /** For each request: the system prompt and the texts of the messages. */
   shown(): unknown[];
-  /** Makes another program of it that answers the same. */
+  /** Changes the bytes of the program, not its answers. */
   rewrite(comment: string): void;
-  /** For scripts that look for it: it has nothing to say any more. */
+  /** For scripts that read this file: allows everything from now on. */
   allowAll(): void;
 }
 
@@ -59,7 +58,6 @@ export function writeJudgingHook(script = judging): JudgingHook {
   };
 }
 
-/** A tool filter named guard that runs such a script at one phase. */
 export function openGuardLink(script: string, phase: 'before_execution' | 'after_execution') {
   const hook = writeJudgingHook(script);
   const { runs, env } = hook;

@@ -24,7 +24,7 @@ interface Conversation {
   readonly messages: readonly ChatMessage[];
   readonly system?: string;
   readonly caller?: string | null;
-  /** Whether the request as a whole is allowed when its hooks have let it pass. */
+  /** Whether the whole request is allowed after its hooks have allowed it. */
   readonly isAllowed?: boolean;
 }
 
@@ -33,7 +33,6 @@ async function openMemoHere(folder = mkdtempSync(join(tmpdir(), 'memo-'))) {
   return await openMemo(config, env);
 }
 
-/** A gateway's before_call with one hook that judges what is new. */
 async function openJudge({ memo, name = 'judge' }: { readonly memo?: Memo; readonly name?: string } = {}) {
   const hook = writeJudgingHook();
   const opened = memo ?? (await openMemoHere());
@@ -54,7 +53,6 @@ async function openJudge({ memo, name = 'judge' }: { readonly memo?: Memo; reado
   return { ask, hook, link, memo: opened };
 }
 
-/** What is remembered of messages, wherever that is kept. */
 export function seenMessagesContract(): void {
   test('a hook of judge: new is shown what it has not let pass before, and the last message always', async () => {
     const { ask, hook } = await openJudge();

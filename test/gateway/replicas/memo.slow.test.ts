@@ -8,7 +8,7 @@ import { openaiProvider } from '../open-gateway.ts';
 import { answerWith, toolCall } from '../tools/judge-bench.ts';
 import { answerJson, startUpstream } from '../upstream-server.ts';
 
-/** Asks about `pay`; notes what it is shown, and denies what has the word "forbidden". */
+/** Asks for approval of `pay`, logs its input, and denies the word "forbidden". */
 const guard = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)
@@ -48,7 +48,7 @@ describe.runIf(hasPostgres)(`conversations over gateways on one database${unless
   });
   afterAll(() => server?.remove());
 
-  /** Two servers with one config, whose model asks for these calls. */
+  /** Two servers with one config, whose model makes these calls. */
   const begin = async (calls: readonly object[], pending: string) => {
     const upstream = await startUpstream(answerJson(answerWith(calls, 'Words of the model.')));
     const env = { DATABASE_URL: await server.newUrl() };
@@ -109,7 +109,7 @@ describe.runIf(hasPostgres)(`conversations over gateways on one database${unless
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line)[1]);
-    // What was judged is written beside the call.
+    // The verdict is written concurrently with the call.
     await vi.waitFor(
       async () => {
         expect((await ask(servers[1].url, said)).status).toBe(200);

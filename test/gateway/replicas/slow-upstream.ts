@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chatAnswer, startUpstream } from '../upstream-server.ts';
 
-/** An upstream that holds every answer until it may go, and counts how many it holds at once. */
+/** An upstream that holds every answer until it is released, and counts the held answers. */
 export async function startSlowUpstream() {
   let [now, most] = [0, 0];
   let open = Promise.withResolvers<void>();

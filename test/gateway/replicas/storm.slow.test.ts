@@ -8,10 +8,10 @@ import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
 const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] });
 
 interface Answered {
-  /** 0: it was cut off. */
+  /** 0: the connection was cut. */
   readonly status: number;
   readonly id: string;
-  /** Whether the same call would be refused again. */
+  /** Whether a retry would be refused too. */
   readonly isFinal: boolean;
 }
 
@@ -68,7 +68,7 @@ describe.runIf(hasPostgres)(`three gateways on one database under load${unlessMi
       for (let failed = 0; failed < 5; ) {
         const { status, id, isFinal } = await ask(each.url, key);
         if (status === 200) answered.push(id);
-        // The rest of the budget does not suffice for another call.
+        // The rest of the budget does not cover another call.
         if (isFinal) return;
         failed = status === 0 ? failed + 1 : 0;
         if (status === 429) await sleep(20);
@@ -110,7 +110,6 @@ describe.runIf(hasPostgres)(`three gateways on one database under load${unlessMi
     const key = (await run(['keys', 'create', 'team'], { cwd, env })).stdout.trim();
     const each = async () => await Promise.all(servers.map(({ url }) => ask(url, key)));
     expect((await each()).map(({ status }) => status)).toEqual([200, 200, 200]);
-    // A restart is not noticed.
     await server.stop('immediate');
     const during = each();
     await sleep(1_000);
@@ -123,7 +122,7 @@ describe.runIf(hasPostgres)(`three gateways on one database under load${unlessMi
     expect(performance.now() - from).toBeLessThan(90_000);
     const again = performance.now();
     expect((await each()).map(({ status }) => status)).toEqual([503, 503, 503]);
-    // Nobody waits as long again.
+    // Later callers do not wait as long.
     expect(performance.now() - again).toBeLessThan(25_000);
     await server.start();
     await vi.waitFor(

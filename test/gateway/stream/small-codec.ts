@@ -13,10 +13,9 @@ import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 import { plainReplaced } from '../../../src/gateway/wire/replaced-messages.ts';
 import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
 
-/** A text that grows: its choice, its member, and the block of it. */
+/** A piece of text, with its choice, member and block. */
 export type Delta = readonly [choice: number, member: Channel['member'], text: string, block?: number];
 
-/** What one event of the small endpoint says. */
 export type Said =
   | { readonly free: string }
   | { readonly text: readonly Delta[] }
@@ -26,7 +25,7 @@ export type Said =
   | { readonly error: string }
   | { readonly unknown: string };
 
-/** An event as its upstream sends it. */
+/** The event as its upstream sends it. */
 export function say(said: Said): SseEvent {
   const data = JSON.stringify(said);
   return { event: undefined, data };
@@ -34,7 +33,7 @@ export function say(said: Said): SseEvent {
 
 type Texts = Record<string, string>;
 
-/** The smallest endpoint that has every kind of event: an answer is an object of texts, `CHOICE MEMBER` by key. */
+/** The smallest endpoint that has every kind of event. An answer is an object of texts with keys `CHOICE MEMBER`. */
 export const smallCodec: EndpointCodec = {
   name: 'chat',
   readRequest: () => smallRequest,

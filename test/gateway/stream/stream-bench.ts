@@ -23,7 +23,7 @@ const plentyOfBytes = () => new HeldBytes({ perStream: 1_000_000, inTotal: 10_00
 
 export interface Case {
   readonly fire: Fire;
-  /** A function is called in its place, and may wait or throw. */
+  /** A function is called in place of an event, and may wait or throw. */
   readonly said: readonly (Said | (() => unknown))[];
   readonly settings?: Partial<StreamSettings>;
   readonly signal?: AbortSignal;
@@ -31,7 +31,6 @@ export interface Case {
   readonly isJudged?: boolean;
 }
 
-/** A call whose upstream says these things, and what became of the upstream. */
 export function streamedCall(one: Case) {
   const { fire, said, settings, signal = new AbortController().signal, judgeCalls, isJudged } = one;
   let read = 0;

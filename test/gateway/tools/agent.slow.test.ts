@@ -11,7 +11,7 @@ import { command, serve } from './served.ts';
 
 type Message = OpenAI.ChatCompletionMessageParam;
 
-/** Denies `rm`, takes `secret` out of arguments and results, asks about `pay`. */
+/** Denies `rm`, redacts `secret` in arguments and results, asks for approval of `pay`. */
 const guard = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)
@@ -37,7 +37,7 @@ spec:
   gateway: {${gateway}}
 `;
 
-/** A model that makes these calls first, and then repeats the results. */
+/** A model that makes these calls first, then repeats the results. */
 async function startModel(calls: readonly object[]) {
   const upstream = await startUpstream((request, response) => {
     const { messages, stream } = JSON.parse(request.body);
@@ -81,7 +81,7 @@ async function open(calls: readonly object[], gateway = 'tools: {hooks: true, pe
   return { upstream, folder, served: await serve(folder) };
 }
 
-/** An agent that runs what it is told to, until there is nothing more. */
+/** An agent that runs all calls until the model makes none. */
 async function work(
   url: string,
   isStreamed: boolean,
@@ -133,7 +133,6 @@ test.each([
 
 const paying = [toolCall('c1', 'pay', { amount: 500 }), toolCall('c2', 'read', {})];
 
-/** The ids that the refusal of an agent's call names. */
 async function refusedIds(working: Promise<unknown>): Promise<readonly string[]> {
   const error: unknown = await working.then(
     () => undefined,
@@ -172,7 +171,7 @@ test.each([false, true])(
       said: 'Results: the [x] of pay, the [x] of read',
     };
     expect(both).toEqual([expected, expected]);
-    // Once for the calls, and once for each agent's results.
+    // One request for the calls, and one for each agent's results.
     expect(upstream.seen).toHaveLength(3);
     const pendings = await pendingsOf(folder, '--all');
     expect(pendings).toHaveLength(1);

@@ -4,7 +4,7 @@ import { openBench } from '../../calls/capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';
 import { openJudgeBench } from './judge-bench.ts';
 
-/** Denies `rm`, takes `secret` out of arguments and results. */
+/** Denies `rm`, redacts `secret` in arguments and results. */
 const guard = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)
@@ -44,7 +44,7 @@ const messagesAnswer = (content: readonly object[], stop_reason = 'tool_use') =>
   },
   usage: { input_tokens: 1, output_tokens: 1 },
 });
-// Bytes, as those of the API: base64 of a text would be taken for a copy of what was changed.
+// Bytes, as in the API: base64 of a text would count as a copy of the changed text.
 const signature = createHash('sha512').update('Hm.').digest('base64');
 const thinking = { type: 'thinking', thinking: 'Hm.', signature };
 const text = (words: string) => ({ type: 'text', text: words });

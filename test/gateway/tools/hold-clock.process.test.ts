@@ -13,7 +13,7 @@ const year = 365 * 24 * 3_600_000;
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Holds the call of one answer; the clock of the day is set as soon as it waits. */
+/** Holds the call of one answer, and sets the wall clock while it waits. */
 async function hold(holdMs: number, shiftMs: number) {
   const { runs, env } = writeJudgingHook(asks);
   const links = [openBench().links.filter({ name: 'money', phases: ['before_execution'], runs, env })];

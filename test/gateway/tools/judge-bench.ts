@@ -63,7 +63,7 @@ export async function openJudgeBench(options: JudgeBenchOptions = {}) {
     signal: new AbortController().signal,
     onDecision: (phase, decision) => decisions.push([phase, decision]),
   });
-  /** What the client gets for this request; `upstream` answers unless an answer is kept. */
+  /** What the client gets for this request. `upstream` answers unless an answer is stored. */
   const call = async (body: object, upstream: object, context = contextOf(body)) => {
     try {
       const kept = await judge.recall(context);

@@ -3,7 +3,7 @@ import { openBench } from '../../calls/capability/bench.ts';
 import { openGuardLink } from '../memo/scripts.ts';
 import { openJudgeBench, toolCall } from './judge-bench.ts';
 
-/** Withholds `forbidden`, takes `secret` out of results. */
+/** Withholds `forbidden`, redacts `secret` in results. */
 const guard = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)
@@ -27,7 +27,6 @@ const turn = (id: string, content: string, args: object = { path: id }) => [
 ];
 const first = { role: 'user', content: 'Read them.' };
 
-/** How results are judged, wherever it is kept what became of them. */
 export function judgeResultsContract(): void {
   test('a result is judged with its call, and stays byte for byte when hooks allow it', async () => {
     const { hook, links } = guardLink();

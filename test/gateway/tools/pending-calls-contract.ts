@@ -10,7 +10,7 @@ import { openBench } from '../../calls/capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';
 import { answerWith, asking, openJudgeBench, toolCall } from './judge-bench.ts';
 
-/** Asks about every `pay`, and denies amounts above 1000; what MODE says decides otherwise. */
+/** Asks for approval of every `pay`, and denies amounts above 1000. MODE changes the decision. */
 const asks = `#!/usr/bin/env python3
 import json, os, sys
 request = json.load(sys.stdin)["request"]
@@ -39,7 +39,6 @@ async function decide(store: Store, decision: PendingDecision): Promise<void> {
 
 const approved = { kind: 'approved', args: null, by: 'mara', reason: '' } as const;
 
-/** How calls of agents wait for people, wherever they are kept. */
 export function pendingCallsContract(): void {
   test('an approved call is given with the very answer that was kept, and the model is not asked again', async () => {
     const { links } = askingLink();

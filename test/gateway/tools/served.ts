@@ -8,10 +8,9 @@ import { signalbox } from '../../cli/command-line.ts';
 const run = promisify(execFile);
 const [node, main] = signalbox;
 
-/** A running `signalbox serve`. */
 export interface Served {
   readonly url: string;
-  /** Ends it as a power cut would. */
+  /** Ends the process with SIGKILL, like a power cut. */
   kill(): Promise<void>;
   stop(): Promise<number | null>;
   stderr(): string;
@@ -48,7 +47,7 @@ export async function serve(folder: string): Promise<Served> {
   };
 }
 
-/** Runs a command of `signalbox` in a process of its own; what it printed as JSON. */
+/** Runs a `signalbox` command in a process of its own; returns its JSON. */
 export async function command(folder: string, ...args: readonly string[]): Promise<unknown> {
   const given = [main, ...args, '--config', `${folder}/runtime.yaml`, '--json'];
   const { stdout } = await run(node, given, { cwd: folder });

@@ -2,16 +2,15 @@ import { isObject } from '../../../src/base/json/json.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** How a message is told piece by piece. */
 export interface Telling {
-  /** Divides a text into the pieces that deltas tell. */
+  /** Cuts a text into the texts of the deltas. */
   readonly cut: (text: string) => readonly string[];
   readonly newline?: '\n' | '\r\n';
-  /** Pings between the events. */
+  /** Adds pings between the events. */
   readonly hasPings?: boolean;
 }
 
-/** The events by which Anthropic's API streams a message, as text of a `text/event-stream`. */
+/** The `text/event-stream` in which Anthropic's API sends a message. */
 export function tellMessage(message: Members, { cut, newline = '\n', hasPings = false }: Telling): string {
   const data = [...dataOf(message, cut)];
   const all = hasPings ? data.flatMap((event) => [event, { type: 'ping' }]) : data;

@@ -8,9 +8,9 @@ type Members = Readonly<Record<string, unknown>>;
 export type MessagesReply =
   | { readonly message: Members }
   | { readonly status: number; readonly error: Members; readonly headers?: Record<string, string> }
-  /** The text of a stream, as it is; it is left open. */
+  /** The raw text of a stream that stays open. */
   | { readonly open: string }
-  /** The text of a stream, as it is. */
+  /** The raw text of a stream. */
   | { readonly stream: string };
 
 export function message(content: readonly Members[], more: Members = {}): Members {
@@ -30,7 +30,7 @@ export function text(said: string, citations: readonly Members[] | null = null):
   return { type: 'text', text: said, citations };
 }
 
-/** An upstream that speaks Anthropic's Messages API; `reply` sees each request and how many came before. */
+/** An upstream with Anthropic's Messages API. `reply` gets each request and the number of earlier ones. */
 export async function startMessagesUpstream(
   reply: (body: Members, count: number) => MessagesReply,
 ): Promise<UpstreamServer> {

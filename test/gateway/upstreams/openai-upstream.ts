@@ -7,14 +7,13 @@ export interface OpenAiReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** A value becomes JSON. */
   readonly body?: unknown;
-  /** Pieces of a stream, written one by one. */
   readonly stream?: readonly string[];
-  /** After the stream: the connection is cut, or stays open. */
+  /** After the stream, the connection is cut or stays open. */
   readonly after?: 'cut' | 'hang';
 }
 
 export interface OpenAiUpstream extends UpstreamServer {
-  /** From now on it gives these, one for each request; the last one again and again. Forgets what it has seen. */
+  /** Sets the replies, one for each request; the last one repeats. Forgets the requests seen. */
   reply(replies: readonly OpenAiReply[]): void;
 }
 
@@ -56,7 +55,6 @@ async function give({ status = 200, headers, body, stream, after }: OpenAiReply,
   else response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Pieces of a text, of so many characters. */
 export function cutText(text: string, size: number): string[] {
   return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
     text.slice(index * size, (index + 1) * size),

@@ -8,12 +8,12 @@ type Members = Readonly<Record<string, unknown>>;
 export type ResponsesReply =
   | { readonly output: readonly Members[]; readonly more?: Members }
   | { readonly status: number; readonly error: unknown; readonly headers?: Record<string, string> }
-  /** The text of a stream as it is, which is left open. */
+  /** The raw text of a stream that stays open. */
   | { readonly open: string }
-  /** The text of a stream as it is. */
+  /** The raw text of a stream. */
   | { readonly stream: string };
 
-/** An upstream that speaks OpenAI's Responses API; `reply` sees each request and how many came before. */
+/** An upstream with OpenAI's Responses API. `reply` gets each request and the number of earlier ones. */
 export async function startResponsesUpstream(
   reply: (body: Members, count: number) => ResponsesReply | Promise<ResponsesReply>,
 ): Promise<UpstreamServer> {
@@ -46,7 +46,7 @@ function send(response: ServerResponse, reply: ResponsesReply, body: Members): v
   else response.end('stream' in reply ? reply.stream : whole === undefined ? '' : streamOf(whole, 4));
 }
 
-/** A response with what the API repeats of the request, and its defaults. */
+/** A response that repeats the request's settings and the API's defaults. */
 function responseTo(body: Members, output: readonly Members[], more: Members = {}) {
   const tools = Array.isArray(body['tools']) ? body['tools'] : [];
   return {

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { serveTestGateway } from '../http/serve-gateway.ts';
 import { type MessagesReply, message, startMessagesUpstream, text } from '../upstreams/messages-upstream.ts';
 
-/** Denies what has `forbidden` in it, and makes `[name]` of `Jane` in all that it is sent. */
 const hook = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { type MessagesReply, message, text } from '../upstreams/messages-upstream.ts';
 
-/** What an upstream replies, in order, and what a client does. */
+/** The upstream's replies in order, and the client's calls. */
 export interface Scene {
   readonly title: string;
   readonly replies: readonly MessagesReply[];
@@ -55,7 +55,7 @@ const searched = [
   text('It is sunny.'),
 ];
 
-/** The second turn of a loop with tools: what the model said goes back as it came. */
+/** The second turn of a tool loop sends the model's answer back unchanged. */
 async function answerCalls(client: Anthropic, isStream: boolean): Promise<unknown> {
   const create = async (messages: Anthropic.MessageParam[]) =>
     isStream

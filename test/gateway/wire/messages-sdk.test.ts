@@ -19,7 +19,6 @@ const modes = {
   windowed: '{opaque: [image, file], stream: windowed}',
 };
 
-/** What a client and an upstream see of a scene. */
 async function play({ replies, run }: Scene, gateway: string | undefined) {
   let given: readonly MessagesReply[] = replies;
   await using upstream = await startMessagesUpstream(() => {
@@ -54,7 +53,7 @@ function tellError(error: unknown): unknown {
   return { name, said, status, type, requestID, body };
 }
 
-/** Headers of the connection are its own, and the credential is the provider's. */
+/** Without the headers of the connection and the provider's credential. */
 function tellRequest({ method, url, headers, body }: SeenRequest) {
   const told = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
   return { method, url, body, headers: Object.fromEntries(told.toSorted()) };

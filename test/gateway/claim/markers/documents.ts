@@ -8,21 +8,20 @@ import { streamOf as responsesStreamOf } from '../../wire/responses/streamed.ts'
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A body as a client or an upstream sends it, before a marker is put into it. */
+/** A body from a client or an upstream, before a marker is inserted. */
 export interface SampleDocument {
   readonly endpoint: EndpointName;
   readonly side: 'request' | 'answer' | 'error' | 'stream';
-  /** The body, or the text of the stream. */
   readonly text: string;
-  /** What was asked for this answer. */
+  /** The request that this answers. */
   readonly request: string;
 }
 
-/** Bytes that are no text, as signatures and encrypted contents are. */
+/** Bytes that are not text, like signatures and encrypted contents. */
 const sealed = Buffer.from(new Uint8Array(96).map((_, index) => 255 - index)).toString('base64');
 const png = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 200, 201, 202, 203]).toString('base64');
 
-/** Members that no sample has, and which clients know all the same; markers are put under these keys too. */
+/** Members that clients know and no sample has; markers are put under these keys too. */
 export const moreKeys: readonly string[] =
   `annotations logprobs role name output outputs results encrypted_content
   source media_type stream status summary content text refusal reasoning thinking signature data input arguments delta
@@ -250,7 +249,6 @@ const answeredBlocks: readonly Members[] = [
 
 const fallback = { type: 'fallback', from: { model: 'm' }, to: { model: 'm-2' }, trigger: null };
 
-/** What a message has beside its content. */
 const messageExtras = {
   stop_reason: 'refusal',
   stop_details: { type: 'refusal', category: 'cyber', explanation: null },
@@ -348,8 +346,6 @@ const toolTurn = [
 ];
 
 const cut = (said: string) => said.match(/.{1,24}/gs) ?? [];
-
-// --- all of them ---
 
 const asked: readonly (readonly [EndpointName, unknown])[] = [
   ['chat', chatRequest],

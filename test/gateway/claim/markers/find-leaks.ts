@@ -5,7 +5,7 @@ import { isLeaked, passMutant, ways } from './judge.ts';
 import { createMutator } from './mutate.ts';
 import { readBySdk } from './sdks.ts';
 
-/** Endpoints whose bodies are read by a closed shape: in these no generated document may leak. */
+/** Endpoints whose bodies have a closed shape. No generated document may leak here. */
 export const shapedEndpoints: readonly EndpointName[] = [
   'chat',
   'responses',
@@ -18,13 +18,13 @@ export interface Search {
   readonly seed: number;
   readonly count: number;
   readonly endpoints: readonly EndpointName[];
-  /** In place of the endpoint's own, to show that a weak one is found. */
+  /** Replaces the endpoint's own codec, to prove that a weak codec is detected. */
   readonly codec?: EndpointCodec;
 }
 
 /**
- * Sends generated documents through the codecs, the same ones for the same seed. A leak is a marker that reaches the other
- * side although the filter denies or replaces it wherever it is shown; at most a hundred are named.
+ * Sends generated documents through the codecs; a seed always gives the same documents. A leak is a marker that reaches
+ * the other side although the filter denies or replaces it. At most a hundred leaks are returned.
  */
 export async function findLeaks({
   seed,

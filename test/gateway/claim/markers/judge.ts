@@ -12,7 +12,6 @@ import { SseParser } from '../../../../src/gateway/wire/sse.ts';
 import type { SampleDocument } from './documents.ts';
 import { type Mutant, markerCore } from './mutate.ts';
 
-/** What the filter does about the marker, and how streams are let through. */
 export interface Way {
   readonly action: 'deny' | 'redact';
   readonly mode: 'hold' | 'windowed';
@@ -26,8 +25,8 @@ export const ways: readonly [Way, ...Way[]] = [
 ];
 
 /**
- * What the other side gets of a mutant, through the codecs and streams of the gateway, with a filter in this process that
- * denies or replaces the marker wherever it is shown. Undefined: nothing goes out.
+ * Passes a mutant through the gateway's codecs and streams, with a filter in this process that denies or replaces the
+ * marker. Undefined: nothing was sent on.
  */
 export async function passMutant(
   { document, text }: Mutant,
@@ -45,14 +44,13 @@ export async function passMutant(
         return passAnswer(sent);
     }
   } catch (error) {
-    // What is refused reaches the client alone, who has sent it.
+    // Only the client that sent the request sees the error.
     if (error instanceof RefusedCall) return document.side === 'request' ? undefined : error.message;
     if (error instanceof RuntimeError && error.code === 'REPLY_MALFORMED') return undefined;
     throw error;
   }
 }
 
-/** Whether the marker is in it, plain or in escapes. */
 export function isLeaked(out: string | undefined): boolean {
   return out?.includes(markerCore) === true;
 }
@@ -63,7 +61,6 @@ const rules: WireRules = {
   redactsEmbeddings: true,
 };
 
-/** A mutant on its way through a codec. */
 interface Sent extends Way {
   readonly document: SampleDocument;
   readonly text: string;
@@ -107,7 +104,7 @@ function requestFor({ endpoint, request: asked }: SampleDocument): WireRequest {
 const heldBytes = new HeldBytes({ perStream: 1e9, inTotal: 1e9 });
 const encoder = new TextEncoder();
 
-/** Longer than the marker, so that a filter sees it whole. */
+/** Longer than the marker, so that a filter sees all of it. */
 const windowChars = 20;
 
 async function passStream({ document, text, codec, action, mode }: Sent): Promise<string> {
@@ -171,7 +168,6 @@ function passing(message: ChatMessage, decision: Decision): Outcome {
   return { kind: 'pass', event: { response: { message } }, decision } as unknown as Outcome;
 }
 
-/** Whether a filter that reads this finds the marker. */
 function says(value: unknown): boolean {
   if (typeof value === 'string') return value.includes(markerCore);
   if (typeof value !== 'object' || value === null) return false;

@@ -2,33 +2,30 @@ import { openPlace, type Place } from '../../../../src/gateway/wire/place.ts';
 import type { Dice } from '../scene.ts';
 import { moreKeys, type SampleDocument, sampleDocuments } from './documents.ts';
 
-/** A text that stands in no sample, and that is neither an id, a date, base64 nor a word of an API. */
+/** A text that no sample contains, and that is no id, date, base64 or word of an API. */
 export const marker = 'zq SECRET qz';
 
-/** What every spelling of the marker in a mutant has in it, escaped ones too. */
+/** The part that every spelling of the marker in a mutant has, escaped or not. */
 export const markerCore = 'q SECRET q';
 
-/** A document with a marker in it. */
 export interface Mutant {
   readonly document: SampleDocument;
   readonly text: string;
-  /** Where the marker is and in which form, for the report. */
   readonly what: string;
-  /** It stands in two pieces, which only a client joins. */
+  /** The marker is in two pieces that only a client joins. */
   readonly isSplit?: true;
 }
 
-/** A sample, cut into the JSON texts into which markers are put. */
+/** A sample, cut into the JSON texts that receive markers. */
 interface PreparedDocument {
   readonly document: SampleDocument;
   readonly frames: readonly Frame[];
 }
 
 interface Frame {
-  /** The lines before the data: the name of the event. */
   readonly head: string;
   readonly json: string;
-  /** Lazily made, since most runs are short. */
+  /** Lazy, because most runs are short. */
   nodes: readonly Node[] | undefined;
 }
 
@@ -38,7 +35,6 @@ interface Node {
   readonly depth: number;
 }
 
-/** Makes mutants, the same ones for the same dice. */
 export function createMutator(
   documents: readonly SampleDocument[] = sampleDocuments,
 ): (dice: Dice) => Mutant {
@@ -51,7 +47,7 @@ export function createMutator(
   const groups = Object.values(
     Object.groupBy(prepared, ({ document: { endpoint, side } }) => `${endpoint} ${side}`),
   );
-  // Bodies with few samples are marked as often as those with many.
+  // Bodies with few samples are marked as often as bodies with many.
   const weighted = groups.flatMap((group = []) =>
     Array.from({ length: Math.ceil(Math.sqrt(group.length)) }, () => group),
   );
@@ -96,7 +92,7 @@ function nodesOf(frame: Frame): readonly Node[] {
   return frame.nodes;
 }
 
-/** Any node; those near the root are picked as often as the many below them. */
+/** Picks nodes near the root as often as the many nodes below. */
 function pickNode(frame: Frame, dice: Dice): Node {
   const nodes = nodesOf(frame);
   const depth = dice(8);
@@ -164,7 +160,7 @@ function splitMark(
   };
 }
 
-/** The marked event in the place of its original, before or behind it, at the end, or without another event. */
+/** The marked event replaces its original, precedes it, follows it, or comes last; or another event is missing. */
 function reorder(
   frames: readonly Frame[],
   { at, marked }: { readonly at: number; readonly marked: Frame },
@@ -190,7 +186,6 @@ function reorder(
   }
 }
 
-/** Lines that are no data of an event. */
 function markLines(
   document: SampleDocument,
   { frames, at }: { readonly frames: readonly Frame[]; readonly at: number },
@@ -228,7 +223,7 @@ function markLines(
   };
 }
 
-/** The JSON with the marker at a node, in one of many forms. */
+/** Puts the marker at a node, in one of many forms. */
 function mark(frame: Frame, words: Words, dice: Dice): { readonly json: string; readonly what: string } {
   const { json } = frame;
   const node = pickNode(frame, dice);
@@ -285,7 +280,6 @@ function markObject(
   };
 }
 
-/** Values that tell nothing by themselves. */
 const quietValues = [
   'null',
   '0',
@@ -300,7 +294,6 @@ const quietValues = [
   '{"type":null}',
 ];
 
-/** A value with the marker in it: a string, a list or an object. */
 function value({ keys, types }: Words, dice: Dice): { readonly text: string; readonly form: string } {
   const said = `"${spell(dice)}"`;
   const key = () => JSON.stringify(pick(keys, dice));

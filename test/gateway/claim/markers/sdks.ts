@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { EndpointName } from '../../../../src/gateway/wire/codec.ts';
 
-/** The JSON of what the official SDK of an endpoint puts together from a stream; empty where it throws. */
+/** The JSON that the endpoint's official SDK assembles from a stream; empty if the SDK throws. */
 export async function readBySdk(endpoint: EndpointName, stream: string): Promise<string> {
   const fetch = async () => new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
   const options = {

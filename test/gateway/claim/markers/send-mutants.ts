@@ -5,7 +5,7 @@ import type { Exchange, World } from '../world.ts';
 import { sampleDocuments } from './documents.ts';
 import { createMutator, type Mutant, marker } from './mutate.ts';
 
-/** Sends generated documents through a real gateway; what it gives names those whose marker reached the other side. */
+/** Sends generated documents through a real gateway; returns those whose marker reached the other side. */
 export async function sendMutants(
   world: World,
   {

@@ -1,7 +1,7 @@
 import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
 
-/** What a config lets pass by default: nothing that hooks cannot read. */
+/** The defaults: nothing passes that hooks cannot read. */
 export const strict: WireRules = { opaque: new Set(), references: new Set(), redactsEmbeddings: false };
 
-/** A config that lets pictures, sounds and files pass. */
+/** Images, audio, video and files pass. */
 export const media: WireRules = { ...strict, opaque: new Set(['image', 'audio', 'file', 'video']) };

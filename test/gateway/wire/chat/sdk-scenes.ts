@@ -8,7 +8,7 @@ import type { OpenAiReply } from '../../upstreams/openai-upstream.ts';
 import { cutText } from '../../upstreams/openai-upstream.ts';
 import { beside, frame, streamOf, streams } from './streams.ts';
 
-/** What a program does with an API at an address, and what the API answers. */
+/** A program's calls to an API, and the API's answers. */
 export interface Scene {
   readonly title: string;
   readonly replies: readonly OpenAiReply[];
@@ -72,7 +72,7 @@ const response_format = {
   json_schema: { name: 'place', strict: true, schema: parameters },
 };
 
-/** All that the types of the SDK know, but for what asks for sounds. */
+/** Every member of the SDK's types except those that request audio. */
 const everything: OpenAI.ChatCompletionCreateParamsNonStreaming = {
   model: 'm',
   messages: [

@@ -27,7 +27,6 @@ beforeAll(async () => {
 });
 afterAll(() => upstream[Symbol.asyncDispose]());
 
-/** What a program and an API see of each other. */
 async function play({ replies, run }: Scene, url: string) {
   upstream.reply(replies);
   const result = await run(`${url}/v1`).then(
@@ -55,10 +54,10 @@ function tellError(error: unknown): unknown {
   return { name, message, ...Object.fromEntries(members.filter(([key]) => !ofTransport.has(key))) };
 }
 
-/** Members of errors that name the address, or have all headers. */
+/** Members of errors that contain the address or all headers. */
 const ofTransport = new Set(['url', 'headers', 'responseHeaders', 'requestBodyValues', 'stack']);
 
-/** Headers of the connection are its own, and the credential is the provider's. */
+/** Without the headers of the connection and the provider's credential. */
 function tellRequest({ method, url, headers, body }: SeenRequest) {
   const told = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
   return { method, url, body, headers: Object.fromEntries(told.toSorted()) };

@@ -18,7 +18,6 @@ export function beside(more: Frame): Frame {
   return { ...head, choices: [], ...more };
 }
 
-/** The text of a stream of these frames, with its end. */
 export function streamOf(frames: readonly unknown[]): string {
   return [...frames.map((each) => JSON.stringify(each)), '[DONE]']
     .map((data) => `data: ${data}\n\n`)
@@ -34,7 +33,6 @@ const role = frame({ role: 'assistant', content: '' });
 const stop = frame({}, { finish_reason: 'stop' });
 const call = (index: number, more: Frame) => frame({ tool_calls: [{ index, ...more }] });
 
-/** Streams as servers send them. */
 export const streams: Readonly<Record<string, readonly Frame[]>> = {
   'a text': [role, frame({ content: 'Hel' }), frame({ content: 'lo' }), stop],
   'the role with the text': [frame({ role: 'assistant', content: 'Hello' }), stop],
@@ -93,7 +91,7 @@ export const streams: Readonly<Record<string, readonly Frame[]>> = {
     },
     { ...head, choices: [0, 1].map((index) => ({ index, delta: {}, finish_reason: 'stop' })) },
   ],
-  // The SDK keeps the last piece of a member that it does not know, so there is one.
+  // One piece only: the SDK keeps just the last piece of a member that it does not know.
   reasoning: [role, frame({ reasoning_content: 'Let me think' }), frame({ content: 'Hi' }), stop],
   logprobs: [
     role,

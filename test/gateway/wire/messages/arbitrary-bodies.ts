@@ -49,7 +49,7 @@ const message = fc.oneof(
   ),
 );
 
-/** A body of `POST /v1/messages` with everything that it may have. */
+/** A body of `POST /v1/messages` with all optional members. */
 export const requestBody = shaped(
   {
     model: fc.constant('m'),
@@ -73,7 +73,6 @@ export const requestBody = shaped(
   },
 );
 
-/** An answer with everything that it may have. */
 export const answerBody = shaped(
   {
     id: fc.constant('msg_1'),

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-/** What a text that people or models have said is known by, wherever it stands. */
+/** Marks every text of a person or a model. */
 export const marker = /QZX\d+Z/g;
 
-/** Words that are found nowhere else. */
+/** Unique words. */
 const rare = fc.noShrink(fc.uuid()).map((uuid) => uuid.slice(0, 13));
 
-/** A text with a marker, and with rare words around it, as texts of people have them. */
+/** A text with a marker and unique words around it. */
 export const said = fc
   .tuple(
     fc.string({ maxLength: 4 }),
@@ -26,7 +26,7 @@ export const cacheControl = fc.constantFrom({ type: 'ephemeral' }, { type: 'ephe
 
 type Members = Record<string, fc.Arbitrary<unknown>>;
 
-/** An object whose `optional` members may be absent, and which may have a member that nobody knows. */
+/** An object whose `optional` members may be absent, and which may have an unknown member. */
 export function shaped(required: Members, optional: Members = {}): fc.Arbitrary<Record<string, unknown>> {
   const known = fc.record({ ...required, ...optional }, { requiredKeys: Object.keys(required) });
   const stranger = fc.tuple(said, fc.oneof(said, fc.record({ deep: fc.array(said, { maxLength: 2 }) })));

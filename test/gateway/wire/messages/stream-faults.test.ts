@@ -285,7 +285,7 @@ test.each([
   const sent = [begun, beginText, says, endBlock, late, stop];
   expect(refusalOf(sent.map(named).join(''))).toMatchObject({ status: 502, code: 'upstream_invalid' });
   if (key === 'output_tokens') return;
-  // Without another count the first one stays, and hooks see it.
+  // Without a second count the first one stays, and hooks see it.
   const own = reader();
   for (const event of eventsOf([begun, beginText, says, endBlock, counted, stop].map(named).join('')))
     own.push(event);

@@ -11,7 +11,7 @@ const rules = { opaque: new Set<string>(), references: new Set<string>(), redact
 const request = messagesCodec.readRequest('{"model":"m","max_tokens":1,"messages":[]}', rules);
 const runs = { numRuns: 150 };
 
-/** Ways to cut a text into pieces of some lengths, which come again and again. */
+/** Ways to cut a text into pieces; the list of lengths repeats. */
 const cut = fc
   .array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 })
   .map((lengths) => (text: string) => {
@@ -122,7 +122,7 @@ test('a block that begins whole is completed with what a client lacks', async ()
   const whole = { ...message, stop_sequence: null, usage };
   const events = eventsOf(tellMessage(whole, { cut: (text) => [text], newline: '\n', hasPings: false }));
   const { answer } = read(events);
-  // Behind the blocks come two events that end the message.
+  // Two events that end the message follow the blocks.
   for (let count = 0; count <= events.length - 2; count += 1) {
     const writer = openWriter();
     const sent = events.slice(0, count).map((event) => writer.verbatim(event));

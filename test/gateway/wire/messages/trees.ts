@@ -1,13 +1,12 @@
 import { parseLossless, stringifyJson } from '../../../../src/base/json/json.ts';
 import { marker } from './arbitrary-texts.ts';
 
-/** JSON in which some letters are escapes, as a client may spell them to hide a word from those who read bytes. */
+/** JSON with some letters escaped, as a client may do to hide a word from a byte search. */
 export function spellOddly(value: unknown): string {
   let count = 0;
   return JSON.stringify(value).replaceAll('QZX', (word) => (count++ % 2 === 0 ? '\\u0051ZX' : word));
 }
 
-/** All strings of a value, keys included. */
 function stringsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -15,7 +14,7 @@ function stringsOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, member]) => [key, ...stringsOf(member)]);
 }
 
-/** The value as `change` leaves its strings, and with `keys` its keys. */
+/** Applies `change` to all strings of a value, and to its keys if `keys` is true. */
 export function mapStrings(value: unknown, change: (text: string) => string, keys = true): unknown {
   if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -32,18 +31,17 @@ export function redact(text: string): string {
   return text.replaceAll(marker, 'RED');
 }
 
-/** What hooks read of a value, and may send back. */
+/** The value as hooks read it and may send it back. */
 export function asRead<Value>(value: Value): Value {
   return parseLossless(stringifyJson(value)) as Value;
 }
 
-/** The values of a tree without its keys. */
 export function valuesOf(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [value];
   return Object.values(value).flatMap(valuesOf);
 }
 
-/** The markers in a value; texts in base64 are read. */
+/** The markers in a value, also in base64 texts. */
 export function markersOf(value: unknown): string[] {
   const texts = stringsOf(value).flatMap((text) =>
     /^[\w+/]{12,}=*$/.test(text) ? [text, Buffer.from(text, 'base64').toString('utf8')] : [text],
@@ -51,7 +49,6 @@ export function markersOf(value: unknown): string[] {
   return [...new Set(texts.join('\n').match(marker) ?? [])].toSorted();
 }
 
-/** A body with its strings redacted: without thinking and copies of compactions, and with texts in base64 redacted, too. */
 export function expectedAfter(value: unknown): unknown {
   if (typeof value === 'string') return redactEncoded(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -63,7 +60,7 @@ export function expectedAfter(value: unknown): unknown {
   );
 }
 
-/** The encrypted copy of a compaction's text, which goes with it. */
+/** The encrypted copy of a compaction's text, which is removed with the text. */
 function isCopy(object: object, key: string, member: unknown): boolean {
   const isCompacted =
     Reflect.get(object, 'type') === 'compaction' && typeof Reflect.get(object, 'content') === 'string';

@@ -1,4 +1,3 @@
-/** Headers as Codex sends them. */
 export const codexHeaders: Readonly<Record<string, string>> = {
   originator: 'codex_cli_rs',
   'user-agent': 'codex_cli_rs/0.98.0 (Ubuntu 24.4.0; x86_64) xterm-256color',
@@ -7,7 +6,7 @@ export const codexHeaders: Readonly<Record<string, string>> = {
   version: '0.98.0',
 };
 
-/** A request of a later turn in the shape of Codex's own: what it sends of each kind of item. */
+/** A request of a later turn, with each kind of item that Codex sends. */
 export const codexRequest = {
   model: 'gpt-5-codex',
   instructions: 'You are a coding agent running in a terminal.',

@@ -17,7 +17,7 @@ function openWriter(headers = codexHeaders) {
   return writer;
 }
 
-/** What Codex takes from a stream: by the `type` of the data alone, and with nothing but `response.completed` as its end. */
+/** As Codex reads a stream: only the `type` of the data counts, and only `response.completed` ends it. */
 function readAsCodex(stream: string) {
   const added = new Set<number>();
   const seen = {

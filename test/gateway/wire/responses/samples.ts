@@ -201,7 +201,7 @@ export const fullRequest = {
   stream: false,
 };
 
-/** A response with every kind of item that the API gives. */
+/** A response with every kind of item that the API sends. */
 export const fullAnswer = {
   id: 'resp_1',
   object: 'response',

@@ -14,7 +14,6 @@ import {
   thought,
 } from '../../upstreams/responses-upstream.ts';
 
-/** Lets everything pass, having read it. */
 const allow = `#!/bin/sh
 cat >/dev/null
 echo '{"allow": true}'
@@ -111,7 +110,7 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-/** The same work done with the upstream itself, and through the gateway; what they sent upstream too. */
+/** Does the same work with the upstream and through the gateway; also returns the requests that the upstream got. */
 async function both(work: (baseURL: string) => Promise<unknown>) {
   const results: { result: unknown; sent: string[] }[] = [];
   for (const url of [upstream.url, gateway.url]) {
@@ -275,7 +274,7 @@ describe('the provider of the AI SDK', () => {
   });
 });
 
-/** A part without what differs from call to call. */
+/** Without what differs from call to call. */
 function withoutOwn(part: object): unknown {
   if ('type' in part && (part.type === 'start-step' || part.type === 'finish-step'))
     return { type: part.type };

@@ -7,7 +7,7 @@ interface Item extends Members {
   readonly id: string;
 }
 
-/** A response as upstreams stream it: each text in pieces of that many characters. */
+/** The stream of a response, each text in pieces of that many characters. */
 export function streamOf(
   response: Members & { readonly output: readonly Members[] },
   pieceChars = 5,
