@@ -11,7 +11,7 @@ const lookup = tool({
 
 const turns = [{ toolCalls: [{ name: 'lookup', args: { order: 7 } }] }, { text: ['It is ', 'on its way.'] }];
 
-// With a limit, since the package of Anthropic warns where it does not know the model's own.
+// With a limit: Anthropic's package warns if it does not know the model's own.
 const asked = { prompt: 'Where is it?', tools: { lookup }, stopWhen: stepCountIs(3), maxOutputTokens: 99 };
 
 describe('the AI SDK runs two rounds', () => {

@@ -11,7 +11,7 @@ const lookup = {
   inputSchema: { type: 'object' as const, properties: { order: { type: 'integer' as const } } },
 };
 
-/** Longer than a double can hold. */
+/** Not representable as a double. */
 const order = 9_007_199_254_740_993n;
 
 interface Answer {
@@ -139,7 +139,7 @@ function continued(first: Answer): LanguageModelV4Prompt {
   ];
 }
 
-/** The order's digits in the call that is sent back, and whether the tool's result is there. */
+/** Whether the tool result was sent, and the digits of the order in the call. */
 const roundTrip: Readonly<Record<Api['wire'], (text: string) => object>> = {
   openai: (text) => ({
     sent: /"arguments":"\{\\"order\\":(\d+)\}"/.exec(text)?.[1],
@@ -174,7 +174,6 @@ const settings = { defaults: { temperature: 0.25, maxTokens: 99 }, headers: { 'x
 
 const schema = { properties: { order: { type: 'integer' } } };
 
-/** What each API must be sent for `asked` with `settings`. */
 const sent: Readonly<Record<string, { path: string; headers: object; body: object }>> = {
   openai: {
     path: '/v1/chat/completions',

@@ -5,7 +5,7 @@ import { canary } from '../canary.ts';
 import { openModel } from './bench.ts';
 import { type Fake, openFake, type Turn, type wires } from './wire/fake.ts';
 
-/** Every kind of API that is called over HTTP, and the fake that speaks as it does. */
+/** Every kind of API that is called over HTTP, and a fake of it. */
 export interface Api {
   readonly title: string;
   readonly wire: keyof typeof wires;
@@ -24,14 +24,13 @@ export const apis: readonly Api[] = [
   { title: 'openai-compatible', wire: 'openai', fields: { type: 'openai-compatible' } },
 ];
 
-/** The one of that title. */
 export function apiOf(title: string): Api {
   const api = apis.find((each) => each.title === title);
   if (api === undefined) throw new Error(`no API is called ${title}`);
   return api;
 }
 
-/** A model of that API behind a fake that plays the script; the fake ends with the test. Its key is the canary. */
+/** A model of that API, and a fake that plays the script and ends with the test. Its key is the canary. */
 export async function play(
   api: Api,
   script: readonly Turn[],

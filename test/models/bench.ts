@@ -9,7 +9,6 @@ import type { ProviderConfig } from '../../src/config/config.ts';
 import type { ProviderContext } from '../../src/models/open/open-provider.ts';
 import { openProvider } from '../../src/models/open/open-provider.ts';
 
-/** A declared provider as the config gives it. */
 export function declare(fields: Partial<ProviderConfig>): ProviderConfig {
   return {
     id: 'main',
@@ -24,7 +23,7 @@ export function declare(fields: Partial<ProviderConfig>): ProviderConfig {
   };
 }
 
-/** The model of a declared provider, in an environment without a variable. */
+/** The model of a declared provider, with an empty environment. */
 export function openModel(
   fields: Partial<ProviderConfig>,
   context: Partial<ProviderContext> = {},
@@ -32,7 +31,6 @@ export function openModel(
   return openProvider(declare(fields), { env: {}, folder: '/nowhere', ...context }).model();
 }
 
-/** A mock with these responses. */
 export function openScript(
   responses: readonly unknown[],
   fields: Partial<ProviderConfig> = {},
@@ -40,7 +38,6 @@ export function openScript(
   return openModel({ ...fields, additionalConfig: { ...fields.additionalConfig, responses } });
 }
 
-/** A call with one message of a user, `text`. */
 export function ask(
   text: string,
   more: Partial<LanguageModelV4CallOptions> = {},
@@ -56,7 +53,6 @@ export function assistant(text: string): LanguageModelV4Prompt[number] {
   return { role: 'assistant', content: [{ type: 'text', text }] };
 }
 
-/** Everything that a stream gives. */
 export async function collect(stream: ReadableStream<LanguageModelV4StreamPart>) {
   return await Array.fromAsync(stream);
 }
@@ -68,13 +64,12 @@ export async function streamOf(
   return await collect((await model.doStream(options)).stream);
 }
 
-/** The text of an answer. */
 export async function textOf(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<string> {
   const { content } = await model.doGenerate(options);
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** What a promise rejected with, as data without the hint. */
+/** The rejection of a promise as data, without the hint. */
 export async function faultOf(work: PromiseLike<unknown>) {
   try {
     await work;
@@ -93,7 +88,7 @@ export function errorOf(parts: readonly LanguageModelV4StreamPart[]) {
   return { code, message, ...(details === undefined ? {} : { details }) };
 }
 
-/** The parts in short: their types, with the text that they carry. */
+/** The types of the parts, with their text. */
 export function outline(parts: readonly LanguageModelV4StreamPart[]): string[] {
   return parts.map((part) => ('delta' in part ? `${part.type} ${part.delta}` : part.type));
 }

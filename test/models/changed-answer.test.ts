@@ -30,7 +30,6 @@ const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm' };
 const usage = { input_tokens: 3, output_tokens: 4, note: 'SECRET' };
 const end = { stop_reason: 'tool_use', stop_sequence: 'SECRET', container };
 
-/** What the API of Anthropic says to one call, whole or as events. */
 const whole = JSON.stringify({ ...head, content: blocks, ...end, usage });
 const events = [
   { type: 'message_start', message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage } },
@@ -52,7 +51,7 @@ const streamed = events.map((event) => `event: ${event.type}\ndata: ${JSON.strin
 
 type Does = 'redact' | 'deny' | 'allow';
 
-/** Redacts all that it reads of an answer, or denies it, or neither. */
+/** Redacts all texts of an answer, denies it, or neither. */
 const fires = (does: Does) =>
   fireHook((event) => {
     if (event.phase !== 'after_call' || does === 'allow') return {};
@@ -61,7 +60,7 @@ const fires = (does: Does) =>
     return { verdict: 'modify', replace: new Json(`{"message":${message}}`) };
   });
 
-/** Anthropic's package behind a guard whose filter does that. */
+/** Anthropic's package behind a guard with that filter. */
 async function openGuarded(
   body: string,
   does: Does,

@@ -8,7 +8,6 @@ import { ask, declare, openModel, textOf } from './bench.ts';
 
 const page = readFileSync(new URL('../../docs/reference/providers.md', import.meta.url), 'utf8');
 
-/** The cells of the table whose first column has this title. */
 function rowsOf(title: string): string[][] {
   const lines = page.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${title} |`)) + 2;

@@ -6,7 +6,7 @@ import type { Turn } from './wire/fake.ts';
 
 const once = { additionalConfig: { max_retries: 0 } };
 
-/** What comes before anything of an answer, and how it ends whether the answer was to be streamed or not. */
+/** Faults before any part of the answer, and the same error for streamed and unstreamed calls. */
 const before: readonly { readonly title: string; readonly turn: Turn; readonly fault: object }[] = [
   {
     title: 'a refused key',
@@ -133,7 +133,7 @@ describe.each(apis)('$title', (api) => {
     expect(outline(parts)).toContain('text-delta One ');
     expect(outline(parts)).not.toContain('text-delta four');
     expect(errorOf(parts).code).toBe('PROVIDER_FAILED');
-    // What has been delivered is not asked for again.
+    // A partly delivered answer is not retried.
     expect(fake.requests).toHaveLength(1);
   });
 
@@ -170,7 +170,7 @@ describe.each(apis)('$title', (api) => {
   });
 });
 
-/** How many events of each API's stream come before its last tool call is whole but the answer is not. */
+/** The number of events in each API's stream that end the last tool call but not the answer. */
 const almostAll: Readonly<Record<Api['wire'], number>> = { openai: 4, responses: 6, anthropic: 7, gemini: 1 };
 
 test.each(apis)('a stream of $title that breaks off never gives a tool call', async (api) => {

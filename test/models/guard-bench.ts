@@ -26,15 +26,15 @@ export const finish: Extract<Part, { type: 'finish' }> = {
   usage,
 };
 
-/** Asks real hooks, as the runtime does. */
+/** Runs real hooks, as the runtime does. */
 export function fireLinks(links: readonly Link[]): Fire {
   return (event, options) => passGate(links, event, { call: 'call', ...options });
 }
 
-/** What a hook in this process says to an event. */
+/** A hook in this process. */
 export type Say = (event: HookEvent, options: FireOptions) => Partial<Decision> | Promise<Partial<Decision>>;
 
-/** Asks a function instead of a process; what it replaces goes the way of a real replacement. */
+/** Calls a function instead of a process. Its replacements are processed like real ones. */
 export function fireHook(say: Say): Fire {
   return async (event, options): Promise<FireResult> => {
     const said = await say(event, options);
@@ -56,10 +56,9 @@ export function fireHook(say: Say): Fire {
   };
 }
 
-/** What a filter of text answers: another text, or undefined to deny. */
+/** Returns another text, or undefined to deny. */
 export type TextFilter = (text: string) => string | undefined;
 
-/** Filters the text of answers alone. */
 export function fireOnText(filter: TextFilter): Fire {
   return fireHook((event) => {
     if (event.phase !== 'after_call') return {};
@@ -71,15 +70,14 @@ export function fireOnText(filter: TextFilter): Fire {
   });
 }
 
-/** A model that streams these parts, and what became of its stream. */
 export interface StreamingModel {
   readonly model: MockLanguageModelV4;
-  /** Parts that have been asked for. */
+  /** The number of parts that were read. */
   readonly pulled: () => number;
   readonly isCancelled: () => boolean;
 }
 
-/** Streams the parts as they are asked for; a function is called in its place, and may throw or wait. */
+/** Streams the parts on demand. A function is called in place of a part, and may throw or wait. */
 export function streamingModel(parts: readonly (Part | (() => unknown))[]): StreamingModel {
   let pulled = 0;
   let isCancelled = false;
@@ -127,7 +125,6 @@ export function guarded(model: MockLanguageModelV4, options: GuardOptions) {
   return wrapLanguageModel({ model, middleware: createGuard(options) });
 }
 
-/** All parts that a guarded model streams. */
 export async function readParts(
   model: MockLanguageModelV4,
   options: GuardOptions,
@@ -143,7 +140,7 @@ export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === 'text-delta' ? part.delta : '')).join('');
 }
 
-/** A text as a model streams it, one part and one delta for each chunk. */
+/** A text as a model streams it, one part with one delta for each chunk. */
 export function textParts(chunks: readonly string[], id = '1'): Part[] {
   return [
     { type: 'text-start', id },

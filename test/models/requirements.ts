@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** Another provider answers where one fails. */
 export const fallbacks = section('reference/providers.md', [
   ['DS-FALLBACK-01', 'none', 'Another provider is asked where one is not there, not in time or overloaded'],
   ['DS-FALLBACK-02', 'none', 'Nobody else is asked after a denial, or where the request is at fault'],
@@ -8,7 +7,6 @@ export const fallbacks = section('reference/providers.md', [
   ['DS-FALLBACK-04', 'none', 'A stream that has given out text stays with its provider'],
 ]);
 
-/** Calls of models keep to limits. */
 export const rates = section('reference/providers.md', [
   ['DS-RATE-01', 'none', 'Calls begin at once up to ten seconds of a limit, and then at its rate'],
   ['DS-RATE-02', 'none', 'A call that is given up while it waits takes nothing, and names the limit'],

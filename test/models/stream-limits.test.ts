@@ -10,7 +10,7 @@ import { openTestGateway } from '../gateway/open-gateway.ts';
 import { startUpstream } from '../gateway/upstream-server.ts';
 import { collect } from './bench.ts';
 
-/** What a server does with each stream, in turn; the last one again and again. */
+/** What a server does with each stream, in turn; the last entry repeats. */
 type Act = (response: ServerResponse) => void | Promise<void>;
 
 const begin = (response: ServerResponse) =>
@@ -36,7 +36,7 @@ const stall: Act = (response) => {
   response.write(first);
 };
 
-/** A runtime and its gateway before a server that acts so, whose provider has these keys. */
+/** A runtime and its gateway with such a server. `keys` are keys of its provider. */
 async function open(keys: string, ...acts: readonly Act[]) {
   let isOpen = 0;
   const counted = { seen: 0, most: 0 };
@@ -62,7 +62,7 @@ async function open(keys: string, ...acts: readonly Act[]) {
   return {
     counted,
     post: () => opened.post('/v1/chat/completions', { model: 'm', stream: true, messages }),
-    /** The last part of a stream, or what it fails with. */
+    /** The last part of a stream, or its error. */
     ask: async () => {
       const model = await openProvider(provider, { env: {}, folder: opened.folder, streams }).model();
       const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }];
@@ -161,7 +161,7 @@ test('places are released by streams that fail, stall or are left, and a wait fo
   expect(await ask()).toMatchObject(failed('thrown'));
   expect(await ask()).toMatchObject(failed('error', 'PROVIDER_TIMEOUT'));
   await (await post()).text().catch(() => {});
-  // A client that leaves.
+  // A client that disconnects.
   await (await post()).body?.cancel();
   expect(await ask()).toMatchObject({ type: 'finish' });
   expect(await (await post()).text()).toContain('[DONE]');

@@ -8,7 +8,7 @@ import { answeringModel, fireHook } from './guard-bench.ts';
 
 const row = 'Müller;4111 1111 1111 1111;café\r\n';
 
-/** What hooks read of a file, and what the model is sent after a filter has redacted the card. */
+/** The text that hooks read of a file, and the file that the model gets after a redaction. */
 async function pass(mediaType: string, bytes: Buffer, where: 'message' | 'result' = 'message') {
   const file: LanguageModelV4FilePart = { type: 'file', mediaType, data: { type: 'data', data: bytes } };
   return await passPrompt(promptOf(file, where));

@@ -1,10 +1,9 @@
 import { startUpstream, type UpstreamServer } from '../../gateway/upstream-server.ts';
 
-/** An embeddings API on loopback that knows a few texts; a vector of others is made of their lengths. */
+/** An embeddings API on loopback with vectors for a few texts; other vectors come from text lengths. */
 export interface EmbeddingApi extends UpstreamServer {
-  /** The texts of each request, in order. */
   readonly asked: string[][];
-  /** What the next answers are instead: a status, or a change to the body. */
+  /** Replaces the next answers: a status, or a change to the body. */
   next: ((body: EmbeddingsBody, texts: readonly string[]) => unknown)[];
 }
 
@@ -13,7 +12,6 @@ export interface EmbeddingsBody {
   usage?: { prompt_tokens: number; total_tokens: number } | undefined;
 }
 
-/** A status that is answered in place of embeddings. */
 export const refuse = (status: number, headers: Readonly<Record<string, string>> = {}) => ({
   status,
   headers,

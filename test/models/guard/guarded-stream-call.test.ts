@@ -27,7 +27,7 @@ const modes = [{ stream: 'hold' }, { stream: 'windowed', windowChars: 8 }] as co
 
 const spell = (value: unknown) => inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true });
 
-/** A stream that says SECRET in every place that a provider has for it. */
+/** Contains SECRET in every place that a provider has for it. */
 const leaky: Part[] = [
   { type: 'stream-start', warnings: [] },
   { type: 'response-metadata', id: 'r1', modelId: 'm-1' },
@@ -50,7 +50,7 @@ const leaky: Part[] = [
   },
 ];
 
-/** Without the report, which has tests of its own. */
+/** Without the report, which other tests cover. */
 function bare(parts: readonly Part[]): Part[] {
   return parts.map((part) => {
     if (part.type !== 'finish') return part;
@@ -258,7 +258,7 @@ test('a windowed answer is sent while the model still streams, and is stopped wh
   expect(streaming.pulled()).toBeLessThan(30);
   expect(streaming.model.doStreamCalls[0]).toMatchObject({ includeRawChunks: false });
   expect(streaming.model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
-  // Who is only told hears of the answer once, as far as it came.
+  // An observer gets the answer once, as far as it came.
   expect(told).toHaveLength(1);
   expect(told[0]).toContain('SECRET');
 });
@@ -450,7 +450,6 @@ test.each(modes)('real hooks redact a stream of the AI SDK ($stream)', async (mo
   expect(await result.providerMetadata).toMatchObject({
     signalbox: { verdict: 'allow', metadata: { seen: true } },
   });
-  // However often filters are asked, an observer is told of an answer once.
   expect(asked.length).toBeGreaterThan(1);
   expect(await eventually(record.lines)).toHaveLength(1);
 });

@@ -18,7 +18,7 @@ interface Streamed {
   readonly parts: readonly Part[];
 }
 
-/** A text with secrets in it, none longer than the window, cut into chunks anywhere. */
+/** A text cut anywhere, with secrets no longer than the window. */
 const streamed: fc.Arbitrary<Streamed> = fc
   .record({
     secrets: fc.array(word, { minLength: 1, maxLength: 3 }),
@@ -44,7 +44,7 @@ const streamed: fc.Arbitrary<Streamed> = fc
     return { text, secrets, window, parts: [...parts, finish] };
   });
 
-/** Chunks of these sizes in turn, empty ones among them; they part surrogate pairs too. */
+/** Chunks of these sizes in turn, some empty. They may split surrogate pairs. */
 function chunk(text: string, sizes: readonly number[]): string[] {
   const chunks: string[] = [];
   const turn = sizes.some((size) => size > 0) ? sizes : [1];
@@ -60,14 +60,13 @@ function pattern(secrets: readonly string[]): RegExp {
   return new RegExp(secrets.map((secret) => RegExp(secret).source).join('|'), 'g');
 }
 
-/** The text with every secret changed, in one pass from left to right. */
 const changing =
   (secrets: readonly string[], change: (secret: string) => string): TextFilter =>
   (text) =>
     text.replace(pattern(secrets), change);
 
 const runs = { numRuns: 1000 };
-/** Milliseconds, for a machine that has much else to do. */
+/** In milliseconds, for a busy machine. */
 const patience = 60_000;
 
 async function stream({ parts, window }: Streamed, filter: TextFilter): Promise<Part[]> {
@@ -75,7 +74,7 @@ async function stream({ parts, window }: Streamed, filter: TextFilter): Promise<
   return await readParts(model, { fire: fireOnText(filter), stream: 'windowed', windowChars: window });
 }
 
-/** Whether a delta begins or ends inside a surrogate pair that is whole in the text. */
+/** Whether a delta splits a surrogate pair of the text. */
 function partsPair(parts: readonly Part[]): boolean {
   const deltas = parts.flatMap((part) => (part.type === 'text-delta' ? [part.delta] : []));
   return deltas.some(
@@ -127,7 +126,7 @@ test.each([
   patience,
 );
 
-/** What these leave runs into the text around it, and may make a new secret with it. */
+/** The remains join the text around them and may form a new secret. */
 test.each<{ title: string; change: (secret: string) => string }>([
   { title: 'leaves secrets out', change: () => '' },
   { title: 'leaves their ends standing', change: (secret) => `${secret.slice(0, 2)}***${secret.slice(-2)}` },

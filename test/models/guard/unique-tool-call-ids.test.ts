@@ -30,7 +30,6 @@ test('a call that the provider runs itself keeps its id, and others are replaced
   expect(createUniqueToolCallIds([]).content([own, call('a')])).toEqual([own, call('a-2')]);
 });
 
-/** A call as it is streamed. */
 const streamed = (id: string, input: string): LanguageModelV4StreamPart[] => [
   { type: 'tool-input-start', id, toolName: 'note' },
   { type: 'tool-input-delta', id, delta: input },

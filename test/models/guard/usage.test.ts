@@ -15,7 +15,7 @@ const cases: readonly { title: string; usage: NonNullable<Turn>['usage']; known:
   { title: 'zeros', usage: { input: 0, output: 0 }, known: { input_tokens: 0, output_tokens: 0 } },
 ];
 
-/** What hooks are told of the price of an answer, generated and streamed. */
+/** The prices that hooks get for an answer, generated and streamed. */
 async function costs(api: Api, usage: Turn['usage']) {
   const { model } = await play(api, [{ text: 'Hello.', ...(usage !== undefined && { usage }) }]);
   const told: unknown[] = [];

@@ -17,7 +17,6 @@ const link = {
   ...signed,
 } as const;
 
-/** A part of every kind. */
 const everything: LanguageModelV4Content[] = [
   { type: 'reasoning', text: 'hm', ...signed },
   { type: 'tool-call', toolCallId: 'c0', toolName: 'search', input: '{"q":"x"}', providerExecuted: true },
@@ -101,7 +100,7 @@ function call(toolCallId: string) {
   return { type: 'tool-call', toolCallId, toolName: 'send', input: '{}' } as const;
 }
 
-/** What an answer becomes when a filter changes the JSON text of its message. */
+/** The answer after a filter has changed the JSON text of its message. */
 function replace(
   content: readonly LanguageModelV4Content[],
   change: (text: string) => string,

@@ -10,7 +10,6 @@ import { fromPrompt, toPrompt } from '../../../src/models/messages/prompt.ts';
 const options = { acme: { itemId: 'private' } };
 const picture = { type: 'data', data: new Uint8Array([1, 2, 3]) } as const;
 
-/** A message of every kind, with every kind of part in it. */
 const everything: LanguageModelV4Prompt = [
   { role: 'system', content: 'Be kind.', providerOptions: options },
   { role: 'system', content: 'Be brief.' },
@@ -167,7 +166,7 @@ test('a long file is described by its size and digest', () => {
   ]);
 });
 
-/** The messages as a filter that changes their JSON text gives them back. */
+/** The messages after a filter has changed their JSON text. */
 function replaceText(messages: readonly ChatMessage[], change: (text: string) => string): ChatMessage[] {
   return messages.map((message) => parseMessage(change(stringifyJson(message))));
 }
@@ -401,7 +400,7 @@ test('a document whose text is removed is not sent', () => {
   );
 });
 
-/** Messages in which SECRET stands in places that hooks read, and in private ones that refer to them. */
+/** Messages with SECRET in places that hooks read, and in private places that refer to them. */
 const word = fc.constantFrom('SECRET', 'a', 'b', 'a SECRET b');
 const secretOptions = { acme: { itemId: 'SECRET' } };
 const someText = word.map((value) => ({ type: 'text' as const, text: value }));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createExactFetch, withExactInput } from '../../../src/models/open/provider-kinds.ts';
 
-/** What of `body` reaches a package that parses it, when it arrives cut at these places. */
+/** The text that reaches a package if `body` arrives in these chunks. */
 async function pass(body: string, cuts: readonly number[], contentType: string): Promise<string> {
   const bytes = new TextEncoder().encode(body);
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
@@ -13,7 +13,7 @@ async function pass(body: string, cuts: readonly number[], contentType: string):
   return await (await createExactFetch(inner)('http://localhost')).text();
 }
 
-/** The arguments that a model gives whose package has parsed and written the body's `args`. */
+/** The tool arguments after the package has parsed and written the body's `args`. */
 async function inputOf(body: string): Promise<string> {
   const input = JSON.stringify(JSON.parse(body).args);
   const model: Pick<LanguageModelV4, 'doGenerate'> = {
@@ -57,7 +57,7 @@ test('a number among arguments keeps its value, wherever the body is cut', async
   );
 });
 
-/** A decimal number as its digits, without zeros at their end, and its power of ten. */
+/** A decimal number as digits without trailing zeros, and a power of ten. */
 function decimalOf(number: string): { digits: string; power: number } {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];

@@ -149,7 +149,6 @@ test.each(missing)('$type without a key says which variable to set', async ({ ty
   });
 });
 
-/** The key that was sent. */
 async function sentKey(credential: ProviderConfig['credential'], env: HostEnv = {}, type = 'openai') {
   const fake = await openFake('openai', [{ text: 'ok' }]);
   onTestFinished(() => fake.close());

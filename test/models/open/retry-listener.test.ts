@@ -26,7 +26,7 @@ test.each(passing)('after $title the request is retried, streamed or not', async
   }
 });
 
-/** Events of each API's stream that say nothing yet. */
+/** Events of each API's stream before any content. */
 const preambles: readonly (readonly [title: string, after: number])[] = [
   ['openai', 1],
   ['openai (Responses)', 3],

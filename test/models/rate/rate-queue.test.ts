@@ -9,7 +9,7 @@ test('calls start at once up to ten seconds of their limit, and then at its rate
   const beganAt = performance.now();
   for (let count = 0; count < 100; count++) await queue.take(1, never);
   for (let count = 0; count < 5; count++) await queue.take(1, never);
-  // Five more at ten a second; how long the first hundred took has filled it meanwhile.
+  // Five more at ten a second. The bucket fills while the first hundred run.
   expect(performance.now() - beganAt).toBeGreaterThanOrEqual(490);
 });
 
@@ -24,7 +24,7 @@ test('a call that is aborted while it waits uses nothing, and names the limit [D
     code: 'PROVIDER_TIMEOUT',
     details: { limit: 'rate_limit.tokens_per_minute' },
   });
-  // Five seconds sooner than if the other had taken its fifty.
+  // Five seconds earlier than if the other had taken its fifty.
   const beganAt = performance.now();
   await behind;
   expect(performance.now() - beganAt).toBeLessThan(4_000);

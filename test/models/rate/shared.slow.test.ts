@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)(`a limit that processes share${unlessMissing}`, () =
     });
     for (const { code, output } of await Promise.all(ended)) expect(code, output).toBe(0);
     expect(times).toHaveLength(360);
-    // Whatever the window: its rate, ten seconds of it at once, and one second of it that each process holds.
+    // In any window: the rate, a burst of ten seconds, and one second that each process holds.
     for (const [from, first] of times.entries())
       for (let to = from; to < times.length; to++) {
         const seconds = ((times[to] ?? 0) - first) / 1_000;
@@ -90,11 +90,11 @@ describe.runIf(hasPostgres)(`a limit that processes share${unlessMissing}`, () =
     const url = await server.newUrl();
     const never = new AbortController().signal;
     const [gone, other] = [await openQueue(url, 6_000), await openQueue(url, 6_000)];
-    // It has taken a hundred ahead, and is never heard of again.
+    // It takes a hundred in advance and never returns.
     await gone.queue.take(1, never);
     const beganAt = performance.now();
     for (let call = 0; call < 1_000; call++) await other.queue.take(1, never);
-    // A full bucket is a thousand, of which a tenth was gone: it comes back at the rate of the limit, a hundred a second.
+    // A full bucket is a thousand, of which a tenth is gone. The limit refills a hundred a second.
     expect(performance.now() - beganAt).toBeGreaterThanOrEqual(800);
   });
 
@@ -105,7 +105,7 @@ describe.runIf(hasPostgres)(`a limit that processes share${unlessMissing}`, () =
     const turn = await one.queue.take(1, never);
     const beganAt = performance.now();
     turn.hold(900);
-    // Until the database has it.
+    // Time for the write to reach the database.
     await new Promise((resolve) => setTimeout(resolve, 200));
     await other.queue.take(1, never);
     expect(performance.now() - beganAt).toBeGreaterThanOrEqual(850);

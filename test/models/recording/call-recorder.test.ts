@@ -20,12 +20,10 @@ import {
 } from '../bench.ts';
 import { openFake, type Turn } from '../wire/fake.ts';
 
-/** A path in a folder of its own. */
 async function newFile(): Promise<string> {
   return join(await mkdtemp(join(tmpdir(), 'recording-')), 'calls.jsonl');
 }
 
-/** What a model comes to when it is recorded into `file`. */
 async function record<T>(
   file: string,
   fields: Parameters<typeof openModel>[0],
@@ -47,7 +45,7 @@ async function linesOf(file: string): Promise<string[]> {
   return (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
 }
 
-/** What a call came to: everything that a caller sees but what is about the connection. */
+/** Everything that a caller sees of a call except connection data. */
 async function outcomeOf(model: LanguageModelV4, options: LanguageModelV4CallOptions) {
   const { request: _, response, ...result } = await model.doGenerate(options);
   const { headers: __, body: ___, ...meta } = response ?? {};
@@ -165,7 +163,7 @@ test('equal calls are answered in the order in which they began', async () => {
   const fields = mock([{ text: 'slow', delay_ms: 60 }, { text: 'quick' }, { text: 'last' }]);
   const use = async (model: LanguageModelV4) => {
     const first = textOf(model, ask('hi'));
-    // The first has taken its response from the script before the second begins.
+    // The first call takes its response from the script before the second begins.
     await new Promise((resolve) => setTimeout(resolve, 20));
     return [...(await Promise.all([first, textOf(model, ask('hi'))])), await textOf(model, ask('hi'))];
   };

@@ -4,7 +4,7 @@ import { type Budget, createBudget } from '../../../src/models/spending/budget.t
 
 const exceeded = { code: 'BUDGET_EXCEEDED' };
 
-/** Calls that end one after another in an order of their own; each waits for the budget first. */
+/** Calls that end in an order of their own. Each waits for the budget first. */
 async function spend(budget: Budget, calls: readonly { estimate: number; cost: number; turns: number }[]) {
   let made = 0;
   const call = async ({ estimate, cost, turns }: (typeof calls)[number]) => {
@@ -25,7 +25,7 @@ test('many concurrent calls exceed a budget by at most the cost of the last one 
       fc.integer({ min: 1, max: 500 }),
       fc.array(call, { maxLength: 40 }),
       async (limit, each) => {
-        // No call costs more than was estimated.
+        // No call costs more than its estimate.
         const calls = each.map(({ estimate, share, turns }) => ({
           ...{ estimate, turns },
           cost: Math.floor((estimate * share) / 100),
@@ -35,7 +35,7 @@ test('many concurrent calls exceed a budget by at most the cost of the last one 
         expect(made + refused).toBe(calls.length);
         expect(budget.isExceeded()).toBe(refused > 0);
         expect(refused === 0 || budget.spentUsd() >= limit).toBe(true);
-        // A call that is estimated above all that there is begins alone, and may cost what it was estimated at.
+        // A call whose estimate exceeds the budget begins alone, and may cost its estimate.
         expect(budget.spentUsd()).toBeLessThan(limit + Math.max(1, ...calls.map(({ cost }) => cost)));
       },
     ),

@@ -10,7 +10,7 @@ import { openResponseCache } from '../../../src/models/responses/response-cache.
 import { createBudget } from '../../../src/models/spending/budget.ts';
 import { meterModel } from '../../../src/models/spending/metered-model.ts';
 
-/** A scripted model that answers twice, the second time otherwise. */
+/** A scripted model with two different answers. */
 async function openModel(responses: readonly object[]): Promise<LanguageModelV4> {
   const config = {
     ...{
@@ -73,7 +73,7 @@ test.each([
   const { budget, newScope, kept } = openScope();
   const model = await openModel(responses);
   await inCallScope(newScope(), () => partsOf(model, most));
-  // What it has used nobody knows: the longest answer that was allowed.
+  // The usage is unknown, so the longest allowed answer is charged.
   expect({ kept: kept(), spent: budget.spentUsd() }).toEqual({ kept: 0, spent: 1 });
   const parts = await inCallScope(newScope(), () => partsOf(model));
   const text = parts.map((part) => (part.type === 'text-delta' ? part.delta : '')).join('');

@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../../src/base/json/json.ts';
 import { halves, piecesOf, type Turn, type Wire, type WireEvent } from './turn.ts';
 
-/** Anthropic Messages. https://docs.anthropic.com/en/api/messages */
+/** https://docs.anthropic.com/en/api/messages */
 export const anthropic: Wire = {
   prefix: '/v1',
   isStream: ({ body }) => body['stream'] === true,

@@ -10,21 +10,19 @@ import type { Fault, Turn, Wire, WireEvent, WireRequest } from './turn.ts';
 
 export type { Turn } from './turn.ts';
 
-/** An API on a port of this machine. */
+/** An API on loopback. */
 export interface Fake {
-  /** What an entry's `base_url` says. */
+  /** For `base_url` of an entry. */
   readonly url: string;
-  /** Everything that was asked, in order. */
   readonly requests: readonly WireRequest[];
-  /** How many connections the caller has let go before it had its answer. */
+  /** The number of connections that the caller closed before it had its answer. */
   readonly dropped: number;
-  /** Ends the server and every connection. */
   close(): Promise<void>;
 }
 
 export const wires = { openai, responses, anthropic, gemini } as const;
 
-/** Starts an API that answers request after request from the script; its last turn repeats. */
+/** Starts an API that answers requests from the script; the last turn repeats. */
 export async function openFake(kind: keyof typeof wires, script: readonly Turn[]): Promise<Fake> {
   const wire = wires[kind];
   const requests: WireRequest[] = [];
@@ -39,7 +37,7 @@ export async function openFake(kind: keyof typeof wires, script: readonly Turn[]
       const serial = requests.length;
       await answer(wire, { request, outgoing, serial, turn: script[serial - 1] ?? script.at(-1) ?? {} });
     };
-    // A caller that hangs up is part of the play.
+    // The caller may hang up.
     turn().catch(() => outgoing.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -131,7 +129,7 @@ async function sendEvents(wire: Wire, outgoing: ServerResponse, { events, fault 
   const before = fault === undefined ? events : events.slice(0, after ?? Math.ceil(events.length / 2));
   for (const event of before) {
     await write(outgoing, formatEvent(event));
-    // One event, one packet, as far as that can be had.
+    // Sends each event in a packet of its own, if possible.
     await nextTurn();
   }
   if (fault?.kind === 'stall') return;

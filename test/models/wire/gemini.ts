@@ -1,6 +1,6 @@
 import { piecesOf, type Turn, type Wire } from './turn.ts';
 
-/** Gemini generateContent. https://ai.google.dev/api/generate-content */
+/** https://ai.google.dev/api/generate-content */
 export const gemini: Wire = {
   prefix: '/v1beta',
   isStream: ({ path }) => path.includes(':streamGenerateContent'),

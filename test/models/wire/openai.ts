@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../../src/base/json/json.ts';
 import { halves, piecesOf, type Turn, type Wire, type WireEvent } from './turn.ts';
 
-/** OpenAI Chat Completions. https://platform.openai.com/docs/api-reference/chat */
+/** https://platform.openai.com/docs/api-reference/chat */
 export const openai: Wire = {
   prefix: '/v1',
   isStream: ({ body }) => body['stream'] === true,

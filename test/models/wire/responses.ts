@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../../src/base/json/json.ts';
 import { halves, piecesOf, type Turn, type Wire, type WireEvent } from './turn.ts';
 
-/** OpenAI Responses. https://platform.openai.com/docs/api-reference/responses */
+/** https://platform.openai.com/docs/api-reference/responses */
 export const responses: Wire = {
   prefix: '/v1',
   isStream: ({ body }) => body['stream'] === true,
