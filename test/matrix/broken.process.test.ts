@@ -10,7 +10,6 @@ import { listTargets } from './targets.ts';
 const crash = processClass({ by: 'exit' });
 const hang = processClass({ by: 'hang' });
 
-/** What comes of the fault on one target, with limits that this test can wait for. */
 async function run(id: string, fault: Fault, options: { readonly hungMs?: number } = {}) {
   const target = listTargets().find((each) => each.id === id);
   if (target === undefined) throw new Error(`there is no target ${id}`);
@@ -46,7 +45,7 @@ test('a call that does not end within its time is reported as hung', async () =>
 });
 
 test('a leftover process is reported, and ended', async () => {
-  // It answers when the daemon is in a session of its own.
+  // Answers once the daemon has a session of its own.
   const daemon = `setsid sh -c 'echo > up; exec sleep 60' >/dev/null 2>&1 </dev/null &`;
   const args = ['-c', `${daemon} while [ ! -e up ]; do sleep 0.05; done; echo "$REPLY"`];
   const leak: Fault = {

@@ -2,7 +2,10 @@ import type { Fault } from './fault.ts';
 import type { Cell } from './run-cell.ts';
 import { isFirst, listTargets, type Target } from './targets.ts';
 
-/** Every cell: each fault on each target that can have it, a heavy one on the first of each dialect, transport and launcher. */
+/**
+ * Each fault on each target that it fits. A heavy fault runs on the first target of each dialect, transport and
+ * launcher.
+ */
 export function listCells(faults: readonly Fault[], targets: readonly Target[] = listTargets()): Cell[] {
   return faults.flatMap((fault) =>
     targets.filter((target) => fits(fault, target)).map((target) => ({ fault, target })),
@@ -15,10 +18,7 @@ function fits(fault: Fault, target: Target): boolean {
   return fault.fits?.(target) ?? true;
 }
 
-/**
- * Each fault on each kind of target (capability, mode, point, dialect, on_failure), every time on another of the transports and
- * launchers that the kind has, going round; heavy faults on all of them.
- */
+/** Each fault on each kind of target, with rotating transports and launchers. Heavy faults run on all of them. */
 export function roundOf(cells: readonly Cell[]): Cell[] {
   let turn = 0;
   return [...Map.groupBy(cells, ({ fault }) => fault).values()].flatMap((own) => {
@@ -30,8 +30,7 @@ export function roundOf(cells: readonly Cell[]): Cell[] {
 }
 
 /**
- * Some of the cells, always the same ones: each fault at least once, each kind of target, and each dialect over each of its transports and
- * launchers.
+ * A fixed selection that covers each fault, each kind of target, and each dialect with all transports and launchers.
  */
 export function sliceOf(cells: readonly Cell[]): Cell[] {
   const left = new Set(cells.flatMap(({ target }) => marksOf(target)));
@@ -48,7 +47,6 @@ export function sliceOf(cells: readonly Cell[]): Cell[] {
   return slice;
 }
 
-/** What a target stands for in the slice. */
 export function marksOf({ kind, dialect, transport, launcher }: Target): string[] {
   return [kind, `${dialect} ${transport} ${launcher}`];
 }

@@ -3,12 +3,12 @@ import type { FaultClass } from './fault.ts';
 import { denial, failure, force, type Meaning, open, silent, well } from './meaning.ts';
 import { type Hooked, isForeign, type Target } from './targets.ts';
 
-/** What a process does with a call, as far as who asked can see it. */
+/** What a process does with a call, as far as the caller can see. */
 export interface Ending {
   /**
-   * How the call ends. `command`: its file cannot be started; `start`: nothing can be, with what the entry says. `quiet`: with
-   * code 0. `refusal`: with code 2, which some dialects read as a denial. `flood`: one line without an end. `noise`: lines
-   * without an end. `close`: its stdout is closed, and it hangs.
+   * How the call ends. `command`: its file cannot be started. `start`: the entry allows no start. `quiet`: exit code 0.
+   * `refusal`: exit code 2, a denial in some dialects. `flood`: one endless line. `noise`: endless lines. `close`:
+   * closes stdout and hangs.
    */
   readonly by:
     | 'command'
@@ -21,20 +21,19 @@ export interface Ending {
     | 'close'
     | 'flood'
     | 'noise';
-  /** What it has printed before that. Default: nothing. */
+  /** The output before the end. Default: nothing. */
   readonly printed?: 'half' | 'reply';
-  /** It never reads, so that a greeting is not answered either. */
+  /** Reads nothing, so it does not answer a greeting either. */
   readonly isUnread?: true;
 }
 
-/** The class of what a process does, with the rule of every dialect. */
 export function processClass(ending: Ending): FaultClass {
   const { by, printed, isUnread } = ending;
   const name = [by, printed === undefined ? '' : `after ${printed}`, isUnread ? 'unread' : ''];
   return { name: name.filter(Boolean).join(' '), means: (target) => meaningOf(ending, target) };
 }
 
-/** A class of faults that are none: the call goes well. */
+/** A class for faults without effect on the call. */
 export const harmless: FaultClass = { name: 'harmless', means: () => well };
 
 function meaningOf(ending: Ending, target: Target): Meaning {
@@ -62,7 +61,10 @@ const codesOfProcess: Readonly<Record<Exclude<Ending['by'], 'quiet'>, ErrorCode>
   noise: 'OUTPUT_LIMIT',
 };
 
-/** A process that stays: a whole reply counts, whatever becomes of it then. Source: docs/guides/keep-a-process-alive.md. */
+/**
+ * A process that stays alive. A complete reply counts, even if the process then fails. Source:
+ * docs/guides/keep-a-process-alive.md.
+ */
 function ofServer({ by, printed }: Ending): Meaning {
   if (printed === 'reply') return well;
   return failure(codesOfServer[by]);
@@ -87,9 +89,9 @@ const foreignMeanings = { picoclaw, chibi, claude, agentao } satisfies Record<
   (ending: Ending, target: Hooked) => Meaning
 >;
 
-/** A start or a hello that fails denies, and so does every failure of an approver. */
+/** A failed start or hello denies, and so does every failure of an approver. */
 function picoclaw(ending: Ending, { point }: Hooked): Meaning {
-  // Which of two limits is over first, that of the greeting or that of the call, is up to the machine.
+  // The limits of the greeting and of the call race.
   if (ending.by === 'hang' && ending.isUnread) return failure('PROCESS_TIMEOUT', 'PROCESS_START');
   const meaning = ofServer(ending);
   const [code] = meaning.kind === 'failure' ? meaning.codes : [];
@@ -114,7 +116,7 @@ function chibi(ending: Ending): Meaning {
   }
 }
 
-/** Code 0 and nothing printed is no opinion, and one JSON object counts whatever the exit code. */
+/** Code 0 without output is no opinion. One JSON object counts whatever the exit code. */
 function claude(ending: Ending, { point }: Hooked): Meaning {
   const { by, printed } = ending;
   const isSwitch = point.name === 'PreModelSwitch';
@@ -137,13 +139,13 @@ function claude(ending: Ending, { point }: Hooked): Meaning {
   }
 }
 
-/** Exit code 2 is a word of Claude Code, whatever was printed. */
+/** Claude Code acts on exit code 2, whatever the output. */
 function refusal({ onExit2 }: Hooked['point']): Meaning {
   if (onExit2 === 'denies') return denial;
   return onExit2 === 'goes on' ? force : silent;
 }
 
-/** A rule is a line for the shell: a command that cannot be started is its exit code 127 or 126. */
+/** A rule is a shell command line: a command that cannot be started gives exit code 127 or 126. */
 function agentao({ by, printed }: Ending, { point }: Hooked): Meaning {
   if (by === 'refusal' && point.onExit2 === 'goes on') return force;
   if (printed === 'reply' && !['hang', 'close', 'flood', 'noise'].includes(by)) return well;

@@ -6,25 +6,22 @@ import { type Hooked, isForeign, isHook, type Target } from './targets.ts';
 
 const bin = join(import.meta.dirname, '../fixtures/bin');
 
-/** The path of a fixture. */
 export function fixture(name: string): string {
   return join(bin, name);
 }
 
-/** Milliseconds of a limit that is to be reached, and of one that never is, however busy the machine. */
+/** A limit in milliseconds that is meant to be reached, and one that no busy machine reaches. */
 const SHORT_MS = 300;
 const LONG_MS = 25_000;
-/** Of a limit that megabytes must not reach either. */
+/** A limit that even megabytes of data do not reach. */
 const HEAVY_MS = 240_000;
 
-/** A cell whose config stands. */
 export interface Staged {
   readonly config: string;
-  /** To be called when the runtime is open and nothing was asked yet. */
+  /** Must be called once the runtime is open, before the first call. */
   afterOpen(): void;
 }
 
-/** Sets the scene of a cell: its folder, its files, its config. */
 export function stage(fault: Fault, scene: Scene): Staged {
   const { target, folder } = scene;
   mkdirSync(folder, { recursive: true });
@@ -37,12 +34,12 @@ export function stage(fault: Fault, scene: Scene): Staged {
   const started = hasPlugin ? { ...child, command: plugin, args: [] } : child;
   const config = join(folder, 'runtime.yaml');
   const spec = { concurrency: 16, ...specOf(fault, target, started) };
-  // JSON is YAML too.
+  // YAML includes JSON.
   writeFileSync(config, JSON.stringify({ apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', spec }));
   return { config, afterOpen: () => isSwapped && swap(child.command, plugin) };
 }
 
-/** A program that describes itself as a chibi plugin, and else is the child. */
+/** A program that describes itself as a chibi plugin and otherwise runs the child. */
 function pluginText(child: Child | string, target: Target): string {
   const hooks = target.capability === 'hook' ? [target.point.name] : [];
   const schema = JSON.stringify([{ name: 'it', description: 'it', parameters: {}, hooks }]);
@@ -54,7 +51,6 @@ function line(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
 }
 
-/** Puts the file, if there is one, in the place of the other. */
 function swap(file: string, place: string): void {
   rmSync(place);
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) renameSync(file, place);
@@ -78,7 +74,7 @@ function entryOf(fault: Fault, target: Target, child: Child): object {
     ...limits,
     ...(dialect !== 'promptkit' && { dialect }),
     env: [...variablesOf(target), ...(child.env ?? [])],
-    // A foreign dialect would let live what a finished process leaves.
+    // By default, a foreign dialect keeps the processes that a finished one leaves.
     ...((transport !== 'server' || dialect === 'picoclaw') && { leftovers: 'kill' }),
     ...(transport === 'warm' && { warm: 1 }),
     ...(transport === 'fork' && { runtime: 'fork' }),
@@ -91,7 +87,7 @@ function limitOf({ isTimed = false, isHeavy = false }: Fault, target: Target): n
   return isShort ? SHORT_MS : isHeavy ? HEAVY_MS : LONG_MS;
 }
 
-/** An Agentao rule is a line for the shell; what is forked is a Python script, which becomes the program. */
+/** An Agentao rule is a shell command line. A forked entry is a Python script that executes the program. */
 function commandOf({ dialect, transport }: Target, { command, args = [], isFile }: Child): object {
   if (dialect === 'agentao') return { command: line([command, ...args]) };
   if (transport === 'fork' && isFile !== true) {
@@ -110,7 +106,6 @@ function variablesOf(target: Target): string[] {
   ];
 }
 
-/** The keys by which a hook listens at its point. */
 function listening(target: Hooked, fault: Fault): object {
   const { dialect, mode, point } = target;
   switch (dialect) {

@@ -2,24 +2,23 @@ import type { ErrorCode } from '../../src/base/errors.ts';
 import type { Meaning } from './meaning.ts';
 import { isHook, type Target } from './targets.ts';
 
-/** What a cell must come to. */
 export type Expected =
-  /** The reply counts: a result, a score, an allow; an observer was told. */
+  /** The reply counts: a result, a score or an allow, or an observer received its event. */
   | { readonly outcome: 'answered' }
-  /** A filter that allows because its dialect documents it, with the name of the rule. */
+  /** A filter that allows by a documented rule of its dialect, which `causes` names. */
   | { readonly outcome: 'open'; readonly causes: readonly string[] }
-  /** No opinion: an allow, or a question to a person, without a rule. */
+  /** An allow or a question to a person, without a rule. */
   | { readonly outcome: 'no opinion' }
-  /** A hook that makes the turn go on, as its dialect lets it. */
+  /** A hook that makes the turn go on, as its dialect allows. */
   | { readonly outcome: 'forced' }
-  /** `codes` is empty where the denial is one of words, which has no code. */
+  /** `codes` is empty for an explicit denial, which has no code. */
   | { readonly outcome: 'denied'; readonly codes: readonly ErrorCode[] }
   | {
       readonly outcome: 'failed' | 'unscored' | 'swallowed' | 'recorded';
       readonly codes: readonly ErrorCode[];
     };
 
-/** The one rule of the matrix: what the target must make of a fault with this meaning. */
+/** The only rule of the matrix: the outcome for the target of a fault with this meaning. */
 export function expected(target: Target, meaning: Meaning): Expected {
   if (target.capability === 'tool') return called('failed', meaning);
   if (!isHook(target)) return called('unscored', meaning);
@@ -28,7 +27,7 @@ export function expected(target: Target, meaning: Meaning): Expected {
   return called('swallowed', isUnheard(target, meaning) ? { kind: 'well' } : meaning);
 }
 
-/** What an observer prints is not read, so only how its process ends is a failure; a server's line is an answer or is none. */
+/** The output of an observer's process is ignored, so only its exit can be a failure. A server's lines are checked. */
 function isUnheard({ transport }: Target, meaning: Meaning): boolean {
   return transport !== 'server' && meaning.kind === 'failure' && meaning.codes.includes('REPLY_MALFORMED');
 }

@@ -1,27 +1,19 @@
-/** What came of one cell. */
 export interface GroupResult {
-  /** The row of the tally. */
   readonly row: string;
-  /** The column: what came of it. */
   readonly word: string;
-  /** What is not as its rule says. */
   readonly problem?: string | undefined;
 }
 
-/**
- * Cells that share what they need, such as an open runtime, and are numbered from 0. `isChosen` says which of them run; the rest
- * is passed over.
- */
+/** Cells that share a setup, such as an open runtime, numbered from 0. `isChosen` selects the cells that run. */
 export interface Group {
   readonly name: string;
-  /** Of how many cells the slice of CI takes one. */
+  /** The slice of CI takes one of this many cells. */
   readonly every: number;
-  /** Why none of its cells can run here. */
+  /** The reason why its cells cannot run on this machine. */
   readonly missing?: string | undefined;
   run(isChosen: (at: number) => boolean): AsyncIterable<GroupResult>;
 }
 
-/** The numbers of what came of groups, as \`tallyOf\` has those of faults. */
 export interface GroupTally {
   readonly cells: number;
   readonly rows: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -29,19 +21,16 @@ export interface GroupTally {
   readonly missing: readonly string[];
 }
 
-/** Which cells of groups run. */
 interface GroupsOptions {
-  /** One of so many; without it each group's own slice. */
+  /** Runs one of this many cells. Default: each group's own slice. */
   readonly every?: number | undefined;
-  /** Groups at once. Default: one. */
   readonly width?: number | undefined;
-  /** No cell is begun any more after that time. */
   readonly stopAfterMs?: number | undefined;
-  /** Told of each group when it has ended, with the cells and problems so far. */
+  /** Called after each group with the cells and problems so far. */
   readonly onGroup?: ((name: string, cells: number, problems: readonly string[]) => void) | undefined;
 }
 
-/** Runs groups, each of them one cell after another. */
+/** Runs groups; the cells of each run in sequence. */
 export async function runGroups(
   groups: readonly Group[],
   { every, width = 1, stopAfterMs = Number.POSITIVE_INFINITY, onGroup }: GroupsOptions = {},
@@ -70,7 +59,6 @@ export async function runGroups(
   return { cells, rows, problems, missing: left };
 }
 
-/** The tally as lines: a row, its cells, and how many came to what. */
 export function linesOf({ cells, rows, problems, missing }: GroupTally): string[] {
   const width = Math.max(...Object.keys(rows).map((row) => row.length), 0);
   const lines = Object.entries(rows).map(([row, counts]) => {

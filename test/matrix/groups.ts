@@ -10,7 +10,6 @@ import { removedState } from './surroundings/removed.ts';
 import { fewDescriptors, fewProcesses } from './surroundings/starved.ts';
 import { streamFaults } from './surroundings/streams.ts';
 
-/** Every group of cells of the matrix beside its faults of processes. */
 export const allGroups: readonly Group[] = [
   ...contents,
   streamFaults,

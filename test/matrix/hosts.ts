@@ -7,7 +7,7 @@ import { builtProgram } from '../built.ts';
 import { findSurvivors, settle } from '../leaks.ts';
 import { fixture } from './entry.ts';
 
-/** What became of a host of the runtime: the command line, or a program with the library. */
+/** The result of a host of the runtime: the command line, or a program with the library. */
 export interface HostResult {
   readonly title: string;
   readonly said: string;
@@ -16,14 +16,14 @@ export interface HostResult {
 
 const index = join(import.meta.dirname, '../../src/index.ts');
 
-/** Ends the runtime’s own process in the middle of a call, lets nobody read its stderr, and starts it on an older Node. */
+/** Ends the runtime’s own process during a call, leaves its stderr unread, and starts it on an older Node. */
 export async function runHosts(): Promise<HostResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-hosts-'));
   const results: HostResult[] = [];
   try {
     for (const run of hostsIn(folder)) {
       const result = await run();
-      // Children are given TMPDIR, by which they are found.
+      // Children inherit TMPDIR, which identifies them.
       const survivors = await settle(() => findSurvivors(folder), 5_000);
       const left = survivors.map(({ pid }) => `, process ${pid} is left`).join('');
       results.push({ ...result, said: result.said + left, isExpected: result.isExpected && left === '' });
@@ -69,7 +69,6 @@ interface Ended {
   readonly argv: readonly string[];
 }
 
-/** Ends a host that is in the middle of a call of a tool that is deaf to SIGTERM. */
 async function end(folder: string, { title, signal, launcher, argv }: Ended): Promise<HostResult> {
   const env = { ...process.env, TMPDIR: folder, SIGNALBOX_LAUNCHER: launcher };
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'], env });
@@ -85,7 +84,7 @@ async function end(folder: string, { title, signal, launcher, argv }: Ended): Pr
   };
 }
 
-/** A program that calls the tool, and says on stderr what the tool says there. */
+/** A program that calls the tool and repeats the tool's stderr. */
 function libraryHost(config: string, launcher: string): string[] {
   const script = `
     import { openRuntime } from ${JSON.stringify(index)};
@@ -96,7 +95,6 @@ function libraryHost(config: string, launcher: string): string[] {
   return ['--input-type=module', '-e', script];
 }
 
-/** Nobody reads the stderr of a host whose tool floods its own. */
 async function runUnread(folder: string, command: string): Promise<HostResult> {
   const argv = [builtProgram, 'tool', 'call', 'it', '--json', '--config', writeConfig(folder, command)];
   const env = { ...process.env, TMPDIR: folder };
@@ -110,7 +108,6 @@ async function runUnread(folder: string, command: string): Promise<HostResult> {
   };
 }
 
-/** A Node that says it is an older one. */
 async function runOldNode(folder: string): Promise<HostResult> {
   const file = join(folder, 'old.cjs');
   writeFileSync(file, `Object.defineProperty(process.versions, 'node', { value: '20.1.0' });`);

@@ -3,7 +3,6 @@ import { Json } from '../../src/index.ts';
 import type { Expected } from './expect.ts';
 import { isForeign, type Target } from './targets.ts';
 
-/** What came back of one call. */
 export type Seen =
   | { readonly kind: 'hung' }
   | { readonly kind: 'threw'; readonly code: string; readonly text: string }
@@ -19,24 +18,24 @@ export type Seen =
       readonly metadata: unknown;
       readonly code: string | undefined;
       readonly text: string;
-      /** Of observers and shadows: the answer came only when they were done. */
+      /** For observers and shadows: the answer waited for their end. */
       readonly wasAwaited: boolean;
-      /** Of observers and shadows: what the events say of them. */
+      /** For observers and shadows: the outcome in the events. */
       readonly told?: string | undefined;
     };
 
-/** `OPEN`: a filter let pass what it had to deny. `HUNG`: no answer, or no end. `THREW`, `WRONG`: not what the rule says. */
+/**
+ * `OPEN`: a filter let pass what it had to deny. `HUNG`: no answer, or no end. `THREW`, `WRONG`: not the expected
+ * outcome.
+ */
 export type Word = Expected['outcome'] | 'OPEN' | 'HUNG' | 'THREW' | 'WRONG';
 
 export interface Verdict {
   readonly word: Word;
-  /** What is wrong; undefined: as it should be. */
   readonly problem?: string;
-  /** Of an open cell: the rule. */
   readonly rule?: string;
 }
 
-/** Holds what was seen against what had to come. */
 export function judge(target: Target, expected: Expected, seen: Seen): Verdict {
   if (seen.kind === 'hung') return { word: 'HUNG', problem: 'no end within its time' };
   if (seen.kind === 'threw') return { word: 'THREW', problem: `${seen.code}: ${seen.text}` };
@@ -80,7 +79,7 @@ function judgeDecision(target: Target, expected: Expected, seen: Decision): Verd
     : wrong(expected, said);
 }
 
-/** Whoever is only told changes nothing, holds up nobody, and fails where the events show it. */
+/** Observers and shadows change nothing and delay nobody; their failures appear in the events. */
 function judgeTold(
   target: Extract<Target, { capability: 'hook' }>,
   expected: Expected,
@@ -89,7 +88,7 @@ function judgeTold(
   const said = `${seen.verdict}, told: ${seen.told} ${seen.code ?? ''} ${seen.text}`;
   if (seen.verdict !== 'allow') return wrong(expected, said);
   if (seen.wasAwaited && target.point.isAwaited !== true) return wrong(expected, `waited for it: ${said}`);
-  // What becomes of a foreign observer is a note in the log.
+  // The failure of a foreign observer is only logged.
   if (isForeign(target)) return { word: expected.outcome };
   if (expected.outcome === 'answered') {
     const good = target.mode === 'shadow' ? 'allow' : 'told';

@@ -10,12 +10,10 @@ import { runMatrix } from './run-matrix.ts';
 import { tableOf, tallyOf } from './tally.ts';
 
 /**
- * `npm run faults`: every way to misbehave, on everything that can meet it, and what comes of it. `-- --only WORDS` runs the cells
- * whose fault or target holds the words, `--all` every cell there is, `--slice` those of CI, `--minutes N` as many as begin in time,
- * `--json` prints the tally as JSON.
- * Behind them come the groups: contents, surroundings and gateways, a slice of them unless `--all`, or one of N cells with
- * `--every N`; `--groups` runs those alone.
- * Ends with 1 when something is not as its rule says.
+ * `npm run faults` runs every fault on every target that it fits. `-- --only WORDS` runs the cells whose fault or
+ * target contains the words, `--all` every cell, `--slice` those of CI, `--minutes N` stops after that time, `--json`
+ * prints the tally as JSON. The groups follow: contents, surroundings and gateways, as a slice, all with `--all`, or
+ * one of N cells with `--every N`. `--groups` runs only those. Exits with 1 if a rule is violated.
  */
 const { values } = parseArgs({
   options: {
@@ -42,7 +40,7 @@ const run = await runMatrix(values.minutes === undefined ? cells : spread(cells)
   onResult: showProgress,
 });
 const tally = tallyOf(run);
-// The hosts take no part in a part of the cells.
+// Partial runs leave out the hosts.
 const isPart = values.slice || values.groups || values.only !== undefined;
 const hosts = isPart ? [] : await runHosts();
 const groups = await runGroups(
@@ -61,7 +59,7 @@ process.stdout.write(
 );
 process.exitCode = tally.problems.length + lost.length + groups.problems.length === 0 ? 0 : 1;
 
-/** In another order, the same each time, in which the first thousand are of all kinds. */
+/** A fixed order whose first thousand cells are of all kinds. */
 function spread(list: readonly Cell[]): Cell[] {
   return list.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
@@ -74,7 +72,6 @@ function showProgress(done: number, of: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of}${done === of ? '\n' : ''}`);
 }
 
-/** The cells that took longest, with their seconds. */
 function longest(): string[] {
   const sorted = run.results.toSorted((one, other) => other.ms - one.ms);
   const shown = sorted.slice(0, 3);

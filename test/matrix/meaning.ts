@@ -1,18 +1,17 @@
 import type { ErrorCode } from '../../src/base/errors.ts';
 
-/** What a fault is to the one who asked. */
+/** The meaning of a fault for the caller. */
 export type Meaning =
-  /** None: the reply counts, and it is a good one. */
   | { readonly kind: 'well' }
   /** A failure with one of these codes: a filter denies, a tool has failed, an eval is unscored. */
   | { readonly kind: 'failure'; readonly codes: readonly ErrorCode[] }
   /** A failure that passes by a rule of docs/reference/dialects.md, unless `on_failure: deny`. */
   | { readonly kind: 'open'; readonly causes: readonly string[] }
-  /** No opinion, as the dialect documents it: passes without a rule, and is never closed. */
+  /** No opinion, as documented by the dialect. Passes without a rule, even with `on_failure: deny`. */
   | { readonly kind: 'silent' }
-  /** A denial in the dialect's own words. */
+  /** An explicit denial in the dialect. */
   | { readonly kind: 'denial' }
-  /** In the dialect's own words: the turn goes on. */
+  /** An explicit request in the dialect that the turn goes on. */
   | { readonly kind: 'force' };
 
 export const well: Meaning = { kind: 'well' };

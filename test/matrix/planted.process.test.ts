@@ -4,7 +4,7 @@ import { listCells } from './cells.ts';
 import { allFaults } from './faults/index.ts';
 import { runMatrix } from './run-matrix.ts';
 
-// A decoder that takes whatever it reads for an allow.
+// A decoder that reads everything as an allow.
 vi.mock(import('../../src/dialects/promptkit/hook.ts'), async (load) => {
   const sound = await load();
   return {
@@ -16,7 +16,7 @@ vi.mock(import('../../src/dialects/promptkit/hook.ts'), async (load) => {
   };
 });
 
-// Rules that overlook `on_failure: deny`.
+// Rules that ignore `on_failure: deny`.
 vi.mock(import('../../src/dialects/failed-open.ts'), async (load) => {
   const sound = await load();
   return { ...sound, failOpen: (entry, ...rest) => sound.failOpen({ ...entry, onFailure: 'own' }, ...rest) };

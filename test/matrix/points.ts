@@ -1,21 +1,20 @@
 import type { LooseEvent, PointEvent } from '../../src/runtime/runtime.ts';
 
-/** A place at which a hook listens. */
 export interface Point {
   readonly name: string;
-  /** What is fired: a moment of the runtime where it has one, else the point by its own name. */
+  /** An event of the runtime, or the point by its own name if the runtime has none. */
   readonly event: LooseEvent | PointEvent;
-  /** The reply of a child that is well: it allows, and changes nothing. */
+  /** The reply of a working child, which allows without changes. */
   readonly reply: string;
-  /** It is told, and its answers count for nothing. */
+  /** The hook only observes; its answers have no effect. */
   readonly isTold?: true;
-  /** It is told, and yet waited for, as in its own system. */
+  /** The hook observes, but the runtime waits for it as its own system does. */
   readonly isAwaited?: true;
-  /** There is nothing to deny at this point, so `on_failure: deny` closes nothing. */
+  /** Nothing can be denied at this point, so `on_failure: deny` has no effect. */
   readonly isUnclosable?: true;
-  /** What exit code 2 does here, where it is a word of the dialect. Default: it is an exit code as any other. */
+  /** The effect of exit code 2 in the dialect. Default: that of any other exit code. */
   readonly onExit2?: 'denies' | 'goes on' | 'is heard';
-  /** A person decides where the hook does not: `ask` instead of `allow`. */
+  /** A person decides if the hook does not: `ask` instead of `allow`. */
   readonly asks?: true;
 }
 
@@ -40,10 +39,10 @@ const events = {
   scored: { hook: 'eval', phase: 'scored', event: { eval_id: 'e', type: 'e', score: 1, passed: true } },
 } as const satisfies Record<string, LooseEvent>;
 
-/** A reply that is good for a tool, an eval and a filter alike. */
+/** A valid reply for a tool, an eval and a filter. */
 export const nativeReply = '{"allow": true, "result": 1, "score": 1}';
 
-/** Points of native filters, which can be observed and shadowed too. */
+/** Points of native filters, which observers and shadows share. */
 export const nativePoints: readonly Point[] = [
   { name: 'before_call', event: events.beforeCall, reply: nativeReply },
   { name: 'after_call', event: events.afterCall, reply: nativeReply },
@@ -51,7 +50,6 @@ export const nativePoints: readonly Point[] = [
   { name: 'after_execution', event: events.afterExecution, reply: nativeReply },
 ];
 
-/** Points at which native hooks only observe. */
 export const nativeTold: readonly Point[] = [
   { name: 'session_start', event: events.session, reply: nativeReply, isTold: true },
   { name: 'scored', event: events.scored, reply: nativeReply, isTold: true },
@@ -62,7 +60,10 @@ const plugin = '{"note": "seen"}';
 const shown = '{"systemMessage": "seen"}';
 const said = '{"additionalContext": "seen"}';
 
-/** Points of foreign hooks: those of a turn, one for each rule of its dialect. Sources: docs/reference/dialects.md, docs/reference/protocols. */
+/**
+ * Points of foreign hooks: those of a turn, and one for each rule of its dialect. Sources: docs/reference/dialects.md,
+ * docs/reference/protocols.
+ */
 export const foreignPoints = {
   picoclaw: [
     { name: 'before_llm', event: events.beforeCall, reply: go },

@@ -6,13 +6,11 @@ import type { Fault, FaultClass } from './fault.ts';
 import { judge, type Seen, type Verdict } from './judge.ts';
 import { isForeign, isHook, type Target } from './targets.ts';
 
-/** One fault of one target. */
 export interface Cell {
   readonly fault: Fault;
   readonly target: Target;
 }
 
-/** What came of a cell. */
 export interface CellResult extends Cell, Verdict {
   readonly expected: Expected;
   readonly seen: Seen;
@@ -20,8 +18,8 @@ export interface CellResult extends Cell, Verdict {
 }
 
 /**
- * The longest that a cell may take from the opening of its runtime to its end, in milliseconds: far beyond every limit and grace in
- * it, so that only what hangs reaches it.
+ * The limit in milliseconds from opening a cell's runtime to its end. It exceeds every limit and grace period in the
+ * cell.
  */
 const HUNG_MS = 60_000;
 const HEAVY_MS = 300_000;
@@ -77,7 +75,7 @@ async function runCalls(cell: Cell, folder: string, count: number): Promise<Seen
   let seen: Seen[];
   try {
     seen = await ask(cell, { runtime, events, staged, count });
-    // Closing gives up what is told when its time is over.
+    // Closing cancels pending observers after a limit.
     if (isTold(target) && !isForeign(target)) await until(() => events.some(isEnd), 30_000);
   } finally {
     await runtime.close();
@@ -103,7 +101,7 @@ async function ask(cell: Cell, { runtime, events, staged, count }: Open): Promis
   if (fault.isTogether) return await Promise.all(calls.map(() => askOnce(cell, runtime, events)));
   const seen: Seen[] = [];
   for (const call of calls) {
-    // A server that ends after its reply must have ended, lest it take the next request into its death.
+    // The server must have exited, or it would get the next request while it dies.
     if (call > 0 && fault.isEnded)
       await until(() => events.filter(({ type }) => type === 'process.ended').length >= call, 10_000);
     seen.push(await askOnce(cell, runtime, events));
@@ -139,23 +137,20 @@ async function askOnce(
   return { kind: 'decision', verdict, metadata, code: error?.code, text: reason, wasAwaited: told };
 }
 
-/** Keeps the event, but of floods the first only. */
+/** Stores the event, but only the first of a flood. */
 function keepEvent(events: RuntimeEvent[], event: RuntimeEvent): void {
   const isFlood = event.type === 'dropped' || event.type === 'stderr';
   if (!isFlood || events.length < 100) events.push(event);
 }
 
-/** Whether nobody waits for it. */
 function isTold(target: Target): boolean {
   return isHook(target) && target.mode !== 'filter';
 }
 
-/** Whether it says what became of a hook that was told. */
 function isEnd({ type }: RuntimeEvent): boolean {
   return type === 'call.finished' || type === 'decision';
 }
 
-/** With what the events say that became of an observer or a shadow. */
 function withTold(seen: Seen, events: readonly RuntimeEvent[]): Seen {
   if (seen.kind !== 'decision') return seen;
   for (const event of events) {

@@ -5,9 +5,7 @@ import { openRuntime } from '../../src/index.ts';
 import { findSurvivors, openPipes, settle } from '../leaks.ts';
 import { type Cell, type CellResult, runCell } from './run-cell.ts';
 
-/** What is left when every runtime is closed: nothing, if all is well. */
 interface Leaks {
-  /** Processes, with the cell that started them. */
   readonly processes: readonly string[];
   readonly descriptors: readonly string[];
   readonly files: readonly string[];
@@ -20,25 +18,22 @@ export interface MatrixRun {
 }
 
 export interface MatrixOptions {
-  /** Cells at once. */
   readonly width?: number;
-  /** The longest that a cell may take. */
   readonly hungMs?: number | undefined;
-  /** How long what is left may take to go by itself. Default: 10 s. */
+  /** The time that leftovers get to end by themselves. Default: 10 s. */
   readonly settleMs?: number | undefined;
-  /** No cell is begun any more after that time. */
   readonly stopAfterMs?: number | undefined;
   readonly onResult?: ((done: number, of: number) => void) | undefined;
 }
 
-/** Runs the cells, many at once, each in a folder of its own, and looks for what they leave behind. */
+/** Runs cells concurrently, each in its own folder, and looks for leftovers. */
 export async function runMatrix(
   cells: readonly Cell[],
   { width = 24, settleMs = 10_000, ...options }: MatrixOptions = {},
 ): Promise<MatrixRun> {
   const outer = process.env['TMPDIR'];
   const folder = mkdtempSync(join(tmpdir(), 'matrix-'));
-  // What this process itself puts into the folder for temporary files is seen too.
+  // Includes this process's own temporary files in the check.
   process.env['TMPDIR'] = folder;
   const start = performance.now();
   try {
@@ -57,7 +52,7 @@ export async function runMatrix(
   }
 }
 
-/** Opens what is opened once for good, with the first process, and is no leak. */
+/** Opens what the first process opens permanently, which is no leak. */
 async function openOnce(folder: string): Promise<void> {
   const file = join(folder, 'runtime.yaml');
   const tool = { description: 'it', exec: { command: '/bin/true' } };
@@ -111,7 +106,6 @@ async function findLeaks(
   return { processes, descriptors, files };
 }
 
-/** The folder of the cell that started it. */
 function folderOf(pid: number): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

@@ -18,14 +18,11 @@ const words: readonly Word[] = [
   'WRONG',
 ];
 
-/** What came of a run, in numbers. */
 export interface Tally {
   readonly faults: number;
   readonly cells: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Cells that are open by a rule, by the rule. */
   readonly open: Readonly<Record<string, number>>;
-  /** What is not as it should be. */
   readonly problems: readonly string[];
 }
 
@@ -50,7 +47,7 @@ export function tallyOf({ results, leaks }: MatrixRun): Tally {
   };
 }
 
-/** The tally as a table: a row for each fault, a column for each outcome that there was. */
+/** A table with a row for each fault and a column for each outcome that occurred. */
 export function tableOf(run: MatrixRun): string {
   const { outcomes } = tallyOf(run);
   const columns = words.filter((word) => outcomes[word] !== undefined);

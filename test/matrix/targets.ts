@@ -8,29 +8,25 @@ type Mode = 'filter' | 'observe' | 'shadow';
 
 interface Place {
   readonly id: string;
-  /** What it is, without how it is carried and started. */
   readonly kind: string;
   readonly transport: Carrier;
   readonly launcher: Launcher;
 }
 
-/** A tool or an eval. */
 interface Called extends Place {
   readonly capability: 'tool' | 'eval';
   readonly dialect: NativeDialect | 'chibi';
 }
 
-/** A hook at one of its points. */
 export interface Hooked extends Place {
   readonly capability: 'hook';
   readonly dialect: NativeDialect | ForeignName;
   readonly mode: Mode;
   readonly point: Point;
-  /** What the entry says under `on_failure`; null: nothing. */
+  /** The entry's `on_failure`; null: absent. */
   readonly onFailure: 'deny' | null;
 }
 
-/** Who meets a fault: an entry of a config, with how it is carried and started. */
 export type Target = Called | Hooked;
 
 type Draft = Omit<Called, 'id' | 'kind'> | Omit<Hooked, 'id' | 'kind'>;
@@ -40,7 +36,6 @@ const carriers: readonly Carrier[] = ['oneshot', 'warm', 'fork', 'server'];
 const foreigners = ['picoclaw', 'chibi', 'claude', 'agentao'] as const satisfies readonly ForeignName[];
 const natives: readonly NativeDialect[] = ['promptkit', 'promptkit-go'];
 
-/** Every target that there is. */
 export function listTargets(): Target[] {
   return launchers.flatMap((launcher) => [
     ...carriers.flatMap((transport) =>
@@ -51,17 +46,15 @@ export function listTargets(): Target[] {
   ]);
 }
 
-/** Whether it is a hook. */
 export function isHook(target: Target): target is Hooked {
   return target.capability === 'hook';
 }
 
-/** Whether it is a hook of another system. */
 export function isForeign(target: Target): target is Hooked & { readonly dialect: ForeignName } {
   return target.capability === 'hook' && Object.hasOwn(foreignPoints, target.dialect);
 }
 
-/** Whether it is the one that stands for all of its dialect, transport and launcher. */
+/** Whether it represents all targets of its dialect, transport and launcher. */
 export function isFirst(target: Target): boolean {
   if (target.capability !== 'hook') return target.capability === 'tool';
   return isForeign(target) && target.point === foreignPoints[target.dialect][0] && target.onFailure === null;

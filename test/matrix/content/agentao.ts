@@ -43,8 +43,8 @@ const told: readonly Place[] = [
 ];
 
 /**
- * Section 7: a blocking error, a stop, a block and an unknown verdict deny, on a line of its own as well; what begins as an
- * object and is none is a failure; any other text passes.
+ * Section 7: a blocking error, a stop, a block and an unknown verdict deny, also on their own line. A broken object is
+ * a failure. Other text passes.
  */
 export const agentao: Vocabulary = {
   dialect: 'agentao',
@@ -53,12 +53,12 @@ export const agentao: Vocabulary = {
     if (!asked.some((each) => each.point === point)) return ['pass', 'change', 'open'];
     const failed: readonly Outcome[] = [isClosed ? 'deny' : 'open'];
     const { reading, isGarbled } = read(bytes);
-    // Python reads no mark of UTF-8 in front of JSON.
+    // Python's JSON reader rejects a UTF-8 byte order mark.
     if (bytes[0] === 0xef && reading.kind === 'object')
       return ['deny', ...failed, ...changesAt(point, new Members(reading.members))];
     if (reading.kind === 'blank') return ['pass'];
     const text = reading.kind === 'text' ? reading.text : undefined;
-    // A number that Python's floats do not hold is none that arguments could be changed to.
+    // Python reads the number as infinity, which arguments cannot contain.
     const overflown: readonly Outcome[] = new TextDecoder().decode(bytes).includes('1e999') ? ['deny'] : [];
     const members = reading.kind === 'object' ? new Members(reading.members) : objectOfPython(text ?? '');
     if (members !== undefined) return [...expectOf(point, members, isGarbled ? failed : []), ...overflown];
@@ -66,7 +66,7 @@ export const agentao: Vocabulary = {
   },
 };
 
-/** NaN and the infinities are JSON to Python. */
+/** Python's JSON reader accepts NaN and the infinities. */
 function objectOfPython(text: string): Members | undefined {
   const reading = readText(text.replaceAll(/([:,[]\s*)-?(NaN|Infinity)(?=\s*[,\]}])/g, '$1null'));
   return reading.kind === 'object' ? new Members(reading.members) : undefined;
@@ -76,14 +76,14 @@ function textMayBe(point: string, text: string, failed: readonly Outcome[]): rea
   const objects = [...text.split(/\r\n|\r|\n/), ...(Array.isArray(jsonIn(text)) ? partsOf(text) : [])]
     .map((line) => readText(line.trim()))
     .flatMap((reading) => (reading.kind === 'object' ? [new Members(reading.members)] : []));
-  // An object on a line of its own counts when it denies; the pages do not say where a line ends within JSON.
+  // An object on its own line counts if it denies. The protocol does not say where lines end within JSON.
   if (objects.some((members) => expectOf(point, members, []).includes('deny')))
     return ['deny', 'change', 'pass', 'open'];
   const changes = objects.flatMap((members) => changesAt(point, members));
   return text.startsWith('{') ? [...failed, ...changes] : ['pass', ...failed, ...changes];
 }
 
-/** At the end of a turn a word for going on, or for ending, is found in spite of what stands around it. */
+/** At the end of a turn, the words for going on or ending count in any surroundings. */
 function changesAt(point: string, members: Members): readonly Outcome[] {
   return point === 'Stop' ? expectOf(point, members, []).filter((each) => each === 'change') : [];
 }
@@ -98,7 +98,7 @@ function expectOf(point: string, members: Members, garbled: readonly Outcome[]):
     return ['UserPromptSubmit', 'PreToolUse'].includes(point) ? ['deny'] : ['deny', 'change', 'pass', 'open'];
   if (point !== 'PreToolUse') return ['pass', 'change', ...garbled];
   if (isUnknown(specificOutput)) return ['deny'];
-  // Where a verdict may stand, and no object does.
+  // A verdict belongs in this object, which has the wrong type.
   if (members.has('hookSpecificOutput') && specificOutput === undefined) return ['deny', 'pass', ...garbled];
   return isAsking ? ['ask'] : ['pass', 'change', ...garbled];
 }

@@ -4,13 +4,10 @@ import { openRuntime, type Runtime } from '../../../src/index.ts';
 import { newProject, runtimeYaml } from '../../dialects/project.ts';
 import { type Outcome, outcomeOf, type Place, type Vocabulary } from './outcome.ts';
 
-/** Programs that print what they were told to print, whoever asks them. */
 export interface Asked extends AsyncDisposable {
-  /** What comes of these bytes as the answer at the place. */
   ask(place: Place, bytes: Uint8Array): Promise<Outcome>;
 }
 
-/** One that prints a file and ends. */
 const printer = '#!/bin/sh\nexec cat "$(dirname "$0")/reply"\n';
 
 function plugin(points: readonly string[]): string {
@@ -19,8 +16,8 @@ function plugin(points: readonly string[]): string {
 }
 
 /**
- * One that stays: it prints the file for each request, with the request's id in place of every \`@ID@\`, and then, lest somebody
- * wait for an answer that was none, an error for that id.
+ * Prints the file for each request with the request's id for every \`@ID@\`, then an error for that id, so that no
+ * caller hangs.
  */
 const server = `#!/usr/bin/env python3
 import json, os, sys
@@ -45,7 +42,6 @@ interface Choice {
   readonly isClosed?: boolean;
 }
 
-/** Opens all places of a dialect in a runtime of their own. */
 export async function openAsked(
   { dialect, places }: Vocabulary,
   { isServer = false, isClosed = false }: Choice = {},

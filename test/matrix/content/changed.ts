@@ -36,7 +36,6 @@ const others = [
   '{"value": true}',
 ];
 
-/** One answer of the dialect with one of its members wrong, gone, twice or in other words. */
 export function changed(answer: string): Content[] {
   const contents = [...damagesOf(answer)].map(({ title, text: value }) => text(title, value));
   for (const { path, value } of membersIn(JSON.parse(answer), [])) {
@@ -61,7 +60,7 @@ export function changed(answer: string): Content[] {
   return [...contents, ...doubled(answer)];
 }
 
-/** Each member twice: with itself, with another value before it, and with another value behind it. */
+/** Each member twice: equal, or with another value before or after it. */
 function doubled(answer: string): Content[] {
   const paths = [...membersIn(JSON.parse(answer), [])];
   return paths.flatMap(({ path, value }) => {
@@ -85,7 +84,6 @@ function doubled(answer: string): Content[] {
 
 type Path = readonly (string | number)[];
 
-/** Every member of an object in there, at any depth. */
 function* membersIn(value: unknown, path: Path): Generator<{ readonly path: Path; readonly value: unknown }> {
   if (typeof path.at(-1) === 'string') yield { path, value };
   if (typeof value !== 'object' || value === null) return;
@@ -102,7 +100,6 @@ function put(answer: string, path: Path, to: string): string {
   return JSON.stringify(root).replace(JSON.stringify(mark), () => to);
 }
 
-/** The answer with these members in place of the one at the path. */
 function instead(answer: string, path: Path, members: string): string {
   const name = JSON.stringify(path.at(-1));
   return put(answer, path, mark)
@@ -110,7 +107,6 @@ function instead(answer: string, path: Path, members: string): string {
     .replace(`${name}:${mark}`, () => members);
 }
 
-/** Two answers in one object: what one says beside what the other says, in both orders. */
 export function joined(answers: readonly string[]): Content[] {
   const contents: Content[] = [];
   for (const one of answers)

@@ -105,7 +105,7 @@ const told: readonly Place[] = [
   },
 ];
 
-/** Sections 4, 6 and 7: a refusal in any of its words, once; nothing but one JSON object is no opinion. */
+/** Sections 4, 6 and 7: a refusal in any form counts once. Anything other than one JSON object is no opinion. */
 export const chibi: Vocabulary = {
   dialect: 'chibi',
   places: [...asked, ...told],
@@ -136,10 +136,10 @@ const refusing = [
   'pre_fetch_url',
 ];
 
-/** `block: true`, `denied: true` and `approved: false` all deny there, and so does one of them that stands twice or in other letters. */
+/** `block: true`, `denied: true` and `approved: false` deny there, even if duplicated or in another letter case. */
 function refuses(point: string, members: Members): boolean {
   if (!refusing.includes(point)) return false;
-  // Who answers in the agent's place has not refused it.
+  // A response in the agent's place is not a refusal.
   if (point === 'pre_spawn_agent' && typeof members.get('response') === 'string') return false;
   return (
     members.get('block') === true ||

@@ -1,17 +1,16 @@
 import type { Outcome, Place, Vocabulary } from './outcome.ts';
 import { isRecord, Members, type Reading, read } from './reading.ts';
 
-/** What the table of events in section 5 says of one. */
 interface Row {
   readonly payload: unknown;
-  /** The older `decision` with `reason` is read; `unless` follows where a block does not deny. */
+  /** The older `decision` with `reason` is read. `unless` follows where a block does not deny. */
   readonly takesDecision?: true;
   readonly takesPermission?: true;
   readonly takesBehavior?: true;
   readonly takesAction?: true;
   /** `continue: false` has no effect. */
   readonly ignoresContinue?: true;
-  /** What was to be stopped is over, or the turn goes on: a block is a text beside it. */
+  /** The action is over or the turn goes on, so a block only adds a text. */
   readonly blocksBeside?: true;
   /** Members of `hookSpecificOutput` and their types. */
   readonly specific?: Readonly<Record<string, 'text' | 'object' | 'any'>>;
@@ -69,7 +68,6 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-/** Events whose handlers stop nothing. */
 const told: readonly Place[] = [
   {
     point: 'SessionStart',
@@ -96,7 +94,7 @@ export const claude: Vocabulary = {
   ],
   expect(point, bytes, isClosed) {
     const row = rows[point];
-    // Nothing is stopped there, whatever is said; that a member stands twice is told all the same.
+    // Nothing is stopped there, but a duplicate member is still reported.
     if (row === undefined) return ['pass', 'change', 'open', 'deny'];
     const failed: readonly Outcome[] = row.takesBehavior
       ? ['ask', 'open ask', 'open', 'deny']
@@ -137,8 +135,8 @@ function answersAt(point: string, row: Row): string[] {
 }
 
 /**
- * Nothing is success, and text is for the log. What begins as an object and is none, also on a later line, is a failure; so,
- * perhaps, is what has lost its bytes.
+ * Empty output is success, and text goes to the log. A broken object is a failure, also on a later line; so may be
+ * invalid bytes.
  */
 function textMayBe(reading: Reading, row: Row, failed: readonly Outcome[]): readonly Outcome[] {
   const passing: readonly Outcome[] = row.takesBehavior ? ['ask'] : ['pass'];
@@ -173,7 +171,7 @@ function expectOf(point: string, row: Row, { members, failed, isGarbled }: Found
   const isWrong = isGarbled || !shapeFits(point, row, members);
   if (said.includes('ask')) return isWrong ? ['ask', 'open ask', ...failed] : ['ask'];
   if (said.includes('decline')) return isWrong ? ['change', ...failed] : ['change'];
-  // What it blocks is heard all the same, and blocks nothing here.
+  // Its block is reported but has no effect here.
   if (isWrong)
     return row.blocksBeside && members.has('decision')
       ? [...failed, 'pass', 'change']
@@ -187,7 +185,7 @@ type Said = 'allow' | 'ask' | 'deny' | 'decline' | 'doubt' | undefined;
 
 function decisionOf(row: Row, members: Members): Said {
   if (!row.takesDecision || !members.has('decision')) return undefined;
-  // Beside a result nothing is stopped any more; a turn that goes on is not stopped either.
+  // A result cannot be stopped any more, and a turn that goes on is not stopped either.
   if (row.blocksBeside) return members.times('decision') > 1 ? 'deny' : undefined;
   return members.times('decision') > 1 || members.get('decision') !== 'approve' ? 'deny' : 'allow';
 }
@@ -219,7 +217,7 @@ function actionOf(row: Row, specific: Members | undefined): Said {
   if (!row.takesAction || specific === undefined || !specific.has('action')) return undefined;
   if (specific.times('action') > 1) return 'deny';
   const word = specific.get('action');
-  // A decline is an answer to who has asked, and no failure.
+  // A decline is a valid answer, not a failure.
   if (word === 'decline' || word === 'cancel') return 'decline';
   return word === 'accept' ? 'allow' : 'deny';
 }

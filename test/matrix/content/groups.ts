@@ -12,14 +12,13 @@ import { promptkit, promptkitEval, promptkitTool } from './promptkit.ts';
 import { hasTwins, jsonIn, read } from './reading.ts';
 import { asReplies, expectReply } from './server.ts';
 
-/** Answers nested more deeply may be refused whatever they say: every reader has a bound. */
+/** Deeper answers may be refused, because every reader has a limit. */
 const DEEP = 500;
 
 const inGo = (vocabulary: Vocabulary): Vocabulary => ({ ...vocabulary, dialect: 'promptkit-go' });
 
 const natives = [promptkit, promptkitTool, promptkitEval];
 
-/** The malformed answers of each dialect at each of its points, open and closed, printed by a process or by a server. */
 export const contents: readonly Group[] = [
   ...natives.map((each) => groupOf(each, {})),
   ...natives.map((each) => groupOf(inGo(each), {})),
@@ -90,10 +89,10 @@ async function resultOf(
   };
 }
 
-/** Whoever reads the first of two members and whoever reads the last do not agree what was said: no answer need be taken. */
+/** Readers disagree about duplicate members, so such an answer may be refused. */
 function isRefusable(bytes: Uint8Array): boolean {
   if (read(bytes).depth > DEEP) return true;
-  // In the replies of servers the id stands open.
+  // Server replies contain a placeholder for the id.
   const text = new TextDecoder().decode(bytes).replaceAll('@ID@', '1').trim();
   return jsonIn(text) !== undefined && hasTwins(text);
 }

@@ -1,6 +1,6 @@
 import { type Content, raw, text } from './printed.ts';
 
-/** What says nothing, whatever the dialect: no answer of anybody is in it. */
+/** Outputs that are no answer in any dialect. */
 export const empty: readonly Content[] = [
   ...['', '\n', ' \t\r\n ', '\v\f', '\u00a0\u2028', '\ufeff', '\0'].map((value) =>
     text(`only ${JSON.stringify(value)}`, value),
@@ -39,7 +39,6 @@ export const empty: readonly Content[] = [
   ].map((value) => text(`the text ${value}`, value)),
 ];
 
-/** One answer of the dialect, spoiled in one step as a whole. */
 export function spoiled(answer: string): Content[] {
   const inner = answer.slice(1, -1);
   const withMember = (member: string) => `{${inner === '' ? '' : `${inner}, `}${member}}`;
@@ -107,7 +106,7 @@ function framed(answer: string): Content[] {
   ];
 }
 
-/** A prefix for each kind of character at which a text can break off. */
+/** A prefix for each kind of character at which a text can be cut. */
 function truncated(answer: string): Content[] {
   const classes = new Map<string, number>();
   for (let at = 1; at < answer.length; at += 1) {

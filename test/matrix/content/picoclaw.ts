@@ -61,7 +61,7 @@ const objects: Readonly<Record<string, string>> = {
   after_tool: 'result',
 };
 
-/** Sections 5 and 6, of the value of `result`; undefined is an answer without one. */
+/** Sections 5 and 6, for the value of `result`; undefined: no result. */
 export const picoclaw: Vocabulary = {
   dialect: 'picoclaw',
   places,
@@ -75,7 +75,7 @@ export const picoclaw: Vocabulary = {
   },
 };
 
-/** Nothing but `approved: true` approves. What stands wrong beside it may take that back. */
+/** Only `approved: true` approves. A wrong member beside it may revoke that. */
 function approves(members: Members): readonly Outcome[] {
   if (members.get('approved') !== true || members.times('approved') !== 1) return ['deny'];
   return members.all.length === 1 ? ['pass'] : ['pass', 'deny'];
@@ -91,7 +91,7 @@ function expectOf(point: string, members: Members, failed: readonly Outcome[]): 
   const key = objects[point] ?? '';
   if (action === undefined) {
     if (deniesOtherwise(members)) return ['deny'];
-    // An answer or a result of a tool that is given without an action was to be changed.
+    // An answer or a tool result without an action is an intended change.
     return members.has(key) && point.startsWith('after_') ? ['deny', ...failed] : failed;
   }
   if (action === 'respond' && point === 'before_tool')
@@ -100,11 +100,11 @@ function expectOf(point: string, members: Members, failed: readonly Outcome[]): 
     return deniesOtherwise(members) ? ['deny', ...failed] : failed;
   if (!members.has(key) || members.get(key) === null)
     return ['pass', 'change', ...(deniesOtherwise(members) ? (['deny'] as const) : [])];
-  // An object that fits no form is a failure; how far a form reaches is not told here.
+  // An object of no known form is a failure. The protocol does not define how strict a form is.
   return isRecord(members.get(key)) ? ['pass', 'change', 'deny', ...failed] : ['deny', ...failed];
 }
 
-/** A denial in other words: section 10. */
+/** Other forms of a denial: section 10. */
 function deniesOtherwise(members: Members): boolean {
   return members.all.some(({ key, text }) => {
     const value = jsonIn(text);
@@ -130,7 +130,7 @@ function deniesOtherwise(members: Members): boolean {
   });
 }
 
-/** Members of what a hook gives in the place of a call are read in any letters, as a Go program reads them. */
+/** Like a Go program, reads the members of a response in any letter case. */
 function mayRespond({ all }: Members): boolean {
   const result = jsonIn(all.findLast(({ key }) => key.toLowerCase() === 'result')?.text ?? '');
   return isRecord(result) && Object.keys(result).some((key) => key.toLowerCase() === 'for_llm');

@@ -1,12 +1,9 @@
-/** Bytes that a program may print in place of an answer. */
 export interface Content {
   readonly title: string;
   readonly bytes: Uint8Array;
 }
 
-/** A text under a title. */
 export const text = (title: string, value: string): Content => ({ title, bytes: Buffer.from(value) });
-/** Parts, as texts or as bytes, one behind the other. */
 export const raw = (title: string, ...parts: readonly (string | readonly number[])[]): Content => ({
   title,
   bytes: Buffer.concat(
@@ -14,7 +11,7 @@ export const raw = (title: string, ...parts: readonly (string | readonly number[
   ),
 });
 
-/** Names that look like a key, and are another one. */
+/** Names that resemble a key but differ from it. */
 export function namesLike(key: string): string[] {
   const upper = key.charAt(0).toUpperCase() + key.slice(1);
   const cyrillic = key.replace(/[aeocp]/, (letter) => 'аеоср'.charAt('aeocp'.indexOf(letter)));

@@ -49,8 +49,8 @@ const replaced: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Section 3: one object, UTF-8, nothing around it but white space and a mark. Section 6.3: `allow`, once, is `true`. The rest
- * denies, open or closed alike.
+ * Section 3: one UTF-8 object, surrounded only by white space and a byte order mark. Section 6.3: exactly one `allow`,
+ * which is `true`. Everything else denies, also without `on_failure: deny`.
  */
 export const promptkit: Vocabulary = {
   dialect: 'promptkit',
@@ -66,7 +66,7 @@ export const promptkit: Vocabulary = {
   },
 };
 
-/** What a strict reader finds; undefined where it refuses. */
+/** The object that a strict reader finds, or undefined. */
 function objectIn(bytes: Uint8Array): Members | undefined {
   const { reading, isGarbled } = read(bytes);
   const isUtf16 = bytes[0] === 0xfe || bytes[0] === 0xff;
@@ -89,7 +89,7 @@ function asks(point: string, members: Members): boolean {
   return point === 'tool before_execution' && isAsked && members.get('enforced') !== true;
 }
 
-/** A replacement that is there changes, or denies: what it was to take the place of never passes. */
+/** A replacement either applies or denies; the original never passes. */
 function replaceFits(point: string, members: Members): readonly Outcome[] {
   const replace = members.inner('replace');
   const known = replaced[point.split(' ')[1] ?? ''] ?? [];

@@ -1,14 +1,14 @@
 /**
- * What any careful reader finds in printed bytes, written without the decoders that it judges: JSON.parse says whether a
- * text is JSON, and one walk over it finds the members of its objects with those that stand there twice.
+ * The contents of printed bytes, read independently of the decoders under test. JSON.parse checks the text, and one
+ * walk finds members, duplicates included.
  */
 export type Reading =
   | { readonly kind: 'blank' }
-  /** No JSON object; `text` is what was read, lossy where the bytes are none of their encoding. */
+  /** Not a JSON object. `text` is decoded lossily from invalid bytes. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'object'; readonly members: readonly Member[] };
 
-/** One member of an object: its key as it is read, and its value as the text that was printed. */
+/** A member with its parsed key and the verbatim text of its value. */
 export interface Member {
   readonly key: string;
   readonly text: string;
@@ -16,13 +16,12 @@ export interface Member {
 
 export interface Read {
   readonly reading: Reading;
-  /** Whether bytes were lost in reading. */
+  /** Whether decoding lost bytes. */
   readonly isGarbled: boolean;
-  /** How deep the deepest bracket stands. */
   readonly depth: number;
 }
 
-/** Reads UTF-8, or UTF-16 behind its mark. */
+/** Reads UTF-8, or UTF-16 with a byte order mark. */
 export function read(bytes: Uint8Array): Read {
   const utf16 = [0xfffe, 0xfeff].indexOf(((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0));
   const encoding = bytes.length < 2 || utf16 === -1 ? 'utf-8' : (['utf-16le', 'utf-16be'] as const)[utf16];
@@ -46,7 +45,6 @@ export function readText(text: string): Reading {
   return { kind: 'object', members: membersOf(text) };
 }
 
-/** The value of a JSON text; undefined when it is none. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -55,7 +53,7 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** The members of the text of a JSON object, in order, those that stand twice as well. */
+/** The members of a JSON object in order, duplicates included. */
 export function membersOf(text: string): Member[] {
   const members: Member[] = [];
   for (const part of partsOf(text)) {
@@ -66,7 +64,7 @@ export function membersOf(text: string): Member[] {
   return members;
 }
 
-/** Whether a member stands twice in one of the objects of a JSON text, in whatever letters. */
+/** Whether any object of a JSON text has duplicate keys, regardless of letter case. */
 export function hasTwins(text: string): boolean {
   if (text.startsWith('[')) return partsOf(text).some((part) => hasTwins(part.trim()));
   if (!text.startsWith('{')) return false;
@@ -75,7 +73,6 @@ export function hasTwins(text: string): boolean {
   return keys.size < members.length || members.some((member) => hasTwins(member.text));
 }
 
-/** The texts between the outermost commas of a list or an object. */
 export function partsOf(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -113,7 +110,6 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** The members of a reading; none where it is no object. */
 export class Members {
   readonly all: readonly Member[];
 
@@ -121,7 +117,6 @@ export class Members {
     this.all = members;
   }
 
-  /** Of a key in exactly these letters the last value; undefined where there is none. */
   get(key: string): unknown {
     const text = this.text(key);
     return text === undefined ? undefined : jsonIn(text);
@@ -135,12 +130,11 @@ export class Members {
     return this.all.some((member) => member.key === key);
   }
 
-  /** How often the key stands there, in whatever letters. */
+  /** The number of members with this key in any letter case. */
   times(key: string): number {
     return this.all.filter((member) => member.key.toLowerCase() === key.toLowerCase()).length;
   }
 
-  /** The members of the object under that key; undefined where there is none. */
   inner(key: string): Members | undefined {
     const text = this.text(key);
     return text === undefined || !isRecord(jsonIn(text)) ? undefined : new Members(membersOf(text));

@@ -4,7 +4,6 @@ import { isRecord, jsonIn, Members, membersOf, partsOf } from './reading.ts';
 
 const head = '{"jsonrpc":"2.0","id":@ID@,';
 
-/** The same contents as the `result` of a reply, and replies that are none. The program prints its request’s id for `@ID@`. */
 export function asReplies(contents: readonly Content[], { answers }: Place): Content[] {
   const wrapped = contents.map(({ title, bytes }) => ({
     title: `${title}, as a result`,
@@ -65,14 +64,13 @@ function wrongReplies(answer: string): Content[] {
   return texts.map((text) => ({ title: `the reply ${text}`, bytes: Buffer.from(text) }));
 }
 
-/** The rules of a dialect for what its servers print. */
 export function expectReply(
   vocabulary: Vocabulary,
   point: string,
   { bytes, isClosed }: { readonly bytes: Uint8Array; readonly isClosed: boolean },
 ): readonly Outcome[] {
   const result = findResult(bytes);
-  // A denial that cannot be used is one all the same, in some dialects.
+  // In some dialects, an unusable denial still denies.
   if (result === undefined) return [...vocabulary.expect(point, Buffer.from('x'), isClosed), 'deny'];
   if (point !== 'tool') return vocabulary.expect(point, Buffer.from(result), isClosed);
   const value = jsonIn(result);
@@ -80,7 +78,7 @@ export function expectReply(
   return isAsking ? (isRecord(value['pending']) ? ['ask', 'deny'] : ['pass', 'deny']) : ['pass'];
 }
 
-/** The text of the result that the first usable line holds; undefined where that line is an error, or no line can be used. */
+/** The text of the result in the first usable line; undefined for an error or no usable line. */
 function findResult(bytes: Uint8Array): string | undefined {
   const printed = Buffer.from(bytes).toString('latin1').replaceAll('@ID@', '7');
   for (const line of printed.split('\n')) {

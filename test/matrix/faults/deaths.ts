@@ -15,7 +15,7 @@ const moments = [
   { when: 'after', words: 'after its reply', ending: { printed: 'reply' } },
 ] as const satisfies readonly { when: string; words: string; ending: Omit<Ending, 'by'> }[];
 
-/** Deaths at every moment of a call. The moments go round with the signals; the likely ways to die have all of them. */
+/** Deaths at every moment of a call. Signals alternate over the moments; the likely ones cover all of them. */
 export const deaths: readonly Fault[] = [
   ...moments.map(({ when, words, ending }) =>
     misbehaving('death', `ends quietly ${words}`, {

@@ -6,10 +6,10 @@ import type { Target } from '../targets.ts';
 const denial = '{"decision": "block", "reason": "no"}';
 const badJson = (target: Target) => open(`${target.dialect}.bad_json`);
 const denied = () => no;
-/** Agentao finds a denial in whatever stands around it, and its reader of JSON knows NaN. */
+/** Agentao finds a denial in any surroundings, and its JSON reader accepts NaN. */
 const claudeOnly = (target: Target) => (target.dialect === 'claude' ? badJson(target) : no);
 
-/** Denials of Claude Code and Agentao that may be none. Source: docs/reference/dialects.md, "What fails open". */
+/** Denials of Claude Code and Agentao that may not count. Source: docs/reference/dialects.md, "What fails open". */
 export const doubts: readonly Fault[] = [
   doubt('says it twice', '{"decision": "block", "decision": "approve"}', denied),
   doubt('is cut off', denial.slice(0, -3), badJson),

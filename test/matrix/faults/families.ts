@@ -4,7 +4,7 @@ import { misbehaving } from './misbehaving.ts';
 
 const hang = processClass({ by: 'hang' });
 
-/** What a process starts itself. What leaves its group on purpose ends within a second. */
+/** Descendants of a process. Those that leave its group on purpose end within a second. */
 export const families: readonly Fault[] = [
   misbehaving('family', 'leaves a child that holds its streams', {
     deed: ['asked', 'holder'],

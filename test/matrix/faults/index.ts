@@ -7,7 +7,6 @@ import { starts } from './starts.ts';
 import { streams } from './streams.ts';
 import { times } from './times.ts';
 
-/** Every fault of the matrix. */
 export const allFaults: readonly Fault[] = [
   ...starts,
   ...deaths,

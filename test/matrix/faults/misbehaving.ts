@@ -6,7 +6,6 @@ interface Deed extends Omit<Fault, 'id' | 'area' | 'child'> {
   readonly deed: readonly string[];
 }
 
-/** A fault that fixtures/bin/misbehaves.sh commits. */
 export function misbehaving(area: string, id: string, { deed, ...fault }: Deed): Fault {
   return { ...fault, area, id, child: () => ({ command: fixture('misbehaves.sh'), args: deed }) };
 }

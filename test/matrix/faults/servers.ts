@@ -9,19 +9,17 @@ const dead = processClass({ by: 'exit' });
 const refused = processClass({ by: 'exit', isUnread: true });
 const circuit: FaultClass = { name: 'circuit', means: () => failure('SERVER_CIRCUIT_OPEN') };
 
-/** An answer that cannot be used. */
 const unusable: FaultClass = {
   name: 'unusable answer',
   means: (target) => (isPassing(target) ? open('picoclaw.bad_result') : failure('REPLY_MALFORMED')),
 };
 
-/** An answer that belongs to no request. PicoClaw overlooks it. */
+/** An answer without a matching request. PicoClaw ignores it. */
 const nameless: FaultClass = {
   name: 'answer without an id',
   means: (target) => (isForeign(target) ? hang.means(target) : failure('REPLY_MALFORMED')),
 };
 
-/** A server’s answers in the wrong number, order, moment or form. */
 export const servers: readonly Fault[] = [
   server('answers twice', ['asked', 'twice'], { class: [harmless, harmless] }),
   server('answers with an id of the wrong type', ['asked', 'wrong-type'], { class: unusable }),
@@ -77,7 +75,7 @@ function isServer({ transport }: Target): boolean {
   return transport === 'server';
 }
 
-/** Whether PicoClaw lets an answer that is none pass there: not where somebody approves. */
+/** PicoClaw lets an invalid answer pass except at approvals. */
 function isPassing(target: Target): boolean {
   return isForeign(target) && target.point.name !== 'approve_tool';
 }

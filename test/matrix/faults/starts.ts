@@ -18,10 +18,9 @@ import { isForeign, type Target } from '../targets.ts';
 const byFile = processClass({ by: 'command', isUnread: true });
 const byEntry = processClass({ by: 'start', isUnread: true });
 
-/** The shell that reads an Agentao rule would run a text without a first line as a script of its own. */
+/** The shell would run a file without a first line as a script. */
 const isNoShell = ({ dialect }: Target) => dialect !== 'agentao';
 
-/** A command whose file, at a path of the scene, cannot be started. */
 function file(id: string, make: (path: string) => void, more: Partial<Fault> = {}): Fault {
   return {
     area: 'start',
@@ -39,7 +38,7 @@ function file(id: string, make: (path: string) => void, more: Partial<Fault> = {
 const script = (text: string | Uint8Array) => (path: string) => writeFileSync(path, text, { mode: 0o755 });
 const link = (to: string) => (path: string) => symlinkSync(to, path);
 
-/** Whether the system knows no more formats of programs than its own; what else is registered might run anything. */
+/** Whether the system has no further executable formats, which could run anything. */
 function knowsNoOther(): boolean {
   const folder = '/proc/sys/fs/binfmt_misc';
   return !existsSync(folder) || readdirSync(folder).every((name) => name === 'register' || name === 'status');
@@ -47,10 +46,9 @@ function knowsNoOther(): boolean {
 
 const isRefused = (target: Target) => isNoShell(target) && knowsNoOther();
 
-/** A program of the system with other bytes. */
 const program = (change: (bytes: Buffer) => Uint8Array) => script(change(readFileSync('/bin/true')));
 
-/** An entry that no process can be started with, whatever its command. */
+/** An entry that prevents every start, whatever its command. */
 function entry(id: string, child: (scene: Scene) => Partial<Child>, fits: Fault['fits'] = isStarted): Fault {
   const start = (scene: Scene) => ({
     command: fixture('misbehaves.sh'),
@@ -60,12 +58,12 @@ function entry(id: string, child: (scene: Scene) => Partial<Child>, fits: Fault[
   return { area: 'start', id, class: byEntry, fits, child: start };
 }
 
-/** chibi's plugins are started at load already, a forked process is started without arguments of its own. */
+/** chibi's plugins start when the config is loaded, and forked processes have no arguments of their own. */
 function isStarted({ dialect, transport }: Target): boolean {
   return dialect !== 'chibi' && transport !== 'fork';
 }
 
-/** The folder of the others is named by `cwd`. */
+/** Other entries set their folder with `cwd`. */
 function hasFolder(target: Target): boolean {
   return isStarted(target) && target.dialect !== 'picoclaw';
 }
@@ -74,7 +72,6 @@ const isNamed = (target: Target) => !isForeign(target) || target.dialect === 'pi
 const named = (command: string) => (): Child => ({ command, isFile: true });
 const long = 'x'.repeat(200_000);
 
-/** Every way in which a process cannot be started. */
 export const starts: readonly Fault[] = [
   file('is missing', () => {}),
   file('is not executable', (path) => writeFileSync(path, '#!/bin/sh\n', { mode: 0o644 })),
@@ -124,7 +121,6 @@ export const starts: readonly Fault[] = [
   entry('has a file for a folder', () => ({ settings: { cwd: 'runtime.yaml' } }), hasFolder),
 ];
 
-/** A program that somebody holds open for writing. */
 function beingWritten(path: string): void {
   copyFileSync('/bin/true', path);
   const descriptor = openSync(path, 'r+');

@@ -12,7 +12,6 @@ const eightMiB = `${8 * mebi}`;
 const large = { text: 'x'.repeat(60_000_000), isHeavy: true } as const;
 const isLarge = (target: Target) => isNoServer(target) && target.dialect === 'promptkit';
 
-/** What becomes of stdin, stdout and stderr. */
 export const streams: readonly Fault[] = [
   well('closes its stdin, and answers', ['asked', 'close-stdin']),
   well('closes its stderr, and answers', ['asked', 'close-stderr']),
@@ -76,14 +75,14 @@ function bad(id: string, deed: readonly string[], ending: Ending, more: More = {
   return misbehaving('stream', id, { deed, class: processClass(ending), ...more });
 }
 
-/** What an entry that may print much prints. */
+/** The entry has a generous output limit. */
 function within(id: string, deed: readonly string[], faultClass: FaultClass): Fault {
   const made = misbehaving('stream', id, { deed, class: faultClass, isHeavy: true });
   const settings = { max_output_bytes: 128 * mebi };
   return { ...made, child: (scene) => ({ ...made.child(scene), settings }) };
 }
 
-/** A process that closes its stdout hangs; a server that does so is at its end, long before its limit. */
+/** A process that closes its stdout hangs. A server that does so ends at once. */
 function stream(id: string, deed: readonly string[]): Fault {
   return misbehaving('stream', id, { deed, class: processClass({ by: 'close' }), isTimed: isNoServer });
 }

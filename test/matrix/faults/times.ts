@@ -8,10 +8,9 @@ const unread = processClass({ by: 'hang', isUnread: true });
 const within = processClass({ by: 'hang', printed: 'half' });
 const after = processClass({ by: 'hang', printed: 'reply' });
 
-/** The whole reply of a server counts at once, so its limit must not be reached. */
+/** A server's complete reply counts at once, so its limit must not be reached. */
 const isNoServer = ({ transport }: Target) => transport !== 'server';
 
-/** What takes too long, or for ever. */
 export const times: readonly Fault[] = [
   { ...time('hangs before it reads', ['before', 'hang'], unread), isUngreeted: true },
   time('hangs when it has read', ['asked', 'hang'], hang),

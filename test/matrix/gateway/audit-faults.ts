@@ -13,25 +13,24 @@ import { loadSqlite } from '../../../src/store/sqlite/node-sqlite.ts';
 import type { Serving } from '../../gateway/hostile/serving.ts';
 import { mayMount, withDisk } from '../../store/processes.ts';
 
-/** What becomes of the audit of a gateway that serves. */
 export interface AuditFault {
   readonly title: string;
-  /** Spoils it; gives what mends it, where that can be mended. */
+  /** Damages the audit; returns a repair if there is one. */
   spoil(served: Serving): (() => void) | undefined;
-  /** Rows may still be kept, so that calls may be answered as long as their rows are there. */
+  /** Some rows may still be stored, so their calls may be answered. */
   readonly isPartial?: true;
-  /** What the gateway knows of keys is lost too. */
+  /** Also damages the gateway's keys. */
   readonly takesKeys?: true;
-  /** The state folder is a small disk. */
+  /** Requires a state folder on a small disk. */
   readonly isSmallDisk?: true;
 }
 
-/** The folder of the state store, as the server sees it, which may have a disk of its own there. */
+/** The state folder as the server sees it, possibly on a disk of its own. */
 export function stateOf({ folder, pid }: Serving): string {
   return join(`/proc/${pid}/root`, folder, '.signalbox');
 }
 
-/** The words before a server whose state folder is a small disk. */
+/** A command prefix that puts the server's state folder on a small disk. */
 export function smallDisk(folder: string): readonly string[] {
   const state = join(folder, '.signalbox');
   mkdirSync(state);
@@ -79,7 +78,7 @@ const all: readonly AuditFault[] = [
   },
 ];
 
-/** Those that can be had here. */
+/** The faults that this machine supports. */
 export const auditFaults = all.filter(({ isSmallDisk }) => mayMount || !isSmallDisk);
 
 function overwriteAll(served: Serving): void {
@@ -87,14 +86,12 @@ function overwriteAll(served: Serving): void {
     if (/^audit\.db(-wal)?$/.test(name)) overwrite(join(stateOf(served), name));
 }
 
-/** Puts other bytes into the place of all that it has. */
 function overwrite(path: string): void {
   const descriptor = openSync(path, 'r+');
   writeSync(descriptor, Buffer.alloc(statSync(path).size, 'junk'), 0);
   closeSync(descriptor);
 }
 
-/** Writes until there is no room for another byte. */
 function fill(path: string): void {
   const descriptor = openSync(path, 'w');
   try {

@@ -16,7 +16,6 @@ interface Plan {
   readonly cells: Readonly<Record<Moment, readonly Call[]>>;
 }
 
-/** Every fault of the audit while a server uses it, at every endpoint, where calls need their rows and where they do not. */
 export const auditsAtEndpoints: Group = {
   name: 'audits of the gateway',
   every: 151,
@@ -40,7 +39,7 @@ async function* tryFault(plan: Plan): AsyncIterable<GroupResult> {
   const upstream = await startUpstream();
   const served = await openServer(upstream, plan);
   try {
-    // Before a server has noticed, one call may get as far as its own row.
+    // Before a server notices, one call may get as far as its own row.
     const middle = cells['in the middle of a call'];
     const { told, mend } = await spoilWithin(middle.length > 0 ? middle : calls.slice(0, 1), {
       served,
@@ -97,7 +96,6 @@ interface Bench {
   readonly upstream: Upstream;
 }
 
-/** Spoils the audit when the upstream has been asked for all of the calls, and lets it answer then. */
 async function spoilWithin(
   within: readonly Call[],
   { served, upstream, fault }: Bench & { readonly fault: AuditFault },
@@ -141,7 +139,7 @@ function judge(plan: Plan, moment: Moment, cell: Cell): GroupResult {
 function problemOf({ fault, isRequired }: Plan, moment: Moment, cell: Cell): string | undefined {
   const { call, status, text = '', isAsked } = cell;
   const isWhole = status === 200 && text.includes(endOf(call));
-  // Keys and counts are in the same folder.
+  // Keys and counters are in the same folder.
   if (!isRequired && fault.takesKeys && status === 503 && text.includes('store_failed')) return undefined;
   if (!isRequired || moment === 'and is mended before a call')
     return isWhole ? undefined : 'it should be answered';
@@ -153,7 +151,7 @@ function problemOf({ fault, isRequired }: Plan, moment: Moment, cell: Cell): str
   return status === 503 && text.includes('audit_failed') ? undefined : 'it should be 503 audit_failed';
 }
 
-/** Whether some call at the endpoint is in the audit with its answer, or the audit says that it is damaged. */
+/** True if the audit has a call at the endpoint with its answer, or reports damage. */
 function hasRow({ served, call }: Cell): boolean {
   const { DatabaseSync } = loadSqlite();
   try {

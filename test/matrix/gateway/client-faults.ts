@@ -4,35 +4,30 @@ import { type Call, secret } from './endpoints.ts';
 import { stops, well } from './talks.ts';
 import type { Talk } from './upstream.ts';
 
-/** The connection of a client, on which its fault is committed. */
+/** The connection on which a client commits its fault. */
 interface Line {
   readonly socket: Socket;
   readonly call: Call;
-  /** The body of a request that is well. */
   readonly body: string;
-  /** Whether anything has been told. */
   isAnswered(): boolean;
-  /** Whether the upstream has been asked on its behalf. */
   isAsked(): boolean;
 }
 
-/** What a client does wrong. */
 export interface ClientFault {
   readonly title: string;
   act(line: Line): void | Promise<void>;
-  /** The statuses that it may be told; where there is none, it is cut off without a word. */
+  /** The allowed statuses. An empty list: the connection is closed without an answer. */
   readonly statuses: readonly number[];
-  /** Its request is whole, so the upstream is asked; else it never is. */
+  /** The request is complete and reaches the upstream; otherwise it must not. */
   readonly isWhole?: true;
-  /** It goes away: the call of its upstream ends with it, and its row says \`aborted\`. */
+  /** The client disconnects: its upstream call ends, and its row says \`aborted\`. */
   readonly isGone?: true;
-  /** It does not hear how it is cut off. */
+  /** The client does not notice how its connection is closed. */
   readonly isDeaf?: true;
-  /** What the upstream does meanwhile. Default: it answers well. */
   readonly talk?: Talk;
 }
 
-/** Bytes that a body of these limits may have: see clients.ts. */
+/** The body limit in bytes: see clients.ts. */
 export const bodyLimit = 65_536;
 
 const head = ({ path }: Call, ...headers: readonly string[]) =>
@@ -52,7 +47,6 @@ const sendsAndResets = (text: (line: Line) => string) => async (line: Line) => {
   line.socket.resetAndDestroy();
 };
 
-/** A byte a second from there on, as long as somebody listens. */
 const dribbles = (from: (line: Line) => number) => async (line: Line) => {
   const text = whole(line);
   line.socket.write(text.slice(0, from(line)));
@@ -63,20 +57,18 @@ const dribbles = (from: (line: Line) => number) => async (line: Line) => {
   }
 };
 
-/** Goes away when it has asked, as soon as that has come about. */
 const leaves = (isTime: (line: Line) => boolean) => async (line: Line) => {
   line.socket.write(whole(line));
   while (!isTime(line) && !line.socket.destroyed) await sleep(5);
   line.socket.resetAndDestroy();
 };
 
-/** A text far longer than what the connections in between can hold. */
+/** A text larger than all buffers in between. */
 const large = (call: Call) =>
   call.answer.includes(secret)
     ? call.answer.replaceAll(secret, secret.repeat(call.isStream ? 180_000 : 460_000))
     : ' '.repeat(5_500_000) + call.answer;
 
-/** The beginning of an answer, of a stream many pieces of text, and then nothing more. */
 const dawdles = stops((call) => {
   const events = call.answer.split(/(?<=\n\n)/);
   const first = events.findIndex((event) => event.includes(secret));
@@ -88,7 +80,6 @@ const dawdles = stops((call) => {
   return well(call) + events.slice(0, first).join('') + pieces.join('');
 });
 
-/** Every way in which a client can fail its gateway. */
 export const clientFaults: readonly ClientFault[] = [
   { title: 'closes within its headers', act: sendsAndEnds(inHeaders), statuses: [400] },
   { title: 'is gone within its headers', act: sendsAndResets(inHeaders), statuses: [] },

@@ -10,7 +10,6 @@ import { providersAt } from './served.ts';
 import { sound } from './talks.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
-/** A server, what it speaks to, and how many descriptors it has while nobody asks. */
 interface Bench {
   readonly served: Serving;
   readonly upstream: Upstream;
@@ -20,7 +19,7 @@ interface Bench {
 /** Longer than any limit of the server. */
 const LIMIT_MS = 60_000;
 
-/** Every fault of a client, at every endpoint of a server; after each of them the server has let go of everything, and works. */
+/** Every client fault at every endpoint. After each, the server must have released everything and still work. */
 export const clientsAtEndpoints: Group = {
   name: 'clients of the gateway',
   every: 41,
@@ -55,7 +54,6 @@ async function openServer(upstream: Upstream): Promise<Serving> {
   return await serve(spec, { 'guard.sh': `#!/bin/sh\ncat > /dev/null\necho '{"allow": true}'\n` });
 }
 
-/** How many descriptors the server has when it has answered. */
 async function descriptorsOf({ served, upstream }: Omit<Bench, 'descriptors'>): Promise<number> {
   upstream.talkWith(sound);
   for (const call of calls) await askWell(served, call);
@@ -72,7 +70,6 @@ async function askWell(served: Serving, call: Call): Promise<string> {
   return await response.text();
 }
 
-/** The calls that are not answered as they should be. */
 async function brokenAt(served: Serving): Promise<string[]> {
   const told = await Promise.all(calls.map((call) => askWell(served, call).catch(String)));
   return told.flatMap((text, index) =>
@@ -106,7 +103,7 @@ async function tryCall(fault: ClientFault, call: Call, bench: Bench): Promise<Gr
   };
 }
 
-/** Who does not read does not see the end; it has come when the server has no free connection. */
+/** A client that does not read cannot see the end, so the test waits until the server has no free connection. */
 async function isLetGo({ upstream, served, descriptors }: Bench): Promise<true> {
   while (upstream.asked().length === 0 || served.descriptors() > descriptors + upstream.open().idle)
     await sleep(100);
@@ -130,14 +127,14 @@ function problemOf(fault: ClientFault, call: Call, { isClosed, statuses, heard, 
   return isRight ? undefined : `it should be ${fault.statuses.join(' or ') || 'cut off'} | ${said}`;
 }
 
-/** The server has no connection, process or call left over, has written down who went away, and works. */
+/** Checks that the server has no leftover connection, process or call, recorded the disconnect, and works. */
 async function tryAfter({ title }: ClientFault, bench: Bench, aborted: number): Promise<GroupResult> {
   const { served, upstream, descriptors } = bench;
   const isQuiet = () =>
     upstream.open().calls === 0 &&
-    // A connection to the upstream that nobody uses is kept for the next call.
+    // The server keeps an idle upstream connection for the next call.
     served.descriptors() <= descriptors + upstream.open().idle &&
-    // The watcher of processes is one.
+    // The process watcher counts as one.
     served.children().length <= 1 &&
     abortedIn(served) >= aborted;
   const deadline = performance.now() + LIMIT_MS;
@@ -154,7 +151,6 @@ async function tryAfter({ title }: ClientFault, bench: Bench, aborted: number): 
   return { row, word: 'LEFT', problem: `${what} | ${served.printed().slice(-600)}` };
 }
 
-/** How many calls whose client went away are in the audit. */
 function abortedIn({ folder }: Serving): number {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(join(folder, '.signalbox/audit.db'), { readOnly: true });

@@ -1,15 +1,14 @@
-/** What no client may see in any cell: everything that the upstream says has it. */
+/** Part of everything that the upstream sends. No client may receive it. */
 export const secret = 'QUETZALCOATL';
 
-/** A call as a client makes it. */
 export interface Call {
   readonly title: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly isStream: boolean;
-  /** Hooks are asked about its answer, too. */
+  /** Hooks also check its answer. */
   readonly isJudgedAfter: boolean;
-  /** What a sound upstream answers: JSON, or events. */
+  /** The answer of a working upstream: JSON, or events. */
   readonly answer: string;
 }
 
@@ -74,7 +73,6 @@ const inStream = (call: { readonly title: string; readonly path: string; readonl
   ...streamed,
 });
 
-/** Every endpoint at which a provider answers, whole and streamed. */
 export const calls: readonly Call[] = [
   {
     ...chat,
@@ -118,7 +116,6 @@ export const calls: readonly Call[] = [
   },
 ];
 
-/** What stands only at the end of its answer. */
 export function endOf({ isStream, answer }: Call): string {
   const last = answer.trimEnd().split('\n\n').at(-1) ?? '';
   return isStream ? (last.split('\n')[0] ?? '') : last.slice(-15);

@@ -7,7 +7,6 @@ const after = (does: string) =>
   `#!/bin/sh\nif cat | grep -q '"after_call"'; then\n${does}\nelse echo '{"allow": true}'; fi\n`;
 const always = (does: string) => `#!/bin/sh\ncat > /dev/null\n${does}\n`;
 
-/** What a filter does in place of an answer. */
 const hookFaults: readonly { readonly title: string; readonly does: string; readonly isDenial?: true }[] = [
   { title: 'exits with 1', does: 'exit 1' },
   { title: 'exits with 2', does: 'exit 2' },
@@ -26,7 +25,6 @@ const hookFaults: readonly { readonly title: string; readonly does: string; read
 
 const limits = 'command: ./guard.sh, timeout_ms: 700, max_output_bytes: 65536';
 
-/** Every fault of a filter at every endpoint, before the model is asked and after it has answered. */
 export const hooksAtEndpoints: Group = {
   name: 'filters of the gateway',
   every: 41,
@@ -50,7 +48,6 @@ export const hooksAtEndpoints: Group = {
   },
 };
 
-/** Every fault of an upstream at every endpoint, behind a filter that allows. */
 export const upstreamsAtEndpoints: Group = {
   name: 'upstreams of the gateway',
   every: 37,
@@ -61,7 +58,7 @@ export const upstreamsAtEndpoints: Group = {
       for (const call of calls) {
         if (!isChosen(at++)) continue;
         const told = await attempt(() => served.call(call, talk));
-        // Without a text in it, what was cut or spoiled may still be the whole answer.
+        // Without text, a cut or damaged answer may still be complete.
         const isWhole = isHarmless === true && !call.isJudgedAfter;
         yield judge(`gateway: an upstream ${title}`, call, told, (it) =>
           isWhole ? undefined : whyTold(it, call),
@@ -95,7 +92,7 @@ function judge(
   };
 }
 
-/** 503 guard_failed for a failure and 400 for a denial; of a stream that has begun, an error in it. */
+/** 503 guard_failed for a failure, 400 for a denial, or an error inside a stream that has begun. */
 function whyPassed(
   { status, text, wasAsked }: Told,
   { side, code }: { readonly side: 'before' | 'after'; readonly code: string },
@@ -106,7 +103,7 @@ function whyPassed(
   return status === expected && text.includes(code) ? undefined : `it should be ${expected} ${code}`;
 }
 
-/** An error, also of a stream that has begun; or that stream is cut. */
+/** An error, also inside a stream that has begun, or a cut stream. */
 function whyTold({ status, text }: Told, { isStream }: Call): string | undefined {
   if (status >= 400) return undefined;
   return isStream && /"error"|\[cut\]/.test(text) ? undefined : 'it should be an error';

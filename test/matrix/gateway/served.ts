@@ -2,24 +2,21 @@ import { openTestGateway } from '../../gateway/open-gateway.ts';
 import type { Call } from './endpoints.ts';
 import { startUpstream, type Talk } from './upstream.ts';
 
-/** What a client is told. */
 export interface Told {
   readonly status: number;
   /** Headers and body; `[cut]` where the stream breaks off. */
   readonly text: string;
-  /** Whether the upstream was asked. */
   readonly wasAsked: boolean;
 }
 
-/** A gateway with a hook, in front of an upstream that does as each call says. */
+/** A gateway with a hook. Each call chooses the behavior of its upstream. */
 export interface Served extends AsyncDisposable {
   call(call: Call, talk: Talk | 'refuses'): Promise<Told>;
 }
 
-/** A client gives up later than any limit of the gateway. */
+/** Longer than any limit of the gateway. */
 const LIMIT_MS = 30_000;
 
-/** Opens it; `hook` is the entry of its hook, and `script` the program that it starts. */
 export async function openServed(hook: string, script: string): Promise<Served> {
   const upstream = await startUpstream();
   const spec = [
@@ -44,7 +41,6 @@ export async function openServed(hook: string, script: string): Promise<Served> 
   };
 }
 
-/** The lines of a config with a provider of each kind at that address. */
 export function providersAt(url: string): readonly string[] {
   const heads = [
     'chat, type: openai-compatible',

@@ -8,7 +8,6 @@ const head = (status: string, ...headers: readonly string[]) =>
   `HTTP/1.1 ${status}\r\n${headers.map((each) => `${each}\r\n`).join('')}connection: close\r\n\r\n`;
 const typeOf = ({ isStream }: Call) => `content-type: ${isStream ? 'text/event-stream' : 'application/json'}`;
 
-/** Status, headers and body as they should be. */
 export const sound: Talk = (socket, call) => void socket.end(head('200 OK', typeOf(call)) + call.answer);
 
 const says =
@@ -16,16 +15,13 @@ const says =
   (socket, call) =>
     void socket.end(text(call));
 
-/** The beginning, and then nothing more. */
 export const stops =
   (text: (call: Call) => string): Talk =>
   (socket, call) =>
     void socket.write(text(call));
 
-/** The head of an answer that is well. */
 export const well = (call: Call) => head('200 OK', typeOf(call));
 
-/** One piece again and again, as long as somebody reads. */
 const endlessly =
   (start: (call: Call) => string, piece: string, pauseMs = 0): Talk =>
   async (socket, call) => {
@@ -36,7 +32,6 @@ const endlessly =
     }
   };
 
-/** Two hundred bytes, one at a time, of an answer that is longer. */
 const dribble: Talk = async (socket, call) => {
   const text = `${well(call)}${call.isStream ? 'data: ' : '"'}${secret.repeat(20)}`;
   for (const letter of text.slice(0, 200)) {
@@ -49,11 +44,11 @@ const dribble: Talk = async (socket, call) => {
 export interface UpstreamFault {
   readonly title: string;
   readonly talk: Talk | 'refuses';
-  /** What is sent is an answer all the same where nothing of it is text. */
+  /** Without text, this is a valid answer. */
   readonly isHarmless?: true;
 }
 
-/** What upstreams do wrong. None of it is an answer, so nothing of it may be told. */
+/** None of these is an answer, so no client may receive any of it. */
 export const upstreamFaults: readonly UpstreamFault[] = [
   { title: 'refuses', talk: 'refuses' },
   { title: 'resets', talk: (socket) => void socket.resetAndDestroy() },

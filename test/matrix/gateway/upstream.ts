@@ -2,21 +2,18 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { type Call, calls } from './endpoints.ts';
 
-/** What an upstream does with a connection once a request has come. */
 export type Talk = (socket: Socket, call: Call) => void | Promise<void>;
 
-/** An upstream that speaks as it is told, badly where it has to. */
 export interface Upstream {
   readonly url: string;
-  /** The calls that have come since it was told how to speak, by their titles. */
+  /** Titles of the calls since the behavior was set. */
   asked(): readonly string[];
-  /** How many connections are open: those on which a call is under way, and the others. */
+  /** Open connections, with and without a call in progress. */
   open(): { readonly calls: number; readonly idle: number };
   talkWith(talk: Talk | 'refuses'): void;
   close(): void;
 }
 
-/** Starts it on loopback. */
 export async function startUpstream(): Promise<Upstream> {
   let talk: Talk | 'refuses' = 'refuses';
   let asked: string[] = [];

@@ -5,7 +5,6 @@ import { mayMount, withDisk } from '../../store/processes.ts';
 import type { Group } from '../group.ts';
 import { type Ended, errorCodeIn, json, judge, newDesk, notBuilt, runProgram } from './program.ts';
 
-/** Gives the file in its place another form; `text` is what it says. */
 type Spoil = (file: string, text: string) => void;
 
 const says = (change: (text: string) => string | Buffer): Spoil => {
@@ -19,7 +18,6 @@ const instead = (make: (file: string) => void): Spoil => {
 };
 const linesOf = (text: string) => text.split(/(?<=\n)/);
 
-/** What a recording is that is to be replayed. */
 const replayed: readonly { readonly title: string; readonly spoil: Spoil }[] = [
   { title: 'is missing', spoil: instead(() => {}) },
   { title: 'is a folder', spoil: instead((file) => mkdirSync(file)) },
@@ -40,7 +38,7 @@ const replayed: readonly { readonly title: string; readonly spoil: Spoil }[] = [
   { title: 'is of another version', spoil: says((text) => text.replaceAll('"exchange":1', '"exchange":9')) },
 ];
 
-/** What a recording is that is to be written, and what has to be before the program for that. */
+/** The recording's path, and what must exist before the program writes it. */
 const recorded: readonly {
   readonly title: string;
   readonly file: string;
@@ -78,7 +76,6 @@ function removing(program: string): void {
 
 const grade = (flag: string, file: string) => json('eval', 'run', 's.suite.yaml', flag, file);
 
-/** Recordings that are damaged, missing or cannot be written. */
 export const cassetteFaults: Group = {
   name: 'recordings',
   every: 11,
@@ -109,8 +106,8 @@ export const cassetteFaults: Group = {
 };
 
 /**
- * docs/guides/record-and-replay.md and docs/reference/cassettes.md: what cannot be read is an error, and so is a run
- * that misses anything; what has no text is no score.
+ * docs/guides/record-and-replay.md and docs/reference/cassettes.md: an unreadable recording or a missing exchange is an
+ * error. A missing text is unscored.
  */
 function whyReplayed({ code, stdout, stderr }: Ended): string | undefined {
   if (code === 1) return stdout.includes('"scored":0') ? undefined : 'it has scored what is not there';
@@ -119,7 +116,7 @@ function whyReplayed({ code, stdout, stderr }: Ended): string | undefined {
   return isTold ? undefined : 'it should be FILE_UNREADABLE, or void';
 }
 
-/** A recording that is not whole is no recording, and is told, by the error of the command or as why its run is void. */
+/** An incomplete recording must be reported by the command's error or as the reason why its run is void. */
 function whyRecorded({ code, stdout, stderr }: Ended): string | undefined {
   if (code !== 2) return 'it should end with 2';
   const isTold = errorCodeIn(stdout) === 'FILE_UNREADABLE' || stderr.includes('void:');

@@ -6,7 +6,7 @@ import { type Ended, errorCodeIn, inShell, judge, notBuilt, runProgram } from '.
 
 const hour = 3_600_000;
 
-/** How the clock of the day goes wrong while the program runs; what measures durations goes on. */
+/** Changes to the wall clock during a run. The monotonic clock is unaffected. */
 const clocks = [
   { title: 'an hour ahead', shift: `at > 300 ? ${hour} : 0` },
   { title: 'an hour back', shift: `at > 300 ? ${-hour} : 0` },
@@ -16,7 +16,7 @@ const clocks = [
   { title: 'backwards, ever further', shift: '-1000 * calls' },
 ] as const;
 
-/** Loaded before the program: a clock that is set while it runs. */
+/** Preloaded to change the clock while the program runs. */
 const wrongClock = (shift: string) => `
 const Real = Date;
 let calls = 0;
@@ -77,7 +77,6 @@ const fire = (hook: string, phase: string, event: string) => [
   '--json',
 ];
 
-/** What measures time: limits, waits and records. */
 const works: readonly Work[] = [
   { title: 'a call within its limit', args: call('slow'), code: 0 },
   { title: 'a call beyond its limit', args: call('stuck'), code: 1, error: 'PROCESS_TIMEOUT' },
@@ -94,7 +93,7 @@ const works: readonly Work[] = [
     error: 'PROCESS_TIMEOUT',
   },
   { title: 'a pipeline', args: ['run', 'p.pipeline.yaml', '--json'], code: 0 },
-  // Nobody reads its log, so that the end waits a while for that, and no longer.
+  // Nothing reads its log, so closing waits for a limited time.
   {
     title: 'a log that nobody reads',
     args: [...call('loud'), '--log-level', 'trace'],
@@ -103,7 +102,6 @@ const works: readonly Work[] = [
   },
 ];
 
-/** The clock of the day is set, by hours and years, while the program runs. */
 export const clockFaults: Group = {
   name: 'clocks that are set',
   every: 20,

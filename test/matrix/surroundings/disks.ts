@@ -15,10 +15,8 @@ const disks = [
 
 interface Place {
   readonly title: string;
-  /** The folder that is the disk. */
   readonly folder: string;
   readonly args: readonly string[];
-  /** What the command ends with there. */
   readonly code: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -30,7 +28,7 @@ const at = (
   [args = [], code]: readonly [readonly string[] | undefined, number],
 ): Place => ({ title, folder, args, code });
 
-/** What writes where, and what it comes to where it cannot: what needs no file works, and what cannot keep something fails. */
+/** Commands by the file that they cannot write. One that needs no file works; one that cannot store something fails. */
 const places: readonly Place[] = [
   at('state.db of a run', '.signalbox', [run, 1]),
   at('state.db of a waiting call', '.signalbox', [ask, 1]),
@@ -48,7 +46,6 @@ const places: readonly Place[] = [
   { ...at('TMPDIR of a suite', 'disk', [grade, 0]), env: { TMPDIR: 'disk' } },
 ];
 
-/** Disks that take nothing, under each of the files that the program writes. */
 export const diskFaults: Group = {
   name: 'disks that take nothing',
   every: 13,

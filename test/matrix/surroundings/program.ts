@@ -8,10 +8,9 @@ import type { GroupResult } from '../group.ts';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
-/** Why the built program cannot be tried; undefined where it is built. */
+/** The reason why the built program cannot be tested, or undefined. */
 export const notBuilt = existsSync(main) ? undefined : 'dist is not built';
 
-/** What the built program came to. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -22,17 +21,15 @@ export interface Ended {
 
 export interface Start {
   readonly cwd: string;
-  /** Words in front of the program, such as those of a shell that sets a limit. */
+  /** A command prefix, such as a shell that sets a limit. */
   readonly prefix?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Closes the reader of stdout at once. */
   readonly isUnread?: boolean;
 }
 
 /** Longer than any command takes on a busy machine. */
 const LIMIT_MS = 60_000;
 
-/** Runs the built program to its end; one that hangs is killed with all that it has started. */
 export async function runProgram(
   args: readonly string[],
   { cwd, prefix = [], env = {}, isUnread = false }: Start,
@@ -59,12 +56,10 @@ export async function runProgram(
   return { code, signal, stdout, stderr, isHung };
 }
 
-/** The words of a command that prints one document, and no log. */
 export function json(...args: readonly string[]): readonly string[] {
   return [...args, '--json', '--log-level', 'silent'];
 }
 
-/** A shell that does `commands` and becomes the program. */
 export function inShell(commands: string): readonly string[] {
   return ['sh', '-c', `${commands} exec "$@"`, 'sh'];
 }
@@ -74,7 +69,7 @@ const say = (reply: string) => `#!/bin/sh\ncat > /dev/null\necho '${reply}'\n`;
 const document = (kind: string, spec: string) =>
   `apiVersion: signalbox/v1\nkind: ${kind}\nmetadata: {name: desk}\nspec:\n${spec}`;
 
-/** A folder with an entry of every kind; its guard of models allows, and its guard of tools denies. */
+/** A folder with an entry of every kind. Its guard of models allows, and its guard of tools denies. */
 export function newDesk(): string {
   return newProject({
     'runtime.yaml': runtimeYaml(
@@ -109,7 +104,7 @@ const event = (hook: string) =>
     ? '{"request":{"messages":[{"role":"user","content":"hi"}]}}'
     : '{"request":{"name":"echo","args":{}},"response":{"name":"echo","content":"1"}}';
 
-/** Commands that do something, with what each ends with where all is well. */
+/** Commands with effects, and their exit codes without a fault. */
 export const commands: readonly { readonly args: readonly string[]; readonly code: number }[] = [
   { args: ['tool', 'call', 'echo', '-c', 'open.yaml'], code: 0 },
   { args: ['tool', 'call', 'ask', '-c', 'open.yaml'], code: 3 },
@@ -126,7 +121,6 @@ export const commands: readonly { readonly args: readonly string[]; readonly cod
   { args: ['run', 'p.pipeline.yaml'], code: 0 },
 ];
 
-/** Commands that only print. */
 export const printing: readonly { readonly args: readonly string[]; readonly code: number }[] = [
   ...[
     ['--version'],
@@ -143,7 +137,7 @@ export const printing: readonly { readonly args: readonly string[]; readonly cod
   { args: ['tool', 'call', 'nobody'], code: 2 },
 ];
 
-/** What came of a command, and why that is against the rule; `problem` is asked about what neither hung nor crashed. */
+/** Judges a command. `problem` checks one that neither hung nor crashed. */
 export function judge(
   row: string,
   title: string,
@@ -151,7 +145,7 @@ export function judge(
   problem: (ended: Ended) => string | undefined,
 ): GroupResult {
   const { code, signal, stdout, stderr, isHung } = ended;
-  // A program that could not even be loaded is Node's to tell of.
+  // Node itself reports a program that it could not load.
   const isUnloaded = stdout === '' && /too many open files/.test(stderr);
   const printsStack = !isUnloaded && /^ {4}at .+:\d+:\d+|Unhandled|Uncaught/m.test(stderr);
   const found = isHung ? 'it hangs' : printsStack ? 'it prints a stack' : problem(ended);
@@ -160,7 +154,6 @@ export function judge(
   return { row, word, problem: found && `${found} | ${shown}` };
 }
 
-/** The code of the error in the one document that --json prints; undefined where there is none. */
 export function errorCodeIn(stdout: string): string | undefined {
   return /"error":\{"code":"([A-Z_]+)"/.exec(stdout)?.[1];
 }

@@ -5,7 +5,7 @@ import { type Ended, errorCodeIn, json, judge, newDesk, notBuilt, runProgram } f
 
 const inEach = (does: string) => `for file in "$state"/*.db; do ${does}; done`;
 
-/** What becomes of the state folder, which a program of the work does in the middle of it. */
+/** Changes to the state folder, made by a program during the work. */
 const deeds: readonly { readonly title: string; readonly does: string; readonly isDamage?: true }[] = [
   { title: 'is removed', does: 'rm -rf "$state"' },
   { title: 'is renamed', does: 'mv "$state" "$state.old"' },
@@ -16,7 +16,7 @@ const deeds: readonly { readonly title: string; readonly does: string; readonly 
   {
     title: 'has databases that are overwritten',
     does: inEach(`tr '\\\\0-\\\\377' j < "$file" | dd of="$file" conv=notrunc 2> /dev/null`),
-    // A process that has read its pages does not read them again; who comes after it is told.
+    // A process does not reread its pages; the next one reports the damage.
     isDamage: true,
   },
 ];
@@ -24,12 +24,11 @@ const deeds: readonly { readonly title: string; readonly does: string; readonly 
 interface Work {
   readonly title: string;
   readonly args: readonly string[];
-  /** The program that does the deed, and what it answers. */
   readonly program: string;
   readonly answer: string;
-  /** What it ends with where what it kept can be found again. */
+  /** The exit code if its stored data can be found again. */
   readonly code: number;
-  /** The command that finds it, and what that prints of it; without it nothing has to be kept. */
+  /** The command that finds it, and its expected output. Without it, nothing needs to be stored. */
   readonly found?: { readonly args: readonly string[]; readonly says: RegExp };
 }
 
@@ -59,7 +58,7 @@ const works: readonly Work[] = [
   },
 ];
 
-/** The first time it does the deed; later it leaves a mark. */
+/** Makes the change the first time; later it leaves a mark. */
 const script = (does: string, answer: string) => `#!/bin/sh
 cat > /dev/null
 here=$(dirname "$0") state=$(dirname "$0")/.signalbox
@@ -67,7 +66,6 @@ if [ -e "$here/struck" ]; then echo >> "$here/mark"; else : > "$here/struck"; ${
 echo '${answer}'
 `;
 
-/** The state folder goes, or what is in it, while a command uses it. */
 export const removedState: Group = {
   name: 'state folders that go',
   every: 17,
@@ -78,7 +76,7 @@ export const removedState: Group = {
       for (const work of works) {
         if (!isChosen(at++)) continue;
         const cwd = newDesk();
-        // There is a state already, with a call that waits and a suite that has ended.
+        // The state already has a pending call and a finished suite.
         for (const args of [works[0]?.args ?? [], works[2]?.args ?? []]) await runProgram(args, { cwd });
         writeFileSync(join(cwd, work.program), script(does, work.answer));
         const ended = await runProgram(work.args, { cwd });
@@ -97,7 +95,7 @@ interface After {
   readonly isDamage: boolean;
 }
 
-/** What is told as kept, or was done behind what is kept, is found again; else it fails with a code. */
+/** Stored data must be found again, or the command must fail with a code. */
 function problemOf(
   { code, stdout, stderr }: Ended,
   { work, found, isMarked, isDamage }: After,

@@ -14,10 +14,9 @@ import {
   runProgram,
 } from './program.ts';
 
-/** So few descriptors that Node ends by itself, that the program begins and starts nothing, and that some things work. */
+/** Too few for Node, for any start of a process, and for some features. */
 const descriptors = [16, 20, 24, 25, 26, 27, 28, 30, 32, 34, 36];
 
-/** The runtime itself has too few descriptors. */
 export const fewDescriptors: Group = {
   name: 'descriptors of the program itself',
   every: 22,
@@ -36,10 +35,10 @@ export const fewDescriptors: Group = {
   },
 };
 
-/** Below twelve threads Node itself cannot work: its thread pool aborts, or waits for ever for threads that never began. */
+/** Below twelve threads Node itself fails: its thread pool aborts or waits forever for threads that never started. */
 const processes = [12, 13, 14, 16];
 
-/** Somebody who has no other processes, so that a limit counts ours alone. */
+/** A user without other processes, so that the limit counts only ours. */
 const nobody = String(61_000 + (process.pid % 4_000));
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
 
@@ -49,7 +48,6 @@ function whyNoOtherUser(): string | undefined {
   return tried.status === 0 ? undefined : 'another user cannot start Node here';
 }
 
-/** The system has no room for another process of the user. */
 export const fewProcesses: Group = {
   name: 'processes of the user',
   every: 14,
@@ -71,11 +69,11 @@ export const fewProcesses: Group = {
   },
 };
 
-/** As ever, or a failure with a code; where Node itself gave up, anything but success. */
+/** The usual result or a coded failure; anything but success if Node itself failed. */
 function problemOf({ code, signal, stdout }: Ended, usual: number): string | undefined {
   if (signal !== null || stdout === '') return code === 0 ? 'it has said nothing, and ended well' : undefined;
   if (errorCodeIn(stdout) === 'INTERNAL') return 'it calls that a defect of its own';
-  // What denies where all is well never allows.
+  // A guard that normally denies must never allow.
   if (usual === 1 && code === 0) return 'a guard that denies was passed';
   return code === usual || code === 1 || code === 2 ? undefined : 'no such exit code';
 }

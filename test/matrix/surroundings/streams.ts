@@ -14,7 +14,7 @@ import {
 interface Stream {
   readonly title: string;
   readonly start: Omit<Start, 'cwd'>;
-  /** stdout takes nothing, so that a document on it is lost, and the command must not end as if it were not. */
+  /** stdout accepts nothing, so the command must report the lost document. */
   readonly isLost?: true;
 }
 
@@ -30,7 +30,7 @@ const streams: readonly Stream[] = [
   { title: 'with a reader of stdout that is gone', start: { isUnread: true } },
 ];
 
-/** The streams of the runtime itself closed, full or broken, for every command that prints. */
+/** The runtime's own streams closed, full or broken, for every command that prints. */
 export const streamFaults: Group = {
   name: 'streams of the program itself',
   every: 65,
@@ -57,7 +57,7 @@ interface Called {
   readonly code: number;
 }
 
-/** docs/reference/command-line.md: eval commands end with 2 where stdout cannot be written, others with 1 at least; the rest is as ever. */
+/** docs/reference/command-line.md: eval commands exit with 2 if stdout cannot be written, others with at least 1. */
 function problemOf({ code }: Ended, { stream, args, code: usual }: Called): string | undefined {
   const onStderr =
     !args.includes('--json') &&
