@@ -56,7 +56,7 @@ describe('a pipeline', () => {
   });
 
   test('whose runtime cannot be read is refused once for that', async () => {
-    const hint = 'Check the path; it starts at the folder of this file.';
+    const hint = 'Check the path; it is relative to the folder of this file.';
     expect(await problemsOf(`${head('Pipeline')}  runtime: ./nowhere.yaml\n${steps}`)).toEqual([
       `4:12 runtime: nowhere.yaml does not exist | ${hint}`,
     ]);

@@ -16,14 +16,14 @@ const languages: Readonly<Record<TemplateLanguage, Overlay | undefined>> = {
     folder: join(examples, 'quickstart-node'),
     extension: '.mjs',
     needs: 'Node without any package',
-    needsOnly: 'Node is all they need.',
+    needsOnly: 'They need only Node.',
     babble: "console.log('hi')",
   },
   sh: {
     folder: join(examples, 'quickstart-sh'),
     extension: '.sh',
     needs: 'shell scripts that use jq',
-    needsOnly: 'A POSIX shell and jq are all they need.',
+    needsOnly: 'They need only a POSIX shell and jq.',
     babble: 'echo hi',
   },
 };
@@ -89,7 +89,7 @@ function translate(text: string, { extension, needs, needsOnly, babble }: Overla
   return text
     .replaceAll(/\.py\b/g, extension)
     .replace('Python 3 without any package', needs)
-    .replace('Python 3 is all they need.', needsOnly)
+    .replace('They need only Python 3.', needsOnly)
     .replace('print("hi")', babble);
 }
 

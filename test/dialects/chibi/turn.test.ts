@@ -343,7 +343,7 @@ test('a turn without fuel makes one call, whose answer stays [CH-7-13@oneshot]',
   const more = await runTurn(project(empty, { responses: [callShell, '{text: never}'] }));
   expect(more.run).toMatchObject({
     status: 'failed',
-    error: { code: 'ROUNDS_EXHAUSTED', message: expect.stringContaining('hook "fuel" left it no more') },
+    error: { code: 'ROUNDS_EXHAUSTED', message: expect.stringContaining('hook "fuel" set this limit') },
   });
   expect(existsSync(join(more.folder, 'seen'))).toBe(true);
 });

@@ -255,7 +255,7 @@ test('an answer that could not be judged is withheld', async () => {
     status: 'denied',
     text: withheld,
     guardrails: [{ id: 'asleep', score: null, passed: false }],
-    error: { code: 'THRESHOLD_MISSED', message: expect.stringContaining('could not be scored') },
+    error: { code: 'THRESHOLD_MISSED', message: expect.stringContaining('returned no score') },
   });
 });
 
