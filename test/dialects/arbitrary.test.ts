@@ -29,7 +29,6 @@ const goodReplies = [
   '{"allow": false, "enforced": true, "reason": "no", "result": "\\u00e9", "score": 1e0}',
 ];
 
-/** A change at a random place: some characters go, others come. */
 const edit = fc.record({
   at: fc.nat(120),
   drop: fc.nat(12),
@@ -39,7 +38,7 @@ const edit = fc.record({
   ),
 });
 
-/** Good replies that were cut, doubled, spliced or bent. */
+/** Valid replies, then cut, duplicated, spliced or edited. */
 const mangled = fc
   .tuple(fc.constantFrom(...goodReplies), fc.array(edit, { maxLength: 4 }))
   .map(([reply, edits]) => edits.reduce(applyEdit, reply));
@@ -55,7 +54,7 @@ const anyBytes = fc.oneof(
   { arbitrary: fc.uint8Array({ maxLength: 200 }), weight: 1 },
 );
 
-/** What any reader of JSON makes of these bytes; undefined when they are not one object. */
+/** The object in these bytes, read as JSON. Undefined if they are not one object. */
 function objectIn(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim());
@@ -137,7 +136,7 @@ test('no output of a failed process is an affirmative', () => {
   );
 });
 
-/** Members that matter to a verdict, in any order, number, spelling and type. */
+/** Members that affect a verdict, in any order, number, spelling and type. */
 const members = fc.array(
   fc.tuple(
     fc.constantFrom(
@@ -187,7 +186,6 @@ test('only the documented affirmatives allow', () => {
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
-/** An object with one member of that value, in white space. */
 function around(key: string, { text }: Sample, [a, b, c]: readonly [string, string, string]): string {
   return `${a}{${b}"${key}"${c}:${a}${text}${b}}${c}`;
 }

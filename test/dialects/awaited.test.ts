@@ -36,7 +36,6 @@ test('a chibi hook without a result finishes before the next point of the turn [
     'pre_agentic_loop: on_start',
     'post_tool_batch: on_start post_tool_output post_tool',
   ]);
-  // The run is over when they are.
   expect(read('done')).toEqual(told);
 });
 

@@ -20,12 +20,12 @@ const good = '{"result": "é", "score": 1, "allow": true}';
 const goodMeans = ['ok "é"', 'scored 1 "" -', 'allow "" {}'];
 const refusedMeans = ['failed REPLY_MALFORMED', 'unscored REPLY_MALFORMED', 'deny REPLY_MALFORMED'];
 
-/** What the three capabilities make of a reply, by the codecs alone. */
+/** What the codecs of the three capabilities decode from a reply. */
 function decodeAll(reply: ReturnType<typeof printed>): string[] {
   return [sayTool(decodeTool(reply)), sayEval(decodeEval(reply)), sayHook(decodeHook(reply))];
 }
 
-/** The same over real processes, one for each. */
+/** The same with real processes. */
 async function callAll(entry: Entry): Promise<string[]> {
   const bench = openBench();
   return await Promise.all([
@@ -89,7 +89,7 @@ const notObjects = [
 ];
 
 test.each(onTransports(notObjects))('$title in place of the object is refused', async ({ on, says }) => {
-  // A server's tool gives a bare value, so there any value is a result.
+  // A server's tool returns a bare value, so any value is a result.
   const means = on === 'oneshot' ? refusedMeans : [`ok ${says}`, ...refusedMeans.slice(1)];
   expect(decodeAll(on === 'oneshot' ? printed(says) : answered(says))).toEqual(means);
   expect(await callAll(answering(on, says))).toEqual(means);

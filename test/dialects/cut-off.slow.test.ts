@@ -9,14 +9,14 @@ import { schemaOf, shPlugin } from './chibi/plugins.ts';
 import { shHook } from './picoclaw/scripts.ts';
 import { chatYaml, mockProvider, type OpenProject, openProject, runtimeYaml } from './project.ts';
 
-/** A hook of each kind waits here until it may go on, and has no opinion then. */
+/** A hook of each kind waits here until the file `go` exists, then has no opinion. */
 const waits = 'touch asked; while [ ! -e go ]; do sleep 0.02; done';
 const oneshot = `#!/bin/sh\ncat > /dev/null\n${waits}\n`;
 const server = (point = 'none') =>
   shHook(`    *'"method":"hook.${point}"'*) ${waits}; answer '{"action": "continue", "approved": true}' ;;
     *) answer '{"action": "continue", "approved": true}' ;;`);
 
-/** What its systems would take for an answer, said once the runtime has closed its stdin. */
+/** Answers with an error once its stdin is closed. */
 const failsAtEnd = `#!/usr/bin/env node
 const { existsSync, writeFileSync } = require('node:fs');
 let last;
@@ -43,7 +43,7 @@ const agentao = (event: string) => ({
 });
 const picoclaw = (point: string, file = 'server') => ({
   title: `picoclaw ${point}${file === 'server' ? '' : `, ${file}`}`,
-  // What answers at its end has the time to.
+  // Leaves time for an answer at the end.
   entry: `h: {dialect: picoclaw, command: ./${file}, ${file === 'server' ? '' : 'grace_ms: 5000, '}picoclaw: {intercept: [${point}], interceptor_timeout_ms: 60000}}`,
   point,
 });
@@ -82,7 +82,6 @@ const ofTurn: readonly Row[] = [
   ),
 ];
 
-/** How the runtime’s own side ends what it has asked. */
 const cuts = ['close', 'signal'] as const;
 type Cut = (typeof cuts)[number];
 const times = (rows: readonly Row[]) => rows.flatMap((row) => cuts.map((cut) => ({ ...row, cut })));
@@ -108,7 +107,6 @@ async function openRow({ entry, point = '' }: Row): Promise<OpenProject> {
   });
 }
 
-/** Waits until the hook is asked, and cuts it off. */
 async function cutOff({ runtime, folder }: OpenProject, cut: Cut, giveUp: AbortController): Promise<void> {
   while (!existsSync(join(folder, 'asked'))) await sleep(10);
   if (cut === 'close') await runtime.close();
@@ -135,7 +133,7 @@ test.each(times([...ofTool, ...ofProvider, ...ofTurn]))(
     const document = await runtime.runs.resume(kept?.run_id ?? '', { ask });
     expect(document).toMatchObject({ status: 'completed', output: { text: 'done' } });
     expect(document.steps[0]?.failed_open ?? []).toEqual(
-      // A process that has no opinion says so when it is asked again, and of one it is said by its exit code.
+      // A process without an opinion says so when it is asked again, so nothing has failed open.
       expect.not.arrayContaining([
         expect.objectContaining({ cause: expect.stringMatching(/dead|timeout|rpc_error/) }),
       ]),

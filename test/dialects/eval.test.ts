@@ -8,7 +8,6 @@ import { answered, decodeEval, printed, sayEval } from './verdicts.ts';
 interface Row {
   readonly title: string;
   readonly cites: string;
-  /** All of stdout; on a server the result. */
   readonly says: string;
   readonly means: string;
 }

@@ -15,7 +15,7 @@ import { decodeHook } from './verdicts.ts';
 
 const marker = 'Alice has gout';
 
-/** Text that a failing process may print, which is no documented answer. */
+/** Text that a failing process may print, and that is no documented answer. */
 const text = fc.constantFrom(
   marker,
   `{"allow": "${marker}"}`,
@@ -35,7 +35,7 @@ const failedProcess: fc.Arbitrary<ProcessReply> = fc
     signal: exitCode === null ? 'SIGKILL' : null,
   }));
 
-/** What a process prints that ends well, and is malformed. */
+/** A successful exit with malformed output. */
 const malformed: fc.Arbitrary<ProcessReply> = fc
   .record({ stdout: text, stderr: text })
   .map(({ stdout, stderr }) => ({
@@ -76,7 +76,7 @@ const dialects: Readonly<Record<string, fc.Arbitrary<Answer>>> = {
   claude: fc
     .tuple(fc.oneof(failedProcess, malformed, fault), onFailure)
     .map(([reply, closed]) => claude.readAt('PreToolUse', reply, { onFailure: closed }).output),
-  // What an Agentao rule prints on stdout is context for the model, however the rule ends.
+  // The stdout of an Agentao rule is context for the model, whatever its exit code.
   agentao: fc
     .tuple(
       fc.oneof(

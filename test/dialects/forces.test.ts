@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chatYaml, mockProvider, openProject, runtimeYaml } from './project.ts';
 
-/** Makes the turn go on as often as it is asked, or so many times; keeps what it is told of that. */
+/** Forces the turn to continue up to so many times, and logs `stop_hook_active`. */
 const forces = (text: string, times = 99) =>
   `#!/bin/sh\n{ sed 's/.*"stop_hook_active": *\\([a-z]*\\).*/\\1/'; echo; } | grep . >> ${text}.seen\n[ $(grep -c . ${text}.seen) -gt ${times} ] && exit 0\necho ${text} >&2\nexit 2\n`;
 
@@ -44,7 +44,7 @@ test('two systems that force at one Stop are both read, each with its own cap', 
   const { run, forced, notes, seen } = await runForced([claude, agentao].join('\n'));
   expect(run).toMatchObject({ status: 'completed', output: { text: 'answer' } });
   const both = `claude\n\n${reminded}`;
-  // Claude’s count is of forces in a row: the one that is overridden breaks it.
+  // Claude counts consecutive forces only, so an overridden one resets its count.
   expect(forced).toEqual([both, both, reminded, 'claude', 'claude']);
   expect(seen('claude')).toEqual(['false', 'true', 'true', 'false', 'true', 'true']);
   expect(seen('agentao')).toEqual(['false', 'true', 'true', 'true', 'true', 'true']);

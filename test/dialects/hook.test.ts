@@ -9,7 +9,6 @@ import { answered, decodeHook, printed, sayHook } from './verdicts.ts';
 interface Row {
   readonly title: string;
   readonly cites: string;
-  /** All of stdout; on a server the result. */
   readonly says: string;
   readonly means: string;
 }
@@ -224,7 +223,7 @@ test.each(questions)('a question at $title denies, and says that it has no meani
 const user = '{"role":"user","content":"hi"}';
 const assistant = '{"role":"assistant","content":"hi"}';
 
-/** Every phase with what may be replaced there, and what may not. */
+/** Every phase with valid and invalid replacements. */
 const shapes = [
   {
     phase: 'before_call',
@@ -329,7 +328,7 @@ test.each(misfitting)('replace $replace does not fit $title', async ({ on, event
   expect(sayHook(answer)).toBe(noVerdict);
 });
 
-/** One member that the phase does not have, beside one that it has. */
+/** One unknown member of the phase beside a known one. */
 const strays = shapes.flatMap(({ phase, event, fits: [fit = ''] }) =>
   onTransports([{ title: phase, cites: 'PK-6-47@both' }]).flatMap((row) =>
     ['mesages', 'Messages', 'role', 'toString', 'constructor', '__proto__', 'hasOwnProperty', ''].map(

@@ -1,6 +1,5 @@
 import { rowsOf, section } from '../requirements/requirement.ts';
 
-/** Signalbox as a hook of an agent. */
 export const inbound = section(
   'guides/guard-claude-code.md',
   rowsOf`
@@ -12,7 +11,6 @@ export const inbound = section(
   `,
 );
 
-/** What an agent gets at each of its events, and what an approval covers. */
 export const inboundEvents = section(
   'reference/agents.md',
   rowsOf`

@@ -6,7 +6,6 @@ import { openRuntime, type RuntimeEvent } from '../../src/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The example, as it stands, in a folder of its own. */
 async function openExample() {
   const home = mkdtempSync(join(tmpdir(), 'dialects-'));
   const folder = join(home, 'examples/four-dialects');

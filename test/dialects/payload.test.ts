@@ -21,7 +21,7 @@ interface Row {
   readonly wire: string;
 }
 
-/** What a real process is asked; it answers `true`, which suits nobody, for only the question counts here. */
+/** The input of a real process. Its answer `true` is always invalid; only the input matters. */
 async function recorded(
   { dialect, on }: Pick<Row, 'dialect'> & { readonly on: Transport },
   ask: (bench: Bench, entry: Entry) => Promise<unknown>,
@@ -66,7 +66,7 @@ const session = {
   metadata: { channel: 'web' },
 };
 
-/** A message with every member that the protocol names, and one that it does not. */
+/** A message with every documented member and an unknown one. */
 const fullMessage =
   '{"role":"assistant","content":"a \\"quoted\\" <b>text</b>","parts":[{"type":"text","text":"a \\"quoted\\" <b>text</b>"},' +
   '{"type":"image","media":{"url":"https://x/y.png","mime_type":"image/png"}}],"tool_calls":[{"id":"1","name":"w","args":' +

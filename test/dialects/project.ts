@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../src/index.ts';
 
-/** A folder with a runtime.yaml and whatever else; texts that begin with `#!` are executable. */
+/** A folder with a runtime.yaml and other files; texts that begin with `#!` are executable. */
 export function newProject(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'project-'));
   for (const [name, text] of Object.entries(files)) {
@@ -19,15 +19,13 @@ export function newProject(files: Readonly<Record<string, string>>): string {
 export interface OpenProject {
   readonly folder: string;
   readonly runtime: Runtime;
-  /** Everything told so far. */
   readonly events: readonly RuntimeEvent[];
-  /** Each hook's verdict so far, as `hook point verdict`, in order. */
+  /** The hooks' verdicts so far, as `hook point verdict`. */
   verdicts(): string[];
-  /** Warnings so far. */
   warnings(): string[];
 }
 
-/** Opens a project for one test; its state is in memory unless the config says otherwise. */
+/** Opens a project for one test. Its state is in memory unless the config says otherwise. */
 export async function openProject(
   files: Readonly<Record<string, string>>,
   options: RuntimeOptions = {},
@@ -53,7 +51,6 @@ export async function openProject(
   };
 }
 
-/** A runtime.yaml with these lines under `spec`. */
 export function runtimeYaml(spec: string): string {
   const lines = spec.split('\n').map((line) => (line === '' ? '' : `  ${line}`));
   return [
@@ -65,7 +62,7 @@ export function runtimeYaml(spec: string): string {
   ].join('\n');
 }
 
-/** A mock provider `main` that gives these responses, as YAML flow mappings, one after another. */
+/** A mock provider `main` with these responses, as YAML flow mappings. */
 export function mockProvider(...responses: readonly string[]): string {
   const list = responses.map((response) => `      - ${response}`).join('\n');
   return `providers:\n  - id: main\n    type: mock\n    model: m\n    additional_config:\n      responses:\n${list}\n`;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { importPlugins, schemaOf, shPlugin } from './chibi/plugins.ts';
 import { chatYaml, mockProvider, openProject, runtimeYaml } from './project.ts';
 
-/** Counts slowly, so that whoever is asked at the same time counts the same. */
+/** Counts slowly, so that concurrent hooks read the same count. */
 const count = 'n=$(cat count 2>/dev/null || echo 0); sleep 0.1; echo $((n + 1)) > count';
 const limit = (no: string) => `cat > /dev/null\n${count}\n[ "$n" -ge 1 ] && ${no}\ntrue`;
 
@@ -62,7 +62,6 @@ const threeCalls = '{tool_calls: [{name: a, args: {}}, {name: b, args: {}}, {nam
 const says = (text: string, first = ':') =>
   `#!/bin/sh\ncat > /dev/null\n${first}\necho '{"result": "${text}"}'\n`;
 
-/** A chat whose first answer asks for calls of \`a\` and \`b\`. */
 async function openRound(
   spec: string,
   files: Readonly<Record<string, string>>,
@@ -118,7 +117,7 @@ test('tool_concurrency limits calls, and not the hooks that Agentao runs before 
   expect(readFileSync(join(folder, 'seen'), 'utf8').trim().split(/\s+/)).toEqual(['0', '0', '0']);
 });
 
-/** Writes down each call before and after it, and aborts the turn at the method and tool of \`abort\`. */
+/** Logs the start and end of each call, and aborts the turn at the method and tool of `abort`. */
 const witness = (abort = '') => `#!/usr/bin/env node
 const { appendFileSync } = require('node:fs');
 const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
@@ -198,6 +197,6 @@ test('a run suspended during the hooks of a round has made none of the calls, an
   expect(await ended).toMatchObject({ code: 'ABORTED' });
   writeFileSync(join(folder, 'go'), '');
   const [kept] = await runtime.runs.list();
-  // Nobody is asked whether a tool that must not act twice may have acted.
+  // Nobody must decide whether the tool has run.
   expect(await runtime.runs.resume(kept?.run_id ?? '')).toMatchObject({ status: 'completed', pending: [] });
 });

@@ -39,7 +39,6 @@ async function openSession(
   });
 }
 
-/** The same project in another runtime. */
 async function reopen({ runtime, folder }: OpenProject) {
   await runtime.close();
   const next = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
@@ -80,7 +79,7 @@ test('context from a resume reaches the next model call once, and again at the n
   const paused = await start(opened);
   expect(paused.status).toBe('pending');
   const second = await reopen(opened);
-  // Nobody has decided: it waits again.
+  // Still undecided, so it waits again.
   expect((await second.runs.resume(paused.run_id)).status).toBe('pending');
   const third = await reopen({ ...opened, runtime: second });
   await third.pending.approve(paused.pending[0]?.id ?? '', { by: 'amy' });
@@ -120,7 +119,7 @@ test('a run that continues reads a background hook’s context again', async () 
   const opened = await openSession(
     [
       '  late: {dialect: claude, command: ./late.sh, claude: {event: UserPromptSubmit, async: true}}',
-      // The first model call comes after it.
+      // The next model call follows.
       '  slow: {hook: provider, phases: [before_call], command: ./slow.sh}',
       '  batch: {dialect: claude, command: "until test -e said; do sleep 0.05; done; sleep 0.3", claude: {event: UserPromptSubmit}}',
     ],

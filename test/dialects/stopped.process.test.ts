@@ -9,7 +9,7 @@ import { builtProgram } from '../built.ts';
 import { settle } from '../leaks.ts';
 import { newProject, runtimeYaml } from './project.ts';
 
-/** A project whose one hook, with the limit of 2 s, waits for the file `go` and then denies. */
+/** A project whose one hook waits for the file `go` and then denies. */
 function project(timeoutMs: number): string {
   return newProject({
     'runtime.yaml': runtimeYaml(
@@ -20,7 +20,6 @@ function project(timeoutMs: number): string {
   });
 }
 
-/** `hook fire` in a process of its own, once its hook is asked. */
 async function fire(folder: string) {
   const about = ['--dialect', 'claude', '--point', 'UserPromptSubmit', '--event', '{"prompt": "hi"}'];
   const child = spawn(process.execPath, [builtProgram, 'hook', 'fire', '--json', ...about], {
@@ -41,7 +40,7 @@ test('an answer that arrived while Signalbox itself was stopped is in time', asy
   const { child, ended } = await fire(folder);
   child.kill('SIGSTOP');
   writeFileSync(join(folder, 'go'), '');
-  // Longer than all that is left of the limit.
+  // Longer than the rest of the limit.
   await sleep(4_500);
   child.kill('SIGCONT');
   expect(JSON.parse(await ended)).toMatchObject({ verdict: 'deny', reason: 'no', hook: 'h' });

@@ -11,7 +11,7 @@ import { chatYaml, mockProvider, openProject, runtimeYaml } from './project.ts';
 const keep = (name: string, more = '') => `#!/bin/sh\n{ cat; echo; } >> ${name}\n${more}\n`;
 const call = (id: string, args: string) => `{id: ${id}, name: run, args: ${args}}`;
 
-/** A chat whose model calls the tool \`run\`, which others know as Bash, and then says that it is done. */
+/** A chat whose model calls the tool `run`, known elsewhere as Bash, and then finishes. */
 async function openAgent(
   hooks: string,
   {
@@ -56,7 +56,6 @@ const agentao = (event: string) =>
 const scripts = (...names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [`${name}.sh`, keep(name)]));
 
-/** Keeps its payload, and the transcript that it names. */
 const copyTranscript = (name: string) =>
   keep(name, `cp "$(grep -o '"transcript_path": *"[^"]*"' ${name} | cut -d'"' -f4)" ${name}.jsonl`);
 

@@ -8,7 +8,6 @@ import { answered, decodeTool, printed, sayTool } from './verdicts.ts';
 interface Row {
   readonly title: string;
   readonly cites: string;
-  /** All of stdout; on a server the result. */
   readonly says: string;
   readonly means: string;
 }
@@ -64,7 +63,7 @@ const oneshot: readonly Row[] = [
   ),
 ];
 
-/** What a one-shot tool prints as a member, and a server as its result. */
+/** A one-shot tool prints these as a member; a server returns them as its result. */
 const results = ['null', 'false', '0', '""', '{}', '[]', '"text"', '{"result": 1}', '{"error": "data"}'];
 const exact = '{ "z" : 12345678901234567890,"a":[1.10, 1.0,1e2,-0],\t"é":"\\u00e9\\/\\ud83d\\ude00<&>" }';
 

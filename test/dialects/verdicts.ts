@@ -9,7 +9,7 @@ import { promptkit } from '../../src/dialects/promptkit/dialect.ts';
 import { toEvalRequest } from '../../src/pipelines/run/eval-request.ts';
 import type { Reply } from '../../src/process/transport.ts';
 
-/** A question for each capability, where it does not matter which. */
+/** A request for each capability, for tests that need any. */
 export const call: ToolCall = { name: 'refund', callId: 'call_1', args: new Json('{"amount":250}') };
 export const request: EvalRequest = toEvalRequest('tone', { content: 'Hello.' });
 export const event: NativeEvent = readEvent({
@@ -18,17 +18,15 @@ export const event: NativeEvent = readEvent({
   request: { name: 'refund', args: new Json('{"amount":250}'), call_id: 'call_1' },
 });
 
-/** What a process left that exited 0. */
 export function printed(stdout: string | Uint8Array): Reply {
   return { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(stdout), stderr: '' };
 }
 
-/** What a server answered. */
 export function answered(result: string): Reply {
   return { via: 'rpc', result: new Json(result) };
 }
 
-/** A tool's outcome by the codec alone, a throw as the failure that it becomes. */
+/** A tool's outcome by the codec alone. A RuntimeError becomes the failure that the runtime makes of it. */
 export function decodeTool(reply: Reply): ToolOutcome {
   return decode(() => promptkit.tool.decode(reply, call), failed);
 }
@@ -47,7 +45,7 @@ export function decodeHook(reply: Reply, on: NativeEvent = event): Answer {
   );
 }
 
-/** What the codecs remark on a reply, all three of them; nothing where it is refused. */
+/** The notes of all three codecs on a reply; none where it is rejected. */
 export function notesOn(reply: Reply): readonly Note[] {
   const { tool, eval: evaluation, hook } = promptkit;
   return [
@@ -69,13 +67,13 @@ function decode<Output>(
   try {
     return decoding().output;
   } catch (error) {
-    // Whatever else it throws is a defect of the codec, and ends the test.
+    // Any other error is a defect of the codec and fails the test.
     if (error instanceof RuntimeError) return onFault(toFault(error));
     throw error;
   }
 }
 
-/** An outcome in one line: everything of a good one, the code of a failure, and a tool's own words. */
+/** An outcome in one line: all members of a success, the code of a failure, and a tool's own error. */
 export function sayTool(outcome: ToolOutcome): string {
   switch (outcome.status) {
     case 'ok':

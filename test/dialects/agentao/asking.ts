@@ -13,7 +13,6 @@ export const scene: HookContext = {
   transcript: '/run/s1.jsonl',
 };
 
-/** A payload of each event as a host hands it in. */
 export const payloads: Readonly<Record<string, Payload>> = {
   UserPromptSubmit: { userMessage: 'hello' },
   SessionStart: {},
@@ -40,7 +39,6 @@ export interface Ended {
   readonly stderr?: string;
 }
 
-/** What a process left. */
 export function left(stdout: string | Uint8Array, { exit = 0, stderr = '' }: Ended = {}): Reply {
   const signal = exit === null ? 'SIGKILL' : null;
   return { via: 'process', exitCode: exit, signal, stdout: Buffer.from(stdout), stderr };
@@ -57,23 +55,21 @@ export interface Asking {
   readonly question?: Question;
 }
 
-/** A rule's answer by the dialect alone, a throw as the denial that it becomes. */
+/** The dialect's answer alone. A RuntimeError becomes the denial that the runtime makes of it. */
 export function ask({ point, reply, seat = seatAt(point), question = questionAt(point) }: Asking): Answer {
   try {
     return agentao.decode(seat, question, reply).output;
   } catch (error) {
-    // Whatever else it throws is a defect, and ends the test.
+    // Any other error is a defect and fails the test.
     if (error instanceof RuntimeError) return answers.deny(error.message, { error: toFault(error) });
     throw error;
   }
 }
 
-/** What rules answer that print these objects. */
 export function said(point: string, ...values: readonly unknown[]): Answer[] {
   return values.map((value) => ask({ point, reply: left(JSON.stringify(value)) }));
 }
 
-/** What a round of these answers comes to, as a group would have it. */
 export function conclude(question: Question, given: readonly Answer[], selected?: number): Composed {
   const spoken: HookAnswer[] = given.map((answer, index) => ({ hook: `h${index + 1}`, answer }));
   const point = agentao.points[question.point];

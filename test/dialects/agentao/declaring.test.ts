@@ -4,7 +4,7 @@ import { isObject } from '../../../src/base/json/json.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { newProject, runtimeYaml } from '../project.ts';
 
-/** What a config with these imports comes to: its hooks in one line each, and all that is wrong, in its place. */
+/** The hooks that a config imports, one line each, and all problems with their places. */
 function load(imports: string, files: Readonly<Record<string, unknown>>) {
   const texts = Object.entries(files).map(([name, content]) => [
     name,
@@ -20,7 +20,7 @@ function load(imports: string, files: Readonly<Record<string, unknown>>) {
     const timeout = 'exec' in hook && hook.exec?.timeoutMs !== undefined ? ` ${hook.exec.timeoutMs}` : '';
     return `${dialect} ${name}: ${text}${timeout}`;
   });
-  // That a rule fails open is told of each of them; see nasty.test.ts.
+  // nasty.test.ts covers the warning about rules that fail open.
   const problems = found.filter(({ message }) => !message.includes('lets the event pass'));
   const told = problems.map(({ severity, file, line, column, message }) => {
     const place = `${severity} ${file.replace(`${folder}/`, '')}:${line}:${column}`;

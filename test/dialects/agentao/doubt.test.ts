@@ -4,7 +4,7 @@ import { calling } from '../../table.ts';
 import { ask, left, say, seatAt } from './asking.ts';
 import { type Row, row } from './rows.ts';
 
-/** Every word that may stand twice, denying first and allowing last. */
+/** Words that may occur twice, from the one that denies to the one that allows. */
 const twice: readonly string[] = [
   '{"decision": "block", "decision": "approve"}',
   '{"\\u0064ecision": "block", "decision": "approve"}',

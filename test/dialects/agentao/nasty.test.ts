@@ -24,11 +24,9 @@ interface Asked {
   readonly script: keyof typeof scripts;
   readonly event: string;
   readonly isStrict?: boolean;
-  /** What the rule may take. */
   readonly timeoutMs?: number;
 }
 
-/** A project with one rule. */
 async function openRule({ script, event, isStrict = false, timeoutMs = 5_000 }: Asked) {
   const limits = `cwd: sub, timeout_ms: ${timeoutMs}, grace_ms: 50, max_output_bytes: 2000`;
   const strict = isStrict ? ', on_failure: deny' : '';
@@ -55,7 +53,7 @@ function payloadOf(event: string, text: string) {
   return event === 'PostToolUse' ? { ...call, toolOutput: text } : call;
 }
 
-/** A decision in one line: verdict, reason, contexts, what the turn goes on with, and the rule of a failure. */
+/** A decision in one line: verdict, reason, contexts, replacements, and the rule of a failure. */
 function say({ verdict, reason, context, replace, metadata }: DecisionDocument): string {
   const { failed_open: open, failed_closed: closed } = JSON.parse(JSON.stringify(metadata));
   const cause = open === undefined ? closed && `closed ${closed.cause}` : `open ${open.cause}`;
@@ -156,7 +154,7 @@ const rows: readonly Row[] = [
 test.each(titled(rows))('$title', async ({ asked, text, says, warnings: expected }) => {
   const { fire, warnings } = await openRule(asked);
   const decision = await fire(text);
-  // Those of the file, told when it was opened, name an entry of it.
+  // Warnings about the file itself come when it is opened.
   const told = warnings().filter((each) => !each.startsWith('hooks['));
   expect([say(decision), told]).toEqual([says, expected]);
 });
@@ -172,7 +170,7 @@ function childOf(folder: string): number {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // What nobody has waited for yet is dead all the same.
+    // A zombie counts as dead.
     return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;

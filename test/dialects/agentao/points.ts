@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { type DecisionDocument, openRuntime, type Runtime, type RuntimeEvent } from '../../../src/index.ts';
 import { newProject, runtimeYaml } from '../project.ts';
 
-/** Recipe 1 of the guide: text for the model; a block, and a stop. */
+/** Recipe 1 of the guide: text for the model, a block, and a stop. */
 const remember = `#!/usr/bin/env python3
 import json, sys
 
@@ -19,7 +19,7 @@ else:
     print(json.dumps({"additionalContext": [f"It is {event['event']}.", "The repository is frozen."]}))
 `;
 
-/** Recipe 2: a tool that is looked at before it runs. */
+/** Recipe 2: a check of a tool before it runs. */
 const guard = `#!/bin/bash
 input=$(cat)
 case $input in
@@ -50,7 +50,7 @@ process.stdin.on('end', () => {
 });
 `;
 
-/** Recipe 3: the turn goes on until the checklist is done. */
+/** Recipe 3: the turn continues until the checklist is done. */
 const unfinished = `#!/usr/bin/env python3
 import json, sys
 
@@ -88,7 +88,6 @@ const rules = {
   PreCompact: rule('log.sh', { matcher: { trigger: 'manual' } }),
 };
 
-/** The folder, opened for one test. */
 export async function open() {
   const folder = newProject({
     'runtime.yaml': runtimeYaml(
@@ -111,11 +110,10 @@ export async function open() {
   return { folder, runtime, events };
 }
 
-/** A point as a host fires it. */
 export const fire = (runtime: Runtime, point: string, payload: unknown) =>
   runtime.hooks.fire({ dialect: 'agentao', point, payload }, { wholeFaults: true });
 
-/** The document, its records without what is of the moment. */
+/** The decision, its messages reduced to type and payload. */
 export function told({ metadata, ...decision }: DecisionDocument) {
   const plain = JSON.parse(JSON.stringify(metadata), (key, value) =>
     key === 'messages'
@@ -125,7 +123,7 @@ export function told({ metadata, ...decision }: DecisionDocument) {
   return { ...decision, metadata: plain };
 }
 
-/** A decision by nobody, without its metadata. */
+/** An allow without any hook. */
 export const bare = {
   verdict: 'allow',
   hook: null,

@@ -9,7 +9,6 @@ const runPython = (program: string, lines: readonly string[]) =>
 
 const hasPython = runPython('', []).status === 0;
 
-/** JSON in all the ways in which it may be spelled. */
 const { value: jsonText } = fc.letrec<{ value: string }>((tie) => {
   const space = fc.constantFrom('', '', ' ', '\t', ' \r ');
   const numerals = fc.oneof(

@@ -8,7 +8,7 @@ interface Record {
   readonly payload: unknown;
 }
 
-/** What a rule’s answer leaves on record, its messages as pairs of type and payload; undefined where nothing is kept. */
+/** The records of a rule's answer, messages as pairs of type and payload. Undefined if nothing is kept. */
 function recordOf(point: string, reply: Reply | RuntimeError, changes: { readonly atCap?: boolean } = {}) {
   const hookContext = changes.atCap ? { ...scene, forcedTurns: 3 } : scene;
   const { metadata } = ask({ point, reply, question: questionAt(point, { hookContext }) });
@@ -29,7 +29,6 @@ interface Row {
   readonly leaves: unknown;
 }
 
-/** The rows with what the rule printed, for their titles. */
 function named(rows: readonly Row[]) {
   const textOf = (reply: Reply) => (reply.via === 'process' ? Buffer.from(reply.stdout).toString() : '');
   return rows.map((row) => ({ ...row, printed: textOf(row.says) }));

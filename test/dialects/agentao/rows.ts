@@ -2,7 +2,6 @@ import type { RuntimeError } from '../../../src/base/errors.ts';
 import type { Reply } from '../../../src/process/transport.ts';
 import { left } from './asking.ts';
 
-/** What a rule's reply means at a point. */
 export interface Row {
   readonly title: string;
   readonly cites: string;

@@ -212,7 +212,7 @@ spec:
   });
   const said = { status: 'denied', hook: 'guard', reason: 'not today' };
   const config = join(folder, 'runtime.yaml');
-  // One after another, since all of them write to one log.
+  // Sequentially, because all calls write to one log.
   const library = await runtime.tools.call('work', {});
   const line = await runJson(['tool', 'call', 'work', '--args', '{}', '--config', config]);
   const pipeline = await runtime.run(join(folder, 'call.pipeline.yaml'), {});

@@ -11,7 +11,7 @@ export interface Agent {
   readonly spec?: string;
 }
 
-/** The project, opened, its chat once with `on_error: continue`; `read` gives the payloads that a rule has kept. */
+/** Opens the project; its chat has `on_error: continue`. `read` returns the payloads that a rule has kept. */
 export async function openAgent({
   hooks,
   responses = ['{text: never}'],
@@ -38,24 +38,21 @@ export async function openAgent({
   return { ...project, read };
 }
 
-/** One turn of such a project, which a person begins with `hello`, and its chat's view. */
 export async function runTurn(agent: Agent) {
   const project = await openAgent(agent);
   const run = await project.runtime.run(join(project.folder, 'agent.pipeline.yaml'), { text: 'hello' });
   return { ...project, run, view: JSON.parse(JSON.stringify(run.output ?? null)) };
 }
 
-/** A script that keeps each payload, one line each, and then does this. */
+/** A script that appends each payload to a file, then runs this. */
 export function script(body: string): string {
   return `#!/bin/sh\n{ cat; echo; } >> "$0.log"\n${body}\n`;
 }
 
-/** A shell line that prints this. */
 export function say(answer: unknown): string {
   return `echo '${JSON.stringify(answer)}'`;
 }
 
-/** An entry of `hooks` whose command is the script of its name. */
 export function rule(name: string, event: string, more = ''): string {
   return `  ${name}: {dialect: agentao, command: ./${name}.sh, agentao: {event: ${event}}${more}}`;
 }
@@ -64,7 +61,6 @@ export function messagesOf(view: { readonly messages: { role: string; content: s
   return view.messages.map(({ role, content }) => `${role}: ${content}`);
 }
 
-/** A tool that does its work, and the call of a model that wants it. */
 export const tool =
   'tools: {work: {description: Works., input_schema: {type: object}, exec: {command: ./work.sh}}}';
 export const work = {

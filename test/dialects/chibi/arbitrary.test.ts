@@ -18,7 +18,6 @@ const anyPoint = fc.oneof(
   { arbitrary: fc.constantFrom(...Object.keys(points)), weight: 1 },
 );
 
-/** An object with some of the members that count at the point. */
 function replyAt(point: string): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   const keys = isPoint(point) ? Object.keys(points[point].results) : [];
   return fc.dictionary(fc.constantFrom(...keys, 'other'), value, { maxKeys: 3 });
@@ -35,7 +34,6 @@ function bytesAt(point: string): fc.Arbitrary<Uint8Array> {
 const anyReply = anyPoint.chain((point) => fc.tuple(fc.constant(point), bytesAt(point)));
 const anyExit = fc.constantFrom({}, {}, {}, { exitCode: 1 }, { exitCode: null, signal: 'SIGKILL' });
 
-/** The object that a reader of JSON finds there, if there is one. */
 function objectIn(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const found: unknown = JSON.parse(new TextDecoder().decode(bytes).trim());

@@ -23,12 +23,11 @@ export function questionAt(point: string, payload: Payload = {}, where: HookCont
   return { point, payload, hookContext: where };
 }
 
-/** What a plugin left that exited 0. */
 export function printed(stdout: string | Uint8Array, exit: Partial<ProcessReply> = {}): ProcessReply {
   return { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(stdout), stderr: '', ...exit };
 }
 
-/** One plugin's answer; a throw is the denial that it becomes. */
+/** One plugin's answer. A RuntimeError becomes the denial that the runtime makes of it. */
 export function readAt(
   point: string,
   reply: Reply | RuntimeError,
@@ -41,14 +40,14 @@ function readAs(seat: HookEntry<ChibiSettings>, question: Question, reply: Reply
   try {
     return chibi.decode(seat, question, reply).output;
   } catch (thrown) {
-    // Whatever else it throws is a defect, and ends the test.
+    // Any other error is a defect and fails the test.
     if (!(thrown instanceof RuntimeError)) throw thrown;
     const error = toFault(thrown);
     return answers.deny(error.code, { error });
   }
 }
 
-/** What plugins a, b, c, … came to: each is asked, until one aborts. */
+/** Composes the answers of plugins a, b, c, … until one aborts. */
 export function ask(question: Question, replies: readonly (string | RuntimeError)[]): Composed {
   const point = requirePoint(question.point);
   const spoken: HookAnswer[] = [];
@@ -63,7 +62,6 @@ export function ask(question: Question, replies: readonly (string | RuntimeError
   return chibi.conclude?.(question, spoken, composed) ?? composed;
 }
 
-/** Everything of an answer in one line. */
 export function say(answer: Answer): string {
   const { verdict, reason, metadata } = answer;
   const parts = [verdict, JSON.stringify(reason)];

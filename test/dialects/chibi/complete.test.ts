@@ -17,7 +17,6 @@ interface Row {
   readonly cites: string;
   readonly point: string;
   readonly given: Payload;
-  /** What stands there beside what was given. */
   readonly adds: Payload;
 }
 

@@ -7,7 +7,7 @@ import { bashPlugin, inFolder, schemaOf, shPlugin } from './plugins.ts';
 
 const big = 'x'.repeat(1024 * 1024);
 
-/** One plugin for each point, each with a bad habit that real plugins have. */
+/** One plugin for each point, each with a fault seen in real plugins. */
 const plugins = {
   opens_stdin: bashPlugin(
     schemaOf('opens_stdin', ['pre_tool']),

@@ -31,7 +31,7 @@ interface Row {
   readonly title: string;
   readonly cites: string;
   readonly event: HookEvent;
-  /** A line for each point: its name and what is on stdin. */
+  /** A line for each point: its name and its stdin. */
   readonly sends: readonly string[];
 }
 

@@ -1,4 +1,3 @@
-/** A schema as a plugin prints it. */
 export function schemaOf(name: string, hooks: readonly string[], more: object = {}): string {
   return JSON.stringify({
     name,
@@ -9,7 +8,7 @@ export function schemaOf(name: string, hooks: readonly string[], more: object = 
   });
 }
 
-/** A plugin in bash, as docs/plugins.md shows it; `body` runs at a hook and for a tool call. */
+/** A plugin in bash, as in docs/plugins.md. `body` runs at a hook and for a tool call. */
 export function bashPlugin(schema: string, body: string): string {
   return `#!/bin/bash
 if [ "$1" = "--schema" ]; then
@@ -27,7 +26,7 @@ export function shPlugin(schema: string, body: string): string {
   return bashPlugin(schema, body).replace('#!/bin/bash', '#!/bin/sh');
 }
 
-/** A plugin in Python, as docs/hooks.md shows it: `hook` and `data` are at hand. */
+/** A plugin in Python, as in docs/hooks.md. `hook` and `data` are defined. */
 export function pythonPlugin(schema: string, body: string): string {
   return `#!/usr/bin/env python3
 import json, os, sys
@@ -42,7 +41,6 @@ ${body}
 `;
 }
 
-/** A plugin in Node. */
 export function nodePlugin(schema: string, body: string): string {
   return `#!/usr/bin/env node
 if (process.argv[2] === '--schema') {
@@ -56,13 +54,12 @@ ${body}
 `;
 }
 
-/** Writes down each call of it: the point or the tool, a space, and what was on stdin. */
+/** Logs each of its calls: the point or the tool, a space, and its stdin. */
 export function logPlugin(name: string, hooks: readonly string[]): string {
   const line = `printf '%s %s\\n' "\${CHIBI_HOOK:-tool}" "$(cat)" >> "$CHIBI_PROJECT_ROOT/log"\nprintf '{}'`;
   return shPlugin(schemaOf(name, hooks), line);
 }
 
-/** The folder `plugins` with these files. */
 export function inFolder(files: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [`plugins/${name}`, text]));
 }

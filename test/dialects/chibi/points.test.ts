@@ -33,7 +33,6 @@ function fire(point: string, payload: object) {
   return runtime.hooks.fire({ dialect: 'chibi', point, payload });
 }
 
-/** A decision with what most of them have. */
 function decision(verdict: string, hook: string | null, more: object = {}) {
   const rest = { reason: '', enforced: false, replace: null, result: null, context: [], abort: null };
   return { verdict, hook, dialect: 'chibi', ...rest, metadata: {}, ...more };

@@ -1,6 +1,5 @@
 import { rowsOf, section } from '../../requirements/requirement.ts';
 
-/** How plugins are declared. */
 export const declaring = section(
   'chibi.md §1',
   rowsOf`
@@ -13,7 +12,6 @@ export const declaring = section(
   'chibi',
 );
 
-/** How plugins are found. */
 export const discovery = section(
   'chibi.md §2',
   rowsOf`
@@ -42,7 +40,6 @@ export const discovery = section(
   'chibi',
 );
 
-/** A tool call on the wire. */
 export const toolCalls = section(
   'chibi.md §3',
   rowsOf`
@@ -60,7 +57,6 @@ export const toolCalls = section(
   'chibi',
 );
 
-/** A hook call on the wire, and what its reply means. */
 export const hookCalls = section(
   'chibi.md §4',
   rowsOf`
@@ -82,7 +78,6 @@ export const hookCalls = section(
   'chibi',
 );
 
-/** What a hook that could not be run means. */
 export const faults = section(
   'chibi.md §5',
   rowsOf`
@@ -98,7 +93,6 @@ export const faults = section(
   'chibi',
 );
 
-/** The points at which plugins may deny what a tool is about to do. */
 export const permissions = section(
   'chibi.md §6',
   rowsOf`
@@ -121,7 +115,6 @@ export const permissions = section(
   'chibi',
 );
 
-/** All points: payloads, answers and what several of them come to. */
 export const points = section(
   'chibi.md §7',
   rowsOf`
@@ -171,7 +164,6 @@ export const points = section(
   'chibi',
 );
 
-/** Variables of a plugin. */
 export const environment = section(
   'chibi.md §8',
   rowsOf`
@@ -185,7 +177,6 @@ export const environment = section(
   'chibi',
 );
 
-/** The order of a turn. */
 export const order = section(
   'chibi.md §9',
   rowsOf`

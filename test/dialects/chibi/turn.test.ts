@@ -40,7 +40,7 @@ test('the points of a turn fire in chibi’s order, results in the order of the 
     ...['pre_message', 'pre_system_prompt', 'post_system_prompt'],
     ...['pre_api_tools', 'pre_api_request', 'pre_agentic_loop'],
   ]);
-  // What a person was asked about passes all filters once more.
+  // An approved call passes all filters again.
   expect(asked.slice(6, -1).toSorted()).toEqual([
     ...['pre_shell_exec', 'pre_shell_exec', 'pre_tool', 'pre_tool', 'pre_tool', 'pre_tool'],
     ...['pre_tool_output', 'pre_tool_output', 'pre_tool_output'],
@@ -242,7 +242,7 @@ test('on_end fires after a failure too [CH-7-02@oneshot]', async () => {
 test('call_agent runs again for each request of a hook, from the loop’s starting state [CH-9-02@oneshot CH-7-37@oneshot CH-7-04@oneshot]', async () => {
   const again = ['pre_api_tools', 'pre_api_request', 'pre_agentic_loop'];
   const plugins = {
-    // It asks once; what it hides and warms up holds for that one loop.
+    // It answers each hook once; the answers hold for that one loop.
     loop: shPlugin(
       schemaOf('loop', again),
       `cat > /dev/null
@@ -358,7 +358,7 @@ test('fuel set by a hook outlives an answer that a guardrail rejects [CH-7-13@on
   );
   expect(run).toMatchObject({ status: 'denied' });
   expect(levelsIn(folder)).toEqual([3]);
-  // One round for the tool, and two for answers.
+  // One round for the tool, two for answers.
   const checks = events.filter((event) => event.type === 'call.started' && event.capability === 'eval');
   expect(checks).toHaveLength(2);
 });

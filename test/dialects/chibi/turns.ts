@@ -6,7 +6,6 @@ import { importPlugins, inFolder, schemaOf, shPlugin } from './plugins.ts';
 
 const shell = shPlugin(schemaOf('unused', []), 'cat > "$CHIBI_PROJECT_ROOT/seen"; printf files');
 
-/** A project with plugins, a chat with their tools, and a shell tool of its own. */
 export function project(
   plugins: Readonly<Record<string, string>>,
   {
@@ -42,7 +41,7 @@ export async function runTurn(
   const file = join(folder, 'agent.pipeline.yaml');
   const ask = async () => ({ kind: 'approved', args: null, by: 'amy', reason: '' }) as const;
   const run = await runtime.run(file, { text }, isAsked ? { ask } : {});
-  /** What plugins have written down by the time that the runtime is closed: point, a space, payload. */
+  /** The log of the plugins once the runtime is closed: point, space, payload. */
   const close = async () => {
     await runtime.close();
     const log = join(folder, 'log');
@@ -63,6 +62,5 @@ const answers = (lines: Readonly<Record<string, object | string>>) =>
     )
     .join('\n')}\nesac`;
 
-/** A plugin that says the same at each point. */
 export const saying = (name: string, lines: Readonly<Record<string, object | string>>) =>
   shPlugin(schemaOf(name, Object.keys(lines)), answers(lines));

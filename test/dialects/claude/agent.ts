@@ -22,7 +22,7 @@ interface Agent extends Beside {
   readonly chat?: string;
 }
 
-/** An agent whose one tool is known to hooks as Bash. */
+/** An agent with one tool, which hooks know as Bash. */
 export async function openAgent(
   hooks: Readonly<Record<string, readonly object[]>>,
   { responses, chat = 'tools: [run]', spec = '', files = {}, ...beside }: Agent,
@@ -38,7 +38,6 @@ export async function openAgent(
     ...project,
     run: async (text = 'hello') => await project.runtime.run(pipeline, { text }),
     read,
-    /** What a handler has put into a file of lines. */
     payloads: (name: string): unknown[] =>
       read(name)
         .trim()
@@ -50,7 +49,6 @@ export async function openAgent(
 export const output = (run: Awaited<ReturnType<OpenProject['runtime']['run']>>) =>
   JSON.parse(JSON.stringify(run.output));
 
-/** Messages as `role: content`. */
 export const spoken = (run: Awaited<ReturnType<OpenProject['runtime']['run']>>): string[] =>
   output(run).messages.map((each: { role: string; content: string }) => `${each.role}: ${each.content}`);
 

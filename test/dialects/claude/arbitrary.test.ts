@@ -13,7 +13,6 @@ const anyCode = fc.constantFrom(0, 1, 2, 126, null);
 const words = ['allow', 'deny', 'ask', 'defer', 'block', 'approve', 'accept', 'Allow', '', 'x'];
 const anyWord = fc.oneof(fc.constantFrom(...words), fc.jsonValue());
 
-/** Answers with members that mean something, and values that may not. */
 const anyAnswer = fc
   .record(
     {

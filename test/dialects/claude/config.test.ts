@@ -13,7 +13,6 @@ interface Case {
   readonly cites: string;
   readonly hooks?: Readonly<Record<string, readonly object[]>>;
   readonly spec?: string;
-  /** Errors without their file. */
   readonly errors: readonly unknown[];
 }
 

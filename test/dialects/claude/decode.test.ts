@@ -17,7 +17,7 @@ interface Row {
 const open = (cause: string) => `#{"failed_open":{"hook":"guard","cause":"claude.${cause}"}}`;
 const closed: SeatChoice = { onFailure: 'deny' };
 const allow = (members: object = {}) => specific('PreToolUse', { permissionDecision: 'allow', ...members });
-/** A text in UTF-16, its mark before it. */
+/** UTF-16 with a byte order mark. */
 function marked(text: string, form: 'utf-16le' | 'utf-16be'): Buffer {
   const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
   return form === 'utf-16le' ? bytes : bytes.swap16();

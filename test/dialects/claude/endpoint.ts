@@ -15,7 +15,6 @@ export interface Reply {
   readonly isLate?: boolean;
 }
 
-/** An endpoint of its own on loopback: what it got, and what each path answers. */
 export async function listen(replies: Readonly<Record<string, Reply>>) {
   const got: Got[] = [];
   const server = createServer(async (request, response) => {

@@ -7,7 +7,6 @@ import { command, on, openClaude, settings } from './scripts.ts';
 
 const models = { from_model: 'a' };
 
-/** The texts that the handlers of PostModelSwitch print whose matcher is this name. */
 async function printed({ runtime }: OpenProject, to_model: string): Promise<readonly string[]> {
   const payload = { ...models, to_model };
   return (await runtime.hooks.fire({ dialect: 'claude', point: 'PostModelSwitch', payload })).context;
@@ -150,7 +149,7 @@ test('all handlers run concurrently and to their end, each with the whole JSON [
 const specific = (members: object) =>
   `echo '${JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...members } })}'`;
 
-/** Scripts that other systems have tripped over, by the tool whose calls they judge. */
+/** Scripts that broke other systems, by the tool whose calls they judge. */
 const nasty = {
   PreToolUse: [
     on('Stdin', 'grep -q "rm -rf" < /dev/stdin && { echo "no rm" > /dev/stderr; exit 2; }'),
@@ -244,7 +243,7 @@ test.each([
   expect(Object.fromEntries(said)).toEqual(
     Object.fromEntries(titled(nastyRows).map((row) => [row.title, row[key]])),
   );
-  // The grandchild lives on, and nobody has waited for it.
+  // The grandchild survives, and the runtime does not wait for it.
   expect([process.kill(child, 0), tookMs < 10_000]).toEqual([true, true]);
   expect(
     project.warnings().filter((each) => each.includes('an interpreter whose script is missing')),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { left, readAt, sayAt, specific } from './handler.ts';
 
-/** What comes of exit code 2 with `no` on stderr and this on stdout. */
 const refusing = (point: string, stdout: string) => sayAt(point, left(stdout, { exitCode: 2, stderr: 'no' }));
 const pre = (members: object) => specific('PreToolUse', { ...members });
 const reason = (permissionDecisionReason: string) => ({ permissionDecisionReason });

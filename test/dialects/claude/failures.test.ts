@@ -15,7 +15,7 @@ const causes = [
   'claude.http_error',
 ];
 
-/** One group for each cause; without `key` each hears of the tool of that name. */
+/** One group for each cause. Without `key`, its matcher is the tool of that name. */
 function failing(url: string) {
   return [
     on('claude.exit_other', 'echo oops >&2; exit 1'),
@@ -182,7 +182,7 @@ const utf16 = {
   'stderr.js': write('stderr', '\ufeffno é\r\nnever\r\n', ''),
 };
 
-/** What a handler comes to by Claude's own rule, and closed. */
+/** The handler's outcome by Claude's own rule, and with `on_failure: deny`. */
 async function fireBoth(
   line: string,
   say = ({ verdict, metadata }: { verdict: string; reason: string; metadata: unknown }): unknown[] => [

@@ -30,7 +30,7 @@ export function seatAt(
   };
 }
 
-/** What each event must be given, in the order of the reference. */
+/** The required payload of each event, in the order of the reference. */
 export const given: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   SessionStart: {},
   Setup: {},
@@ -76,7 +76,6 @@ export function questionAt(
   return { point, payload: claude.complete(point, { ...given[point], ...more }, at), hookContext: at };
 }
 
-/** What a process left. */
 export function left(
   stdout: string | Uint8Array = '',
   { exitCode = 0, stderr = '', ...more }: Partial<Omit<ProcessReply, 'via' | 'stdout'>> = {},
@@ -84,7 +83,6 @@ export function left(
   return { via: 'process', exitCode, signal: null, stdout: Buffer.from(stdout), stderr, ...more };
 }
 
-/** What an HTTP endpoint answered. */
 export function posted(httpStatus: number, body = ''): ProcessReply {
   return left(body, { exitCode: null, httpStatus });
 }
@@ -98,13 +96,12 @@ export function readAt(
   try {
     return claude.decode(seatAt(point, seat), question, reply);
   } catch (thrown) {
-    // Whatever else it throws is a defect, and ends the test.
+    // Any other error is a defect and fails the test.
     if (!(thrown instanceof RuntimeError)) throw thrown;
     return { output: { ...deny('', false, new Json('{}')), error: toFault(thrown) }, notes: [] };
   }
 }
 
-/** An answer in one line, without what is empty. */
 export function say(answer: Answer): string {
   const { verdict, reason, metadata, context = [] } = answer;
   const parts = [
@@ -122,7 +119,6 @@ export function sayAt(point: string, reply: Reply | RuntimeError, seat: SeatChoi
   return say(readAt(point, reply, seat).output);
 }
 
-/** What several handlers of an event come to. */
 export function together(point: string, replies: readonly (Reply | RuntimeError)[]): Composed {
   const spoken: HookAnswer[] = replies.map((reply, index) => ({
     hook: `h${index + 1}`,
@@ -133,7 +129,7 @@ export function together(point: string, replies: readonly (Reply | RuntimeError)
   return claude.conclude?.(questionAt(point), spoken, composed) ?? composed;
 }
 
-/** The text of a JSON answer whose `hookSpecificOutput` has these members. */
+/** A JSON answer whose `hookSpecificOutput` has these members. */
 export function specific(
   point: string,
   members: Readonly<Record<string, unknown>>,

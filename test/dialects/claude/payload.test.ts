@@ -27,7 +27,6 @@ const call = { tool_name: 'Bash', tool_input: { n: 0 } };
 
 interface Row {
   readonly event: HookEvent;
-  /** What the handler reads beside the common fields. */
   readonly payloads: Readonly<Record<string, object>>;
   readonly at?: Partial<HookContext>;
 }
@@ -145,7 +144,7 @@ const common = {
   permission_mode: 'default',
 };
 
-/** The body without the digits that JSON.parse would lose. */
+/** The parsed body, without the digits that JSON.parse would lose. */
 function bodyOf(point: string, event: HookEvent, at: HookContext): unknown {
   const payload = claude.describe(point, event, at);
   const { body } = claude.encode(seatAt(point), { point, payload, hookContext: at });
@@ -256,7 +255,7 @@ test('the metadata has the path of the env file, whatever the handler did [CC-3-
 });
 
 test('there are 33 events, and the same ones deny on failure [CC-5-01]', () => {
-  // A failed WorktreeCreate denies without being asked to.
+  // A failed WorktreeCreate denies by default.
   const closable = claudeEvents.filter((event) => {
     const rule = eventRules[event];
     return rule !== undefined && event !== 'WorktreeCreate' && isClosable(rule);

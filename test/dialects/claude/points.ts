@@ -15,7 +15,6 @@ import {
 const block = (reason: string) => `echo '${JSON.stringify({ decision: 'block', reason })}'`;
 const no = (text: string) => `echo ${text} > /dev/stderr; exit 2`;
 
-/** Of every event at least one handler. */
 const hooks = {
   SessionStart: [
     on('startup', 'echo "Branch: main"'),
@@ -99,7 +98,7 @@ export interface Row {
   readonly cites: string;
   readonly point: string;
   readonly payload?: object;
-  /** What differs from an allow by nobody. */
+  /** The differences from an allow without hooks. */
   readonly means: Partial<DecisionDocument>;
 }
 
@@ -118,7 +117,6 @@ const nobody = {
 export const env_file = expect.stringMatching(/^\/.*\/env$/);
 export const source = expect.stringMatching(/^\/.*\/\.claude\/settings\.json$/);
 
-/** What each row means, under its title, fired on one runtime; and what it should mean. */
 export async function fireAll(rows: readonly Row[]) {
   const { runtime } = await openClaude(hooks, { files });
   const fired = await Promise.all(

@@ -6,13 +6,12 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { openRuntime } from '../../../src/index.ts';
 
 interface Judging {
-  /** What the judge says, as YAML. */
+  /** The judge's answers, as YAML. */
   readonly responses: string;
   readonly handler?: object;
   readonly provider?: string;
 }
 
-/** A project whose settings have one prompt handler before each tool, and a judge that says so. */
 function write({ responses, handler = {}, provider = 'judge' }: Judging) {
   const folder = mkdtempSync(join(tmpdir(), 'prompt-'));
   mkdirSync(join(folder, '.claude'));

@@ -2,7 +2,6 @@ import { type Row, section } from '../../requirements/requirement.ts';
 
 const at = (number: number, rows: readonly Row[]) => section(`claude.md §${number}`, rows, 'claude');
 
-/** What hooks written for Claude Code may rely on. */
 export const claudeHooks = [
   ...at(1, [
     ['CC-1-01', 'none', 'Event, tool and matcher names are case-sensitive.'],

@@ -1,7 +1,7 @@
 import type { RuntimeOptions } from '../../../src/index.ts';
 import { type OpenProject, openProject, runtimeYaml } from '../project.ts';
 
-/** A settings file as Claude Code has it: for each event its groups. */
+/** A settings file of Claude Code: for each event its groups. */
 export function settings(hooks: Readonly<Record<string, readonly object[]>>, more: object = {}): string {
   return JSON.stringify({ ...more, hooks }, null, 2);
 }
@@ -10,12 +10,10 @@ export function command(line: string, more: object = {}) {
   return { type: 'command', command: line, ...more };
 }
 
-/** A group of one command. */
 export function on(matcher: string | undefined, line: string, more: object = {}) {
   return { ...(matcher !== undefined && { matcher }), hooks: [command(line, more)] };
 }
 
-/** What stands beside the settings file: other files, lines of `spec`, members of the import. */
 export interface Beside {
   readonly spec?: string;
   readonly more?: string;
@@ -23,7 +21,6 @@ export interface Beside {
   readonly options?: RuntimeOptions;
 }
 
-/** A project whose `.claude/settings.json` has these hooks. */
 export async function openClaude(
   hooks: Readonly<Record<string, readonly object[]>>,
   { spec = '', more = '', files = {}, options = {} }: Beside = {},
@@ -33,12 +30,11 @@ export async function openClaude(
   return await openProject({ ...texts, ...files }, options);
 }
 
-/** `hookSpecificOutput` of an event, as a line of shell prints it. */
 export function specific(hookEventName: string, members: object): string {
   return `echo '${JSON.stringify({ hookSpecificOutput: { hookEventName, ...members } })}'`;
 }
 
-/** Refuses commands that remove files. In the style of the hooks guide. */
+/** Denies commands that remove files. In the style of the hooks guide. */
 export const blockRm = `#!/bin/bash
 COMMAND=$(python3 -c 'import json,sys; print(json.load(sys.stdin)["tool_input"]["command"])' < /dev/stdin)
 if echo "$COMMAND" | grep -q 'rm -rf'; then
@@ -92,7 +88,7 @@ if data["tool_name"] == "Read" and data["tool_input"].get("file_path", "").endsw
 sys.exit(0)
 `;
 
-/** Adds the time to a prompt, or refuses it. In the style of the reference's UserPromptSubmit example. */
+/** Adds the time to a prompt, or denies it. In the style of the reference's UserPromptSubmit example. */
 export const checkPrompt = `#!/usr/bin/env python3
 import json
 import re

@@ -11,7 +11,6 @@ interface Matched {
   readonly cites: string;
   readonly event?: string;
   readonly matcher: string;
-  /** Payload members that a matcher looks at, one for each try. */
   readonly key?: string;
   readonly runs: readonly string[];
   readonly rests: readonly string[];

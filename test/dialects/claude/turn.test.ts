@@ -97,7 +97,7 @@ fi
     { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', content: toolResult }] } },
     { type: 'assistant', message: { role: 'assistant', content: [{ type: 'text', text: 'all done' }] } },
   ]);
-  // The session's end finds the whole conversation.
+  // The transcript is complete when the session ends.
   expect(agent.read('ended.txt').trim()).toBe('6');
   expect(JSON.parse(agent.read('asked.json')).args).toEqual({ command: 'ls -l' });
   expect(agent.verdicts()).toEqual([
@@ -137,7 +137,6 @@ test.each([
     'denied',
     expect.stringContaining(`hook "${event}-1": ${reason}`),
   ]);
-  // Nothing happens after it.
   const before = moments.slice(0, moments.indexOf(event));
   expect(agent.verdicts()).toEqual([
     ...before.map((moment) => `${moment}-1 ${moment} allow`),
@@ -162,7 +161,7 @@ test('a Stop hook that always forces is overridden at its cap, with a warning [C
   expect(await texts(capped)).toEqual(['completed', 'answer 5']);
   expect(capped.warnings()).toContainEqual(expect.stringContaining('is not continued again'));
   expect(await texts(usual)).toEqual(['completed', 'answer 17']);
-  // Then only the limit of the loop is left.
+  // Then only the limit of the loop applies.
   expect(await texts(free)).toEqual(['completed', 'answer 23']);
   expect(free.warnings()).toContainEqual(expect.stringContaining('has no round left'));
 });
@@ -202,7 +201,7 @@ test('an async handler’s text joins a later model call, and decides nothing [C
             command(`${specific('PostToolUse', { additionalContext: 'deployed' })}; touch said`, {
               async: true,
             }),
-            // The next model call comes after it.
+            // The next model call follows.
             command('until test -e said; do sleep 0.05; done; sleep 0.3'),
           ],
         },

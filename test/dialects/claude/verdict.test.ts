@@ -7,7 +7,6 @@ interface Row {
   readonly title: string;
   readonly cites: string;
   readonly point?: string;
-  /** All of stdout. */
   readonly says: string;
   readonly seat?: SeatChoice;
   readonly means: string;

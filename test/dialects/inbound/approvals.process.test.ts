@@ -32,7 +32,7 @@ describe('a call of an agent that needs an approval', () => {
       denial(`signalbox pending approve ${pending?.id} --config ${join(place, 'runtime.yaml')}\``),
     );
     expect(readFileSync(join(place, 'told'), 'utf8')).toContain(`"${pending?.id}"`);
-    // Whoever only asks again does not make a second question.
+    // Asking again makes no second question.
     expect(ask(place)).toEqual(first);
     const id = await decide(place, 'approve');
     expect(ask(place)).toEqual(passes);
@@ -136,7 +136,7 @@ describe('a call of an agent that needs an approval', () => {
     await decide(place, 'approve');
     expect(ask(place)).toMatchObject(refused);
     await decide(place, 'approve', { by: 'joe' });
-    // By the rule of the day on which the call is made.
+    // The config at the time of the call decides.
     const text = readFileSync(join(place, 'runtime.yaml'), 'utf8');
     writeFileSync(join(place, 'runtime.yaml'), text.replace('[mara, joe]', '[mara, ann]'));
     expect(ask(place)).toMatchObject(denial('may not decide'));
@@ -283,7 +283,6 @@ describe('hook export with approvals alone', () => {
   });
 });
 
-/** Waits until a call of the project waits. */
 async function waitsIn(place: string): Promise<void> {
   mkdirSync(join(place, '.signalbox'), { recursive: true });
   await until(() => existsSync(join(place, '.signalbox/state.db')));

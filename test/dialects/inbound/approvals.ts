@@ -6,7 +6,6 @@ import { builtProgram } from '../../built.ts';
 import { folderOf } from '../../cli/command-line.ts';
 import { type Answered, askProgram } from './guards.ts';
 
-/** A project in which people decide about pushes; more of its config below `spec`. */
 export function openProject(more = '', approval = ''): string {
   return folderOf({
     'runtime.yaml': `apiVersion: signalbox/v1
@@ -42,13 +41,12 @@ export const pushing = (fields: object = {}) => ({
   ...fields,
 });
 
-/** What Claude Code reads of its hook. */
 export const ask = (folder: string, event: object = pushing()): Answered =>
   askProgram(JSON.stringify(event), { dialect: 'claude', cwd: folder });
 
 export const passes: Answered = { code: 0, document: null, stderr: '' };
 
-/** Works on the store of the project in a process that none of the hooks runs in. */
+/** Works on the project's store in a process that runs none of the hooks. */
 export async function within<Result>(folder: string, work: (runtime: Runtime) => Promise<Result>) {
   await using runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
   return await work(runtime);
@@ -56,7 +54,6 @@ export async function within<Result>(folder: string, work: (runtime: Runtime) =>
 
 export const findOpen = (folder: string) => within(folder, (runtime) => runtime.pending.list());
 
-/** Decides about the only call that waits. */
 export async function decide(
   folder: string,
   how: 'approve' | 'reject' | 'respond',
@@ -71,7 +68,6 @@ export async function decide(
   });
 }
 
-/** The same as `ask`, in the background. */
 export function begin(folder: string, event: object = pushing(), dialect = 'claude') {
   const child = spawn(process.execPath, [builtProgram, 'hook', dialect, '--log-level', 'silent'], {
     cwd: folder,

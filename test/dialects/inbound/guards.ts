@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { builtProgram } from '../../built.ts';
 import { folderOf } from '../../cli/command-line.ts';
 
-/** Denies, asks, changes, crashes and hangs by what it reads. */
+/** Denies, asks, changes, crashes or hangs, depending on its input. */
 export const guard = `#!/usr/bin/env python3
 import json, re, sys
 event = json.load(sys.stdin.buffer)
@@ -36,7 +36,6 @@ spec:
 `;
 
 export const audit = '#!/bin/sh\ncat >> sessions\n';
-/** A project with these hooks. */
 export const guarded = folderOf({ 'runtime.yaml': config, 'guard.py': guard, 'audit.sh': audit });
 
 export interface Answered {
@@ -52,7 +51,6 @@ export interface Asking {
   readonly args?: readonly string[];
 }
 
-/** What an agent reads of `signalbox hook` for this on stdin. */
 export function askProgram(
   input: string,
   { dialect, cwd = guarded, env = process.env, args = [] }: Asking,

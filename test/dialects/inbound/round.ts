@@ -4,7 +4,7 @@ import { openRuntime } from '../../../src/index.ts';
 import { folderOf, run } from '../../cli/command-line.ts';
 import { guarded } from './guards.ts';
 
-/** The words by which an agent of that system runs Signalbox: what `hook export` prints. */
+/** The command line by which an agent of that system runs Signalbox, from `hook export`. */
 export async function exported(dialect: string, folder = guarded): Promise<string> {
   const { code, stdout, stderr } = await run(
     ['hook', 'export', '--dialect', dialect, '--config', join(folder, 'runtime.yaml')],
@@ -15,8 +15,8 @@ export async function exported(dialect: string, folder = guarded): Promise<strin
 }
 
 /**
- * Fires an event of that system at a runtime that has Signalbox itself for a hook of the system: what the system makes of its answers.
- * `import` is the entry of `spec.imports`, `files` what it reads.
+ * Fires an event at a runtime that has Signalbox itself as a hook of that system. `imported` is the entry of
+ * `spec.imports`, `files` the files that it reads.
  */
 export async function openHost(imported: string, files: Readonly<Record<string, string>>) {
   const folder = folderOf({
@@ -34,5 +34,5 @@ spec:
   return runtime;
 }
 
-/** Runs a line for a shell as an agent would, which has not been started by Signalbox. */
+/** Runs a shell line like an agent that Signalbox has not started. */
 export const asStranger = (line: string) => `env -u SIGNALBOX_OWNER ${line}`;

@@ -7,11 +7,10 @@ const callBoth = '{tool_calls: [{name: echo, args: {text: one}}, {name: shout, a
 const llm = 'intercept: [before_llm, after_llm]';
 const tool = 'intercept: [before_tool, after_tool]';
 
-/** A hook that gives this answer to a method, and lets everything else pass. */
 const at = (method: string, result: string, log = 'hook.log') =>
   shHook(`    *'hook.${method}"'*) answer '${result}' ;;\n${go}`, { log });
 
-/** Two turns of one session; the second begins whatever became of the first. */
+/** Two turns of one session; the second begins whatever the outcome of the first. */
 const twoTurns = `
 apiVersion: signalbox/v1
 kind: Pipeline

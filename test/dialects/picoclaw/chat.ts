@@ -4,18 +4,15 @@ import { chatYaml, mockProvider, openProject, runtimeYaml } from '../project.ts'
 import { messagesIn } from './scripts.ts';
 
 export interface ChatOf {
-  /** Lines under `hooks:`, as `entry` makes them. */
   readonly hooks: readonly string[];
-  /** Their scripts, by file name. */
   readonly files: Readonly<Record<string, string>>;
-  /** What the model answers, or the whole of `providers:`. */
+  /** The model's answers, or all of `providers:`. */
   readonly responses: readonly string[] | string;
-  /** Further keys of the chat. */
   readonly chat?: string;
   readonly pipeline?: string;
 }
 
-/** A tool that writes down its text, and answers that it ran; with the text `fail` it fails. */
+/** A tool that logs its text and succeeds. With the text `fail` it fails. */
 const echo = `#!/bin/sh
 read -r line
 text=\${line#*'"text":'}
@@ -32,7 +29,6 @@ const tools = ['echo', 'shout']
   )
   .join('\n');
 
-/** One chat about "hello", with the tools `echo` and `shout`, through real hooks. */
 export async function openChat({ hooks, files, responses, chat = '', pipeline }: ChatOf) {
   const provider = typeof responses === 'string' ? responses : mockProvider(...responses);
   const spec = [provider, 'tools:', tools, 'hooks:', ...hooks].join('\n');
@@ -48,9 +44,7 @@ export async function openChat({ hooks, files, responses, chat = '', pipeline }:
   return {
     ...project,
     run: async () => await project.runtime.run(path('agent.pipeline.yaml'), { text: 'hello' }),
-    /** What was said to a hook that keeps a log. */
     log: (name: string) => messagesIn(text(name)),
-    /** The texts that the tools ran with. */
     ran: () => text('ran.log').split('\n').slice(0, -1),
   };
 }

@@ -9,7 +9,6 @@ import { shHook } from './scripts.ts';
 
 const searchPath = process.env.PATH ?? '';
 
-/** What loading one entry comes to, as `place message`, without where the places are. */
 function load(entry: string) {
   const folder = newProject({ 'runtime.yaml': runtimeYaml(`hooks:\n  h: ${entry}`) });
   const { config, problems } = loadConfig(join(folder, 'runtime.yaml'), searchPath);

@@ -15,7 +15,6 @@ interface Row {
   readonly cites: string;
   readonly says: string;
   readonly own: string;
-  /** With `on_failure: deny`. */
   readonly closed: string;
 }
 

@@ -3,7 +3,7 @@ import { rowsOf } from '../../table.ts';
 import { openProject, runtimeYaml } from '../project.ts';
 import { entry, shHook } from './scripts.ts';
 
-/** A project with one hook of all methods, which answers each request with this line; `%s` is the id. */
+/** A project with one hook of all methods that answers each request with this line; `%s` is the id. */
 async function openLine(line: string, more = '') {
   const script = shHook(`    *) printf '${line}\\n' "$id" ;;`);
   const limits = 'intercept: [before_llm, after_llm, before_tool, after_tool, approve_tool]';

@@ -8,7 +8,7 @@ const callBoth = '{tool_calls: [{name: echo, args: {text: one}}, {name: shout, a
 const llm = 'intercept: [before_llm, after_llm]';
 const tool = 'intercept: [before_tool, after_tool]';
 
-/** A hook that gives this answer to a method, and lets everything else pass. */
+/** A hook with this answer to a method. It lets other events pass. */
 const at = (method: string, result: string, log = 'hook.log') =>
   shHook(`    *'hook.${method}"'*) answer '${result}' ;;\n${go}`, { log });
 

@@ -48,7 +48,6 @@ interface Row {
   readonly title: string;
   readonly cites: string;
   readonly event: HookEvent;
-  /** Kind, severity, payload. */
   readonly doc: readonly [number, string, Payload];
 }
 

@@ -9,7 +9,6 @@ import { entry, shHook } from './scripts.ts';
 const modified = { verdict: 'modify', hook: 'hook', replace: { args: { text: 'seen' } } };
 const answerSeen = `    *) answer '{"action":"modify","call":{"arguments":{"text":"seen"}}}' ;;`;
 
-/** A project with one hook of before_tool, and what a call of the tool `t` comes to. */
 async function openHook(script: string, { block = '', more = '' } = {}) {
   const limits = ['intercept: [before_tool]', ...(block === '' ? [] : [block])].join(', ');
   const project = await openProject({

@@ -16,7 +16,7 @@ const decision = (verdict: 'allow' | 'deny'): DecisionDocument => ({
   ...{ replace: null, result: null, context: [], abort: null, metadata: {} },
 });
 
-/** What PicoClaw reads while a guard denies each event that holds the mark. */
+/** PicoClaw's input while a guard denies each event that contains the mark. */
 async function ask(method: string, params: object): Promise<unknown> {
   const answer = await inboundServer.answer(
     { id: 1, method: `hook.${method}`, params } as never,
@@ -67,7 +67,7 @@ const documents = {
 
 type Path = readonly (string | number)[];
 
-/** The paths of all values below those that only name the call. */
+/** The paths of all values except those that identify the call. */
 function pathsIn(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, member]) => pathsIn(member, [...path, key]))];
@@ -77,7 +77,7 @@ function put(document: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
   const changed = put(Reflect.get(Object(document), key), rest, value);
   if (!Array.isArray(document)) return { ...Object(document), [key]: changed };
-  // A list has no keys: one more item stands in the place of one more key.
+  // A list gets one more item instead of one more key.
   if (!(Number(key) < document.length)) return [...document, changed];
   return document.map((item, index) => (index === Number(key) ? changed : item));
 }

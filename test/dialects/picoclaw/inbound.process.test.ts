@@ -7,7 +7,6 @@ import { folderOf, run } from '../../cli/command-line.ts';
 import { guarded } from '../inbound/guards.ts';
 import { exported, openHost } from '../inbound/round.ts';
 
-/** A PicoClaw that keeps the hook. */
 function keep(args: readonly string[] = [], cwd = guarded) {
   const child = spawn(
     process.execPath,

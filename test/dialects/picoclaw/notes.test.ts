@@ -6,7 +6,7 @@ import { answered, ask, seatOf } from './seat.ts';
 
 type Change = Parameters<typeof seatOf>[0];
 
-/** The notes on a reply, each as its level and the member that it is about. */
+/** The notes on a reply, each as its level and member. */
 function notesOn(point: string, says: string, change: Change = {}, payload: object = {}): string[] {
   const question = { ...ask(point), payload: { ...ask(point).payload, ...payload } };
   const { notes } = picoclaw.decode(seatOf(change), question, answered(says));

@@ -11,7 +11,6 @@ interface Row {
   readonly title: string;
   readonly cites: string;
   readonly point: string;
-  /** The object beside `modify`. */
   readonly object: string;
   readonly doc: string;
   readonly head: string;

@@ -25,9 +25,9 @@ test('an observer that does not read delays nothing: missed events cause a warni
   const dropped = events.flatMap((event) => (event.type === 'dropped' ? [event] : []));
   const missed = warnings().filter((each) => each.startsWith('the hook did not receive event: '));
   expect(new Set(dropped.map(({ what }) => what))).toEqual(new Set(['observer event']));
-  // Said one by one at first, then with their number.
+  // The first ones are reported one by one, the rest by their number.
   expect(dropped.at(-1)?.detail).toMatch(/^76 events in all,/);
-  // What fits into the pipe of a process counts as told.
+  // An event in the pipe of a process counts as delivered.
   expect(missed.length).toBeGreaterThan(800);
   expect(missed.length).toBeLessThan(1_024);
 });

@@ -1,6 +1,6 @@
 /** Hooks as PicoClaw's pages show them: a loop over the lines of stdin, one answer for each request. */
 
-/** The loop of the Python example; `handlers` has a `handle_<method>(params)` for each method but the hello. */
+/** The loop of the Python example. `handlers` has a `handle_<method>(params)` for each method except the hello. */
 export function pythonHook(handlers: string): string {
   return `#!/usr/bin/env python3
 import json
@@ -31,7 +31,6 @@ main()
 `;
 }
 
-/** The same in Node; `handlers` are the members of an object, by method. */
 export function nodeHook(handlers: string): string {
   return `#!/usr/bin/env node
 const readline = require('node:readline');
@@ -49,8 +48,8 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
 }
 
 /**
- * The same in sh. `answers` are the branches of a `case` over the line, each of which may say
- * `answer <result>`, `fail <error>` or nothing at all. Requests are also written to the file of `log`.
+ * The same in sh. `answers` are the branches of a `case` over the line, which may run `answer <result>`, `fail <error>`
+ * or nothing. Requests are appended to the file of `log`.
  */
 export function shHook(answers: string, { log = '/dev/null', first = ':' } = {}): string {
   return `#!/bin/sh
@@ -69,12 +68,11 @@ done
 `;
 }
 
-/** An entry of `spec.hooks` for a script; `more` are further keys of it, `block` those under `picoclaw`. */
 export function entry(name: string, block: string, more = ''): string {
   return `  ${name}: {dialect: picoclaw, command: ./${name}, ${more === '' ? '' : `${more}, `}picoclaw: {${block}}}`;
 }
 
-/** The messages in a log of shHook, parsed, without the hellos. */
+/** The parsed messages in a log of shHook, without the hellos. */
 export function messagesIn(
   text: string,
 ): { readonly method: string; readonly params: Record<string, unknown> }[] {

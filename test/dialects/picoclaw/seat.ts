@@ -30,7 +30,6 @@ export const scene: HookContext = { ...createHookContext('sk'), turn_id: 'main-t
 const system = '{"role":"system","content":"Be kind."}';
 const user = '{"role":"user","content":"Hi"}';
 
-/** A payload of each point as a host would give it. */
 export const given: Readonly<Record<string, Payload>> = {
   before_llm: { model: 'm', messages: new Json(`[${system},${user}]`), options: { max_tokens: 5 } },
   after_llm: {
@@ -50,7 +49,7 @@ export function ask(point: string): Question {
 
 export const answered = (result: string): Reply => ({ via: 'rpc', result: new Json(result) });
 
-/** What the dialect makes of a reply, a throw as the denial that it becomes. */
+/** The dialect's answer to a reply. An error becomes the denial that the runtime makes of it. */
 export function answerTo(point: string, reply: Reply | RuntimeError, change: Change = {}): Answer {
   try {
     return picoclaw.decode(seatOf(change), ask(point), reply).output;
@@ -60,7 +59,7 @@ export function answerTo(point: string, reply: Reply | RuntimeError, change: Cha
   }
 }
 
-/** An answer in one line: verdict, what it replaces or answers, reason, and the rule by which it passed. */
+/** An answer in one line: verdict, replacement or answer, reason, and the rule by which it passed. */
 export function say(answer: Answer): string {
   const { failed_open } = JSON.parse(answer.metadata.text) as { failed_open?: { cause: string } };
   const rule = failed_open === undefined ? '' : ` by ${failed_open.cause}`;

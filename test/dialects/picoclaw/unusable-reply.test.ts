@@ -9,7 +9,6 @@ import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';
 const deny = '{"action":"deny_tool"}';
 const goOn = '{"action":"continue"}';
 
-/** What comes of a line that is no usable reply. */
 function answerToLine(line: string, problem = 'id') {
   const error = new RuntimeError('REPLY_MALFORMED', 'it cannot be used', { details: { problem } });
   return answerTo('before_tool', attachUnusableLine(error, Buffer.from(line)));

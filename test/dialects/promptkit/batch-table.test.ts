@@ -3,7 +3,7 @@ import { RuntimeError } from '../../../src/base/errors.ts';
 import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
 import { answered, request } from '../verdicts.ts';
 
-/** What the codec makes of a reply to a batch of two: of each case its score or the code of its fault; or the code that refuses all. */
+/** The score or the error code of each of two cases; or the code that rejects the whole reply. */
 function read(reply: string, count = 2) {
   try {
     const requests = Array.from({ length: count }, () => request);
@@ -26,7 +26,7 @@ test.each<[string, readonly unknown[] | string]>([
   [both('', ', "index": 1'), [1, 0]],
   [both(', "index": 0', ''), [1, 0]],
   [both(', "index": null', ', "index": null'), [1, 0]],
-  // Where one says that it is of another case, those that say nothing cannot be trusted.
+  // If one result has the wrong index, results without an index are not trusted.
   [both(', "index": 1', ', "index": 0'), [bad, bad]],
   [both(', "index": 1', ''), [bad, bad]],
   [both(', "index": 0', ', "index": 0'), [1, bad]],

@@ -4,7 +4,6 @@ import { Json } from '../../../src/base/json/json.ts';
 import { promptkit, promptkitGo } from '../../../src/dialects/promptkit/dialect.ts';
 import { anySample } from '../../json-texts.ts';
 
-/** White space of any kind around a value, as a caller may write it. */
 const spaced = fc
   .tuple(anySample, fc.constantFrom('', ' ', '\n', '\r\n\t'))
   .map(([{ text }, space]) => new Json(`{${space}"a":${space}${text}${space}}`));

@@ -1,6 +1,5 @@
 import { rowsOf, section } from '../../requirements/requirement.ts';
 
-/** Which wire an entry speaks, and which of the two transports carries it. */
 export const modes = section(
   'promptkit.md §1',
   rowsOf`
@@ -12,14 +11,13 @@ export const modes = section(
   `,
 );
 
-/** What both wires share though the payload keys differ. */
+/** Common to both wires, whose payload keys differ. */
 export const sharedWires = section(
   'promptkit.md §1',
   [['PK-1-06', 'both', 'Tool requests, replies and the server wire are the same as in promptkit.']],
   'promptkit-go',
 );
 
-/** The one reader of replies. */
 export const replies = section(
   'promptkit.md §3',
   rowsOf`
@@ -49,7 +47,6 @@ export const replies = section(
   `,
 );
 
-/** From a caller's arguments to the request. */
 export const toolRequests = section(
   'promptkit.md §4.1',
   rowsOf`
@@ -64,7 +61,6 @@ export const toolRequests = section(
   `,
 );
 
-/** What a tool's reply means. */
 export const toolReplies = section(
   'promptkit.md §4.2',
   rowsOf`
@@ -85,7 +81,6 @@ export const toolReplies = section(
   `,
 );
 
-/** What a hook reads on the native wire. */
 export const hookPayloads = section(
   'promptkit.md §6.1',
   rowsOf`
@@ -101,7 +96,6 @@ export const hookPayloads = section(
   `,
 );
 
-/** Text that a message carries twice. */
 export const twofoldText = section(
   'promptkit.md §6.1',
   rowsOf`
@@ -110,7 +104,7 @@ export const twofoldText = section(
   `,
 );
 
-/** What a hook reads on the wire that spells its keys as Go does. */
+/** Hook payloads of the wire that spells its keys as Go does. */
 export const goPayloads = section(
   'promptkit.md §6.2',
   rowsOf`
@@ -127,7 +121,6 @@ export const goPayloads = section(
   'promptkit-go',
 );
 
-/** What a filter's reply means. */
 export const filterReplies = section(
   'promptkit.md §6.3',
   rowsOf`
@@ -145,7 +138,6 @@ export const filterReplies = section(
   `,
 );
 
-/** How a filter redacts. */
 export const replacements = section(
   'promptkit.md §6.3',
   rowsOf`
@@ -163,7 +155,6 @@ export const replacements = section(
   `,
 );
 
-/** What an eval reads, and what its reply means. */
 export const evals = section(
   'promptkit.md §7',
   rowsOf`
@@ -178,7 +169,6 @@ export const evals = section(
   `,
 );
 
-/** Several cases of a suite in one request. */
 export const evalBatches = section(
   'promptkit.md §7.1',
   rowsOf`
@@ -193,7 +183,7 @@ export const evalBatches = section(
   `,
 );
 
-/** What a pending reply means by itself; test/calls/tool-call has how it is kept and decided. */
+/** The meaning of a pending reply. test/calls/tool-call covers how it is kept and decided. */
 export const pendings = section(
   'promptkit.md §8',
   rowsOf`

@@ -21,7 +21,7 @@ const phases: Readonly<Record<string, NativeEvent>> = {
   session_start: readEvent({ hook: 'session', phase: 'session_start', event: {} }),
 };
 
-/** The verdict of a reply and what it says beside, on either transport; the code of the error if it has none. */
+/** The verdict of a reply and its other members, on either transport; the error code if it has none. */
 function verdictOf(text: string, phase = 'before_execution'): unknown {
   const replies: readonly Reply[] = [
     { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(text), stderr: '' },

@@ -93,7 +93,7 @@ const forces: readonly Row[] = [
   `,
 ];
 
-/** What makes a bad exit no failure. */
+/** Output after which a bad exit code is not a failure. */
 const answering = [
   { decision: 'approve' },
   { additionalContext: 'a' },

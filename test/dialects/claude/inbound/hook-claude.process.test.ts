@@ -9,7 +9,6 @@ import { type Answered, askProgram, audit, config, guard, guarded } from '../../
 
 const common = { session_id: 's1', transcript_path: '/t', cwd: '/project', permission_mode: 'default' };
 
-/** What Claude Code reads of its hook. */
 function ask(event: object | string, cwd = guarded, env: NodeJS.ProcessEnv = process.env): Answered {
   const input = typeof event === 'string' ? event : JSON.stringify({ ...common, ...event });
   return askProgram(input, { dialect: 'claude', cwd, env });

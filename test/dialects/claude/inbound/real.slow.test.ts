@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOf, run } from '../../../cli/command-line.ts';
 
-/** The program of Claude Code: `SIGNALBOX_CLAUDE_CODE`, or `claude` on the PATH. Without one there is nothing to test with. */
+/** The Claude Code program: `SIGNALBOX_CLAUDE_CODE`, or `claude` on the PATH. Without it, the tests are skipped. */
 const program =
   process.env['SIGNALBOX_CLAUDE_CODE'] ?? spawnSync('which', ['claude'], { encoding: 'utf8' }).stdout.trim();
 const hasProgram = program !== '' && existsSync(program);
@@ -19,7 +19,7 @@ spec:
     guard: {command: sh, args: ["-c", ${JSON.stringify(guard)}], hook: tool, phases: [after_execution]}
 `;
 
-/** A model on this machine that calls one tool, and then says that it is done. Gives the results that it was sent. */
+/** A model on loopback that calls one tool, then finishes. Returns the results that it received. */
 async function openModel(tool: object) {
   const results: unknown[] = [];
   let asked = 0;
@@ -28,7 +28,7 @@ async function openModel(tool: object) {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { tools = [], messages = [] } = JSON.parse(Buffer.concat(chunks).toString() || '{}');
-      // Claude Code asks for titles and the like, without tools.
+      // Claude Code requests titles and the like without tools.
       const isTurn = tools.length > 3;
       if (isTurn) asked += 1;
       if (isTurn) results.splice(0, results.length, ...resultsIn(messages));

@@ -12,10 +12,9 @@ type ResultType = ReturnType<typeof parseType>;
 
 const MARK = 'SECRET';
 const secret = fc.constantFrom(MARK, `the ${MARK} is 42`, `${MARK}\n`);
-/** Anything, with the mark in texts and keys. */
 const anything = fc.oneof(secret, fc.array(secret), fc.dictionary(fc.constantFrom(MARK, `x${MARK}`), secret));
 
-/** Values of a type, with marks in every text and in members that the type does not know. */
+/** Values of a type, with marks in every text and in unknown members. */
 function valuesOf(type: ResultType): fc.Arbitrary<unknown> {
   switch (type.kind) {
     case 'string':
