@@ -2,26 +2,23 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf, type Running, start, suite, until } from '../cli/command-line.ts';
 
-/** A folder with a suite whose grader notes the id of each case that it is asked about. */
+/** A folder with a suite whose grader records the id of each case. */
 export interface Grading {
   readonly folder: string;
   readonly config: string;
   readonly suite: string;
-  /** Stands in the environment of the grader, and nowhere else. */
+  /** A value in the grader's environment, by which its processes are found. */
   readonly mark: string;
-  /** The ids of the cases that were graded, in that order, each as often as it was. */
+  /** The ids of the graded cases, in order, repetitions included. */
   graded(): string[];
-  /** Waits until so many were graded. */
   reaches(count: number): Promise<void>;
-  /** What a run wrote with `--reporter jsonl=NAME`, without what is different each time. */
+  /** The output of `--reporter jsonl=NAME`, without the parts that differ each time. */
   told(name: string): unknown[];
 }
 
 export interface GradingOptions {
   readonly rows: number;
-  /** Slots of the runtime. */
   readonly concurrency: number;
-  /** Milliseconds that the grader takes for a case. */
   readonly takes?: number;
 }
 
@@ -48,7 +45,7 @@ spec:
     config: join(folder, 'runtime.yaml'),
     suite: join(folder, 'grade.suite.yaml'),
     graded: () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean) : []),
-    // Each note is as long as the next.
+    // All notes have the same length.
     reaches: (count) => until(() => existsSync(notes) && statSync(notes).size >= count * NOTE_BYTES),
     told: (name) =>
       readFileSync(join(folder, name), 'utf8')
@@ -58,12 +55,10 @@ spec:
   };
 }
 
-/** Starts `eval run` in that folder. */
 export function startRun(grading: Grading, args: readonly string[]): Running {
   return start(['eval', 'run', 'grade.suite.yaml', ...args], { cwd: grading.folder });
 }
 
-/** A problem of grade school, a worked solution, and the number that it should come to. */
 function rowAt(index: number) {
   const truth = (index * 7) % 100;
   const found = index % 4 === 0 ? truth + 1 : truth;
@@ -76,7 +71,7 @@ function rowAt(index: number) {
   };
 }
 
-/** An id of six characters and the end of its line. */
+/** An id of six characters and a newline. */
 const NOTE_BYTES = 7;
 
 const spec = `
@@ -87,7 +82,7 @@ evals:
 gates: [{eval: exact, metric: pass_rate, min: 0.5}]
 `;
 
-/** A file that is opened to append takes each note as a whole, whoever else writes. */
+/** A file in append mode takes each note as a whole, even with several writers. */
 const grader = `import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 const takes = Number(process.argv[2]);

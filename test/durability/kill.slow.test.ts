@@ -7,7 +7,6 @@ import { openRuntime, type Runtime, RuntimeError } from '../../src/index.ts';
 import { EFFECTS, openWorkshop, PENDINGS, type Workshop } from './workshop.ts';
 
 const KILLS = Number(process.env['DURABILITY_KILLS'] ?? 200);
-/** Runs that are killed side by side. */
 const LANES = 2;
 
 interface Tally {
@@ -79,12 +78,11 @@ async function killUntilEnough(tally: Tally): Promise<void> {
 /** Calls that tools answer with `pending`, which have no effect. */
 const ASKING_TOOLS = 2;
 
-/** Starts the run, kills it, decides what waits, and starts it again, until it has ended. */
 async function finish(workshop: Workshop, tally: Tally): Promise<unknown> {
   const desks = await Promise.all([1, 2].map(() => openRuntime(workshop.config, { log: false })));
   try {
     for (;;) {
-      // Enough kills: let it end in peace.
+      // After enough kills, the run may end.
       const worked = await workOn(workshop, tally.kills < KILLS ? randomEnd() : undefined);
       const { document } = worked;
       if (worked.wasKilled) tally.kills += 1;
@@ -99,19 +97,19 @@ async function finish(workshop: Workshop, tally: Tally): Promise<unknown> {
   }
 }
 
-/** When a worker is killed: so many events after it has begun, and a moment later. */
+/** A worker is killed after that many events and a short delay. */
 interface End {
   readonly events: number;
   readonly delayMs: number;
 }
 
-/** A step has about six events, and takes some ten milliseconds, on any machine. */
+/** A step has about six events and takes tens of milliseconds. */
 function randomEnd(): End {
   return { events: Math.floor(Math.random() * 20), delayMs: Math.random() * 10 };
 }
 
 interface Worked {
-  /** What the worker printed; undefined when it was killed before. */
+  /** The worker's output; undefined if it was killed first. */
   readonly document: string | undefined;
   readonly wasKilled: boolean;
 }
@@ -140,7 +138,7 @@ async function killSoon(child: ChildProcess, delayMs: number): Promise<void> {
 
 const worker = new URL('./worker.ts', import.meta.url).pathname;
 
-/** Two people decide about every pending at once: one of them wins, the other is told so. */
+/** Two people decide every pending call at once: one wins, and the other is told. */
 async function decideAll(desks: readonly Runtime[], tally: Tally): Promise<void> {
   const [first] = desks;
   const open = (await first?.pending.list()) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Goes on with the one run of a store, whatever it is: retries it where it failed, else resumes it. Usage: retry-worker.ts
- * RUNTIME.yaml RUN. Prints `event` whenever something happens, and the run's document at the end.
+ * Continues a run: retries it if it failed, else resumes it. Usage: retry-worker.ts RUNTIME.yaml RUN. Prints `event`
+ * for each event, then the run's document.
  */
 import { builtLibrary } from '../built.ts';
 

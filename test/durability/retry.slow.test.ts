@@ -11,7 +11,7 @@ import { hasPostgres, startServer, unlessMissing } from '../store/postgres/serve
 
 const KILLS = Number(process.env['RETRY_KILLS'] ?? 60);
 
-/** Has its effect under its key, once; and then loses its answer while `down` is there. */
+/** Acts once for each key, then loses its answer while `down` exists. */
 const act = `#!/bin/sh
 request=$(cat)
 key=$(printf '%s' "$request" | sed -n 's/.*"idempotency_key":"\\([^"]*\\)".*/\\1/p' | tr '/#[]' '____')
@@ -79,7 +79,7 @@ async function killRetries(store: string, env: NodeJS.ProcessEnv): Promise<void>
     const calls = readFileSync(join(folder, 'calls'), 'utf8')
       .split('\n')
       .filter((key) => key.startsWith(run_id));
-    // What went well before the fault is never asked for again.
+    // Steps that succeeded before the failure never run again.
     expect(calls.filter((key) => key.endsWith('_a_call'))).toHaveLength(1);
   }
 }

@@ -16,11 +16,10 @@ import {
 import { sampleHistories } from './starts/histories.ts';
 import { type ModelStore, type Place, type Played, play } from './starts/play.ts';
 
-/** Histories of each store; STARTS_SEED repeats those of an earlier run. */
+/** Histories for each store. STARTS_SEED repeats those of an earlier run. */
 const count = Number(process.env['START_HISTORIES'] ?? 300);
 const seed = Number(process.env['STARTS_SEED'] ?? Date.now() % 2 ** 31);
 
-/** Plays the histories, several places at a time; tells of each what was wrong. */
 async function playAll(places: readonly Place[], prefix: string) {
   const histories = sampleHistories(count, seed).entries();
   const wrong: string[] = [];

@@ -7,17 +7,16 @@ import { onlyDocument, processesWith } from '../cli/command-line.ts';
 import { type Grading, openGrading, startRun } from './grading.ts';
 
 const CONCURRENCY = 4;
-/** Cases that a run has in flight at most. */
+/** The most cases in flight. */
 const WINDOW = 4 * CONCURRENCY;
 
-/** A runtime of this process on the config of the grading. */
 async function openHere({ config }: Grading): Promise<Runtime> {
   const runtime = await openRuntime(config, { log: false });
   onTestFinished(() => runtime.close());
   return runtime;
 }
 
-/** Kills a run with SIGKILL once so many cases were graded in all, and a moment later. */
+/** Kills a run shortly after that many graded cases. */
 async function killAt(grading: Grading, count: number, args: readonly string[]): Promise<void> {
   const { child, ran } = startRun(grading, args);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -33,7 +32,6 @@ function idOf({ folder }: Grading, file: string): unknown {
   return JSON.parse(head).run_id;
 }
 
-/** A number of cases somewhere in the part of that number, of `parts` parts. */
 function somewhere(rows: number, part: number, parts: number): number {
   return Math.ceil((rows / parts) * (part + 0.1 + 0.4 * Math.random()));
 }
@@ -92,7 +90,7 @@ test('SIGKILL during the epochs of a case: finished epochs are not repeated', as
   const graded = grading.graded();
   const fewest = Math.min(...[...Map.groupBy(graded, (id) => id).values()].map(({ length }) => length));
   expect(fewest).toBe(epochs);
-  // Two were asked at once when a kill came, and what they answered may not have been kept yet.
+  // At each kill, two calls may have been in progress with their answers not yet stored.
   expect(graded.length).toBeLessThanOrEqual(rows * epochs + 2 * 4);
 });
 
@@ -135,7 +133,7 @@ test('a report that cannot be written ends the run with one document, and no pro
   };
   expect(await run('jsonl')).toEqual(full);
   expect(grading.graded().length).toBeLessThanOrEqual(WINDOW);
-  // It is written when the whole run is over, and before anybody is told so.
+  // Written at the end of the whole run, before the end is reported.
   expect(await run('junit')).toEqual(full);
 });
 

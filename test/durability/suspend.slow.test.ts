@@ -12,7 +12,7 @@ import { hasPostgres, startServer, unlessMissing } from '../store/postgres/serve
 const KILLS = Number(process.env['SUSPEND_KILLS'] ?? 40);
 const RUNS = 8;
 
-/** A server that has its effect under its key, once, and then dies without an answer where the file of the day says so. */
+/** A server that acts once for each key, then dies without an answer if the file says so. */
 const act = `#!/usr/bin/env python3
 import json, os, random, sys
 for line in sys.stdin:
@@ -90,7 +90,7 @@ function begin({ config, env }: Project, args: readonly string[]): ChildProcess 
   return child;
 }
 
-/** Kills one of two that work, again and again, while the server dies at random; then lets all of it end. */
+/** Repeatedly kills one of two workers while the server dies at random, then lets everything finish. */
 async function stormOver(project: Project, endPauses: () => Promise<void>): Promise<void> {
   const down = join(project.folder, 'down');
   writeFileSync(down, '');
@@ -118,7 +118,7 @@ async function stormOver(project: Project, endPauses: () => Promise<void>): Prom
   expect(runs.map(({ run_id, status }) => `${run_id} ${status}`).toSorted()).toEqual(
     ids.map((id) => `${id} completed`),
   );
-  // A second effect of one key cannot be: what is counted is that each key of each run is there, and no other.
+  // Each key has one file, so this only checks that exactly the expected keys exist.
   const effects = readdirSync(join(project.folder, 'effects'));
   expect(effects).toHaveLength(RUNS * EFFECTS);
   const calls = readFileSync(join(project.folder, 'calls'), 'utf8').trim().split('\n');

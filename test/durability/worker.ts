@@ -1,7 +1,6 @@
 /**
- * Works on the one run of a pipeline until it ends or waits: starts it if the store has none, else resumes it.
- * Usage: worker.ts RUNTIME.yaml PIPELINE.yaml. Prints `ready` before it begins, `event` whenever something
- * happens, and the run's document at the end.
+ * Starts or resumes the only run of a pipeline, and works until it ends or waits. Usage: worker.ts RUNTIME.yaml
+ * PIPELINE.yaml. Prints `ready`, `event` for each event, then the run's document.
  */
 import { builtLibrary } from '../built.ts';
 

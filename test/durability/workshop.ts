@@ -2,13 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder with a pipeline of twenty steps whose tools leave one file for every effect that they have. */
+/** A folder with a pipeline of twenty steps whose tools create one file for every effect. */
 export interface Workshop {
   readonly config: string;
   readonly pipeline: string;
-  /** Every effect, by its idempotency key. Two effects of one key would be two names. */
   effects(): string[];
-  /** Every call that a tool got, repetitions included. */
   calls(): string[];
 }
 
@@ -38,8 +36,8 @@ export function openWorkshop(): Workshop {
 }
 
 /**
- * Creates one file for each idempotency key, which the kernel lets exactly one process do; whoever finds it there
- * has been here before. A call without approval of an item that needs one answers pending.
+ * Creates one file for each idempotency key, which the kernel allows only one process. An unapproved call of an item
+ * that requires approval answers pending.
  */
 const act = `#!/bin/sh
 request=$(cat)
@@ -92,7 +90,7 @@ ${numbered(['s18', 's19'])}
 const headed = (name: string, steps: string) =>
   `apiVersion: signalbox/v1\nkind: Pipeline\nmetadata: {name: ${name}}\nspec:\n  steps:\n${steps}\n`;
 
-/** Runs of their own: of each item, and of two steps, one of them in a run within that. */
+/** Nested runs: one for each item, and one of two steps with a further run inside. */
 const itemYaml = headed('item', '    - {id: act, tool: act, args: {n: "${input.n}"}}');
 const partYaml = headed(
   'part',
@@ -100,7 +98,6 @@ const partYaml = headed(
 );
 const innerYaml = headed('inner', '    - {id: s17, tool: act_with_consent, args: {}}');
 
-/** How many effects the pipeline has: every tool step once, the loop's three times. */
+/** Every tool step once, those in the loop three times. */
 export const EFFECTS = 20;
-/** How many calls wait for a person. */
 export const PENDINGS = 5;

@@ -1,19 +1,17 @@
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { parseAst } from 'rolldown/parseAst';
 
-/** Which blocks of the code have run. */
 export interface Coverage {
-  /** Blocks that ran for the first time since the last question. */
+  /** Blocks that ran for the first time since the last call. */
   takeFresh(): number;
-  /** All that have run. */
   blocks(): number;
-  /** The texts that stand in the code, as words for inputs. */
+  /** String literals of the code, as words for inputs. */
   readonly literals: ReadonlySet<string>;
 }
 
 /**
- * From now on each block of a module of src, and of the packages that read others' texts, notes its first run: bodies of
- * functions and loops, branches, cases, and right sides of `&&`, `||` and `??`. Modules that are loaded already do not.
+ * Instruments modules of src and parser packages that are loaded from now on. Each block records its first run: bodies
+ * of functions and loops, branches, cases, and right sides of `&&`, `||` and `??`.
  */
 export function watchCoverage(): Coverage {
   const seen = new Uint8Array(1 << 20);
@@ -52,7 +50,6 @@ export function watchCoverage(): Coverage {
 
 const isWatched = /\/src\/[^?]*\.ts$|\/node_modules\/(yaml|@marcbachmann\/cel-js|re2js|csv-parse)\/.*\.m?js$/;
 
-/** The code with a note in each block. Lines stay where they are. */
 function instrument(code: string, nextBlock: () => number, literals: Set<string>): string {
   const program: unknown = parseAst(code);
   const puts: Put[] = [];
@@ -71,7 +68,7 @@ function instrument(code: string, nextBlock: () => number, literals: Set<string>
 
 interface Put {
   readonly at: number;
-  /** Of several at one place: what closes stands before what opens, the inner closes first and the outer opens first. */
+  /** The order at one position: closing before opening, inner closing first, outer opening first. */
   readonly order: number;
   readonly text: string;
 }
@@ -101,7 +98,6 @@ function walk(value: unknown, walking: Walk): void {
   for (const child of Object.values(value)) walk(child, walking);
 }
 
-/** The members of a node that run or do not run. */
 const blockNames: Readonly<Record<string, readonly string[]>> = {
   FunctionDeclaration: ['body'],
   FunctionExpression: ['body'],
@@ -130,11 +126,11 @@ function note(block: unknown, parent: string, { puts, nextBlock }: Walk): void {
 }
 
 function wrap({ start, end }: Node, [open, close]: readonly [string, string], puts: Put[]): void {
-  // At one place the longer of two nodes opens first, and the shorter closes first.
+  // At one position, the longer of two nodes opens first and the shorter closes first.
   puts.push({ at: start, order: 1e9 - end, text: open }, { at: end, order: -start - 1, text: close });
 }
 
-/** Where the statements of a block begin; a directive has to stay the first of them. */
+/** The start of a block's statements. Directives must stay first. */
 function behindDirectives(block: unknown): number {
   if (!isNode(block)) return 0;
   const body: unknown = Reflect.get(block, 'body');

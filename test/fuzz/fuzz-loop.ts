@@ -4,32 +4,27 @@ import type { Target } from './target.ts';
 import { type Finding, minimize, tryInput } from './try-input.ts';
 
 export interface FuzzOptions {
-  /** How many inputs; the seeds are the first of them. */
+  /** The number of inputs, seeds included. */
   readonly inputs: number;
   readonly seed: number;
-  /** Stops earlier when this many seconds are over. */
   readonly seconds?: number | undefined;
-  /** Words of the code beside the target's own. */
   readonly literals?: ReadonlySet<string>;
-  /** Inputs that an earlier run has kept. */
   readonly kept?: readonly string[];
-  /** Whether the last input reached something new; without it only seeds are changed. */
+  /** Whether the last input reached new code. Without it, only seeds are mutated. */
   readonly isFresh?: () => boolean;
-  /** Stops at so many findings; default: 20. */
   readonly most?: number;
-  /** Told before each input. */
   readonly onInput?: (input: string) => void;
 }
 
 export interface FuzzOutcome {
   readonly inputs: number;
-  /** One for each cause, as small as it was found. */
+  /** The smallest input for each cause. */
   readonly findings: readonly Finding[];
-  /** The inputs that reached something new. */
+  /** The inputs that reached new code. */
   readonly corpus: readonly string[];
 }
 
-/** Tries seeds and changes of them on a target. The same options without coverage and time give the same inputs. */
+/** Tries seeds and mutations of them. Without coverage and a time limit, the same options give the same inputs. */
 export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzOutcome> {
   const {
     inputs,
@@ -64,7 +59,7 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzOu
   return { inputs: tried, findings: [...findings.values()], corpus };
 }
 
-/** Half of the time one of the newest, which have reached what is hard to reach; of two the shorter, mostly. */
+/** Picks a recent input half of the time, because it reached rare code, and usually prefers the shorter of two. */
 function parentOf({ random, corpus }: Material): string {
   const from = random.below(2) === 0 ? Math.max(0, corpus.length - 64) : 0;
   const one = corpus[from + random.below(corpus.length - from)] ?? '';

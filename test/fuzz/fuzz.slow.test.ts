@@ -17,13 +17,13 @@ test.each(Object.entries(targets))(
   async (name, load) => {
     const target = await load();
     for (const input of mended[name] ?? []) expect(await tryInput(target, input)).toBeUndefined();
-    // As many as half a second lets in, but the same whatever the machine.
+    // About half a second of inputs, but the same number on every machine.
     const { findings } = await fuzz(target, { inputs: shortRuns[name] ?? 1_500, seed: 1 });
     expect(findings).toEqual([]);
   },
 );
 
-/** Of targets of which an input takes long. */
+/** For targets with slow inputs. */
 const shortRuns: Readonly<Record<string, number>> = {
   config: 60,
   suites: 100,

@@ -23,7 +23,6 @@ const waiting = [...values.target];
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 process.exitCode = hasFindings ? 1 : 0;
 
-/** One of the jobs that go on at once: target after target, each in a thread. */
 async function work(): Promise<void> {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await tryTarget(name);
 }
@@ -41,7 +40,6 @@ async function tryTarget(name: string): Promise<void> {
   if (values.record) addToRecord(name, run);
   hasFindings ||= run.findings.length > 0;
 }
-/** The inputs that earlier runs have found worth keeping. */
 function readKept(name: string): readonly string[] {
   try {
     return JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8'));

@@ -1,15 +1,13 @@
 import type { Random } from './random.ts';
 
-/** What a mutation may take from. */
 export interface Material {
   readonly random: Random;
-  /** Inputs that reached something. */
   readonly corpus: readonly string[];
   readonly tokens: readonly string[];
   readonly maxLength: number;
 }
 
-/** Another input made of one: one to eight changes, mostly few. */
+/** Applies one to eight changes, usually few. */
 export function mutate(parent: string, material: Material): string {
   const { random, maxLength } = material;
   const times = 1 + Math.min(random.below(8), random.below(8), random.below(8));
@@ -26,14 +24,13 @@ type Change = (text: string, material: Material) => string;
 const splice = (text: string, from: number, to: number, put: string) =>
   text.slice(0, from) + put + text.slice(to);
 
-/** A piece of it: mostly short, at any place. */
 function anyRange(text: string, random: Random): readonly [number, number] {
   const from = random.below(text.length + 1);
   const most = random.below(3) === 0 ? text.length - from : Math.min(12, text.length - from);
   return [from, from + random.below(most + 1)];
 }
 
-/** A piece between two places where JSON, YAML and lines have their borders. */
+/** A range between two boundaries of JSON, YAML or lines. */
 function anyPart(text: string, random: Random): readonly [number, number] {
   const near = text.slice(random.below(text.length + 1));
   const from = text.length - near.length + Math.max(near.search(/[[{"\n,:]/), 0);
@@ -71,7 +68,6 @@ const putToken: Change = (text, { random, tokens }) => {
   return splice(text, from, isInserted ? from : to, random.oneOf(tokens));
 };
 
-/** One word of the target in the place of another. */
 const swapToken: Change = (text, { random, tokens }) => {
   const before = random.oneOf(tokens);
   const at = text.indexOf(before, random.below(text.length + 1));
@@ -176,7 +172,6 @@ const brackets = [
   ["'", "'"],
 ] as const;
 
-/** Deep nests, now and then deeper than any reader wants. */
 const nest: Change = (text, { random }) => {
   const [open, close] = random.oneOf(brackets);
   const [from, to] = random.below(2) === 0 ? anyPart(text, random) : anyRange(text, random);

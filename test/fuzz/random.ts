@@ -1,8 +1,8 @@
-/** Numbers that look random and are the same for the same seed. */
+/** A deterministic random number generator. */
 export interface Random {
-  /** A whole number from 0 up to, and without, `limit`. */
+  /** An integer from 0 to `limit` - 1. */
   below(limit: number): number;
-  /** One of them; throws Error when there is none. */
+  /** Throws Error if the list is empty. */
   oneOf<Value>(values: readonly Value[]): Value;
 }
 

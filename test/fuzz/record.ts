@@ -2,11 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { TargetRun } from './run-target.ts';
 
-/** What all recorded runs of a target come to. */
 export interface TargetRecord {
   readonly inputs: number;
   readonly cpuSeconds: number;
-  /** Causes that were found, and are mended. */
+  /** Causes that were found and fixed. */
   readonly findings: number;
 }
 
@@ -17,7 +16,7 @@ export function readRecord(): Readonly<Record<string, TargetRecord>> {
   return JSON.parse(readFileSync(recordFile, 'utf8'));
 }
 
-/** Adds a run to record.json, and writes the table of docs/internals/fuzzing.md anew. */
+/** Adds a run to record.json and rewrites the table of docs/internals/fuzzing.md. */
 export function addToRecord(name: string, { inputs, cpuSeconds, findings }: TargetRun): void {
   const before = readRecord();
   const known = before[name] ?? { inputs: 0, cpuSeconds: 0, findings: 0 };
@@ -34,7 +33,6 @@ export function addToRecord(name: string, { inputs, cpuSeconds, findings }: Targ
   writeFileSync(page, withTable(readFileSync(page, 'utf8'), record));
 }
 
-/** The page with the table of a record in the place of the one it has. */
 export function withTable(text: string, record: Readonly<Record<string, TargetRecord>>): string {
   const sum = Object.values(record).reduce(
     (total, { inputs, findings }) => ({ inputs: total.inputs + inputs, findings: total.findings + findings }),

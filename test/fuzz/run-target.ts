@@ -5,25 +5,22 @@ import { type Finding, MOST_CPU_MS } from './try-input.ts';
 export interface WorkerData {
   readonly name: string;
   readonly options: Pick<FuzzOptions, 'inputs' | 'seed' | 'seconds' | 'kept'>;
-  /** How many inputs were begun, and how long the current one is. */
+  /** The number of started inputs and the length of the current one. */
   readonly progress: SharedArrayBuffer;
-  /** The UTF-16 units of the current input. */
   readonly current: SharedArrayBuffer;
 }
 
 export interface TargetRun extends FuzzOutcome {
   readonly cpuSeconds: number;
-  /** Blocks of code that ran at least once. */
   readonly blocks: number;
 }
 
-/** The most units of an input that a run keeps for when it does not come back. */
+/** The most units of an input that are kept in case it hangs. */
 const MOST_UNITS = 1 << 20;
 
-/** The most memory that a target may have, in MiB. */
 const MOST_MEMORY = 768;
 
-/** Fuzzes one target in a thread. An input that does not come back, or takes all memory, ends the run with its finding. */
+/** Fuzzes one target in a thread. An input that hangs or exhausts memory becomes a finding and ends the run. */
 export async function runTarget(name: string, options: WorkerData['options']): Promise<TargetRun> {
   const progress = new SharedArrayBuffer(8);
   const current = new SharedArrayBuffer(2 * MOST_UNITS);
@@ -51,14 +48,14 @@ export async function runTarget(name: string, options: WorkerData['options']): P
   }
 }
 
-/** Looks twice a second whether inputs go on; what counts is the thread's own time of the processor. */
+/** Checks progress twice a second, by the thread's CPU time. */
 function watchProgress(worker: Worker, counts: Int32Array, onStuck: () => void): NodeJS.Timeout {
   let last = { begun: 0, cpu: 0 };
   return setInterval(async () => {
     const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }));
     const now = { begun: counts[0] ?? 0, cpu: (user + system) / 1_000 };
     if (now.begun !== last.begun || now.begun === 0) last = now;
-    // An input that comes back is tried a second time, and then made smaller.
+    // A slow input that returns is repeated, then minimized.
     else if (now.cpu - last.cpu > 15 * MOST_CPU_MS) onStuck();
   }, 500);
 }

@@ -1,6 +1,6 @@
 import type { Target } from './target.ts';
 
-/** Loads a target. A module of its own each, so that a run loads, and watches, only the code of its target. */
+/** Each target is a separate module, so that a run loads and instruments only the code that it tests. */
 export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   json: async () => (await import('./targets/json.ts')).json,
   lines: async () => (await import('./targets/lines.ts')).lines,

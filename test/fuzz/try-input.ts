@@ -1,19 +1,18 @@
 import type { Target } from './target.ts';
 
-/** What an input showed that should not be. */
 export interface Finding {
   readonly input: string;
-  /** The same for findings of one cause: the kind, the message without its values, and where it was thrown. */
+  /** Identifies the cause: the kind, the message without its values, and where it was thrown. */
   readonly cause: string;
   readonly message: string;
 }
 
-/** The most time of the processor that an input may take, in ms. */
+/** The CPU time limit of an input, in ms. */
 export const MOST_CPU_MS = 2_000;
 
 /**
- * What is wrong with what the target makes of an input; undefined when nothing is. Most inputs are refused by a throw, and
- * its stack, which nobody reads, would take longer than all else: it is made when the input is tried again.
+ * Returns a finding, or undefined. Most inputs are refused by a throw, so stack traces, which are slow, are only
+ * created in a second try.
  */
 export async function tryInput({ run }: Target, input: string): Promise<Finding | undefined> {
   const startedAt = performance.now();
@@ -35,7 +34,7 @@ export async function tryInput({ run }: Target, input: string): Promise<Finding 
 
 const probe = {};
 
-/** What it throws when it is tried again; what it threw the first time where it does not. */
+/** The error of a second try, or the first one if the second does not throw. */
 async function thrownBy(run: Target['run'], input: string, first: unknown): Promise<unknown> {
   try {
     await run(input);
@@ -45,13 +44,13 @@ async function thrownBy(run: Target['run'], input: string, first: unknown): Prom
   }
 }
 
-/** Once more, by the time of the processor: another program may have had it. */
+/** Repeats a slow input by CPU time, because another program may have used the CPU. */
 async function tryTime(run: Target['run'], input: string): Promise<Finding | undefined> {
   const before = process.threadCpuUsage();
   try {
     await run(input);
   } catch {
-    // The first time it did not throw, and that it is slow is what counts.
+    // The first try did not throw; only the time counts.
   }
   const { user, system } = process.threadCpuUsage(before);
   const took = (user + system) / 1_000;
@@ -70,7 +69,6 @@ function findingOf(input: string, thrown: unknown): Finding {
   };
 }
 
-/** The smallest input, by cutting alone, that shows the same. */
 export async function minimize(target: Target, finding: Finding): Promise<Finding> {
   let smallest = finding;
   const deadline = performance.now() + 10_000;

@@ -4,7 +4,7 @@ import { fuzz } from './fuzz-loop.ts';
 import type { WorkerData } from './run-target.ts';
 import { targets } from './targets.ts';
 
-// One run of a target in a thread of its own, which can be ended when an input takes for ever.
+// Runs a target in its own thread, which can be terminated if an input hangs.
 const { name, options, progress, current }: WorkerData = workerData;
 const coverage = watchCoverage();
 const load = targets[name];

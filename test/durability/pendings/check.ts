@@ -3,23 +3,21 @@ import { loadSqlite } from '../../../src/store/sqlite/node-sqlite.ts';
 import type { Office } from './office.ts';
 import type { Said } from './said.ts';
 
-/** What was counted, and what is not as it was promised. */
 export interface Findings {
   readonly counts: {
-    /** Calls of which somebody was told that they wait. */
+    /** Calls that were reported as pending. */
     readonly told: number;
-    /** Calls in the store; a killed process may have kept one and told nobody. */
+    /** Calls in the store. A killed process may have stored one without reporting it. */
     readonly kept: number;
     readonly byStatus: Record<string, number>;
-    /** Decisions of which somebody was told that they stand. */
+    /** Decisions that were reported as accepted. */
     readonly won: number;
-    /** PENDING_DECIDED. */
     readonly conflicts: number;
     readonly payments: number;
-    /** Calls of `pay` that a kill cut off and that were made again, and known by their key. */
+    /** Calls of `pay` that a kill interrupted and that were repeated under the same key. */
     readonly repeatedPayments: number;
     readonly mails: number;
-    /** Calls of `mail` that a kill cut off, about which a person was asked again. */
+    /** Calls of `mail` that a kill interrupted, so that a person was asked again. */
     readonly interrupted: number;
   };
   readonly faults: readonly string[];
@@ -48,7 +46,7 @@ export async function check(office: Office, said: readonly Said[], runtime: Runt
   return { counts, faults };
 }
 
-/** What somebody was told is so, and no two were told that they have decided the same. */
+/** Every report must be true, and no two may claim the same decision. */
 function faultsOfSaid(said: readonly Said[], kept: ReadonlyMap<string, PendingDocument>): string[] {
   const winners = new Map<string, string>();
   return said.flatMap((line) => {
@@ -64,7 +62,7 @@ function faultsOfSaid(said: readonly Said[], kept: ReadonlyMap<string, PendingDo
   });
 }
 
-/** One effect for each approved payment, none for others; for a mail no more than it has approvals. */
+/** One effect for each approved payment and none for others; at most one mail per approval. */
 function faultsOfEffects(office: Office, kept: readonly PendingDocument[]): string[] {
   const paid = countBy(office.payments(), ({ n }) => n);
   const mailed = countBy(office.mails(), (n) => n);

@@ -1,7 +1,7 @@
 /**
- * One of several processes that take calls, decide about them, and go on with them, over one state store.
- * Usage: clerk.ts RUNTIME.yaml NAME [enough]. Says what it was told, a line for each of `Said`, the moment that it was told; takes calls
- * until it is told `enough`, also by its stdin, and works until it ends.
+ * One of several processes that take, decide and continue calls over one state store. Usage: clerk.ts RUNTIME.yaml NAME
+ * [enough]. Writes a line for each of `Said` synchronously. Takes calls until `enough` is an argument or arrives on
+ * stdin, and works until all are finished.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,9 +21,9 @@ process.stdin
   })
   .on('end', () => process.exit());
 
-/** How many calls are taken, and decided about, at once. */
+/** The number of calls taken, and decided, at once. */
 const LANES = 16;
-/** As long as so many wait, nobody takes more. */
+/** No process takes calls while that many wait. */
 const BACKLOG = 100;
 
 function say(said: Said): void {
@@ -47,7 +47,7 @@ async function take(): Promise<void> {
   say({ what: 'took', id: document.pending.id, run: document.pending.run_id, n });
 }
 
-/** Those at the front, which all the others look at as well. */
+/** The first calls, which all processes look at. */
 function someOf(open: readonly PendingDocument[]): PendingDocument[] {
   return open
     .slice(0, 4 * LANES)
@@ -70,7 +70,6 @@ async function decide({ id, run_id }: PendingDocument): Promise<void> {
   await goOn(run_id);
 }
 
-/** Goes on with a run, unless somebody else does. */
 async function goOn(run: string): Promise<void> {
   try {
     await runtime.runs.resume(run);
@@ -79,7 +78,7 @@ async function goOn(run: string): Promise<void> {
   }
 }
 
-/** Goes on with runs whose process was killed before it did, as all the others do. */
+/** Continues runs of killed processes, as all others do. */
 async function finishWhatWasLeft(): Promise<void> {
   const open = new Set((await runtime.pending.list()).map(({ run_id }) => run_id));
   const left = [

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { storm } from './storm.ts';
 
-// npm run pendings [-- --pendings 10000 --processes 8 --every 1000]: calls that wait, taken and decided by processes that are killed.
+// npm run pendings [-- --pendings 10000 --processes 8 --every 1000]: processes take and decide pending calls while they
+// are killed.
 const { values } = parseArgs({
   options: {
     pendings: { type: 'string', default: '10000' },

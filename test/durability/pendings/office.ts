@@ -10,15 +10,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder with a state store and two tools that need a person's approval, and note what they do. */
+/** A folder with a state store and two tools that require approval and record their effects. */
 export interface Office {
   readonly config: string;
   readonly state: string;
-  /** What `pay` did, by idempotency key: the number of the call. Two effects of one key would be one file. */
+  /** The effects of `pay` with the number of the call. Each key has one file. */
   payments(): { readonly key: string; readonly n: string }[];
-  /** How often `pay` was called, repetitions included. */
   paymentCalls(): number;
-  /** The numbers of the calls for which `mail` did something, each as often as it did. */
+  /** The numbers of the calls for which `mail` acted, repetitions included. */
   mails(): string[];
 }
 
@@ -48,7 +47,7 @@ export function openOffice(): Office {
   };
 }
 
-/** `pay` does something once for each key, `mail` whenever it is called. */
+/** `pay` acts once for each key, `mail` at every call. */
 const act = `#!/usr/bin/env python3
 import json, os, sys
 

@@ -1,4 +1,3 @@
-/** What a clerk was told: its call waits; its decision stands; somebody else's does. */
 export type Said =
   | { readonly what: 'took'; readonly id: string; readonly run: string; readonly n: string }
   | { readonly what: 'won' | 'lost'; readonly id: string; readonly by: string };

@@ -9,14 +9,13 @@ import { openOffice } from './office.ts';
 import type { Said } from './said.ts';
 
 export interface StormOptions {
-  /** How many calls are told to wait, at least. */
+  /** The minimum number of calls. */
   readonly pendings: number;
   readonly processes: number;
-  /** One of the processes is killed so often, as long as there is work. */
+  /** The interval between kills while there is work. */
   readonly killEveryMs: number;
-  /** Taking calls ends no earlier. */
+  /** Calls are taken at least until this many kills. */
   readonly minKills: number;
-  /** Hears how far it is. */
   readonly onProgress?: (text: string) => void;
 }
 
@@ -26,15 +25,15 @@ export interface Storm extends Findings {
 }
 
 /**
- * Lets processes take calls that wait for a person, decide about them and go on with them, all over one state store,
- * while one of them after another gets SIGKILL and is replaced; and then looks at what is left.
+ * Processes take, decide and continue calls over one state store while SIGKILL hits one after another. Then checks the
+ * results.
  */
 export async function storm(options: StormOptions): Promise<Storm> {
   const office = openOffice();
   const said: Said[] = [];
   const crew = new Crew(office.config, said);
   const began = performance.now();
-  // The first makes the store.
+  // The first runtime creates the store.
   const judge = await openRuntime(office.config, { log: false });
   try {
     for (let index = 0; index < options.processes; index += 1) crew.hire();
@@ -63,13 +62,12 @@ async function isDone(judge: Awaited<ReturnType<typeof openRuntime>>): Promise<b
   return true;
 }
 
-/** The processes that are at work. */
 class Crew {
   hasEnough = false;
   readonly #config: string;
   readonly #said: Said[];
   readonly #clerks: ChildProcess[] = [];
-  /** Those that have said something, and so are past their start. */
+  /** Those that have written a line and have therefore started. */
   readonly #atWork = new Set<ChildProcess>();
   readonly #read: Promise<void>[] = [];
   #hired = 0;
@@ -89,7 +87,7 @@ class Crew {
         env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
       },
     );
-    // It may be killed before it has read that it is enough.
+    // It may be killed before it reads `enough`.
     clerk.stdin.on('error', () => {});
     this.#clerks.push(clerk);
     this.#read.push(this.#listen(clerk));
@@ -98,14 +96,14 @@ class Crew {
   async #listen(clerk: ChildProcess): Promise<void> {
     if (clerk.stdout === null) return;
     for await (const line of createInterface({ input: clerk.stdout })) {
-      // The last line of a killed process may be cut off; nobody was told it.
+      // The last line of a killed process may be cut off, so it was not reported.
       if (!line.endsWith('}')) continue;
       this.#said.push(JSON.parse(line));
       this.#atWork.add(clerk);
     }
   }
 
-  /** Kills one in the midst of its work; false when all have only begun. Throws when one has failed by itself. */
+  /** Kills one during its work; false if all have just started. Throws if one failed by itself. */
   killOne(): boolean {
     if (this.#clerks.some(({ exitCode }) => exitCode !== null)) throw new Error('a clerk failed');
     const working = this.#clerks.filter((clerk) => this.#atWork.has(clerk));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What happens to the two processes of a history, one after another. */
+/** Events of the two processes of a history, in order. */
 export type Happening =
   | { readonly what: 'freeze'; readonly owner: number; readonly ms: number }
   | { readonly what: 'cut'; readonly owner: number }
@@ -42,7 +42,7 @@ const history: fc.Arbitrary<History> = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-/** So many histories, the same for the same seed. */
+/** The same seed gives the same histories. */
 export function sampleHistories(count: number, seed: number): History[] {
   return fc.sample(history, { numRuns: count, seed });
 }

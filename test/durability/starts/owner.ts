@@ -36,7 +36,6 @@ spec:
   undefined,
 );
 
-/** A process of the model: one slot, a store of its own, and a switch by which it stands still. */
 export interface Owner {
   readonly name: string;
   readonly context: RunsContext;
@@ -46,7 +45,6 @@ export interface Owner {
 
 export function openOwner(name: string, world: World, given: Store): Owner {
   let thawed: PromiseWithResolvers<void> | undefined;
-  /** Where a process may be stopped. */
   const pause = async (): Promise<void> => {
     while (thawed !== undefined) await thawed.promise;
   };
@@ -56,12 +54,12 @@ export function openOwner(name: string, world: World, given: Store): Owner {
   const portOf = (entry: string, start: (body: unknown) => string) => {
     const transport: Transport = {
       exchange: async ({ body, requireStart }): Promise<Reply> => {
-        // Before it begins, a server may have to be started: this process may be stopped meanwhile.
+        // Starting a server takes time, during which this process may be paused.
         await sleep(6);
         await pause();
         requireStart?.();
         const stdout = Buffer.from(start(JSON.parse(body)));
-        // Long enough for others to wait for the slot meanwhile.
+        // Long enough for others to wait for the slot.
         await sleep(6);
         await pause();
         return { via: 'process', exitCode: 0, signal: null, stdout, stderr: '' };

@@ -6,7 +6,6 @@ import type { Happening, History } from './histories.ts';
 import { type Owner, openOwner, pipeline } from './owner.ts';
 import { codeOf, World } from './world.ts';
 
-/** A store of one process of the model, and what may happen to its connection. */
 export interface ModelStore {
   readonly store: Store;
   cut(): void;
@@ -14,15 +13,14 @@ export interface ModelStore {
   thaw(): void;
 }
 
-/** Two stores on one database, and the disk of that database. */
+/** Two stores on one database, and its disk. */
 export interface Place {
   readonly stores: readonly [ModelStore, ModelStore];
-  /** Refuses writes of a run from now on, as a full disk does; not any more. */
+  /** Starts or stops refusing writes of a run, as a full disk does. */
   fill(runId: string): Promise<void>;
   free(runId: string): Promise<void>;
 }
 
-/** What a history came to. */
 export interface Played {
   readonly wrong: readonly string[];
   readonly starts: number;
@@ -31,16 +29,14 @@ export interface Played {
   readonly status: string | undefined;
 }
 
-/** Longer than a connection is waited for, on a machine with much else to do. */
+/** Longer than any wait for a connection on a busy machine. */
 const LONGEST_MS = 120_000;
 
-/** Plays a history with a run of its own, whose id nobody else has. */
 export async function play({ stores, fill, free }: Place, runId: string, history: History): Promise<Played> {
   const world = new World();
   const owners = stores.map(({ store }, index) => openOwner(`owner ${index}`, world, store));
   const under = new Set<Promise<unknown>>();
   const aborts = [new AbortController(), new AbortController()];
-  /** What goes wrong in an execution is told by codes; anything else is a defect of ours. */
   const execute = (work: Promise<unknown>) => {
     const done: Promise<unknown> = work
       .catch((error: unknown) => {
@@ -58,7 +54,6 @@ export async function play({ stores, fill, free }: Place, runId: string, history
     stores[index]?.thaw();
     owners[index]?.thaw();
   };
-  /** Who stands still goes on at that time. */
   const thaws: number[] = [];
   const thawDue = () => {
     for (const index of stores.keys()) if ((thaws[index] ?? 0) <= performance.now()) thaw(index);
@@ -116,7 +111,7 @@ export async function play({ stores, fill, free }: Place, runId: string, history
   return { wrong, starts: starts.length, refused, takeovers, status };
 }
 
-/** Asks for the run again and again while somebody has it. */
+/** Tries to resume the run as long as another process has it. */
 async function resumeAsWorker(context: RunsContext, id: string, signal: AbortSignal): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -150,7 +145,7 @@ function ownerOf(owners: readonly Owner[], index: number): Owner {
   return owner;
 }
 
-/** As a person decides, who allows a call that was cut off to be made again. */
+/** Decides as a person who allows an interrupted call to be repeated. */
 async function decide(
   { context: { store } }: Owner,
   what: 'approve' | 'reject',
@@ -169,7 +164,7 @@ async function decide(
   }
 }
 
-/** As any look at a store does. */
+/** Any read expires calls. */
 async function expire({ context: { store } }: Owner): Promise<void> {
   await store.listExpired(Date.now());
 }

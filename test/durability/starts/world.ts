@@ -1,37 +1,34 @@
 import type { Claim, Store } from '../../../src/store/store.ts';
 import { isEnded } from '../../../src/store/store-rules.ts';
 
-/** A start of something of a run, as the process that began it saw it. */
 export interface Start {
   readonly at: number;
   readonly owner: string;
   readonly what: 'tool' | 'eval' | 'filter';
-  /** Of a tool: what its effect is known by. */
+  /** The idempotency key of a tool call. */
   readonly key?: string | undefined;
   readonly mayRepeat?: boolean | undefined;
 }
 
 /**
- * What is true of one run, by the answers of its store and the one clock of this process: whoever holds it, whether it has ended,
- * whether a write of it has failed. It judges each start at once.
+ * The true state of one run, from the answers of its store and this process's clock: its holder, its end and failed
+ * writes. Judges each start at once.
  */
 export class World {
   readonly wrong: string[] = [];
   readonly starts: Start[] = [];
   refused = 0;
-  /** How often somebody got the run who had to take it from another. */
   takeovers = 0;
   #holder: string | undefined;
   #endedAt: number | undefined;
-  /** By owner: when the last admission that was granted, and has let nothing start yet, was asked for; gone with the claim. */
+  /** By owner: when the last unused admission was requested. The end of the claim clears it. */
   readonly #admitted = new Map<string, number>();
-  /** By owner: when it last began something. */
   readonly #begunAt = new Map<string, number>();
   readonly #failed = new Set<string>();
   readonly #effects = new Map<string, number>();
   readonly #allowances = new Map<string, number>();
 
-  /** The owner's store, all of whose answers about the run are heard. */
+  /** The owner's store with all answers about the run observed. */
   watch(owner: string, store: Store, pause: () => Promise<void>): Store {
     const heard =
       <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
@@ -51,7 +48,7 @@ export class World {
       addPending: heard(store.addPending),
       endStep: heard(store.endStep),
       beginStep: this.#admitting(owner, heard(store.beginStep)),
-      // Also by whoever cancels the run, of which its execution here knows nothing.
+      // Another process may cancel the run without its executor's knowledge.
       setRunStatus: async (id, change) => {
         await pause();
         const stands = await store.setRunStatus(id, change);
@@ -100,14 +97,13 @@ export class World {
     };
   }
 
-  /** Called in the moment in which something starts. */
   begin(start: Omit<Start, 'at'>): void {
     const { owner, what, key, mayRepeat } = start;
     this.starts.push({ ...start, at: performance.now() });
     if (this.#holder !== owner)
       this.#note(owner, `starts a ${what} of a run that ${this.#holder ?? 'nobody'} holds`);
     if (this.#failed.has(owner)) this.#note(owner, `starts a ${what} although its store has failed`);
-    // An owner has one slot, and what holds it is admitted in it.
+    // An owner has one slot, whose holder has the admission.
     const admittedAt = this.#admitted.get(owner);
     if (admittedAt === undefined) this.#note(owner, `starts a ${what} without an admission of its own`);
     else if (admittedAt < (this.#begunAt.get(owner) ?? 0))
@@ -121,7 +117,7 @@ export class World {
       this.#note(owner, `gives ${key} its effect ${effects} times`);
   }
 
-  /** A person lets the call be made again. */
+  /** Records a person's permission to repeat the call. */
   allowAgain(key: string): void {
     this.#allowances.set(key, (this.#allowances.get(key) ?? 0) + 1);
   }

@@ -6,7 +6,7 @@ import { bytesOf, codedLater, holds, inputOf, isSame, type Target } from '../tar
 
 const formats: readonly DatasetFormat[] = ['jsonl', 'json', 'csv', 'tsv', 'yaml'];
 
-/** A dataset in pieces: the first character chooses the format, the second how long the pieces are. */
+/** A dataset in chunks. The first character selects the format, the second the chunk length. */
 export const datasets: Target = {
   seeds: [
     '\0\u0007{"a":1}\n\n{"b":"x"}\r\n{"c":12345678901234567890}\nbroken\n',

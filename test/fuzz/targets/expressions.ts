@@ -99,7 +99,7 @@ const words = [
   ...['.toString', '.getHours()', '.lowerAscii()', '.trim()', '.format(', '.last()', 'x', ', ', '//', '\\'],
 ];
 
-/** CEL over JSON data: the first line is the data, the rest is the code. */
+/** CEL over JSON data: the data on the first line, then the code. */
 export const expressions: Target = {
   seeds: [
     `${data[0]}\ninput.a + 1 > 2 && input.l.exists(x, x == "x")`,
@@ -142,7 +142,6 @@ function tryLossless(text: string): unknown {
   }
 }
 
-/** What it gives; undefined for an error of the expression. */
 function expected<Value>(read: () => Value): Value | undefined {
   try {
     return coded(read);
@@ -152,7 +151,6 @@ function expected<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** Texts with `${…}` in them. */
 export const templates: Target = {
   seeds: [
     'Hello ${input.name}, $${x} and ${ {"a": "}"}["a"] } ${\'\'\' } \'\'\'}',

@@ -55,7 +55,7 @@ const yamlWords = [
   ],
 ];
 
-/** A loader: a value, or problems that stand inside the file and say something. */
+/** A loader that must return a value, or problems with a message and a position inside the file. */
 function targetOf(
   name: string,
   load: (file: string) => Loaded,
@@ -85,7 +85,6 @@ function targetOf(
 }
 
 interface Loaded {
-  /** Undefined where nothing is loaded. */
   readonly isLoaded: boolean | undefined;
   readonly problems: readonly Problem[];
 }

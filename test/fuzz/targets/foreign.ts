@@ -8,7 +8,7 @@ import { left, readAt } from '../../dialects/claude/handler.ts';
 import { answered, answerTo } from '../../dialects/picoclaw/seat.ts';
 import { bytesOf, holds, type Target } from '../target.ts';
 
-/** The two first characters choose the point and how the process ended; the rest is what it printed. */
+/** The first two characters select the point and the exit; the rest is the output. */
 interface Printed {
   readonly point: string;
   readonly exit: number | null;
@@ -46,7 +46,6 @@ function isNamed({ metadata }: Answer): boolean {
   return metadata.text.includes('"failed_open"');
 }
 
-/** One seed for each point, with each of the texts. */
 function seedsAt(points: readonly string[], texts: readonly string[]): string[] {
   return points.flatMap((_point, index) =>
     texts.map((text) => String.fromCharCode(index) + String.fromCharCode(0) + text),
@@ -77,7 +76,7 @@ const common = [
 const guards = ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'PreCompact'];
 const claudePoints = [...guards, ...claudeEvents.filter((event) => !guards.includes(event))];
 
-/** What a handler of Claude Code prints. Sources of the rules: docs/reference/protocols/claude-code-hooks.md. */
+/** Output of a Claude Code handler. Source of the rules: docs/reference/protocols/claude-code-hooks.md. */
 export const claude: Target = {
   seeds: seedsAt(guards, [
     ...['approve', 'Allow', 'yes'].map((behavior) =>
@@ -125,7 +124,7 @@ export const claude: Target = {
     const own = readAt(point, reply).output;
     const closed = readAt(point, reply, { onFailure: 'deny' }).output;
     holds(!isNamed(own) || !passes(closed) || !claudeGuardEvents.has(point), 'open though closed', point);
-    // Exit code 2 is told to the model where nothing can be stopped, and forces a further turn where a turn ends.
+    // Where nothing can be stopped, exit code 2 is a message to the model. At the end of a turn it forces another turn.
     if (exit !== 0 && exit !== 2 && claudeGuardEvents.has(point)) {
       holds(!passes(closed) || said !== undefined, 'a failure passes', point, exit);
     }
@@ -151,7 +150,6 @@ function memberOf(value: unknown, key: string): unknown {
 
 const agentaoPoints = Object.keys(agentao.points);
 
-/** What a rule of Agentao prints. */
 export const agentaoRules: Target = {
   seeds: seedsAt(agentaoPoints, [
     '{"blockingError":"no","messages":[{"content":"x"}]}',
@@ -196,7 +194,7 @@ export const agentaoRules: Target = {
     const error = memberOf(said, 'blockingError') ?? memberOf(said, 'blocking_error') ?? null;
     const isTwice = /blocking_?error[\s\S]*blocking_?error/i.test(input);
     if (isGuard && error !== null && !isTwice) holds(!passes(own), 'a blocking error passes', point, error);
-    // At a prompt the exit code counts only when nothing was printed.
+    // At a prompt, the exit code counts only without output.
     if (
       isGuard &&
       exit !== 0 &&
@@ -210,7 +208,6 @@ export const agentaoRules: Target = {
 
 const chibiPoints = Object.keys(chibi.points);
 
-/** What a plugin of chibi prints. */
 export const chibiPlugins: Target = {
   seeds: seedsAt(chibiPoints, [
     '{"block":true,"message":"no"}',
@@ -261,7 +258,6 @@ const stages = ['before_llm', 'after_llm', 'before_tool', 'after_tool', 'approve
 const passing: readonly unknown[] = ['continue', 'modify', 'respond'];
 const denying: readonly unknown[] = ['deny_tool', 'abort_turn', 'hard_abort'];
 
-/** What a process of PicoClaw answers: a JSON value. */
 export const picoclaw: Target = {
   seeds: seedsAt(stages, [
     '{"action":"continue","reason":"ok"}',

@@ -21,7 +21,7 @@ const rules: WireRules = {
   redactsEmbeddings: true,
 };
 
-/** What a filter takes out wherever it stands. */
+/** Text that a filter removes everywhere. */
 const MARK = 'QZX';
 const redact = (text: string) => text.replaceAll(MARK, 'gone');
 
@@ -82,7 +82,7 @@ const common = [
   ],
 ];
 
-/** Of what stands behind the first character: q a request, a an answer, e an error, s a stream. */
+/** The first character selects the kind: q request, a answer, e error, s stream. */
 function targetOf(
   codec: EndpointCodec,
   plain: string,
@@ -120,7 +120,7 @@ function checkRequest(codec: EndpointCodec, body: string): void {
   const request = coded(() => codec.readRequest(body, rules));
   if (request === undefined) return;
   const { messages, system_prompt, other, tools } = request.payload;
-  // The name of the model is matched with those of the config.
+  // The model's name is matched against the config.
   const isTold = isMarked({ messages, system_prompt, other: other.value });
   holds(isTold || !isMarked({ ...JSON.parse(body), model: '' }), 'a text of the request is not told');
   holds(request.write(request.payload, request.model) === body, 'it is written as it came');
@@ -148,7 +148,7 @@ function checkAnswer(answer: WireAnswer | undefined): void {
   if (written !== undefined) holds(!isMarkedBody(written), 'what was redacted is still there', written);
 }
 
-/** An error's body need not be JSON. */
+/** An error's body may be other than JSON. */
 function isMarkedBody(body: string): boolean {
   try {
     return isMarked(JSON.parse(body));
@@ -172,7 +172,7 @@ function checkStream(codec: EndpointCodec, asked: WireRequest, text: string): vo
   if (whole === undefined) return;
   checkAnswer(whole.answer);
   const writer = stream.writer(asked);
-  // What is held goes out with its decision, and what follows it behind it.
+  // A held part leaves with its decision, before the parts that follow.
   const held = whole.parts.findIndex(({ kind }) => kind === 'held');
   const passed = whole.events.slice(0, Math.min(held === -1 ? 3 : held, 3));
   const sent = passed.map((event) => writer.verbatim(event)).join('');

@@ -7,10 +7,10 @@ import { JsonTokens } from '../../../src/base/json/tokens.ts';
 import { openStrictly } from '../../../src/gateway/wire/place.ts';
 import { holds, isSame, type Target } from '../target.ts';
 
-/** What reads JSON texts by their characters, against JSON.parse. */
+/** The character-based JSON readers, compared with JSON.parse. */
 export const json: Target = {
   seeds: [
-    // As deep as may be, and deeper.
+    // The deepest allowed nesting and one level more.
     ...[1_000, 1_001].map((levels) => `${'['.repeat(levels)}${']'.repeat(levels)}`),
     '{"a":[1,-0.5e+3,"x\\u00e9\\n\\"",true,false,null,{}],"b":{"a":{"a":[]}},"__proto__":1}',
     ' [ 1 , [ [ "]" , "}" ] ] , { "a" : { "b" : "\\\\" } } ] ',
@@ -53,8 +53,7 @@ export const json: Target = {
 };
 
 /**
- * Once V8 has an object with the key that is one backslash, its JSON.parse may misread other keys of one escaped
- * character, and these checks compare with JSON.parse.
+ * V8 bug: after an object with the key of one backslash, JSON.parse may misread other keys of one escaped character.
  */
 function isMisread(text: string): boolean {
   return /"(\\\\|\\u005c)"\s*:/i.test(text);
@@ -73,7 +72,7 @@ function problemOf(text: string): string | undefined {
   return found;
 }
 
-/** What a strict reader says of it, counted another way: strings that a colon follows are keys. */
+/** A strict reader's objection, counted independently: strings before a colon are keys. */
 function problemIn(text: string, value: unknown): string | undefined {
   const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (_string, colon) => (colon ? '"' : ''));
   let [depth, deepest, keys] = [0, 0, 0];
@@ -90,7 +89,7 @@ function problemIn(text: string, value: unknown): string | undefined {
   return hasTwice ? problemOf(text) : 'is nested too deeply';
 }
 
-/** Not recursive: a value may be nested to any depth. */
+/** Not recursive, because values may be nested to any depth. */
 function countKeys(value: unknown): number {
   let count = 0;
   const open = [value];
@@ -104,7 +103,7 @@ function countKeys(value: unknown): number {
 
 const MAX_LEVELS = 20;
 
-/** The value put together from the positions of its parts. */
+/** The value rebuilt from the positions of its parts. */
 function rebuilt(json: Json, levels = MAX_LEVELS): unknown {
   const { text } = json;
   if (levels === 0) return tryJson(text)?.value;
@@ -115,7 +114,6 @@ function rebuilt(json: Json, levels = MAX_LEVELS): unknown {
   );
 }
 
-/** All tokens but colons, one after another. */
 function tokensOf(text: string): string {
   const tokens = new JsonTokens(text);
   let found = '';
@@ -123,7 +121,6 @@ function tokensOf(text: string): string {
   return found;
 }
 
-/** The text without white space and colons outside of strings. */
 function compact(text: string): string {
   return text.replaceAll(/("(?:[^"\\]|\\.)*")|[\s:]/g, (_all, string: string | undefined) => string ?? '');
 }

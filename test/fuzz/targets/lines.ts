@@ -4,7 +4,7 @@ import { bytesOf, holds, isSame, type Target } from '../target.ts';
 
 const LONGEST = 40;
 
-/** Lines that come in pieces: the first byte says how long the pieces are, and the first line's length bounds nothing. */
+/** Lines in chunks whose length is the first byte. */
 export const lines: Target = {
   seeds: ['\u0003a\nbc\r\n\nd', '\u0001\r\r\n\n', `\u0007${'x'.repeat(60)}\nshort\n${'y'.repeat(41)}`],
   tokens: ['\n', '\r', '\r\n', '\n\n', 'x'.repeat(LONGEST), 'x'.repeat(LONGEST + 1), ' ', '\0'],
@@ -26,7 +26,7 @@ export const lines: Target = {
     for (let at = 0; at < bytes.length; at += size) splitter.push(bytes.subarray(at, at + size));
     splitter.end();
     isSame(found, wanted(bytes.toString('latin1')), 'lines');
-    // It makes a buffer of a mebibyte.
+    // Each of these runs allocates a buffer of 1 MiB.
     if (input.length % 8 > 0) return;
     const scanned: string[] = [];
     await scanLines(

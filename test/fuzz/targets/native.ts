@@ -14,11 +14,11 @@ const events = [
   readEvent({ hook: 'tool', phase: 'after_execution', request: { name: 'w' }, response: {} }),
 ];
 
-/** What a native tool, eval or hook prints, exit 0; the first character chooses the event. */
+/** Output of a native tool, eval or hook with exit code 0. The first character selects the event. */
 export const native: Target = {
   seeds: [
     '2{"allow": true}',
-    // Near misses of what allows.
+    // Outputs that resemble an allow.
     ...['"true"', '1', '{}', '[true]', 'null', 'TRUE'].map((word) => `2{"allow": ${word}}`),
     '2{"allow": true, "Allow": false}',
     '0{"allow": true, "replace": {"messages": [{"role": "user", "content": "[redacted]"}]}, "metadata": {"n": 1}}',
@@ -93,7 +93,7 @@ export const native: Target = {
   },
 };
 
-/** Whether a member has that value, no enforcement beside it, and no other spelling of its key. */
+/** True if the member has that value, without an enforcement or another spelling of its key. */
 function says(said: Readonly<Record<string, unknown>> | undefined, key: string, value: boolean): boolean {
   const spellings = Object.keys(said ?? {}).filter((each) => each.toLowerCase() === key);
   return said?.[key] === value && spellings.length === 1 && !(value && said['enforced'] === true);

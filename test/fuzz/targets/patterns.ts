@@ -5,7 +5,7 @@ import { matchesGlob } from '../../../src/dialects/claude/condition.ts';
 import { findMatcherFault, matches as matchesClaude } from '../../../src/dialects/claude/matcher.ts';
 import { holds, type Target } from '../target.ts';
 
-/** A pattern on its first line, and the text that it is looked for in, also many times as long. */
+/** The pattern on the first line, then the text, which is also searched in a repeated form. */
 export const patterns: Target = {
   seeds: [
     '^(a+)+$\naaaaaaaaaaaaaaaaaaaaaaaa!',
@@ -67,7 +67,7 @@ export const patterns: Target = {
     const native = tryNative(source);
     if (native === undefined) return;
     const safe = compileSafe(source);
-    // What V8 itself may need for ever is left to the safe engine alone.
+    // Leaves patterns that V8 may never finish to the safe engine.
     const isCheap = !/[*+{?]/.test(source) || text.length < 12;
     const linear = compileLinearFromJs(source, '');
     const isPlain = !/[\ud800-\udfff]/.test(text + source);
@@ -77,7 +77,7 @@ export const patterns: Target = {
       if (linear !== undefined && isPlain)
         holds(linear.test(text) === found, 'the linear engine', source, text);
     }
-    // What has taken its second already would only take another.
+    // A search that has reached its limit would only do so again.
     if (found !== undefined) testIn(safe.test, text.repeat(8));
   },
 };
@@ -90,7 +90,6 @@ function tryNative(source: string): RegExp | undefined {
   }
 }
 
-/** Undefined when it would have taken too long. */
 function testIn(test: (text: string) => boolean, text: string): boolean | undefined {
   try {
     return test(text);

@@ -14,7 +14,6 @@ import { coded, holds, isSame, type Target } from '../target.ts';
 const detect = detector(entityNames);
 const redacting = filter('redact', { entities: entityNames });
 
-/** Texts, some of them JSON, as the filter for personal data finds and replaces things in them. */
 export const pii: Target = {
   seeds: [
     'Mail ann.lee@example.com or call +1 (212) 555-0187, card 4111 1111 1111 1111, SSN 078-05-1120.',

@@ -18,7 +18,6 @@ const linesWith = (part: string, count: number) =>
     .slice(0, count)
     .join('\n');
 
-/** A recording of exchanges with processes and models, and what a replay takes of it. */
 export const recordings: Target = {
   seeds: [
     `${linesWith('"exchange":1', 2)}\n${linesWith('"blob"', 3)}\n`,

@@ -6,7 +6,7 @@ import { bytesOf, holds, inputOf, type Target } from '../target.ts';
 const secret = 'hunter2-correct-horse';
 const hider = createSecretHider([secret, 'p4ss wörd "quoted"']);
 
-/** Lines of logs, in which secrets stand as they are or encoded. */
+/** Log lines that contain secrets, plain or encoded. */
 export const redaction: Target = {
   seeds: [
     `token=${secret} and "password": "x\\"y" Authorization: Bearer abcdefghijklmnopqrst`,
@@ -62,7 +62,7 @@ export const redaction: Target = {
   },
 };
 
-/** Bytes as text in an encoding that somebody declared or nobody did. */
+/** Bytes as text, with or without a declared encoding. */
 export const encodings: Target = {
   seeds: [
     inputOf('plain é 漢字'),

@@ -15,7 +15,7 @@ import {
 } from '../../suites/report/reports.ts';
 import { holds, type Target } from '../target.ts';
 
-/** Reports of a run in which every name and text is the input. */
+/** Reports in which every name and text is the input. */
 export const reports: Target = {
   seeds: [
     'plain',
@@ -111,7 +111,7 @@ export const reports: Target = {
     checkCsv(await write(reporters.csv.open), text);
     checkGithub(await write(reporters.github.open));
     checkXml(await write(reporters.junit.open));
-    // A page is long: some of the inputs are enough.
+    // Pages are long, so only some of the inputs are checked.
     if (text.length % 6 === 0) checkHtml(await write(reporters.html.open));
     JSON.parse(await write(reporters.sarif.open));
     for (const columns of [20, 80]) {
@@ -156,7 +156,7 @@ function checkGithub(lines: string): void {
   );
 }
 
-/** Only elements and attributes of ours, and nothing that XML forbids. */
+/** Only our elements and attributes, and no characters that XML forbids. */
 function checkXml(xml: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   holds(!/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u.test(xml), 'a character that XML forbids');
@@ -170,7 +170,7 @@ function checkXml(xml: string): void {
 
 let emptyPage: readonly string[] | undefined;
 
-/** The same elements as the page of a run in which every text is empty. */
+/** The same elements as in a page with empty texts. */
 function checkHtml(page: string): void {
   const tags = tagsOf(page);
   emptyPage ??= tags;

@@ -4,7 +4,7 @@ import { readPlainReply, scrubLine } from '../../../src/process/server/inbox.ts'
 import { findRequestId, readLine } from '../../../src/process/server/json-rpc.ts';
 import { bytesOf, holds, inputOf, isSame, type Target } from '../target.ts';
 
-/** A line of a server: both readings of it say the same, and no reply is read out of what is none. */
+/** A server's line: both readers agree, and only valid replies are accepted. */
 export const rpc: Target = {
   seeds: [
     '{"jsonrpc":"2.0","id":1,"result":{"allow":true}}',

@@ -1,7 +1,7 @@
 import { formatEvent, type SseEvent, SseParser } from '../../../src/gateway/wire/sse.ts';
 import { bytesOf, coded, inputOf, isSame, type Target } from '../target.ts';
 
-/** A stream of events, split anywhere. The first byte says how long the pieces are. */
+/** A stream of events in chunks whose length is the first byte. */
 export const sse: Target = {
   seeds: [
     '\u0005event: a\ndata: {"x":1}\n\ndata: 1\ndata: 2\n\n: ping\n\nid: 7\nretry: 10\ndata:\n\n',
@@ -51,7 +51,10 @@ function told(events: readonly SseEvent[]): unknown[] {
   return events.map(({ event, data }) => [event === '' ? undefined : event, data]);
 }
 
-/** By the grammar of https://html.spec.whatwg.org/multipage/server-sent-events.html, and the last block without its blank line. */
+/**
+ * By the grammar of https://html.spec.whatwg.org/multipage/server-sent-events.html, plus a last block without its blank
+ * line.
+ */
 function wanted(text: string): unknown[] {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/);
   const found: unknown[] = [];

@@ -5,12 +5,12 @@ import { shorten } from '../../../src/base/text/phrases.ts';
 import { cut, padEnd, padStart, textWidth } from '../../../src/base/text/width.ts';
 import { holds, isSame, type Target } from '../target.ts';
 
-/** What a terminal may act upon, beside line breaks and tabs. */
+/** Characters with an effect in a terminal, except line breaks and tabs. */
 const active =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0001}-\u{e007f}]/u;
 
-/** Widths, cuts and escapes of what is shown. The text up to the first NUL is looked for in the rest. */
+/** Widths, cuts and escapes of shown text. Searches the rest for the text before the first NUL. */
 export const text: Target = {
   seeds: [
     'plain\0 plain text with plain words',

@@ -6,7 +6,6 @@ import { holds, type Target } from '../target.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/config');
 
-/** Texts as YAML: their values, and where each stands. */
 export const yaml: Target = {
   seeds: [
     ...readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8').slice(0, 700)),
@@ -87,7 +86,7 @@ export const yaml: Target = {
   },
 };
 
-/** Every value has a place, and is one that JSON has. */
+/** Every value has a position and is a JSON value. */
 function walk(document: YamlDocument, value: unknown, path: readonly (string | number)[]): void {
   if (path.length > 12) return;
   const { line, column } = document.positionOf(path);
