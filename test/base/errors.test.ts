@@ -15,7 +15,6 @@ test('docs/reference/errors.md has exactly one row for every code, in the order 
 
 const rowsOfCatalogue = Object.entries<{ summary: string; hint: string; page?: string }>(catalogue);
 
-/** A link in words, as it stands on a page of docs/reference. */
 function linkTo(page: string): string {
   return `[${basename(page, '.md').replaceAll('-', ' ')}](${page.replace('docs/', '../').replace('../reference/', '')})`;
 }
@@ -32,7 +31,7 @@ test('every code is used somewhere in src', () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );
-  // A quoted word is enough: to parse every module takes seconds.
+  // A quoted word is enough, because parsing every module takes seconds.
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
   const used = new Set(
     texts.flatMap((text) => [...text.matchAll(/'([A-Z][A-Z_]+)'/g)].map(([, code]) => code)),

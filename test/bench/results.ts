@@ -1,6 +1,5 @@
 import type { LineResult } from '../../bench/run/result.ts';
 
-/** A line with a baseline and one way at this ratio. */
 export function lineAt(ratio: number, unit: LineResult['unit'] = '/s'): LineResult {
   const way = (name: string, median: number) => ({
     name,

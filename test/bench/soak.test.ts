@@ -4,7 +4,7 @@ import { renderCurves, toCsv } from '../../bench/soak/report.ts';
 import type { Sample } from '../../bench/soak/sample.ts';
 import { findGrowth } from '../../bench/soak/verdict.ts';
 
-/** Ten minutes, a sample every five seconds, of a process that holds what `held` says. */
+/** A sample every five seconds for ten minutes. */
 function soak(held: (seconds: number) => Partial<Sample>): Sample[] {
   return Array.from({ length: 120 }, (_, index) => {
     const seconds = index * 5;

@@ -6,7 +6,7 @@ const list = (count: number, text: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => text(at)).join('\n');
 const tens = (name: string) => Array.from({ length: 10 }, () => name).join(', ');
 
-/** Each of ten levels ten times the one below: 10^10 values. */
+/** Ten levels, each ten times the one below: 10^10 values. */
 const laughs = `a0: &a0 [${tens('x')}]\n${list(10, (at) => `a${at + 1}: &a${at + 1} [${tens(`*a${at}`)}]`)}\n`;
 const merged = `m0: &m0 {k: 1}\n${list(30, (at) => `m${at + 1}: &m${at + 1} {<<: [*m${at}, *m${at}]}`)}\n`;
 const tools = (count: number, key: (at: number) => string) =>

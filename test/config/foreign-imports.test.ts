@@ -10,12 +10,11 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { KeyUses } from '../../src/dialects/foreign-files.ts';
 import { configText, native, searchPath } from './told.ts';
 
-/** The settings of a hook, which only its dialect knows. */
 function settingsOf({ settings }: ForeignHookConfig): Readonly<Record<string, unknown>> {
   return isObject(settings) ? settings : {};
 }
 
-/** Loads a config with these imports beside these files; problems as `severity FILE:LINE:COL message | hint`. */
+/** Loads a config with these imports and files. Problems read `severity FILE:LINE:COL message | hint`. */
 function load(imports: string, files: Readonly<Record<string, unknown>> = {}, rest = '') {
   const folder = mkdtempSync(join(tmpdir(), 'imports-'));
   for (const [name, content] of Object.entries({
@@ -46,7 +45,7 @@ const group = (...hooks: object[]) => ({ matcher: 'Bash', hooks });
 const settings = (event: string, ...entries: unknown[]) => ({ hooks: { [event]: entries } });
 
 const handler = group(command('cat'));
-/** Each kind of file with one more top-level key, and the tables that classify its keys. */
+/** Each kind of file with an extra top-level key, and the tables that classify its keys. */
 const kinds = {
   'settings of Claude Code': {
     imports: 'dialect: claude, file: .claude/settings.json',

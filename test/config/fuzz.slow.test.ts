@@ -9,7 +9,7 @@ const samples = ['promptkit-page.yaml', 'ten-mistakes.yaml']
   .map((name) => readFileSync(join(import.meta.dirname, '../fixtures/config', name), 'utf8'))
   .concat(readFileSync(join(import.meta.dirname, '../../runtime.yaml.example'), 'utf8'));
 
-/** Every file comes to a config or to an error, and every problem stands inside the file. */
+/** Every file gives a config or an error, and every problem points into the file. */
 function holds(text: string | Uint8Array): void {
   const { config, problems } = loadConfig(write('fuzz.yaml', text), folder);
   const lines = text.length + 1;

@@ -7,7 +7,7 @@ import { importHooks } from '../../src/config/import/entries.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { configText, native, searchPath } from './told.ts';
 
-/** A folder with a plugin, a file beside it that is none of its own, a pipe that nobody writes to, and a folder of links. */
+/** A folder with a plugin, an unrelated file, a pipe without a writer, and a folder of links. */
 function newPlugin(hooks: unknown): string {
   const root = mkdtempSync(join(tmpdir(), 'paths-'));
   const files = {

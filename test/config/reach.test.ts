@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { configText, native, told } from './told.ts';
 
-/** The other sections of a config, and whether they let others bring tools that it does not declare. */
+/** Other sections of a config, and whether they allow undeclared tools. */
 const surroundings = [
   { title: 'declared tools alone', spec: '', isOpen: false },
   { title: 'a gateway whose tool hooks hold for no tool of a client', spec: 'gateway: {}', isOpen: false },

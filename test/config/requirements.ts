@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** Reading a RuntimeConfig. */
 export const loading = section('promptkit.md §9', [
   [
     'PK-9-01',
@@ -13,7 +12,6 @@ export const loading = section('promptkit.md §9', [
   ['PK-9-05', 'none', 'Problems are worded as PromptKit words them, without its prefix.'],
 ]);
 
-/** What the stricter version refuses and the tolerant one warns of. */
 export const byVersion = section('promptkit.md §9', [
   ['PK-9-06', 'none', 'Unknown key: an error that names the nearest key in signalbox/v1.'],
   ['PK-9-07', 'none', 'Unknown key: a warning, and the key is ignored, in v1alpha1.'],
@@ -54,7 +52,6 @@ export const byVersion = section('promptkit.md §9', [
   ],
 ]);
 
-/** What both versions refuse, and what both take. */
 export const inBothVersions = section('promptkit.md §9', [
   ['PK-9-23', 'none', 'A wrong apiVersion or kind is an error.'],
   ['PK-9-24', 'none', 'A null hook or eval entry is an error, not a crash.'],
@@ -76,7 +73,6 @@ export const inBothVersions = section('promptkit.md §9', [
   ['PK-9-32', 'none', 'A file without `spec` is legal.'],
 ]);
 
-/** What each key of the file does. */
 export const keys = section('promptkit.md §9', [
   ['PK-9-33', 'none', '`metadata` is accepted; its name stands in the log.'],
   ['PK-9-34', 'none', 'Providers are accepted; keys of theirs without effect warn.'],
@@ -93,7 +89,6 @@ export const keys = section('promptkit.md §9', [
   ['PK-9-41', 'none', '`logging` sets level, format and common fields; `modules` warns.'],
 ]);
 
-/** The native keys beside PromptKit’s. */
 export const nativeKeys = section('reference/config.md', [
   ['DS-KEYS-01', 'both', '`cwd` on an entry is its folder, relative to the config file’s.'],
   ['DS-KEYS-02', 'oneshot', '`grace_ms` is the time between SIGTERM and SIGKILL.'],
@@ -102,7 +97,6 @@ export const nativeKeys = section('reference/config.md', [
   ['DS-KEYS-06', 'none', '`spec.defaults` holds where an entry says nothing, and an entry wins over it.'],
 ]);
 
-/** What a RuntimeConfig has of the environment. */
 export const environment = section('guides/configure-environments.md', [
   [
     'DS-ENV-01',

@@ -50,7 +50,6 @@ test.each([
   expect(problems.join('\n')).toContain(`sandboxes[box].${says.split(' | ')[0]}`);
 });
 
-/** The sandbox `box` of a PromptKit file as entries get it. */
 function resolved(box: string, PATH = '/usr/bin:/bin') {
   const { config } = told(configText(promptkit, `\nsandboxes: {box: ${box}}${tool}`));
   if (config === undefined) throw new Error('it does not load');

@@ -6,7 +6,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRuntime } from '../../src/index.ts';
 import { configText, native, told } from './told.ts';
 
-/** A runtime whose one eval, `it`, has these keys. */
 async function open(keys: object) {
   const folder = mkdtempSync(join(tmpdir(), 'script-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -8,23 +8,21 @@ import { makeSharedFolder } from '../shared-folder.ts';
 export const native = 'signalbox/v1';
 export const promptkit = 'promptkit.altairalabs.ai/v1alpha1';
 
-/** The folder that `told` writes its files into. */
 export const folder = makeSharedFolder('config-');
 export const searchPath = process.env.PATH ?? '';
 
-/** Writes a file into `folder` and returns its path. */
 export function write(name: string, text: string | Uint8Array): string {
   const file = join(folder, name);
   writeFileSync(file, text);
   return file;
 }
 
-/** A RuntimeConfig with that `spec` (YAML lines); `spec` itself stands on line 3. */
+/** A RuntimeConfig with that `spec` (YAML lines), which is on line 3. */
 export function configText(apiVersion: string, spec: string): string {
   return `apiVersion: ${apiVersion}\nkind: RuntimeConfig\nspec:${spec.replaceAll('\n', '\n  ')}\n`;
 }
 
-/** What loading that text comes to; problems as `severity LINE:COL message | hint`. */
+/** Loads that text. Problems read `severity LINE:COL message | hint`. */
 export function told(
   text: string | Uint8Array,
   options: LoadOptions = {},
@@ -38,7 +36,6 @@ export function line({ severity, line, column, message, hint }: Problem): string
   return hint === undefined ? text : `${text} | ${hint}`;
 }
 
-/** What a config without `spec.gateway` has. */
 export const usualGateway: GatewayConfig = {
   listen: { host: '127.0.0.1', port: 8787 },
   hooks: new Map(),

@@ -4,13 +4,12 @@ import { configText, native, promptkit, told } from './told.ts';
 interface Row {
   readonly title: string;
   readonly spec: string;
-  /** The errors of `signalbox/v1` by what a PromptKit file reads in their place; '' where it has nothing to say of them. */
+  /** Errors of `signalbox/v1`, each with the messages for a PromptKit file; '' if there are none. */
   readonly refused: Readonly<Record<string, readonly string[]>>;
-  /** What both say. */
   readonly both?: readonly string[];
 }
 
-/** What `signalbox/v1` refuses and a PromptKit file may say: an error there, at most a warning here. */
+/** An error in `signalbox/v1`, and at most a warning in a PromptKit file. */
 const rows: readonly Row[] = [
   {
     title: 'an unknown key of an entry [PK-9-06 PK-9-07]',
@@ -400,7 +399,7 @@ evals:
   },
 ];
 
-/** The lines of a row: each reading stands between the message and the hint of its warning. */
+/** Expected lines of a row. The interpretation is between a warning's message and its hint. */
 function linesOf({ refused, both = [] }: Row, version: 'native' | 'promptkit'): string[] {
   const own = Object.entries(refused).flatMap(([reading, errors]) => {
     if (version === 'native') return errors.map((error) => `error ${error}`);

@@ -256,7 +256,7 @@ test('property: a lossless value reads as the value that it contains', () => {
   );
 });
 
-/** What a computation keeps of a value: integers exactly, other numbers as doubles. */
+/** Integers stay exact; other numbers become doubles. */
 function computed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (JSON.isRawJSON(value)) return value.rawJSON.includes('.') ? Number(value.rawJSON) : value;

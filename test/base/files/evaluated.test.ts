@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { evaluatedArguments } from '../../../src/base/files/evaluated.ts';
 
-/** Command lines in which CODE is run and DATA is not. */
+/** Command lines that run CODE but not DATA. */
 const forms = `sh -c CODE DATA
 bash -euo pipefail -c CODE name DATA
 zsh -lc CODE

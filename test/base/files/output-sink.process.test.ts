@@ -8,7 +8,7 @@ import { openOutputSink } from '../../../src/base/files/output-sink.ts';
 
 const program = join(import.meta.dirname, 'unread.ts');
 
-/** Starts the program behind a socket, as Node gives one to its children, or behind a pipe. */
+/** Starts the program with a socket, as Node gives its children, or with a pipe. */
 function start(kind: 'socket' | 'pipe', lines: number) {
   const argv = [process.execPath, program, String(lines)];
   const child =
@@ -59,7 +59,7 @@ test('a file gets all of it at once', () => {
   expect(readFileSync(file, 'utf8')).toBe('one\n');
   openOutputSink(fd).write('two\n');
   closeSync(fd);
-  // A closed descriptor is nobody's failure.
+  // Writing to a closed descriptor does not fail.
   openOutputSink(fd).write('three\n');
   expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n');
 });

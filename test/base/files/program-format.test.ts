@@ -9,7 +9,7 @@ const own = process.platform === 'linux' ? readFileSync('/bin/true') : Buffer.al
 const folder = '/proc/sys/fs/binfmt_misc';
 const hasOthers =
   existsSync(folder) && readdirSync(folder).some((name) => !['register', 'status'].includes(name));
-// What else a system runs is registered there, and then nobody can tell.
+// Other registered formats make the result unpredictable.
 const here = test.skipIf(own.length === 0 || hasOthers || !['x64', 'arm64'].includes(process.arch));
 
 const machine = (number: number) =>

@@ -33,7 +33,7 @@ test.each(['/dev/zero', '/dev/urandom'])('%s is read up to the bound', (device) 
 test('a pipe without a writer is refused, and so is a socket', async () => {
   execFileSync('mkfifo', [file('pipe')]);
   expect(() => readBounded(file('pipe'))).toThrow('it is a pipe');
-  // Of a script only the beginning is looked at.
+  // Only the beginning of a script is read.
   expect(tryReadHead(file('pipe')) ?? '').toHaveLength(0);
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(file('socket'), resolve));

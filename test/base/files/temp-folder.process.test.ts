@@ -15,7 +15,6 @@ function folders(): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith('signalbox-demo-'));
 }
 
-/** Starts the program, and gives the folder that it says it made. */
 async function start(...args: readonly string[]): Promise<{ child: ChildProcess; folder: string }> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(child.stdout, 'data');
@@ -67,7 +66,7 @@ test('a folder is swept even if its owner’s process id is in use again', async
   const again = `signalbox-demo-${process.pid}.${thread}.${Number(startedAt) + 1}.${place}-aaaaaa`;
   mkdirSync(join(tmpdir(), again));
   await sweepTempFolders();
-  // Where there is no /proc, nothing tells one from the other, and it stays.
+  // Without /proc, a reused process id cannot be detected, so the folder stays.
   expect(folders()).toEqual(process.platform === 'linux' ? [] : [again]);
 });
 

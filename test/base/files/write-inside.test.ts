@@ -21,7 +21,6 @@ import { writeInside, writeWithoutLinks } from '../../../src/base/files/write-in
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'write-inside-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Every file below a folder with its text, links as what they are. */
 function treeOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => lstatSync(join(folder, name)).isFile())
@@ -41,7 +40,7 @@ function codeOf(act: () => void): unknown {
 const segment = fc.constantFrom('a', 'b', 'signalbox', 'deep');
 const placements = fc.record({
   segments: fc.array(segment, { minLength: 1, maxLength: 4 }),
-  /** Which part of the path is a link: a folder of it, or the last file in it. */
+  /** The part of the path that is a link: a folder, or the file itself. */
   link: fc.nat(),
   leadsTo: fc.constantFrom('victim', 'nowhere', 'victim/.bash_profile', 'file'),
   isRelative: fc.boolean(),
@@ -73,7 +72,7 @@ test('nothing is written outside the folder, whichever part of its path is a lin
       expect(readFileSync(join(place, 'file'), 'utf8')).toBe('kept');
       expect(existsSync(join(place, 'nowhere'))).toBe(false);
       expect(treeOf(victim)).toEqual([]);
-      // In the place of a file a link is replaced where that was asked for, and nothing is written where not.
+      // A link in place of the file is replaced only with `replace`; otherwise nothing is written.
       const isReplaced = replace && at === parts.length - 1;
       expect(outcome).toBe(isReplaced ? 'written' : 'USAGE');
       expect(treeOf(repo)).toEqual(

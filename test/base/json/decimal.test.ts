@@ -37,7 +37,7 @@ test('sums of money have the digits that people would have written', () => {
   expect(costOf({ input: 3, output: 6 }, { input: 100, output: 100 })).toBe(0.9);
 });
 
-/** Scores as evals give them: of few digits mostly, and any double. */
+/** Realistic scores, usually with few digits, and any double. */
 const score = fc.oneof(
   fc.integer({ min: 0, max: 100 }).map((n) => n / 100),
   fc.integer({ min: 0, max: 1_000_000 }).map((n) => n / 1_000_000),
@@ -145,7 +145,7 @@ describe('comparisons', () => {
   });
 });
 
-/** A double as a count of units of 10^-400. */
+/** A double in units of 10^-400. */
 function digitsOf(number: number): bigint {
   const [mantissa = '', power = '0'] = String(number).split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -155,7 +155,7 @@ test.each(digits)('parseLossless keeps %s, whole texts too', (number) => {
   expect(JSON.stringify({ spliced: new Json(text) })).toBe(`{"spliced":${text}}`);
 });
 
-/** A number as its sign, its digits without outer zeros, and the power of ten of the last of them. */
+/** A number's sign, digits without outer zeros, and the exponent of its last digit. */
 function decimalOf(text: string): { negative: boolean; digits: string; exponent: number } {
   const [, sign, whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

@@ -8,7 +8,7 @@ import { crashLineOf } from '../../../src/base/text/crash-line.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'crash-'));
 
-/** Programs that end by an error whose message is the variable M, by the command that runs them. */
+/** Programs that fail with the message in M, by their command. */
 const programs: readonly {
   readonly title: string;
   readonly file: string;
@@ -111,7 +111,7 @@ const messages = fc
 
 describe.each(programs)('$title', ({ file, text, build, run: words }) => {
   writeFileSync(join(folder, file), text);
-  // A compiler that is not there, or not set up, is no fault of this.
+  // Skips compilers that are missing or not set up.
   const isThere =
     (build === undefined || run(build).status === 0) &&
     !['ENOENT', 127].includes(String(run(words, { M: 'x' }).error?.message.split(' ').at(-1)));
@@ -121,7 +121,7 @@ describe.each(programs)('$title', ({ file, text, build, run: words }) => {
       fc.property(messages, fc.constantFrom('0', '1'), (message, backtrace) => {
         const { stderr } = run(words, { M: message, RUST_BACKTRACE: backtrace });
         expect(crashLineOf(stderr)).toContain(message);
-        // Whatever it logged before, and however its lines end.
+        // Independent of earlier log lines and of line endings.
         expect(
           crashLineOf(`Error: old\n    at x (y:1:2)\nready\n${stderr.replaceAll('\n', '\r\n')}`),
         ).toContain(message);

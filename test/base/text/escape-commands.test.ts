@@ -21,7 +21,6 @@ test('no line of the result is a command to the runner', () => {
 
 test('a cell begins no command, whatever follows it on its line', () => {
   expect(escapeShownLine('::error\n x')).toBe(String.raw`\u003a:error x`);
-  // A colon may follow.
   expect(escapeShownLine(':')).toBe(String.raw`\u003a`);
   expect(escapeShownLine('a ##[group]')).toBe(String.raw`a #\u0023[group]`);
 });

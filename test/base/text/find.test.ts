@@ -6,7 +6,7 @@ const long = fc
   .array(fc.constantFrom('a'.repeat(20), `${'a'.repeat(19)}b`, 'b'), { maxLength: 6 })
   .map((parts) => parts.join(''));
 
-// So long that JavaScript's own search is not asked.
+// Long enough to bypass JavaScript's own search.
 const padding = 'ac'.repeat(400_000);
 
 test('a text is found where JavaScript finds it', () => {

@@ -4,7 +4,7 @@ import { createSecretHider } from '../../../src/base/text/hide-secrets.ts';
 
 const key = 'sk-desk-4f9A+x/Qm2Zr8kTb7Lw1&"ß\\9';
 
-/** How programs write a text down, each of its characters for itself. */
+/** Escapes that programs use for single characters. */
 const spelled = fc.constantFrom(
   (text: string) => text,
   (text: string) => JSON.stringify(text).slice(1, -1),
@@ -22,7 +22,6 @@ const spelled = fc.constantFrom(
   (text: string) => Buffer.from(text).toString('hex').toUpperCase(),
 );
 
-/** The text in pieces, cut at these places. */
 function cut(text: string, places: readonly number[]): string[] {
   const sorted = [0, ...places.map((place) => place % (text.length + 1)), text.length].toSorted(
     (a, b) => a - b,

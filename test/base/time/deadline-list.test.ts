@@ -98,7 +98,6 @@ test.each([2 ** 31, 2 ** 40])('%d ms, longer than any timer of Node, do not pass
   list.clear(limit);
 });
 
-/** What a program prints that has a list of limits, and how it ends. */
 function run(program: string) {
   const module = new URL('../../../src/base/time/deadline-list.ts', import.meta.url).pathname;
   const code = `import { DeadlineList } from ${JSON.stringify(module)};\n${program}`;

@@ -6,7 +6,6 @@ import { inQueue, inSlot, startStopwatch, unwatched } from '../../../src/base/ti
 const slotOf = (queue: PQueue) => (work: () => Promise<unknown>) =>
   inSlot(work, (slotted) => queue.add(slotted));
 
-/** A promise to be kept by hand. */
 function newDoor() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -5,7 +5,6 @@ import { inTurnOf, TurnQueue } from '../../../src/base/time/turns.ts';
 
 const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 40 });
 
-/** Puts a task of each key into the queue; returns the keys in the order in which their tasks come out. */
 function orderOf(given: readonly string[], removed: ReadonlySet<number> = new Set()): string[] {
   const queue = new TurnQueue();
   const keyOf = new Map<unknown, string>();

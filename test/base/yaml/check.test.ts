@@ -5,7 +5,6 @@ import { readDocument } from '../../../src/base/yaml/document.ts';
 import type { Problem } from '../../../src/base/yaml/problem.ts';
 import { line, write } from '../../config/told.ts';
 
-/** A schema that has nothing to do with RuntimeConfig. */
 const schema = {
   type: 'object',
   required: ['kind'],

@@ -128,7 +128,7 @@ const names = [
 const name = fc.constantFrom(...names);
 const someNames = fc.uniqueArray(name, { maxLength: 3 });
 
-/** An object as `JSON.parse` makes it: every name is a member of its own. */
+/** Like `JSON.parse`, makes every name an own member. */
 function objectOf<Value>(keys: readonly string[], value: Value): Record<string, Value> {
   return Object.fromEntries(keys.map((key) => [key, value]));
 }
@@ -166,7 +166,7 @@ describe('names are those of own members, whatever objects inherit', () => {
 });
 
 describe('numbers are decimals', () => {
-  /** A number of up to 25 digits, as a count of 10^-6 and as JSON text. */
+  /** A number of up to 25 digits, as a multiple of 10^-6 and as JSON text. */
   const decimal = fc
     .oneof(
       fc.bigInt({ min: -(10n ** 8n), max: 10n ** 8n }),

@@ -6,8 +6,8 @@ import { elementsOf, membersOf } from '../../../src/base/json/scan.ts';
 import { compileDataSchema } from '../../../src/base/yaml/data-schema.ts';
 
 /**
- * The official JSON-Schema-Test-Suite, as Debian packages it (libtest-json-schema-acceptance-perl), or a checkout that
- * JSON_SCHEMA_TEST_SUITE names. npm has no package of its later drafts.
+ * The official JSON-Schema-Test-Suite from Debian (libtest-json-schema-acceptance-perl), or a checkout named by
+ * JSON_SCHEMA_TEST_SUITE. No npm package has its later drafts.
  */
 const home =
   process.env['JSON_SCHEMA_TEST_SUITE'] ?? '/usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance';
@@ -18,7 +18,7 @@ const drafts = {
   draft7: 'http://json-schema.org/draft-07/schema#',
 };
 
-/** What does not hold, and why: by the start of `file: group: test`. */
+/** Known failures with their reason, by the start of `file: group: test`. */
 const exceptions: readonly (readonly [start: string, why: string])[] = [
   // Refused when the schema is read.
   ['refRemote.json', 'it refers to another document; nothing is fetched'],
@@ -32,7 +32,7 @@ const exceptions: readonly (readonly [start: string, why: string])[] = [
   ['unknownKeyword.json', 'ajv takes $id within unknown keywords for ids, two of which are the same'],
   ['unevaluatedItems.json', 'unevaluatedItems over contains, or over items of a branch'],
   ['unevaluatedProperties.json', 'unevaluatedProperties over `if` without `then`'],
-  // Refused when data is checked: it cannot be.
+  // Refused when data is checked.
   ['ref.json: refs with relative uris and defs', 'ajv resolves a relative $id below another against itself'],
   [
     'ref.json: relative refs with absolute uris and defs',
@@ -46,7 +46,7 @@ const exceptions: readonly (readonly [start: string, why: string])[] = [
   ],
   ['dynamicRef.json: An $anchor with the same name', 'the same'],
   ['vocabulary.json', 'it refers to a meta-schema of its own'],
-  // Another meaning.
+  // A different interpretation.
   ['optional/format-assertion.json', 'formats are annotations, whatever a meta-schema of its own says'],
   [
     'recursiveRef.json: $recursiveRef with no $recursiveAnchor in the initial',

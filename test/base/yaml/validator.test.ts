@@ -30,7 +30,7 @@ writeFileSync(
   process.on('exit', () => console.log(Object.keys(modules).some((file) => file.endsWith('ajv/dist/core.js'))));`,
 );
 
-/** Whether the check of a config with one tool loads the compiler of JSON Schemas. */
+/** Whether checking a config with one tool loads the JSON Schema compiler. */
 function loadsCompiler(tool: string): boolean {
   writeFileSync(
     join(folder, 'runtime.yaml'),

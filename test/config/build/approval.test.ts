@@ -37,7 +37,7 @@ describe.each(versions)('in %s', (apiVersion) => {
     expect(read(keys, apiVersion)).toEqual({ loads: true, approval: undefined, idempotent, problems: [] });
   });
 
-  // Passing over any of these would call the tool without the consent that somebody asked for.
+  // Ignoring any of these would call the tool without the required consent.
   test.each([
     {
       title: 'another word',

@@ -88,7 +88,7 @@ drain_ms: 100`);
   });
 });
 
-/** What weakens or breaks a gateway is an error in both versions: nothing of it is passed over. */
+/** Both versions refuse every setting that weakens or breaks a gateway. */
 describe.each([native, promptkit])('in %s', (apiVersion) => {
   test.each([
     {

@@ -3,7 +3,6 @@ import { stringifyJson } from '../../../src/base/json/json.ts';
 import type { ProviderConfig } from '../../../src/config/config.ts';
 import { configText, native, promptkit, told } from '../told.ts';
 
-/** The providers of that list, without their positions, and every problem. */
 function read(providers: string, apiVersion: string = native) {
   const { config, problems } = told(configText(apiVersion, `\nproviders:\n  ${providers}`));
   const found = config?.providers.map(({ position: _position, ...provider }) => provider);

@@ -175,13 +175,13 @@ describe('a script with a wrong interpreter line is refused, except in PromptKit
     };
     const found = problem === undefined ? [] : [problem()];
     expect(ask(native, true)).toEqual({ loads: found.length === 0, found });
-    // A runtime opens all the same: the call of this entry fails, and a filter denies.
+    // The runtime still opens: a call of this entry fails, and a filter denies.
     expect(ask(native, false)).toEqual({ loads: true, found });
     expect(ask(promptkit, true)).toEqual({ loads: true, found });
   });
 });
 
-/** `warning 6:17 evals[e].command: …` becomes `11 command: …`: columns count from its brace. */
+/** `warning 6:17 evals[e].command: …` becomes `11 command: …`. Columns count from the brace. */
 function strip(problem: string): string {
   return problem.replace(
     /^(?:warning|error) 6:(\d+) evals\[e\]\./,

@@ -33,7 +33,7 @@ describe('runtime.yaml.example', () => {
   const text = readFileSync(join(root, 'runtime.yaml.example'), 'utf8');
   const switchedOn = text.replaceAll(/^(\s*)#(?=[\w$])/gm, '$1');
 
-  // What `env_file` names.
+  // The file that `env_file` names.
   write('.env', '');
 
   test('names every key of the schema', () => {
@@ -101,7 +101,6 @@ interface Property {
   readonly schema: unknown;
 }
 
-/** Every key that the schema lists, however deep. */
 function propertiesOf(schema: unknown, path = ''): Property[] {
   if (!isObject(schema)) return [];
   const own = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
