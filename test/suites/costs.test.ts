@@ -6,7 +6,6 @@ import { config, folderOf, suite } from '../cli/command-line.ts';
 import { startUpstream, type UpstreamServer } from '../gateway/upstream-server.ts';
 
 let server: UpstreamServer;
-/** What the next request is answered with, beside a text that tells how many there were. */
 let answer: {
   readonly status?: number;
   readonly finish?: string;
@@ -40,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await server[Symbol.asyncDispose]());
 
-/** A call costs 0.1 USD, 100 tokens in and 100 out, and is estimated at a little more. */
+/** A call costs 0.1 USD, 100 tokens in and 100 out. Its estimate is slightly higher. */
 const priced = 'pricing: {input_cost_per_1k: 0.5, output_cost_per_1k: 0.5}, defaults: {max_tokens: 180}';
 
 interface Project {
@@ -91,7 +90,7 @@ test('a run stays within its budget, reports what it skipped, and continues with
   delayMs = 20;
   const first = await runIn(cwd, { maxCostUsd: 0.35 });
   delayMs = 0;
-  // Three fit; a fourth begins while 0.05 are left, alone.
+  // Three fit; a fourth begins alone while 0.05 are left.
   expect({ asked: first.asked, ...first.report }).toMatchObject({
     ...{ asked: 4, status: 'error', cases: 4, not_judged: 6 },
     spending: { calls: 4, cached: 0, cost_usd: 0.4 },
@@ -152,12 +151,12 @@ test('a case’s limit includes its judges; a case beyond it is unscored, and th
 const baseline = () => projectOf({ cases: 2, subject: ', system: "Be brief."' });
 type Edit = readonly [file: 'demo.suite.yaml' | 'runtime.yaml', from: string, to: string];
 
-/** How many calls a run makes that shares the cache with one of the baseline before it. */
+/** The number of calls of a run that shares the cache with an earlier run of the baseline. */
 async function askedAfterwards(edit?: Edit, options: SuiteRunOptions = {}): Promise<number> {
   const cwd = baseline();
   const cache = join(cwd, 'kept');
   expect((await runIn(cwd, { cache })).asked).toBe(2);
-  // A project of its own, so that the answers of the subject as wholes, which its store has, are not in the way.
+  // A project of its own, because this project's store has the subject's whole answers.
   const other = baseline();
   if (edit !== undefined) {
     const [file, from, to] = edit;

@@ -93,7 +93,7 @@ test('with a cache another run sends no request [DS-EMBED-08]', async () => {
 test('a text has one vector, whichever epoch requested it', async () => {
   const cwd = projectOf({ answers: ['Oslo'] });
   const cache = join(cwd, 'kept');
-  // The first epoch fails, and the second asks again.
+  // The first epoch fails, and the second retries.
   api.next = [() => refuse(500)];
   await runIn(cwd, { cache, epochs: 2 });
   const asked = api.asked.length;
@@ -131,7 +131,7 @@ describe('a budget', () => {
 
 test('a rate limit applies to embeddings [DS-EMBED-09]', async () => {
   const provider = 'rate_limit: {requests_per_minute: 1}, request_timeout: 500ms';
-  // Too long to be one request.
+  // Too long for one request.
   const answers = ['x', 'y'].map((each) => each.repeat(150_000));
   const { codes } = await runIn(projectOf({ provider, answers }));
   expect(codes).toContain('PROVIDER_TIMEOUT');

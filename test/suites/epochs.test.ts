@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openBench } from '../runtime/suite-bench.ts';
 
-/** Scores a case by how often it was asked about: the n-th time by the n-th word of its line in `plan`. */
+/** Scores the n-th request about a case by the n-th word of its line in `plan`. */
 const flaky = `case=$(sed 's/.*"case":"\\([^"]*\\)".*/\\1/')
 echo asked >> "count-$case"
 times=$(wc -l < "count-$case" | tr -d ' ')
@@ -10,7 +10,7 @@ score=$(grep "^$case " plan | cut -d ' ' -f $((times + 1)))
 printf '{"score": %s}' "$score"
 `;
 
-/** One process at a time, so that the n-th time is the n-th epoch. */
+/** One process at a time, so that the n-th request is the n-th epoch. */
 const runtime = 'concurrency: 1\nevals:\n  flaky: {command: sh, args: [grade.sh]}\n';
 
 const spec = (reducer: string) => `dataset: {path: rows.jsonl}
@@ -71,7 +71,7 @@ const expected: readonly {
       [null, false],
     ],
   },
-  // Of c2 two of four epochs pass: 1 - C(2,2)/C(4,2).
+  // Two of four epochs of c2 pass: 1 - C(2,2)/C(4,2).
   {
     reducer: 'pass@2',
     cases: [
@@ -108,7 +108,6 @@ test.each(expected)('$reducer of the epochs of a flaky grader', async ({ reducer
     cases.map(([score, passed]) => [round(score), passed]),
   );
   expect(records.map(({ results: [result] }) => result?.passed_epochs)).toEqual([4, 2, 2, 2, 0]);
-  // Some epochs of c2, c3 and c4 passed and others did not.
   expect(report.evals['flaky']).toMatchObject({
     count: 5,
     flaky: 3,

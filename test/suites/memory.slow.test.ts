@@ -11,7 +11,7 @@ import { judge, loadSpec, run } from './support.ts';
 const total = 100_000;
 const mebibyte = 1024 * 1024;
 
-/** Megabytes in use after a full collection. */
+/** In megabytes, after a full collection. */
 function usedHeap(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
@@ -55,6 +55,6 @@ evals:
     },
   });
   expect(report).toMatchObject({ status: 'error', cases: total * 0.9, problem_count: total / 10 });
-  // Twenty bytes for each case would be more.
+  // Twenty bytes for each case would exceed this.
   expect(late - early).toBeLessThan(2);
 });

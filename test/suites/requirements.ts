@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** What a suite does with scores. */
 export const scores = section('reference/suites.md', [
   ['DS-SCORE-01', 'none', 'An assertion whose score is outside its bounds fails the case.'],
   ['DS-SCORE-02', 'none', 'A guardrail below 1.0 fails where it has no bounds of its own.'],
@@ -8,7 +7,6 @@ export const scores = section('reference/suites.md', [
   ['DS-SCORE-05', 'none', 'unscored is counted and left out of the mean.'],
 ]);
 
-/** Suites: cases, gates and the document they end in. */
 export const suites = section('reference/suites.md', [
   [
     'DS-SUITE-01',
@@ -35,7 +33,6 @@ export const suites = section('reference/suites.md', [
   ['DS-SUITE-07', 'none', 'eval run exits 0 when the suite passed and 1 when it failed.'],
 ]);
 
-/** Several suites of one call. */
 export const severalSuites = section('guides/run-several-suites.md', [
   [
     'DS-SEVERAL-01',
@@ -54,7 +51,6 @@ export const severalSuites = section('guides/run-several-suites.md', [
   ],
 ]);
 
-/** Several subjects of one suite. */
 export const matrix = section('guides/compare-models.md', [
   ['DS-MATRIX-01', 'none', 'Every row is a case of each variant, row by row, in the order of the suite.'],
   ['DS-MATRIX-02', 'none', 'Each variant has statistics, tokens, cost and time of its own.'],
@@ -72,7 +68,6 @@ export const matrix = section('guides/compare-models.md', [
   ['DS-MATRIX-10', 'none', 'A rating of a matrix names the variant, and is of that one alone.'],
 ]);
 
-/** What a suite may cost. */
 export const suiteCosts = section('guides/limit-costs.md', [
   [
     'DS-COST-01',
@@ -104,7 +99,6 @@ export const suiteCosts = section('guides/limit-costs.md', [
   ],
 ]);
 
-/** How far evals agree with people. */
 export const agreement = section('guides/check-a-judge.md', [
   ['DS-AGREE-01', 'none', 'Cohen’s kappa, its standard error and its interval are those that are published.'],
   [
@@ -119,7 +113,6 @@ export const agreement = section('guides/check-a-judge.md', [
   ['DS-AGREE-07', 'none', 'Of a matrix people are compared with each variant, and with all together.'],
 ]);
 
-/** Texts are compared by what they mean. */
 export const embeddings = section('guides/compare-meanings.md', [
   ['DS-EMBED-01', 'none', 'An API is asked for the vectors of all texts, with its key, in its own form.'],
   ['DS-EMBED-02', 'none', 'Each vector is that of its text, in whatever order they come.'],
@@ -145,7 +138,6 @@ export const embeddings = section('guides/compare-meanings.md', [
   ['DS-EMBED-14', 'none', 'Similarity is the cosine, and answer relevance the mean of Ragas.'],
 ]);
 
-/** Runs as pages that are served. */
 export const view = section('guides/view-runs.md', [
   ['DS-VIEW-01', 'none', 'Only who has the token of this start is shown anything.'],
   ['DS-VIEW-02', 'none', 'It listens on this machine alone, and answers under its names alone.'],

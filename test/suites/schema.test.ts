@@ -13,7 +13,7 @@ test('every key is described', () => {
 });
 
 test('every mapping with known keys rejects others', () => {
-  // A message keeps whatever else it holds.
+  // A message may have any other member.
   expect(openMappings(suiteSchema, '')).toEqual([
     '.spec.subject.chat.messages[]',
     '.spec.subject.chat.prompts[].messages[]',

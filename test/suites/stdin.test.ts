@@ -3,14 +3,13 @@ import { expect, test } from 'vitest';
 
 const script = new URL('../fixtures/suite/read-stdin.ts', import.meta.url).pathname;
 
-/** Runs the script; stdin gets `input`, and stays open unless `close`. */
 function read(args: readonly string[], input: string, close: boolean): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(process.execPath, [script, ...args], (error, stdout) => {
       if (error) reject(error);
       else resolve(stdout);
     });
-    child.stdin?.on('error', () => {}); // The child may be gone before all is written.
+    child.stdin?.on('error', () => {}); // The child may exit before all is written.
     child.stdin?.write(input);
     if (close) child.stdin?.end();
   });

@@ -9,7 +9,6 @@ import type { SuiteReport } from '../../src/suites/record.ts';
 import { toHeader } from '../../src/suites/run/keep-run.ts';
 import { runSuite, type SuiteOptions } from '../../src/suites/suite-run.ts';
 
-/** Writes files into a new folder below TMPDIR and gives its path. */
 export function writeFiles(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'suite-'));
   for (const [name, content] of Object.entries(files)) {
@@ -21,7 +20,6 @@ export function writeFiles(files: Readonly<Record<string, string | Uint8Array>>)
 
 export const header = 'apiVersion: signalbox/v1\nkind: EvalSuite\n';
 
-/** Loads a suite from `spec` in YAML and a dataset `rows.jsonl` beside it. */
 export function loadSpec(spec: string, rows: string | Uint8Array = ''): Suite {
   const folder = writeFiles({ 'demo.suite.yaml': `${header}spec:\n${indent(spec)}`, 'rows.jsonl': rows });
   return requireSuite(join(folder, 'demo.suite.yaml'), undefined);
@@ -31,7 +29,7 @@ export function toLines(rows: readonly unknown[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
-/** Passes what the threshold lets pass. */
+/** Passes scores that reach the threshold. */
 export function judge({ threshold }: EvalHostRequest, outcome: EvalOutcome): Asked {
   return {
     outcome,
@@ -45,7 +43,6 @@ export function judge({ threshold }: EvalHostRequest, outcome: EvalOutcome): Ask
 
 export type Asked = EvalHostReply & { readonly attempts: number };
 
-/** Scores every request with the `score` among its params. */
 async function scoreByParam(evaluation: EvalHostRequest): Promise<Asked> {
   const { params } = evaluation.request;
   return judge(evaluation, scored('score' in params ? Number(params.score) : Number.NaN, ''));

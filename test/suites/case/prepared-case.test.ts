@@ -213,7 +213,7 @@ const misfits = [
 ];
 
 test.each(misfits)('$title is DATASET_INVALID', ({ row, message }) => {
-  // Of two equal keys the last counts, so the row's own members win.
+  // The last of two equal keys counts, so the row's own members win.
   const full = row === '{}' ? '{"params":{}}' : `{"content":"c","params":{},${row.slice(1)}`;
   expect(() => map(whole, full)).toThrow(expect.objectContaining({ code: 'DATASET_INVALID', message }));
 });

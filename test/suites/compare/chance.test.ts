@@ -7,7 +7,7 @@ import {
   studentQuantile95,
 } from '../../../src/suites/compare/pair-tally.ts';
 
-/** Within a billionth of the reference, however small that is. */
+/** Within a relative error of 1e-9, also for tiny values. */
 function near(value: number) {
   return expect.closeTo(value, Math.min(300, 9 - Math.floor(Math.log10(Math.abs(value) || 1))));
 }

@@ -4,7 +4,6 @@ import { findRegressions } from '../../../src/suites/compare/regressions.ts';
 import type { CaseRecord, EvalHeader } from '../../../src/suites/record.ts';
 import { decided, header, record, said, source } from '../stats/records.ts';
 
-/** A run of cases with one score each, by their ids, in this order. */
 function runOf(scores: readonly (readonly [id: string, score: number | null])[]) {
   return source(scores.map(([id, score], index) => record(id, [[said('a', score)]], { number: index + 1 })));
 }

@@ -7,7 +7,7 @@ import { decided, header, record, said, source } from '../stats/records.ts';
 
 const evals = [header('exact'), header('guard')];
 
-/** Six cases that all passed, of which five do not any more; one case is only on each side. */
+/** Six cases that passed before; five of them fail now. One case exists only on each side. */
 async function example() {
   const guard = (flagged: boolean) =>
     said('guard', flagged ? 1 : 0, { guard: decided({ expected: true, flagged, confidence: null }) });

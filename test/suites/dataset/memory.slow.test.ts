@@ -10,7 +10,7 @@ import { never, usedMemory } from './support.ts';
 const total = 80_000;
 const filler = 'x'.repeat(80);
 
-/** Many rows at once, so that the writing takes no longer than the reading. */
+/** Many rows at once, so that writing takes no longer than reading. */
 function* generate(start: string, row: (index: number) => string, end: string): Generator<string> {
   yield start;
   const block = 1000;
@@ -41,6 +41,6 @@ test.each(files)('memory does not grow with the rows of $name', async ({ name, t
     if (number === total - 10) late = usedMemory();
   }
   expect(usable).toBe(total);
-  // The rows are about 7 MiB, and several times that when they are parsed.
+  // The rows are about 7 MiB, and several times that when parsed.
   expect(late - early).toBeLessThan(3);
 });

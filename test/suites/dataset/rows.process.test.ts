@@ -110,7 +110,7 @@ test.each(unreadable)('a dataset $title is FILE_UNREADABLE', async ({ name, reas
   );
 });
 
-/** Rows `{"a":N}` from 1 on, which do not shrink much. */
+/** Rows `{"a":N}` that compress badly. */
 const numbered = Array.from({ length: 9000 }, (_, index) => ({ a: (index * 7919) % 10_007 }));
 const asLines = (toLine: (row: { readonly a: number }) => string) => numbered.map(toLine).join('\n');
 const packed = [
@@ -137,7 +137,7 @@ test.each(packed)(
       expect.any(Number),
       'the compressed data ends too early, and nothing after this was read',
     ]);
-    // The row that is cut in two, or, of YAML, the one before, of which nobody can tell.
+    // The row that is cut in two. For YAML, the one before, because its end is unknown.
     const line = broken?.[1] ?? 0;
     const expected = whole[read]?.[1] ?? 0;
     expect([expected, expected + 1]).toContain(line);
@@ -168,7 +168,7 @@ const wide = 'x'.repeat(20_000);
 test.each([
   { name: 'rows.jsonl.gz', text: '{"a":1}\n{"a":2}\n', rows: ['{"a":1}', '{"a":2}'], line: 3 },
   { name: 'rows.csv.gz', text: `a\n${wide}\n2\n`, rows: [`{"a":"${wide}"}`, '{"a":"2"}'], line: 4 },
-  // Of the last row nobody can tell whether it is whole.
+  // The last row may be incomplete.
   { name: 'rows.yaml.gz', text: '- a: 1\n- a: 2\n', rows: ['{"a":1}'], line: 3 },
 ])('$name that lacks only its end gives every complete row', async ({ name, text, rows, line }) => {
   const path = join(writeFiles({ [name]: gzipSync(text).subarray(0, -8) }), name);

@@ -22,12 +22,11 @@ export async function readPath(path: string, format?: DatasetFormat): Promise<Ro
   return Array.fromAsync(openRows(dataset, never).rows);
 }
 
-/** A row as its number, its line, and its JSON or what is wrong with it. */
+/** A row as its number, its line, and its JSON or error. */
 export function summarize({ number, line, content }: Row): [number, number, string] {
   return [number, line, content.usable ? stringifyJson(content.value) : content.problem.message];
 }
 
-/** Chunks that end where `cuts` say. */
 export async function* cutBytes(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
   const ends = [...cuts.filter((cut) => cut < bytes.length), bytes.length].toSorted(
     (one, other) => one - other,
@@ -35,7 +34,7 @@ export async function* cutBytes(bytes: Buffer, cuts: readonly number[]): AsyncGe
   for (const [index, end] of ends.entries()) yield bytes.subarray(ends[index - 1] ?? 0, end);
 }
 
-/** Mebibytes in use after a full collection. */
+/** In mebibytes, after a full collection. */
 export function usedMemory(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');

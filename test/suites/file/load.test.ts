@@ -10,7 +10,7 @@ import { header, writeFiles } from '../support.ts';
 const fixture = new URL('../../fixtures/suite/gsm8k.suite.yaml', import.meta.url).pathname;
 const folder = new URL('../../fixtures/suite/', import.meta.url).pathname;
 
-/** The problems of a suite, one line each, without the folder; `spec` starts at line 4. */
+/** The problems of a suite, one line each, without the folder. `spec` starts at line 4. */
 function problemsOf(spec: string, evalTypes?: readonly string[]): string[] {
   return problemsOfText(`${header}spec:\n${spec}`, evalTypes);
 }

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../../src/index.ts';
 import { fixture } from '../../process/harness.ts';
 
-/** A server that flags what holds its first argument, and is as sure as the number behind `sure=`. */
+/** A server that flags texts with its first argument. The number after `sure=` is its confidence. */
 const flagsWord = `#!/bin/sh
 while IFS= read -r line; do
   id=\${line#*'"id":'}
@@ -31,17 +31,14 @@ export interface Desk {
 }
 
 export interface Given {
-  /** `spec.hooks`; `$bin` is the folder of the fixtures, and `./flags-word` the server above. */
+  /** `spec.hooks`. `$bin` is the folder of the fixtures, and `./flags-word` the server above. */
   readonly hooks: string;
-  /** `spec` of the suite without its rows. */
   readonly spec: string;
   readonly rows?: readonly unknown[];
   readonly options?: RuntimeOptions;
-  /** More members of the runtime's `spec`. */
   readonly more?: string;
 }
 
-/** A runtime with hooks and a suite that judges them, in a folder of its own. */
 export async function openDesk({ hooks, spec, rows = [], options = {}, more = '' }: Given): Promise<Desk> {
   const folder = mkdtempSync(join(tmpdir(), 'guard-'));
   const write = (name: string, text: string) => {
@@ -64,7 +61,6 @@ export async function openDesk({ hooks, spec, rows = [], options = {}, more = ''
   return { runtime, events, folder, suite, file };
 }
 
-/** The records of a run's cases: of each case what its only eval said. */
 export async function resultsOf({ runtime }: Desk, runId: string) {
   const { cases } = await runtime.evals.runs.open(runId);
   const found = [];

@@ -20,14 +20,13 @@ const rows = [
   { id: 'passed', text: 'good morning', bad: false },
 ];
 
-/** A desk whose guard was recorded in `$folder/tape`, and what it came to. */
 async function recorded() {
   const desk = await openDesk({ hooks, spec, rows });
   await desk.runtime.close();
   return { desk, ...(await runAgain(desk, { record: join(desk.folder, 'tape') })) };
 }
 
-/** Runs the suite of a desk with a cassette; latencies are another each time. */
+/** Runs a desk's suite with a cassette, and drops the latencies. */
 async function runAgain(desk: Desk, cassette: CassetteOptions) {
   const started: string[] = [];
   await using runtime = await openRuntime(desk.file, {
@@ -69,7 +68,7 @@ test('a changed guard alone is run on the recording, and the rest of its chain i
   const changed = await runAgain(desk, { replay: tape, live: ['word'], record: join(desk.folder, 'today') });
   expect(changed).toMatchObject({ status: 'error', started: ['word'] });
   expect(changed.decisions.map(({ id, score }) => [id, score])).toEqual([
-    // Now the first hook lets it through, and nobody has asked the second one about it.
+    // The first hook now allows it, and the recording has no request to the second hook.
     ['caught', null],
     ['missed', 1],
     ['second', 1],

@@ -23,7 +23,6 @@ test('an unknown hook name is reported', async () => {
   await expect(fire(event, 'nobody', never)).rejects.toMatchObject({ code: 'NAME_UNKNOWN' });
 });
 
-/** Counts the exchanges of a filter that are under way. */
 function counted(link: NativeLink): { readonly link: NativeLink; readonly most: () => number } {
   const { listener } = link;
   if (listener.mode !== 'filter') throw new Error('only a filter is counted');

@@ -19,7 +19,7 @@ const usual = [hook('pii'), hook('audit', { mode: 'observe' }), hook('pii_next',
 
 type Declared = Partial<Pick<SuiteRuntime, 'hooks' | 'foreign' | 'imports'>>;
 
-/** The problems of a suite with one eval, which stands in line 6. */
+/** The problems of a suite with one eval, which is in line 6. */
 function problemsOf(members: string, declared: Declared = {}, gates = ''): string[] {
   const text = `${header}spec:\n  cases: [{text: a}]\n  evals:\n    - {id: g, ${members}}\n${gates}`;
   const root = writeFiles({ 'x.suite.yaml': text });

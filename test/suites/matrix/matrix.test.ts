@@ -46,7 +46,7 @@ test('each variant has separate statistics, tokens, cost and time [DS-MATRIX-02]
     overall: { count: 2, passed: 1, mean: 0.5 },
     totals: { answer_ms: { p50: expect.closeTo(4, 1) } },
   });
-  // Of all of them there is no interval, since the cases of a row belong together.
+  // No interval over all of them, because the cases of a row are not independent.
   expect(report).toMatchObject({
     status: 'failed',
     cases: 4,
@@ -192,7 +192,7 @@ gates:
     expect(report.gates).toMatchObject([
       { passed: false, test: { pairs: 10, unscored: 1, p_value: 2 ** -9, flaw: 'too_many_missing' } },
     ]);
-    // In verdicts it counts as not passed, so that nothing is missing.
+    // In verdicts it counts as failed, so that none is missing.
     const { report: verdicts } = await runMatrix(rows, { spec: better('pass_rate') });
     expect(verdicts.gates).toMatchObject([{ passed: true, test: { pairs: 11, unscored: 1, flaw: null } }]);
   });

@@ -23,7 +23,7 @@ const header = toHeader(suite, 'demo-run', new Date(0), null);
 const { evals } = header;
 const places = placesOf(suite) ?? [];
 
-/** What a variant made of a row in two epochs: scores of both evals, or that the row is unusable for it. */
+/** Both scores of a row in two epochs, or that the row is unusable for the variant. */
 type Cell = readonly (readonly [a: number | null, b: number | null])[] | 'unusable';
 interface Row {
   readonly number: number;

@@ -26,7 +26,7 @@ describeInBrowser((open) => {
     expect(await page.locator('.title').innerText()).toBe('demo\nError');
     const variants = page.getByRole('table').filter({ hasText: 'pass rate' });
     expect((await variants.getByRole('row').allInnerTexts()).slice(0, 3)).toEqual([
-      // Gates alone decide, and none is about the first.
+      // Only gates decide, and no gate covers the first.
       '\tsmall Error\tlarge Failed',
       'good pass rate\t50.0 %\t75.0 %',
       'good mean\t0.667 ± 0.333\t0.688 ± 0.237',
@@ -59,7 +59,7 @@ describeInBrowser((open) => {
       expect(await side.getByRole('columnheader').allInnerTexts()).toEqual(['small Failed', 'large Passed']);
       expect(await rows()).toEqual(['Answer', 'good', 'Took']);
       await page.keyboard.press('j');
-      // Both said the same of it.
+      // Both have the same result for it.
       expect(await rows()).toEqual(['Answer', 'Took']);
       expect(await page.locator('.side-scroll').innerText()).toContain(
         '1 eval says the same of all variants.',

@@ -54,7 +54,7 @@ test('a run interrupted within a row continues with the next variant [DS-MATRIX-
   });
   const before = asked.length;
   const { report, records } = await begin(true, -1);
-  // What was stored is not asked for again.
+  // Stored cases do not run again.
   expect(before + asked.slice(before).length).toBeLessThanOrEqual(4 * 3 * 2 + 2);
   expect(records.map(({ number, variant }) => `${number}${variant}`).join(' ')).toBe(
     '1a 1b 1c 2a 2b 2c 3a 3b 3c 4a 4b 4c',

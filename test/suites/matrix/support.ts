@@ -6,14 +6,14 @@ import { type Answer, emptyOutput, type SubjectRunner } from '../../../src/suite
 import type { SuiteOptions } from '../../../src/suites/suite-run.ts';
 import { judge, loadSpec, run, toLines } from '../support.ts';
 
-/** What a variant answers to a row: a score for its eval, a fault, or no score. */
+/** A variant's answer to a row: a score, a fault, or no score. */
 type Reply = number | 'fault' | 'unscored';
 
 type Row = Readonly<Record<string, unknown>>;
 
 type Rows = readonly Readonly<Record<string, Reply>>[];
 
-/** A suite of variants `a`, `b`, … over rows whose members of these names are what they reply. */
+/** A suite of variants `a`, `b`, …; each replies with the row's member of its name. */
 export function loadMatrix(rows: Rows, { spec = '', content = '${subject.text}' } = {}) {
   const names = Object.keys(rows[0] ?? {});
   return loadSpec(
@@ -48,7 +48,6 @@ export async function runMatrix(
   return { suite, header, report, records };
 }
 
-/** What judges the cases of these variants. */
 export function judging(names: readonly string[]): Pick<SuiteOptions, 'variants' | 'score'> {
   return {
     variants: new Map(names.map((name) => [name, replying(name)])),
@@ -56,7 +55,6 @@ export function judging(names: readonly string[]): Pick<SuiteOptions, 'variants'
   };
 }
 
-/** Answers with the member of the row that has its name. */
 export function replying(name: string): SubjectRunner {
   return { answer: async ({ scope: { case: row } }) => toAnswer((row as Row)[name]) };
 }

@@ -5,9 +5,9 @@ import { config, folderOf, suite } from '../../cli/command-line.ts';
 
 type Given = Omit<RatingInput, 'case'> & { readonly case?: string };
 
-/** A run of cases that are `good`, `bad` or empty, by an eval that passes the good ones and cannot score the empty. */
+/** A run of cases that are `good`, `bad` or empty. The eval passes good ones and cannot score empty ones. */
 async function rated(contents: readonly string[], ratings: readonly Given[] = []) {
-  // A list is no text to compare with, so the eval cannot score the case.
+  // A list is not comparable text, so the eval cannot score the case.
   const rows = contents.map((content, at) => {
     const want = content === '' ? '[]' : 'good';
     return `{id: c${at}, content: "${content}", want: ${want}}`;
@@ -34,7 +34,7 @@ const by = (name: string, passed: boolean) => ({ by: name, eval: 'exact', score:
 const times = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item);
 
 test('computes kappa over people’s ratings as published references do [DS-AGREE-04]', async () => {
-  // statpsych, ci.kappa(.05, 31, 12, 4, 58): both passed, the eval alone, the person alone, both failed.
+  // statpsych, ci.kappa(.05, 31, 12, 4, 58): both passed, only the eval, only the person, both failed.
   const contents = [...times(43, 'good'), ...times(62, 'bad')];
   const ratings = [...[...times(31, true), ...times(12, false), ...times(4, true), ...times(58, false)]].map(
     (passed) => by('mara', passed),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadResults, type Rating, type RunSource } from '../../../src/index.ts';
 import { caseOf, epochOf, headerOf, resultOf } from '../report/html/samples.ts';
 
-/** A run of two variants, of which `a` passes all cases and `b` none. */
+/** A run of two variants: `a` passes all cases, `b` none. */
 function sourceOf(cases: number, ratings: readonly Partial<Rating>[]): RunSource {
   const variants = ['a', 'b'].map((name) => ({ name, provider: name }));
   const records = Array.from({ length: cases }, (_, index) =>
@@ -52,7 +52,7 @@ test('each variant is measured separately and all together, without errors and c
       ci95: null,
     },
   });
-  // (5/6 - 1/2) / (1 - 1/2), by hand.
+  // (5/6 - 1/2) / (1 - 1/2).
   expect(pooled.people?.[1]?.agreement?.kappa).toBeCloseTo(2 / 3, 10);
   expect(pooled.between).toMatchObject([
     { by: ['ada', 'mara'], agreement: { n: 2, only_first: 1, ci95: null }, disagreements: [] },

@@ -11,7 +11,7 @@ test('a case that a variant lacks, as after an interrupt, is not rated there [DS
   const store = await openSqliteResults(newFile());
   onTestFinished(() => store.close());
   await store.createRun(newResultRun('r1'));
-  // The second row of the second variant: one of three numbers of that row.
+  // The second row of the second variant, one of the row's three numbers.
   await store.put(newResult('r1', { number: 5, caseId: 'two' }));
   const run = { store, header: { run_id: 'r1', evals: [], variants } };
   const rate = async (variant: string) =>

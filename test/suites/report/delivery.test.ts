@@ -171,14 +171,14 @@ test('a long run that is aborted leaves no temporary file', async () => {
   expect(openTemporaryFiles()).toEqual([]);
 });
 
-/** Those that have no name any more. */
+/** Files that are open and unlinked. */
 function openTemporaryFiles(): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
       const path = readlinkSync(`/proc/self/fd/${fd}`);
       return path.startsWith(tmpdir()) && path.endsWith(' (deleted)') ? [path] : [];
     } catch {
-      return []; // The descriptor that listed the folder is closed by now.
+      return []; // The descriptor that listed the folder is already closed.
     }
   });
 }

@@ -14,7 +14,7 @@ import { openRunFile } from '../../../src/suites/report/run-file.ts';
 import { renderTable } from '../../../src/suites/report/terminal/table.ts';
 import { caseOf, evalResultOf, evalStatsOf, reportOf, stats, written } from './reports.ts';
 
-// What some format takes for its own, beside any other text.
+// The syntax of each format, and other text.
 const pieces = [
   ...['<', '>', '&', '"', "'", ']]>', '<!--', '&#0;', '\u0000', '\u0008', '\u001B[2J', '\u0085', '\uFFFE'],
   ...[
@@ -73,7 +73,7 @@ test('any text can be read back from CSV', async () => {
           columns: true,
         },
       );
-      // A file cannot hold half of a character.
+      // A file cannot hold a lone surrogate.
       const writable = texts.map((text) => text.toWellFormed());
       expect(rows.map((row) => restore(row.case))).toEqual(writable);
       expect(rows.map((row) => restore(row.detail))).toEqual(writable);
@@ -84,7 +84,7 @@ test('any text can be read back from CSV', async () => {
   );
 });
 
-/** Takes away the apostrophe that keeps a spreadsheet from running it. */
+/** Removes the apostrophe that stops a spreadsheet from running the cell. */
 function restore(cell: string): string {
   return /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell;
 }
@@ -115,7 +115,7 @@ test('any text can be read back from JUnit, except what XML cannot hold and invi
   expect(cases.map(([, , detail = '']) => decode(detail))).toEqual(possible);
 });
 
-/** As it stands in canonical XML, its attributes in alphabetical order. */
+/** Canonical XML sorts attributes. */
 const testcase =
   /<testcase classname="[^"]*" name="([^"]*)" time="[^"]*"><failure message="[^"]*" type="[^"]*">([^<]*)<\/failure>/g;
 
@@ -164,7 +164,7 @@ test('no text adds a cell, a line or markup to Markdown', () => {
   );
 });
 
-/** Whatever a backslash before it means, a pipe after one is no border. */
+/** A pipe after a backslash is not a border, whatever precedes the backslash. */
 function countCells(line: string): number {
   return line.split(/(?<!\\)\|/).length - 2;
 }

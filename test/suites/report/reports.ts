@@ -32,7 +32,6 @@ export const stats: Stats = {
   flaky: 0,
 };
 
-/** What an eval of nothing came to. */
 export const noStats: Stats = {
   count: 0,
   scored: 0,
@@ -59,7 +58,6 @@ export function evalStatsOf(members: Partial<EvalStats> = {}): EvalStats {
   };
 }
 
-/** A report in which nothing went wrong, with other members as given. */
 export function reportOf(members: Partial<SuiteReport>): SuiteReport {
   return {
     run_id: '00000000-0000-4000-8000-000000000000',
@@ -80,7 +78,6 @@ export function reportOf(members: Partial<SuiteReport>): SuiteReport {
   };
 }
 
-/** A run of one assertion, with other members as given. */
 export function headerOf(members: Partial<RunHeader> = {}): RunHeader {
   return {
     run_id: '00000000-0000-4000-8000-000000000000',
@@ -119,7 +116,6 @@ export function epochOf(results: readonly EvalResult[], members: Partial<EpochRe
   };
 }
 
-/** A case of one epoch with these results of it; other members as given. */
 export function caseOf(results: readonly EvalResult[], members: Partial<CaseRecord> = {}): CaseRecord {
   const passed = results.every((result) => result.passed);
   return {
@@ -143,7 +139,6 @@ export function caseOf(results: readonly EvalResult[], members: Partial<CaseReco
   };
 }
 
-/** A sink that keeps what it is given. */
 export function newTextSink(members: { hasColour?: boolean; columns?: number } = {}): {
   readonly hasColour: boolean;
   readonly columns: number | undefined;
@@ -163,7 +158,6 @@ export function newTextSink(members: { hasColour?: boolean; columns?: number } =
   };
 }
 
-/** What one format writes of a run. */
 export async function written(
   open: Parameters<typeof reporterOf>[0],
   {

@@ -11,7 +11,7 @@ import { keepRun, requireRun } from '../../../src/suites/run/keep-run.ts';
 import { summarize } from '../../../src/suites/run-accumulator.ts';
 import { judge, loadSpec, run, writeFiles } from '../support.ts';
 
-/** What an eval says of a case; null: nothing. */
+/** Null: no score. */
 type Score = 0 | 1 | null;
 const score = fc.constantFrom<Score>(0, 1, null);
 const scope = fc.constantFrom<AgainScope>('failed', 'unscored', 'all');
@@ -25,7 +25,7 @@ const isChosen: Readonly<Record<AgainScope, (score: Score) => boolean>> = {
 const folder = writeFiles({ 'runtime.yaml': 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {}\n' });
 const config = requireConfig(join(folder, 'runtime.yaml'), '');
 
-/** A store with a suite of so many cases, and a person who begins, cuts off and repeats its runs. */
+/** A store with a suite, and functions that start, abort and repeat its runs. */
 async function openDesk(cases: number, epochs: number) {
   const rows = Array.from({ length: cases }, (_, index) => ({ id: `c${index}`, index }));
   const suite = loadSpec(
@@ -75,7 +75,6 @@ gates: [{eval: e, metric: pass_rate, min: 0.5}]`,
   return { store, begin };
 }
 
-/** Without what differs from one run to the next. */
 function comparable(report: SuiteReport | string | undefined) {
   return JSON.parse(JSON.stringify(report), (key, value: unknown) =>
     /_ms$|^run_id$|^file$|^latency/.test(key) ? undefined : value,

@@ -7,7 +7,6 @@ import { judgeGates } from '../../../src/suites/run/gates.ts';
 import { meanOf, medianOf, weightedMean } from '../../../src/suites/stats/epoch-reduction.ts';
 import { newTally } from '../../../src/suites/stats/tally.ts';
 
-/** Whether the cases with these scores pass a gate. */
 function passes(scores: readonly number[], gate: Gate, passed: readonly boolean[] = []): boolean {
   const tally = newTally(1);
   for (const [at, score] of scores.entries()) {
@@ -89,7 +88,7 @@ describe('inclusive bounds', () => {
   test('differences that are equal as decimals are of equal size to the exact test', () => {
     const tally = newPairTally();
     const pair = { passed: true, isFlaky: false, decisions: [], answers: [] } as const;
-    // Four differences of 0.1, each another double.
+    // Four differences of 0.1, each a different double.
     for (const [a, b] of [
       [0.1, 0.2],
       [0.2, 0.3],
@@ -98,7 +97,7 @@ describe('inclusive bounds', () => {
     ] as const)
       tally.add({ ...pair, score: a }, { ...pair, score: b });
     const { score: difference } = tally.difference();
-    // Of 16 ways to set the signs, 10 have a sum at least as far from 0 as 0.2.
+    // Of 16 combinations of signs, 10 have a sum at least as far from 0 as 0.2.
     expect([difference?.difference, difference?.p_value]).toEqual([0.05, 10 / 16]);
   });
 });

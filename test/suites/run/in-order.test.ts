@@ -12,7 +12,6 @@ async function* count(items: number, told: (item: number) => void = () => {}): A
   }
 }
 
-/** Works through numbers that are their own results. */
 function work(options: Partial<InOrderOptions<number, number>>): Promise<void> {
   return workInOrder<number, number>({
     source: () => count(20),

@@ -12,7 +12,7 @@ evals: [{id: a, type: t, params: {score: "\${case.score}"}}]
 `;
 const rows = Array.from({ length: 20 }, (_, index) => ({ id: `c${index + 1}`, score: 1 }));
 
-/** A store with one run in it, that notes how many records come at once. */
+/** A store with one run. `batches` counts the records of each write. */
 async function openStore(): Promise<{ readonly store: ResultStore; readonly batches: number[] }> {
   const store = await openSqliteResults(memoryFile);
   const run = {

@@ -33,6 +33,6 @@ test('a run that ends while another process is about to resume it stays ended', 
   const late = keepRun(overtaken, { ...keeping, resume: true, total: null }, async () => await run(suite));
   await expect(late).rejects.toMatchObject({ code: 'RUN_ENDED' });
   expect(await store.listRuns()).toMatchObject([{ id: cutOff?.id, status: 'passed', report: '{}' }]);
-  // Nobody holds it any longer.
+  // The claim is released.
   expect(await store.claimRun(cutOff?.id ?? '')).toBeDefined();
 });

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { isRunning, until } from '../../process/harness.ts';
 import { type BenchOptions, openBench } from '../../runtime/suite-bench.ts';
 
-/** The first result of each case, by its words. */
 async function judge(scores: readonly number[], bench: BenchOptions) {
   const { runtime, suite, folder, graded } = await openBench(scores, bench);
   const report = await runtime.evals.run(suite);
@@ -21,13 +20,13 @@ async function judge(scores: readonly number[], bench: BenchOptions) {
       fault: error?.code,
       attempts,
     })),
-    /** The processes of graders that hung. */
+    /** The process ids of graders that hung. */
     hung: () => readFileSync(join(folder, 'hung'), 'utf8').split('\n').filter(Boolean).map(Number),
     graded,
   };
 }
 
-/** The second case hangs; its process is known by its number. */
+/** The second case hangs and records its process id. */
 const hangs = `grep -q '"case":"c2"' || { echo '{"score": 1}'; exit 0; }
 echo $$ >> hung
 exec sleep 600
@@ -126,7 +125,7 @@ tools: {hangs: {exec: {command: sh, args: [hangs.sh], grace_ms: 100}}}`,
 });
 
 describe('retries', () => {
-  /** The first time that a case is asked about it comes to `fault`, later to a score. */
+  /** The first request about a case ends in `fault`, later ones in a score. */
   const once = (fault: string) => `case=$(sed 's/.*"case":"\\([^"]*\\)".*/\\1/')
 echo "$case" >> graded
 [ "$(grep -c "$case" graded)" -gt 1 ] || { ${fault}; }

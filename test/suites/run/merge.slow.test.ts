@@ -35,7 +35,7 @@ function reportOf(accumulator: RunAccumulator): string {
   return JSON.stringify(accumulator.report({ durationMs: 0, rows: 3 }));
 }
 
-/** Merges the parts in their order, each as it is read back from text. */
+/** Merges the parts in order, each parsed from its JSON. */
 function merged(parts: readonly (readonly Item[])[]): RunAccumulator {
   const whole = newRunAccumulator(suite, { header, bail: 12 });
   for (const part of parts) whole.merge(JSON.parse(JSON.stringify(accumulate(part).state())));
@@ -102,7 +102,6 @@ function toFault(
   };
 }
 
-/** Splits the items by chance, shuffles each part and the parts. */
 const partition = items.chain((all) =>
   fc
     .record({

@@ -15,7 +15,7 @@ case: {id: "\${case.id}", content: text, context: {variables: {tone: "\${case.to
 evals: [{id: a, type: t, params: {score: 1}}]
 `;
 
-/** What is told of each case, and what the store then has of it. */
+/** The reported records, and the stored records. */
 async function recordsOf(row: string, options: Partial<SuiteOptions> = {}) {
   const store = await openSqliteResults(memoryFile);
   const names = { kind: 'suite', name: 'demo', file: '/demo', fingerprint: 'f', createdAt: 0 } as const;

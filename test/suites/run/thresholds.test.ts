@@ -3,7 +3,7 @@ import { scored, unscored } from '../../../src/contract/eval.ts';
 import type { CaseRecord } from '../../../src/suites/record.ts';
 import { judge, loadSpec, run, toLines } from '../support.ts';
 
-/** Runs the suite over these rows; a `score` of null among the params is unscored. */
+/** Runs the suite over these rows. A `score` of null among the params is unscored. */
 async function judgeRows(spec: string, rows: readonly unknown[]) {
   const records: CaseRecord[] = [];
   const report = await run(loadSpec(`dataset: {path: rows.jsonl}\n${spec}`, toLines(rows)), {

@@ -6,7 +6,7 @@ import { applyBounds, combine, invert } from '../../../src/suites/score/score.ts
 
 const missing = unscored('it crashed');
 
-/** Scores, or none: null. In thousandths, whose opposites are as different as they are. */
+/** Scores in thousandths, whose complements are as distinct; null is no score. */
 const score = fc.nat(1000).map((thousandths) => thousandths / 1000);
 const parts = fc.array(fc.oneof(fc.constantFrom(0, 1, null), score), { minLength: 1, maxLength: 6 });
 

@@ -8,7 +8,6 @@ const never = new AbortController().signal;
 
 const fault = (code: ErrorCode) => toFault(new RuntimeError(code, 'no'));
 
-/** Work that comes to these results, one after another, and then to the last one again and again. */
 function coming(...results: readonly MaybeFaulty[]) {
   let calls = 0;
   const work = async (): Promise<MaybeFaulty> => {

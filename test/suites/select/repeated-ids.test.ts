@@ -5,7 +5,6 @@ import { newSeenKeys, watchRepeatedIds } from '../../../src/suites/select/repeat
 import type { Candidate } from '../../../src/suites/select/select.ts';
 import { openBench } from '../../runtime/suite-bench.ts';
 
-/** What is told of cases with these ids and tags; all of them are taken. */
 async function repeatsOf(cases: readonly (readonly [id: string, ...tags: string[]])[], most?: number) {
   const told: string[] = [];
   const candidates = cases.map(([id, ...tags], index): Candidate => {

@@ -14,13 +14,11 @@ export function makeCases(count: number): Candidate[] {
   return Array.from({ length: count }, (_, index) => makeCase(index + 1));
 }
 
-/** A row that is no case. */
 export function makeProblem(number: number): Candidate {
   const problem = { message: `problem ${number}` };
   return { row: { number, file: 'rows.jsonl', line: number, content: { usable: false, problem } }, problem };
 }
 
-/** Where candidates come from, and how far it has been read. */
 export interface Source {
   readonly candidates: AsyncIterable<Candidate>;
   pulled(): number;
@@ -47,7 +45,7 @@ export async function select(selection: Selection, candidates: Iterable<Candidat
   return Array.fromAsync(compileSelection(selection)(sourceOf(candidates).candidates));
 }
 
-/** Rows by their numbers; a problem is its message. */
+/** Rows as their numbers, problems as their messages. */
 export function namesOf(candidates: readonly Candidate[]): (number | string)[] {
   return candidates.map((each) => ('problem' in each ? each.problem.message : each.row.number));
 }

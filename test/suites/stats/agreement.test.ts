@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { measureAgreement, newAgreementTally } from '../../../src/suites/stats/agreement.ts';
 
-/** Both passed, the eval alone, both failed, the person alone. */
+/** Both passed, only the eval, both failed, only the person. */
 type Table = readonly [number, number, number, number];
 
 test.each<{ source: string; table: Table; kappa: number; stderr?: number; ci95?: readonly [number, number] }>(

@@ -14,7 +14,7 @@ function times(count: number, expected: boolean, flagged: boolean): Partial<Guar
   return Array<Partial<GuardSample>>(count).fill({ expected, flagged });
 }
 
-/** Decisions that carry a confidence, flagged from 0.5 on. */
+/** Decisions with a confidence; flagged from 0.5. */
 function sure(pairs: readonly (readonly [expected: boolean, confidence: number])[]): Partial<GuardSample>[] {
   return pairs.map(([expected, confidence]) => ({ expected, confidence, flagged: confidence >= 0.5 }));
 }

@@ -156,12 +156,11 @@ test.each([
   expect(findReductionProblem(reduction(name), epochs)).toBe(problem);
 });
 
-/** n over k. */
 function choose(n: number, k: number): number {
   return k < 0 || k > n ? 0 : k === 0 ? 1 : (choose(n - 1, k - 1) * n) / k;
 }
 
-/** Of one case: the chance that of k drawn epochs one passes, and that all do. */
+/** The chances that one of k drawn epochs passes, and that all pass. */
 function chancesOf({ n, c, k }: { readonly n: number; readonly c: number; readonly k: number }) {
   const table = newEpochTable();
   table.add(n, c);

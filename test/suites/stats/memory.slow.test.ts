@@ -7,7 +7,7 @@ import { decided, header, record, said } from './records.ts';
 const total = 150_000;
 const mebibyte = 1024 * 1024;
 
-/** Megabytes in use after a full collection, those outside the heap included. */
+/** In megabytes after a full collection, memory outside the heap included. */
 function usedMemory(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
@@ -17,7 +17,7 @@ function usedMemory(): number {
   return (heapUsed + arrayBuffers) / mebibyte;
 }
 
-/** A number in 0..1 that hardly any other index has. */
+/** A nearly unique number in 0..1. */
 function scatter(index: number): number {
   return (index * 0.6180339887498949) % 1;
 }

@@ -11,12 +11,11 @@ import type {
 import { reduceCase } from '../../../src/suites/stats/epoch-reduction.ts';
 import { epochOf, reportOf } from '../report/reports.ts';
 
-/** The header of an assertion. */
 export function header(id: string, more: Partial<EvalHeader> = {}): EvalHeader {
   return { id, type: 't', role: 'assertion', weight: 1, reducer: 'mean', ...more };
 }
 
-/** What an eval said: a score passes at 0.5. */
+/** A result of an eval, which passes at 0.5. */
 export function said(id: string, score: number | null, more: Partial<EvalResult> = {}): EvalResult {
   const threshold: Threshold = { min_score: 0.5 };
   const passed = score !== null && score >= 0.5;
@@ -28,7 +27,6 @@ export function epoch(results: readonly EvalResult[], more: Partial<EpochRecord>
   return epochOf(results, { content: '', ...more });
 }
 
-/** A decision of one hook. */
 export function decided(guard: Partial<GuardRecord>): GuardRecord {
   return {
     hook: 'tool',
@@ -43,7 +41,7 @@ export function decided(guard: Partial<GuardRecord>): GuardRecord {
   };
 }
 
-/** A case of one or several epochs, reduced as the headers say; the score is that of the first eval. */
+/** A case of one or more epochs, reduced as the headers say. Its score is that of the first eval. */
 export function record(
   id: string,
   epochs: readonly (readonly EvalResult[])[],
@@ -66,7 +64,6 @@ export function record(
   };
 }
 
-/** A run of these cases; it has come to its end unless it is told otherwise. */
 export function source(
   records: readonly CaseRecord[],
   {

@@ -88,7 +88,7 @@ describe('the interval of a share (reference: scipy 1.17)', () => {
 
 const score = fc.oneof(fc.constantFrom(0, 0.1, 0.5, 1), fc.double({ min: 0, max: 1, noNaN: true }));
 
-/** The cluster-robust error as textbooks have it, over single epochs. */
+/** The cluster-robust error of textbooks, over single epochs. */
 function clusterError(clusters: readonly (readonly number[])[]): number {
   const all = clusters.flat();
   const mean = all.reduce((sum, each) => sum + each, 0) / all.length;

@@ -18,15 +18,14 @@ import { findSubjectProblems } from '../../../src/suites/subject/validate-varian
 import { write } from '../../runtime/open.ts';
 
 export interface Bench {
-  /** Opens a subject, in YAML, as a suite in the folder would. */
+  /** Opens a subject from YAML, like a suite in the folder. */
   subject(yaml: string, options?: Partial<SubjectContext>): SubjectRunner;
   readonly events: readonly RuntimeEvent[];
   readonly folder: string;
-  /** How many lines a file in the folder has. */
+  /** The number of lines in a file of the folder. */
   count(name: string): number;
 }
 
-/** Opens everything that a suite has, on that `spec` of a RuntimeConfig, with these files beside it. */
 export async function openBench(spec: string, files: Readonly<Record<string, string>> = {}): Promise<Bench> {
   const file = write(spec, files);
   for (const name of Object.keys(files)) {
@@ -35,7 +34,7 @@ export async function openBench(spec: string, files: Readonly<Record<string, str
   return await openAt(file);
 }
 
-/** The same on a config that already exists, as the next run of a suite has it. */
+/** Opens an existing config, like the next run of a suite. */
 export async function openAt(file: string): Promise<Bench> {
   const env = hostEnv();
   const folder = dirname(file);
@@ -100,7 +99,6 @@ function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 }
 
-/** Asks about one case. */
 export async function ask(
   subject: SubjectRunner,
   row: unknown,
@@ -112,13 +110,12 @@ export async function ask(
   return await subject.answer({ scope: { case: row, epoch }, epoch, signal });
 }
 
-/** What does not depend on the clock; of an error its code and message. */
+/** The parts that do not depend on the clock; of an error its code and message. */
 export function steady({ duration_ms: _duration, queue_ms: _queue, metadata, error, ...answer }: Answer) {
   const { latency_ms: _latency, ...rest } = metadata;
   return { ...answer, metadata: rest, ...(error && { error: `${error.code}: ${error.message}` }) };
 }
 
-/** A pipeline file of that `spec` in the folder. */
 export function writePipeline(folder: string, spec: string): void {
   const head = 'apiVersion: signalbox/v1\nkind: Pipeline\nspec:\n';
   writeFileSync(join(folder, 'demo.pipeline.yaml'), head + spec.replaceAll(/^(?=.)/gm, '  '));

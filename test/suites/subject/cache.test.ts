@@ -6,7 +6,7 @@ import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import type { SubjectContext } from '../../../src/suites/subject/adapter.ts';
 import { ask, type Bench, openAt, openBench, writePipeline } from './bench.ts';
 
-// Each call of the tool leaves a line in `starts`, each call of the model one in `asked`.
+// Each call of the tool adds a line to `starts`, each call of the model one to `asked`.
 const script = `#!/bin/sh
 cat >/dev/null
 echo start >>starts
@@ -43,7 +43,7 @@ async function openPlace(): Promise<Bench> {
   return bench;
 }
 
-/** What each later run sees is what is in the folder then. */
+/** Every later run sees the current files of the folder. */
 async function reopen({ folder }: Bench): Promise<Bench> {
   return await openAt(join(folder, 'runtime.yaml'));
 }

@@ -143,7 +143,7 @@ output: {reply: '\${steps.first.text} \${steps.second.items[0].text}', id: 12345
     'assistant: For free.',
   ]);
   expect(tool_calls.map(({ index }) => index)).toEqual([3, 3]);
-  // One of the two has no price, so the sum is not known; and there is no one model.
+  // One of the two has no price, so the sum is unknown. There is no single model.
   expect(steady({ ...answer, messages: [], tool_calls: [] }).metadata).toEqual({
     input_tokens: expect.any(Number),
     output_tokens: expect.any(Number),

@@ -26,7 +26,7 @@ writePipeline(
 mkdirSync(join(folder, 'good'));
 writePipeline(join(folder, 'good'), 'steps: [{id: a, tool: weather, args: {city: Oslo}}]\n');
 
-/** What is said of a suite with that subject; its first line is line 4 of the file. */
+/** The problems of a suite with that subject, which starts at line 4 of the file. */
 function problemsOf(yaml: string, isKnown = true): string[] {
   const file = join(folder, 'demo.suite.yaml');
   const head = 'apiVersion: signalbox/v1\nkind: EvalSuite\nspec:\n';

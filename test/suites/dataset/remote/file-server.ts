@@ -2,28 +2,28 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** One answer: what goes wrong with it, if anything. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sends that many bytes, and cuts the connection. */
   readonly cutAfter?: number;
-  /** Sends that many bytes, and then nothing, for good. */
+  /** Sends that many bytes, and then nothing more. */
   readonly silentAfter?: number;
-  /** Answers with the whole, whatever was asked for. */
+  /** Ignores ranges and sends the whole text. */
   readonly withoutRanges?: boolean;
 }
 
 export interface FileServer {
   readonly origin: string;
   readonly requests: IncomingMessage[];
-  /** What is served from now on. */
   content: Buffer;
-  /** Done before a request is answered. */
+  /** Awaited before a request is answered. */
   before(request: IncomingMessage): Promise<void>;
 }
 
-/** Serves one text at every path of a loopback port, with ranges and an entity tag; `answer` is asked for each request what goes wrong. */
+/**
+ * Serves one text at every path of a loopback port, with ranges and an entity tag. `answer` returns the fault of each
+ * request.
+ */
 export async function openFileServer(
   text: string | Buffer,
   answer: (request: IncomingMessage, count: number) => Answer | undefined = () => undefined,

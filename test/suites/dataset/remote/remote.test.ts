@@ -205,7 +205,6 @@ async function readChunks(path: string, chunks: readonly DatasetChunk[]): Promis
   return rows;
 }
 
-/** As `readPath`, whose promise is made here. */
 async function readRows(path: string): Promise<Row[]> {
   return await Array.fromAsync(openRows({ kind: 'file', path }, never).rows);
 }

@@ -10,7 +10,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
 
-/** Takes what is signed as AWS's own code signs it, and nothing else. */
+/** Accepts only requests signed as AWS's own code signs them. */
 async function openBucket(text: string, region: string): Promise<FileServer> {
   const isRight = new Map<IncomingMessage, boolean>();
   const server = await openFileServer(text, (request) =>

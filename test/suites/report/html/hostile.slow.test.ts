@@ -24,10 +24,9 @@ const texts: Readonly<Record<string, string>> = {
   'a word wider than a phone': 'W'.repeat(3000),
 };
 
-/** A case that has the text wherever a case can have one. */
 function hostileCase(text: string, number: number): CaseRecord {
   const record = JSON.parse(`{"nested": {"__proto__": {"polluted": true}, "constructor": 1}}`);
-  // An assignment to a name of every object would do something else.
+  // Not an assignment, which would fail for `__proto__`.
   Object.defineProperty(record, text, { value: text, enumerable: true });
   const result = resultOf({
     eval: text,
@@ -54,7 +53,6 @@ function hostileCase(text: string, number: number): CaseRecord {
   return caseOf(number, [epoch], { id: text, tags: [text], file: text, row: record });
 }
 
-/** A run whose every name is all the texts, and which has a case, an eval, a gate and a problem of each. */
 function hostileRun(): Run {
   const all = Object.values(texts);
   const evals = all.map((text) => ({ ...exact, id: text, type: text }));
@@ -68,7 +66,7 @@ function hostileRun(): Run {
   return { header, cases, report: reportOf(header, cases, more) };
 }
 
-/** Everything that could run or load, or that the page does not make itself. */
+/** Elements that could run or load something, or that the page does not create. */
 const foreignElements = `[...document.querySelectorAll('*')].filter((element) =>
   ['IMG', 'IFRAME', 'OBJECT', 'EMBED', 'FORM', 'BASE', 'A', 'I', 'B'].includes(element.tagName) ||
   [...element.attributes].some(({ name }) => name.startsWith('on') || name === 'src' || name === 'style' &&
@@ -109,7 +107,7 @@ describeInBrowser((open) => {
       metadata: true,
       proto: true,
       clean: true,
-      // The script, the one of the package diff, and the style sheet.
+      // The script, the script of the package diff, and the style sheet.
       strangers: 2,
       overflow: 0,
       offences: [],
@@ -134,7 +132,7 @@ describeInBrowser((open) => {
       expect.stringMatching(
         /Loading the image .* violates .* Policy directive: "img-src .* has been blocked/,
       ),
-      // The browser tells of it before the policy stops it.
+      // The browser reports the request before the policy blocks it.
       'request: http://127.0.0.1:9/x.png',
     ]);
   });

@@ -5,7 +5,7 @@ import { newTextSink } from '../reports.ts';
 import { failingRun } from './runs.ts';
 import { caseOf, epochOf, exact, headerOf, reportOf, resultOf } from './samples.ts';
 
-/** The page of a run so far, and of a whole one where it has a report. */
+/** The page of an unfinished run; of a complete one if it has a report. */
 async function pageOf(
   cases: readonly CaseRecord[],
   { header = headerOf(), report, problems = [], largestPage = 64 * 2 ** 20 }: PageOptions = {},
@@ -26,7 +26,6 @@ interface PageOptions {
   readonly largestPage?: number;
 }
 
-/** The JSON of the lines of one kind, read as a page does. */
 function linesOf(page: string, kind: string): unknown[] {
   return page
     .split('\n')

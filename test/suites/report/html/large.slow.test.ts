@@ -5,14 +5,14 @@ import { caseOf, epochOf, headerOf, reportOf, resultOf } from './samples.ts';
 
 const COUNT = 20_000;
 
-/** Waits for as long as a busy machine may need. */
+/** With time for a busy machine. */
 const poll = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: 15_000, interval: 20 });
 
 function* manyCases(): Generator<CaseRecord> {
   for (let number = 1; number <= COUNT; number += 1) yield largeCase(number);
 }
 
-/** One of ten fails; the words that only one of them has stand far behind what the list shows. */
+/** One of ten fails. Its unique words are beyond what the list shows. */
 function largeCase(number: number): CaseRecord {
   const passed = number % 10 !== 0;
   const content = `${'Step by step we come to the answer. '.repeat(20)}It is ${number}, reference R${number}E.`;

@@ -41,7 +41,7 @@ const compared: Comparison = {
   evals: [{ ...difference, eval_a: 'right', eval_b: 'right', role: 'assertion' }],
 };
 
-/** In the page: how much it is too wide, how many texts stand in a column one letter wide, and how many rows there are. */
+/** In the page: the excess width, the number of texts in a column of one letter, and the number of rows. */
 const look = `JSON.stringify({
   overflow: document.documentElement.scrollWidth - window.innerWidth,
   letters: [...document.querySelectorAll('th[scope="row"] bdi, td bdi')]

@@ -8,12 +8,10 @@ import { launchBrowser, noBrowser } from '../../../browser.ts';
 import type { Run } from './samples.ts';
 import { type Reported, writePage } from './write.ts';
 
-/** A report in the browser, and what it did that it must not do. */
 export interface Opened {
   readonly page: Page;
-  /** Dialogs, errors, complaints of the console, violations of the policy, and every address but its own. */
+  /** Dialogs, errors, console messages, policy violations, and requests to other addresses. */
   readonly offences: string[];
-  /** Shows the page with this behind the `#`, anew. */
   goto(hash: string): Promise<void>;
 }
 
@@ -27,7 +25,7 @@ export type OpenReport = (
   options?: OpenOptions,
 ) => Promise<Opened>;
 
-/** Tests that need a browser; where there is none, they are skipped, and their title says why. */
+/** Tests that need a browser. Without one they are skipped, and the title says why. */
 export function describeInBrowser(tests: (open: OpenReport) => void): void {
   const title = noBrowser === undefined ? 'in a browser' : `in a browser, skipped: ${noBrowser}`;
   describe.skipIf(noBrowser !== undefined)(title, () => {
@@ -44,7 +42,7 @@ export function describeInBrowser(tests: (open: OpenReport) => void): void {
   });
 }
 
-/** One browser, started when it is first needed, with one page for each set of options. */
+/** One browser, started on first use, with one page for each set of options. */
 function openBrowser() {
   let browser: Promise<Browser> | undefined;
   const pages = new Map<string, Promise<Page>>();
@@ -74,7 +72,7 @@ function watch(page: Page, url: string): Omit<Opened, 'page'> {
     await dialog.dismiss();
   });
   page.on('pageerror', (error) => offences.push(`error: ${error.message}`));
-  // A violation of the policy is among what the console says.
+  // The console reports violations of the policy.
   page.on('console', (message) => offences.push(`console: ${message.text()}`));
   page.on('request', (request) => {
     if (request.url().split(/[?#]/)[0] !== url) offences.push(`request: ${request.url()}`);
@@ -82,7 +80,7 @@ function watch(page: Page, url: string): Omit<Opened, 'page'> {
   let visits = 0;
   const goto = async (hash: string): Promise<void> => {
     visits += 1;
-    // With the same address but for the hash, the browser would stay where it is.
+    // The query forces a load; a change of the hash alone would not.
     await page.goto(`${url}?${visits}${hash === '' ? '' : `#${hash}`}`);
   };
   return { offences, goto };

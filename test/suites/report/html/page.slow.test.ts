@@ -13,13 +13,12 @@ const idsOf = async (report: Opened): Promise<string[]> => {
   await found(report);
   return report.page.locator('.row .row-id').allTextContents();
 };
-/** How many cases are found, when the search is over. */
+/** The number of cases found, once the search is complete. */
 const found = ({ page }: Opened): Promise<string | null> =>
   page.locator('.found', { hasNotText: 'searching' }).textContent();
 const hashOf = ({ page }: Opened): string => new URL(page.url()).hash;
 const titleOf = ({ page }: Opened): Promise<string | null> => page.locator('#case-title').textContent();
 
-/** A page of one case with one result. */
 function oneResult(content: string, params: Record<string, unknown>) {
   const header = headerOf();
   const results = [resultOf({ score: 0, passed: false, params })];
@@ -337,7 +336,7 @@ describeInBrowser((open) => {
   });
 });
 
-/** Texts whose contrast is below what WCAG 2.2 asks for (AA): each with its class and its contrast. */
+/** Texts below the contrast of WCAG 2.2 AA, with their class and contrast. */
 const faintTexts = `(() => {
   const toRgba = (colour) => {
     const numbers = colour.match(/[\\d.]+/g).map(Number);

@@ -1,7 +1,6 @@
 import type { CaseRecord, EvalHeader } from '../../../../src/suites/record.ts';
 import { caseOf, classification, epochOf, exact, headerOf, type Run, reportOf, resultOf } from './samples.ts';
 
-/** Word problems that two models solved; some wrongly, one without a number, one that crashed its eval. */
 export function failingRun(count = 120): Run {
   const style: EvalHeader = {
     id: 'shows_steps',
@@ -89,7 +88,6 @@ const crashed = resultOf({
   attempts: 2,
 });
 
-/** Labelled messages that were taken through a chain of guardrails. */
 export function guardRun(): Run {
   const guard: EvalHeader = { id: 'pii', type: 'guard', role: 'guardrail', weight: 1, reducer: 'mean' };
   const header = headerOf({ suite: 'pii-guardrail', file: 'suites/pii.suite.yaml', evals: [guard] });
@@ -131,7 +129,6 @@ function guarded(number: number): CaseRecord {
   });
 }
 
-/** A subject that called a tool, run three times; every second case passed only sometimes. */
 export function epochsRun(): Run {
   const header = headerOf({
     suite: 'weather',
@@ -164,7 +161,6 @@ function weather(number: number): CaseRecord {
   return caseOf(number, epochs, { id: `berlin-${number}`, passed: true });
 }
 
-/** A run in which nothing went wrong. */
 export function passedRun(): Run {
   const header = headerOf({ suite: 'smoke', file: 'suites/smoke.suite.yaml' });
   const cases = Array.from({ length: 4 }, (_none, index) => caseOf(index + 1, [epochOf()]));
@@ -172,7 +168,6 @@ export function passedRun(): Run {
   return { header, cases, report: reportOf(header, cases, { gates, duration_ms: 96 }) };
 }
 
-/** A run over a dataset without rows. */
 export function emptyRun(): Run {
   const header = headerOf({ suite: 'empty' });
   return { header, cases: [], report: reportOf(header, [], { status: 'error', duration_ms: 3 }) };

@@ -10,7 +10,6 @@ import type {
 import { newRunAccumulator } from '../../../../src/suites/run-accumulator.ts';
 import * as reports from '../reports.ts';
 
-/** A run as a reporter is told of it. */
 export interface Run {
   readonly header: RunHeader;
   readonly cases: readonly CaseRecord[];
@@ -38,7 +37,7 @@ export function epochOf(members: Partial<EpochRecord> = {}): EpochRecord {
   return reports.epochOf([resultOf()], { content: 'The answer is 18.', ...members });
 }
 
-/** A case over its epochs; what it came to follows from them, unless it is given. */
+/** A case over its epochs. Its result is computed unless given. */
 export function caseOf(
   number: number,
   epochs: readonly EpochRecord[],
@@ -70,14 +69,12 @@ export function caseOf(
   };
 }
 
-/** Null where one has no score. */
 function meanOf(results: readonly { readonly score: number | null }[]): number | null {
   const scores = results.flatMap(({ score }) => score ?? []);
   if (scores.length < results.length) return null;
   return scores.length === 0 ? 0 : scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }
 
-/** The report that fits the cases, with other members as given. */
 export function reportOf(
   header: RunHeader,
   cases: readonly CaseRecord[],

@@ -5,14 +5,13 @@ import type { CaseRecord, RunHeader, SuiteReport } from '../../../../src/suites/
 import { openHtmlUpTo } from '../../../../src/suites/report/html/html.ts';
 import type { Run } from './samples.ts';
 
-/** What is reported, where it is not one of the samples: cases that are made one by one, and no end of a broken run. */
+/** Replaces parts of a sample: generated cases, or no end for a broken run. */
 export interface Reported {
   readonly header: RunHeader;
   readonly cases: Iterable<CaseRecord>;
   readonly report?: SuiteReport;
 }
 
-/** Writes the page of a run to a file, as `eval run --reporter html=FILE` does. */
 export async function writePage(
   file: string,
   run: Run | Reported,
