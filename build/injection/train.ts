@@ -14,10 +14,10 @@ export function trainWeights(): string {
 // Made by \`npm run injection:train\` from the sentences in build/injection.
 `;
   return `${head}
-/** Attempts at an assistant against everything else. */
+/** Attempts at an assistant against all other texts. */
 export const attackWeights: StoredModel = ${write(train(attack))};
 
-/** What is said to an assistant against what stands in documents. */
+/** Instructions to an assistant against text of documents. */
 export const instructionWeights: StoredModel = ${write(train(instruction))};
 `;
 }

@@ -181,7 +181,7 @@ test.concurrent('a call that was decided elsewhere meanwhile is reported, and th
   await run(`pending reject ${id} --reason no --by ada`, { cwd: folder });
   type('a\r');
   expect((await ran).code).toBe(1);
-  expect(screen()).toContain('has been rejected by ada already');
+  expect(screen()).toContain('has already been rejected by ada');
 });
 
 test.concurrent('calls that wait at once are presented one after the other', async ({ expect }) => {

@@ -114,7 +114,7 @@ describe('ask [DS-RUN-16]', () => {
 
 test.each([
   ['{id: a, ask: {questoin: Go?}}', 'unknown key | did you mean `question`?'],
-  ['{id: a, ask: {question: Go?, schema: {type: strnig}}}', 'ask.schema: is no JSON Schema that can be used'],
+  ['{id: a, ask: {question: Go?, schema: {type: strnig}}}', 'ask.schema: is not a valid JSON Schema'],
   [
     '{id: a, ask: {question: Go?, expires: tomorrow}}',
     'ask.expires: must be a duration such as 30m, 24h or 7d',

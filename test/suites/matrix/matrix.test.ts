@@ -97,7 +97,7 @@ test('a variant without usable rows makes the run void [DS-MATRIX-03]', async ()
 
 test('more cases than the limit of a matrix are refused before anything runs', () => {
   expect(() => requireFewCases(1_000_000, 2)).not.toThrow();
-  expect(() => requireFewCases(1_000_002, 2)).toThrow(/2 variants may have 500000 rows/);
+  expect(() => requireFewCases(1_000_002, 2)).toThrow(/2 variants may have at most 500000 rows/);
 });
 
 test('epochs are counted for each variant', async () => {

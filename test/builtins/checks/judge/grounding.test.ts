@@ -32,7 +32,7 @@ describe('faithfulness', () => {
     ['no list', '{"claims": 3}', 'has a claim without `supported`'],
     ['prose', 'All of them.', 'has no JSON object with a `claims`'],
     ['two lists', `${claims(true)} ${claims(false)}`, 'has more than one verdict'],
-    ['a key twice', '{"claims": [], "claims": []}', 'names a key twice'],
+    ['a key twice', '{"claims": [], "claims": []}', 'a duplicate key'],
   ])('is unscored for %s [DS-CHECKS-04]', async (_title, judge, reason) => {
     expect(await scoreOf('faithfulness', asked(judge))).toContain(reason);
   });
@@ -94,7 +94,7 @@ describe('factuality', () => {
 
   test('accepts other scores', async () => {
     expect(await scoreOf('factuality', asked('{"choice": "B"}', { B: 0.6 }))).toBe(0.6);
-    expect(await scoreOf('factuality', asked('{"choice": "A"}', { F: 1 }))).toContain('cannot be used');
+    expect(await scoreOf('factuality', asked('{"choice": "A"}', { F: 1 }))).toContain('not valid');
   });
 
   test.each(['{"choice": "F"}', '{"choice": "AB"}', '{"choice": 1}', '{"choice": "a"}', 'B'])(
