@@ -31,12 +31,11 @@ beforeAll(async () => {
   await log.close();
 });
 
-/** What a terminal would obey. */
+/** Control characters. */
 function controlsIn(text: string): string[] {
   return [esc, '\u202e'].filter((control) => text.includes(control));
 }
 
-/** The ids of the calls that a list has. */
 async function listed(...args: readonly string[]): Promise<unknown> {
   const { document } = await runJson(['audit', 'list', ...args], { cwd: folder });
   return JSON.parse(JSON.stringify(document)).calls?.map(({ id }: { id: string }) => id);

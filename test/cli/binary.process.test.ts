@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callThatWaits, fixture, run, workspace } from './command-line.ts';
 
-// What the program hands from its process to main(): arguments, folder, environment, streams, who it is, and the exit code.
+// What the program passes from its process to main(): arguments, folder, environment, streams, user, and the exit code.
 const cwd = workspace(
   `
 tools:

@@ -12,10 +12,9 @@ import { enter, openStreams, type Place, type Streams, type TerminalStreams, wit
 
 export { config, fixture, folderOf, pipeline, suite, workspace } from '../workspace.ts';
 
-/** Node and the program that it runs: what stands where a user has `signalbox`. */
+/** The words that stand for `signalbox` on a command line. */
 export const signalbox = [process.execPath, builtProgram] as const;
 
-/** What a command came to. */
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
@@ -24,10 +23,10 @@ export interface Ran {
 
 export interface Circumstances {
   readonly cwd?: string;
-  /** Written and ended; null leaves it open; without it there is none. */
+  /** Written and ended. Null leaves stdin open; undefined means no stdin. */
   readonly stdin?: string | null;
   readonly env?: Readonly<Record<string, string>>;
-  /** Starts the program rather than calling its `main` here: for what only a process can show. */
+  /** Starts the program instead of calling `main` in this process. */
   readonly binary?: true;
   /** Streams of `main` that claim to be a terminal, 200 columns wide. */
   readonly terminal?: TerminalStreams;
@@ -35,13 +34,12 @@ export interface Circumstances {
   readonly until?: string;
 }
 
-/** A running command. */
 export interface Running {
   readonly child: ChildProcess;
   readonly ran: Promise<Ran>;
 }
 
-/** The words of a command line, or the line, which is split at spaces outside of single quotes. */
+/** The words of a command line, or the line, which is split at spaces outside single quotes. */
 export type Line = string | readonly string[];
 
 function wordsOf(line: Line): readonly string[] {
@@ -49,7 +47,6 @@ function wordsOf(line: Line): readonly string[] {
   return [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
 }
 
-/** Starts a command and does not wait for it. */
 export function start(
   args: readonly string[],
   { cwd, env, stdin }: Circumstances = {},
@@ -68,25 +65,23 @@ export function start(
   return { child, ran };
 }
 
-/** The environment without what asks programs for colours or against them, and with `signalbox` on its PATH. */
+/** The environment without variables that turn colours on or off, and with `signalbox` on its PATH. */
 function quietEnv(): NodeJS.ProcessEnv {
   const { NO_COLOR, FORCE_COLOR, PATH = '', ...env } = process.env;
   return { ...env, PATH: `${PATH}${delimiter}${join(import.meta.dirname, '../fixtures/path')}` };
 }
 
-/** Runs a command to its end: a call of `main` in this process, or the program itself where `binary` is set. */
 export async function run(args: Line, circumstances: Circumstances = {}): Promise<Ran> {
   if (circumstances.binary) return await start(wordsOf(args), circumstances).ran;
   const { screen, ...ran } = await runShown(args, circumstances);
   return ran;
 }
 
-/** What a command came to, and what the streams of it that are terminals would show. */
+/** A command's outcome, and what its terminal streams would show. */
 export interface Shown extends Ran {
   readonly screen: string;
 }
 
-/** Calls `main` in this process, on streams of which some claim to be terminals. */
 export async function runShown(args: Line, circumstances: Circumstances): Promise<Shown> {
   const { cwd = process.cwd(), env = {}, until: text } = circumstances;
   const streams = openStreams(circumstances);
@@ -137,29 +132,27 @@ export async function runJson(
   return { code, document: onlyDocument(stdout), stderr };
 }
 
-/** Runs a command for people and for programs, side by side. */
+/** Runs a command with and without --json. */
 export async function runBothWays(args: Line, circumstances: Circumstances = {}) {
   const [people, programs] = await Promise.all([run(args, circumstances), runJson(args, circumstances)]);
   return { people, programs };
 }
 
-/** A command on a terminal, and somebody at its keys. */
 export interface Typing {
   readonly ran: Promise<Ran>;
-  /** What came to the screen so far, from stdout and stderr alike. */
+  /** The output so far, stdout and stderr together. */
   screen(): string;
-  /** Waits until the screen shows the text, after what it showed when keys were last typed. */
+  /** Waits until the text appears in the output since the last keys. */
   sees(text: string): Promise<void>;
   /** Types keys; Enter is `\\r`. */
   type(keys: string): void;
 }
 
-/** Whether terminals can be made here: `script`, of util-linux. */
+/** Whether `script` of util-linux exists, which opens terminals. */
 export const hasTerminals = (process.env.PATH ?? '')
   .split(delimiter)
   .some((folder) => existsSync(join(folder, 'script')));
 
-/** Starts a command in a terminal of its own. */
 export function startOnTerminal(
   args: readonly string[],
   circumstances: Circumstances = {},
@@ -180,7 +173,7 @@ export function startOnTerminal(
   };
 }
 
-/** Calls `main` on streams that claim to be a terminal; resolves once it has the current folder to itself. */
+/** Calls `main` on streams that claim to be a terminal. Resolves once the call owns the current folder. */
 export async function callOnTerminal(
   args: readonly string[],
   { cwd = process.cwd(), env = {} }: Pick<Circumstances, 'cwd' | 'env'> = {},
@@ -204,7 +197,7 @@ function openTyping(screen: () => string, write: (keys: string) => void): Omit<T
   };
 }
 
-/** A call that waits for a person in the state store of a workspace. It is made here, which takes no process. */
+/** Creates a call that waits for a person in a workspace's state store, without a process. */
 export async function callThatWaits(folder: string, tool: string, args = '{}') {
   const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
   try {
@@ -216,7 +209,7 @@ export async function callThatWaits(folder: string, tool: string, args = '{}') {
   }
 }
 
-/** The id of a run in the state store of a workspace. It is run here, as far as it goes. */
+/** Runs a pipeline in a workspace's state store as far as it goes; returns the run's id. */
 export async function runOf(folder: string, file: string, input: unknown = {}): Promise<string> {
   const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
   try {
@@ -226,13 +219,12 @@ export async function runOf(folder: string, file: string, input: unknown = {}): 
   }
 }
 
-/** The one document of a stdout that holds one line and nothing else. */
+/** Fails unless stdout is one line with one document. */
 export function onlyDocument(stdout: string): unknown {
   if (!/^[^\n]+\n$/.test(stdout)) throw new Error(`not one line: ${JSON.stringify(stdout)}`);
   return JSON.parse(stdout);
 }
 
-/** Every line of a JSON log. */
 export function logLines(stderr: string): Readonly<Record<string, unknown>>[] {
   return stderr
     .split('\n')
@@ -240,7 +232,7 @@ export function logLines(stderr: string): Readonly<Record<string, unknown>>[] {
     .map((line) => JSON.parse(line));
 }
 
-/** The processes whose command line or environment carries `marker`. */
+/** The processes whose command line or environment contains `marker`. */
 export function processesWith(marker: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -248,14 +240,14 @@ export function processesWith(marker: string): number[] {
     .map(Number);
 }
 
-/** Whether a Node process waits for its stdin: whether one of its epoll descriptors watches descriptor 0. */
+/** Whether a Node process waits for its stdin, that is, one of its epoll descriptors watches descriptor 0. */
 export function awaitsStdin(pid: number | undefined): boolean {
   return entriesOf(`/proc/${pid}/fdinfo`).some((fd) =>
     /^tfd:\s+0 /m.test(textOf(`/proc/${pid}/fdinfo/${fd}`)),
   );
 }
 
-/** Waits until `condition` holds; gives up after five minutes, when a busy machine would have come to it. */
+/** Waits until `condition` holds, at most five minutes, for busy machines. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 300_000;
   while (!condition()) {

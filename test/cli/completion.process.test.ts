@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { onlyDocument, run } from './command-line.ts';
 
-/** The script of a shell. */
 async function scriptOf(shell: string): Promise<string> {
   const { code, stdout, stderr } = await run(['completion', shell]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -14,7 +13,7 @@ async function scriptOf(shell: string): Promise<string> {
 
 const isThere = (shell: string) => spawnSync(shell, ['--version']).status === 0;
 
-/** What the last word, which may be empty, can become. */
+/** The completions of the last word, which may be empty. */
 const rows = [
   [['ev'], ['eval']],
   [

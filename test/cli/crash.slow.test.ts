@@ -14,7 +14,7 @@ import {
 
 const crashes = fileURLToPath(new URL('../fixtures/start/crashes.mjs', import.meta.url));
 
-/** What the pipeline's second step does: it waits once, and answers the second time. */
+/** The pipeline's second step: it waits on the first call, and answers on the second. */
 const slowOnce = `#!/bin/sh
 if [ -e seen ]; then echo '{"result": "done"}'; else : >seen; exec sleep 60; fi
 `;
@@ -35,12 +35,11 @@ spec:
 `,
 };
 
-/** The first time that the second step is made, its process waits. */
 const hasSecondStep = (folder: string) => readdirSync(folder).includes('seen');
 
 let last = 0;
 
-/** A workspace whose processes carry a word of their own. */
+/** A workspace whose processes carry a unique marker. */
 function desk() {
   last += 1;
   const marker = `crash-${process.pid}-${last}`;
@@ -59,7 +58,7 @@ evals:
   return { cwd, marker };
 }
 
-/** Starts a command, lets it fail in that way once a process runs, and waits for its end. */
+/** Starts a command, makes it fail in that way once a process runs, and waits for its end. */
 async function crash(way: string, args: readonly string[], isReady = (_folder: string) => true) {
   const { cwd, marker } = desk();
   const env = { CRASH: way, DESK_KEY: 'sk-secret-4711', NODE_OPTIONS: `--import=${crashes}` };

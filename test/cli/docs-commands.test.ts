@@ -12,13 +12,12 @@ const pages = globSync(['README.md', 'docs/**/*.md', 'examples/**/*.md'], {
 
 interface Shown {
   readonly page: string;
-  /** The line as it stands there, from the program's name on. */
   readonly line: string;
   readonly words: readonly string[];
   readonly options: readonly string[];
 }
 
-/** The commands that a page shows, in code spans and in blocks: their words, up to what is no word, and their options. */
+/** The commands in a page's code spans and blocks: their words and options. */
 function commandsIn(page: string): Shown[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/(?<=^|[`$&|(]|npx|\s)\s*signalbox ([a-z][^`\n]*)/gm)].flatMap(([, all = '']) => {
@@ -32,7 +31,7 @@ function commandsIn(page: string): Shown[] {
 const empty = folderOf({});
 const helps = new Map<string, string | undefined>();
 
-/** What a command says to --help; undefined where there is none of that name. */
+/** The --help of a command; undefined if the command does not exist. */
 async function helpOf(words: readonly string[]): Promise<string | undefined> {
   const key = words.join(' ');
   if (!helps.has(key)) {

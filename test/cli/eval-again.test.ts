@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { config, folderOf, run, runJson, suite } from './command-line.ts';
 
-/** An eval that scores a case by the word that a file gives for it; a case without a word has no score. */
+/** An eval that scores a case by its word in a file. Without a word, it has no score. */
 const program = `#!/usr/bin/env node
 const { content } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
 const score = JSON.parse(process.env.SCORES)[content];
@@ -11,7 +11,7 @@ if (score === undefined) process.exit(3);
 process.stdout.write(JSON.stringify({ score }));
 `;
 
-/** A folder with a run of these scores, and a way to judge its cases again, from the folder above. */
+/** A folder with a run of these scores, and a function that evaluates its cases again from the parent folder. */
 async function judgedFolder() {
   const above = folderOf({
     'proj/runtime.yaml': config('evals: {judged: {command: ./judged.cjs, env: [SCORES]}}\n'),

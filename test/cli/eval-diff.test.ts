@@ -11,12 +11,11 @@ import { fixture, folderOf, run, runJson, suite, workspace } from './command-lin
 
 const evals = [header('exact'), header('judged')];
 
-/** A case that passes where both scores are 1; its id pairs it with that of the other run. */
+/** A case that passes if both scores are 1. */
 function judged(id: string, exact: number, other: number, tag = 'all'): CaseRecord {
   return record(id, [[said('exact', exact), said('judged', other)]], { evals, tags: [tag] });
 }
 
-/** The file that `eval run --reporter jsonl=FILE` writes. */
 async function toFile(run: RunSource): Promise<string> {
   let text = '';
   const sink = {
@@ -239,7 +238,7 @@ test('eval html writes one page, named after the run', async () => {
 });
 
 describe('stored runs', () => {
-  /** Two runs of one suite whose only case passes in the first and not in the second; with their ids. */
+  /** Two runs of one suite whose only case passes in the first and fails in the second. */
   async function twoRuns() {
     const cwd = workspace(`evals: {score: {command: ${fixture('eval-score')}}}\n`, {
       'good.suite.yaml': suiteOf(1),

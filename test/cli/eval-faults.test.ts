@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { config, folderOf, run, suite } from './command-line.ts';
 
-/** What a row makes the eval do. */
+/** The eval's behaviour, by row. */
 const replies = {
   good: 'echo \'{"score": 1}\'',
   low: 'echo \'{"score": 0}\'',
@@ -17,7 +17,6 @@ type Word = keyof typeof replies;
 
 const isFault = (word: Word) => ['error', 'crash', 'junk', 'range'].includes(word);
 
-/** Echoes by a word of the content; one process a case. */
 const judge = `#!/bin/sh
 input=$(cat)
 case "$input" in

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { folderOf, run, runJson } from './command-line.ts';
 
-/** The result of one test of promptfoo’s, in the form that it has written since its version 0.100. */
+/** The result of one promptfoo test, in the form used since version 0.100. */
 function result(testIdx: number, promptIdx: number, answer: string | undefined, passes: readonly boolean[]) {
   const types = ['contains', 'contains', 'javascript'];
   const components = passes.map((pass, index) => ({

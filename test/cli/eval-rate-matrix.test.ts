@@ -18,7 +18,7 @@ spec:
   evals: [{id: says_yes, type: contains, params: {patterns: ["yes"]}}]
 `;
 
-/** A folder with one kept run of a matrix, of which `small` fails and `large` passes. */
+/** A folder with one stored run of a matrix. `small` fails and `large` passes. */
 async function ratedFolder(): Promise<string> {
   const runtimeYaml = config(`providers:${provider('small', 'no')}${provider('large', 'yes')}\n`);
   const cwd = folderOf({ 'runtime.yaml': runtimeYaml, 's.suite.yaml': suite });

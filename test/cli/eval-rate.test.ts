@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { openRuntime } from '../../src/runtime/runtime.ts';
 import { config, fixture, folderOf, run, runJson, suite } from './command-line.ts';
 
-/** A folder with one kept run of the cases `one` and `two`. */
 async function ratedFolder(): Promise<string> {
   const cwd = folderOf({
     'runtime.yaml': config(`evals: {score: {command: ${fixture('eval-score')}}}\n`),

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { config, folderOf, run } from './command-line.ts';
 
-/** A suite of that name whose cases say these words and must say yes. */
 function suiteOf(name: string, words: readonly string[], spec = ''): string {
   const cases = words.map((word, at) => `{id: c${at}, content: ${JSON.stringify(word)}}`).join(', ');
   return `apiVersion: signalbox/v1

@@ -97,7 +97,7 @@ describe('on a stderr that is a pipe', () => {
     });
     const lines = stderr.trimEnd().split('\n');
     const isJson = lines.map((line) => line.startsWith('{'));
-    // What the run came to is told behind the last of them.
+    // The outcome of the run follows the last of them.
     expect(isJson.lastIndexOf(true)).toBe(isJson.filter(Boolean).length - 1);
     expect(lines.filter((line) => !line.startsWith('{'))[0]).toMatch(/^demo: error, 1 fault, /);
   });

@@ -16,7 +16,6 @@ async function keptFolder(): Promise<string> {
   return cwd;
 }
 
-/** Starts `eval view` and waits for its address. */
 async function startView(cwd: string, ...args: string[]) {
   const { child, ran } = start(['eval', 'view', '--json', ...args], { cwd });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -25,7 +24,7 @@ async function startView(cwd: string, ...args: string[]) {
   return { child, ran, url: new URL(JSON.parse(String(line)).url) };
 }
 
-/** What a browser is shown first. */
+/** The first page that a browser shows. */
 async function enter(url: URL): Promise<string> {
   const authorization = `Bearer ${url.hash.replace('#token=', '')}`;
   return await (await fetch(url, { headers: { authorization } })).text();

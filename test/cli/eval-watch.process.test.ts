@@ -14,7 +14,6 @@ evals: [{id: says_yes, type: contains, params: {patterns: ["yes"]}}]
 `),
 });
 
-/** Starts it, and gives what it has said by now on stdout and stderr. */
 function watch(cwd: string, ...more: string[]) {
   const { child, ran } = start(['eval', 'run', 'demo.suite.yaml', '--watch', ...more], { cwd });
   let said = '';
@@ -38,7 +37,7 @@ test('watch reruns when the dataset, the suite or the config changes, and waits 
   writeFileSync(file, `${good}  evlas: []\n`);
   await until(() => times('waiting for a change') === 3);
   expect(said()).toMatch(/demo\.suite\.yaml:\d+:3/);
-  // As editors do: a new file in the place of the old one.
+  // Editors replace the file by a new one.
   writeFileSync(`${file}.new`, good.replace('"yes"', '"no"'));
   renameSync(`${file}.new`, file);
   await until(() => times('waiting for a change') === 4);

@@ -3,7 +3,6 @@ import { config, suite } from './command-line.ts';
 const rows = (count: number) =>
   Array.from({ length: count }, (_, index) => `{"text": "no ${index}"}\n`).join('');
 
-/** The files of a suite of so many cases, all of which fail. */
 export const failing = (count: number, spec = '') => ({
   'runtime.yaml': config('state_store: {type: memory}\n'),
   'rows.jsonl': rows(count),
@@ -15,5 +14,4 @@ evals: [{id: says_yes, type: contains, params: {patterns: ["yes"]}}]
 ${spec}`),
 });
 
-/** The arguments that run it. */
 export const evalRun = (...args: string[]) => ['eval', 'run', 'demo.suite.yaml', ...args];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { canaryIn, canary as key } from '../canary.ts';
 import { pipeline, run, workspace } from './command-line.ts';
 
-/** Places of a config that take a filled-in text; each says where the text stands. */
+/** Places of a config where a variable may be filled in. */
 const places = {
   'tool description': (text: string) => spec({ tool: `description: "${text}"` }),
   'schema title': (text: string) => spec({ schema: `title: "${text}"` }),
@@ -80,7 +80,7 @@ test('no command shows a filled-in value, wherever in the config it is', {
       const folder = workspace(make?.(text) ?? '', files);
       const ran = await run([...command, ...(json ? ['--json'] : [])], { cwd: folder, env: { WORD: key } });
       const all = ran.stdout + ran.stderr;
-      // A command that a variable is filled into is not there, which `validate` calls an error.
+      // A command made from a variable does not exist, which is an error for `validate`.
       const isMissing = place === 'command of a tool' && command[0] === 'validate';
       expect(all).not.toMatch(isMissing ? /INTERNAL|USAGE/ : /INTERNAL|CONFIG_INVALID|USAGE/);
       expect({ pieces: canaryIn(all), all: canaryIn(all).length > 0 ? all : '' }).toEqual({

@@ -244,7 +244,7 @@ test.concurrent('hook fire reports if no hook receives the event [DS-CLI-10]', a
     stderr: '',
   });
   expect(unheard.programs.document).toMatchObject({ verdict: 'allow', asked: [] });
-  // What --json has as a hint, people read too.
+  // The hint of --json is also in the text output.
   const failed = await run(fire(before, '{"request": {"messages": []}}'), { cwd });
   expect(failed.stdout).toMatch(/^deny: \[[A-Z_]+\] hook "pii" .*\nasked: pii\n$/);
   expect(failed.stderr).toBe('hint: Correct the program: its stderr says why.\n');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { config, fixture, folderOf, pipeline, run, runShown, suite } from './command-line.ts';
 
-// Titles, the clipboard, links, a cleared screen, colours by one character, a changed direction, and what nobody sees.
+// Titles, the clipboard, links, a cleared screen, one-byte colours, a changed direction, and invisible characters.
 const esc = '\u001b';
 const evil = `x${esc}]0;t\u0007${esc}]52;c;aGk=${esc}\\${esc}]8;;http://a\u0007${esc}[2J${esc}[1A\u009b8m\r\u202ey\u2066\u200b`;
 const quoted = JSON.stringify(evil);
@@ -41,7 +41,7 @@ const folder = folderOf({
   }),
 });
 
-/** What a terminal obeys, or shows otherwise than it stands there: all but ends of lines, and the styles of ours. */
+/** Characters that a terminal obeys or displays differently, except line ends and our own styles. */
 const obeyed =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   /(?!\u001b\[(?:1|2|22|31|32|33|36|39)m)[\0-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]|\r(?!\n)/;
@@ -49,13 +49,13 @@ const obeyed =
 const denied = { request: { name: 'asks' }, response: {} };
 const event = JSON.stringify({ request: { name: 'good', args: {}, call_id: evil } });
 
-/** What a terminal is sent, and what else would come beside it. */
+/** The screen of a terminal, and stderr. */
 async function showOn(args: readonly string[]): Promise<string> {
   const { screen, stderr } = await runShown(args, { cwd: folder, terminal: 'stdout' });
   return screen + stderr;
 }
 
-/** Words of a tool or a hook in a pipe, which is read by people too. */
+/** Piped output of a tool or a hook, which people read too. */
 const piped: readonly (readonly string[])[] = [
   ['tool', 'list'],
   ['tool', 'call', 'bad'],
@@ -73,7 +73,7 @@ test('a result in a pipe is unchanged', async () => {
   expect((await run('tool call good', { cwd: folder })).stdout).toBe(`${evil}\n`);
 });
 
-/** In order: later ones show what earlier ones left. */
+/** In order: later commands show what earlier ones left. */
 const commands: readonly (readonly string[])[] = [
   ['tool', 'list'],
   ['tool', 'call', 'good'],

@@ -1,23 +1,21 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 
-/** Which streams are terminals; stdin is one where both others are. */
+/** The streams that are terminals; stdin is one if both others are. */
 export type TerminalStreams = 'both' | 'stdout' | 'stderr';
 
 export interface StreamOptions {
-  /** Written and ended; null leaves it open; undefined: there is none. */
+  /** Written and ended. Null leaves stdin open; undefined means no stdin. */
   readonly stdin?: string | null | undefined;
   readonly terminal?: TerminalStreams | undefined;
 }
 
-/** The streams of a program that is a function, and what it wrote. */
 export interface Streams {
   readonly streams: { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable };
   readonly texts: () => { readonly stdout: string; readonly stderr: string };
-  /** What a terminal would show: stdout and stderr alike, in the order in which it came. */
+  /** Stdout and stderr together, in order, as a terminal would show them. */
   readonly screen: () => string;
 }
 
-/** The width of a terminal in tests. */
 const columns = 200;
 
 export function openStreams({ stdin, terminal }: StreamOptions): Streams {
@@ -33,7 +31,7 @@ export function openStreams({ stdin, terminal }: StreamOptions): Streams {
       stderr: stderr.stream,
     },
     texts: () => ({ stdout: stdout.text(), stderr: stderr.text() }),
-    // A terminal returns to the first column for a new line.
+    // A terminal needs a carriage return for a new line.
     screen: () => Buffer.concat(shown).toString().replaceAll(/\r?\n/g, '\r\n'),
   };
 }
@@ -53,16 +51,16 @@ function openCapture(shown: Buffer[], isTTY: boolean) {
   };
 }
 
-/** What a process has once, and runs in one process must share. */
+/** Process-wide state that runs in one process must share. */
 export interface Place {
   readonly cwd: string;
-  /** Set beside what already exists. */
+  /** Added to the existing environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 let taken: { readonly key: string; users: number; readonly left: PromiseWithResolvers<void> } | undefined;
 
-/** Does work in a folder and an environment: at once with other work of the same place, after that of any other. */
+/** Works in a folder and an environment, concurrently with work of the same place, after work of any other. */
 export async function within<T>(place: Place, work: () => Promise<T>): Promise<T> {
   const leave = await enter(place);
   try {
@@ -72,7 +70,7 @@ export async function within<T>(place: Place, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Waits until the process is in that folder and environment, which it stays until `leave` is called. */
+/** Waits until the process is in that folder and environment. It stays there until the returned function is called. */
 export async function enter(place: Place): Promise<() => void> {
   const key = JSON.stringify(place);
   while (taken !== undefined && taken.key !== key) await taken.left.promise;

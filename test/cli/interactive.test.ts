@@ -48,7 +48,7 @@ async function begin(file = 'pay.yaml', more: readonly string[] = []) {
   return { folder, ...(await callOnTerminal(argsOf(file, more), { cwd: folder })) };
 }
 
-/** The program in a terminal of its own, which also has a life before and after a question. */
+/** The program in a terminal of its own, for tests of what happens before and after a question. */
 function beginForReal(file = 'pay.yaml', more: readonly string[] = []) {
   const folder = workspace(spec, files);
   return { folder, ...startOnTerminal(argsOf(file, more), { cwd: folder }) };

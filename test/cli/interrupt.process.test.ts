@@ -14,13 +14,12 @@ import {
 
 let last = 0;
 
-/** A word that stands in the environment of every process of one test, and nowhere else. */
+/** A word that only the environment of one test's processes contains. */
 function newMarker(): string {
   last += 1;
   return `marker-${process.pid}-${last}`;
 }
 
-/** A workspace whose entries all carry the marker. */
 function marked(marker: string, spec: string, files: Readonly<Record<string, string>> = {}): string {
   return workspace(spec.replaceAll('MARK', `env: [MARK=${marker}]`), files);
 }
@@ -32,7 +31,7 @@ interface Interrupted {
   readonly signals?: readonly NodeJS.Signals[];
 }
 
-/** Starts a command, sends it signals once a process with the marker is there, and waits for its end. */
+/** Starts a command, sends it signals once a process with the marker runs, and waits for its end. */
 async function interrupt({ args, cwd, marker, signals = ['SIGINT'] }: Interrupted, more: Circumstances = {}) {
   const { child, ran } = start(args, { cwd, ...more });
   await until(() => processesWith(marker).length > 0);
@@ -158,7 +157,7 @@ test.concurrent.for([
     const marker = newMarker();
     const cwd = marked(marker, tools);
     const TMPDIR = folderOf({});
-    // Two different ones: a second SIGINT might come before the first is taken, and be the same signal still.
+    // Two different signals: a second SIGINT could merge with a pending first one.
     const { code } = await interrupt(
       { args: ['tool', 'call', tool], cwd, marker, signals: ['SIGINT', 'SIGTERM'] },
       { env: { SIGNALBOX_LAUNCHER: launcher, TMPDIR } },

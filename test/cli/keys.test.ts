@@ -13,7 +13,6 @@ gateway:
 `;
 const files = { 'allow.sh': '#!/bin/sh\necho \'{"allow": true}\'\n' };
 
-/** The caller that a key is, for the config of a folder. */
 async function callerOf(folder: string, key: string) {
   const store = { type: 'sqlite', file: join(folder, '.signalbox/state.db') } as const;
   const hookSets = new Map([['strict', ['guard']]]);

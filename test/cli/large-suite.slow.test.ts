@@ -7,7 +7,7 @@ import { runJson, suite, workspace } from './command-line.ts';
 
 const total = Number(process.env['SUITE_CASES'] ?? 100_000);
 
-/** Rows of 600 bytes: an array of them, or of what comes of them, would not fit into the heap. */
+/** Rows of 600 bytes. An array of them, or of their results, would not fit into the heap. */
 function* generateRows(): Generator<string> {
   const filler = 'words '.repeat(80);
   for (let index = 0; index < total; index++) {
@@ -23,7 +23,7 @@ evals: [{id: word, type: contains, params: {patterns: ["\${case.word}"]}}]
 gates: [{eval: word, metric: unscored, max: 0}]
 `;
 
-/** Megabytes of the heap: what lives at once is less than 30. */
+/** In megabytes; live data stays below 30. */
 const heapMb = 64;
 
 test(`${total} cases run, are stored and written in every format within a heap of 64 MB`, async () => {

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOf, pipeline, run, runJson, workspace } from './command-line.ts';
 
-/** A folder for PATH with a program of that name. */
 function folderWith(name: string, below = 'bin'): string {
   const file = join(mkdtempSync(join(tmpdir(), 'path-')), below, name);
   mkdirSync(dirname(file), { recursive: true });

@@ -39,7 +39,7 @@ interface Waiting {
   readonly runId: string;
 }
 
-/** A workspace of its own in which that call waits. */
+/** A workspace in which that call waits. */
 async function waiting(tool = 'refund', args = '{}'): Promise<Waiting> {
   const folder = workspace(spec);
   return { folder, ...(await callThatWaits(folder, tool, args)) };
@@ -266,13 +266,12 @@ test.concurrent('text output reports the stored decision and the error', async (
   ]);
 });
 
-/** The one open call of a workspace. */
 async function firstPending(folder: string): Promise<string> {
   const { document } = await runJson('pending list', { cwd: folder });
   return (document as { pending: { id: string }[] }).pending[0]?.id ?? '';
 }
 
-/** What programs are told of a decision that was kept though the run could not go on. */
+/** The JSON output for a stored decision whose run could not continue. */
 function keptAs(code: string, { id, run_id }: { id: string; run_id: string }, expect: ExpectStatic) {
   const decision = expect.objectContaining({ id, run_id, status: 'approved', by: 'ada' });
   return {

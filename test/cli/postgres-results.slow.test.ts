@@ -61,7 +61,7 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
     const again = await runJson(command, { cwd, env, binary: true });
     expect([first.code, again.code]).toEqual([0, 0]);
     expect(readFileSync(join(cwd, 'starts'), 'utf8')).toBe('start\n'.repeat(3));
-    // Answers of models are kept in the folder; all else is in the database.
+    // The folder has the models' answers, the database everything else.
     expect(existsSync(join(cwd, '.signalbox/evals.db'))).toBe(false);
   });
 
@@ -96,7 +96,6 @@ subject: {tool: says, args: {q: "\${case.q}"}}
 evals: [{id: yes, type: contains, params: {patterns: ["yes"]}}]
 `;
 
-/** Of one case, whose score decides whether it passes. */
 function suiteOf(score: 0 | 1): string {
   const pattern = score === 1 ? 'x' : 'y';
   return suite(

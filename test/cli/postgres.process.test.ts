@@ -78,7 +78,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     const { code } = await run(`tool call pay --args '{"amount": 5}'`, { cwd: here, env });
     expect(code).toBe(3);
     expect(existsSync(join(here, '.signalbox/state.db'))).toBe(false);
-    // On another machine there is no such file.
+    // Another machine does not have this file.
     rmSync(join(here, 'runtime.yaml'));
     const { document } = await runJson('pending list', { cwd: there, env });
     const { pending } = document as { pending: { id: string; run_id: string }[] };
@@ -138,7 +138,7 @@ evals: [{id: six, type: contains, params: {patterns: ["6"]}}]
 gates: [{eval: six, metric: pass_rate, min: 0.1}]
 `;
 
-/** A report without what differs from one run to the next. */
+/** A report without what differs from run to run. */
 function untimed(document: unknown): Record<string, unknown> {
   const text = JSON.stringify(document, (key, value: unknown) =>
     /_ms$|^run_id$|^started_at$|^latency$|^duration/.test(key) ? undefined : value,

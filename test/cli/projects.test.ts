@@ -62,7 +62,7 @@ test('other commands accept the ids that a list shows', async () => {
     ['eval', 'run', '--again', 'all', id],
   ])
     expect(await run(args, { cwd }), args.join(' ')).toMatchObject({ code: 0, stderr: expect.any(String) });
-  // It has ended, which says that the run was found.
+  // The run was found, because the error says that it has ended.
   const resumed = await run(`eval run demo.suite.yaml --resume ${id}`, { cwd });
   expect(resumed.stderr).not.toContain('RUN_UNKNOWN');
 });

@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** The command line. */
 export const commandLine = section('reference/command-line.md', [
   ['DS-CLI-01', 'none', 'Without --config the file is runtime.yaml in the current folder.'],
   [
@@ -24,7 +23,6 @@ export const commandLine = section('reference/command-line.md', [
   ['DS-CLI-12', 'none', 'An unknown command, option or name, a missing file and a broken config exit 2.'],
 ]);
 
-/** The exit codes. */
 export const exitCodes = section('reference/command-line.md', [
   ['DS-EXIT-01', 'none', 'A tool exits 0 for ok, 1 for failed and denied, 3 for pending.'],
   ['DS-EXIT-02', 'none', 'An eval exits 0 when it passed, 1 when it missed its threshold or is unscored.'],
@@ -44,7 +42,6 @@ export const exitCodes = section('reference/command-line.md', [
   ['DS-CRASH-02', 'none', 'A run that a crash or a full heap cut off can be resumed.'],
 ]);
 
-/** The documents that --json prints. */
 export const documents = section('reference/command-line.md', [
   ['DS-JSON-01', 'none', 'tool call: {status: ok, result}.'],
   ['DS-JSON-02', 'none', 'tool call: {status: failed, error: {code, message, hint}}.'],

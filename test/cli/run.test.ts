@@ -83,7 +83,7 @@ steps: [{id: only, tool: echo}]
   'broken.yaml': pipeline('steps: [{id: only, tol: echo}]\n'),
 });
 
-/** A workspace of its own, for a run that leaves something in its store. */
+/** A workspace for a run that leaves something in its store. */
 const ownDesk = (files: Readonly<Record<string, string>>) => workspace(tools, { ...scripts, ...files });
 
 test.concurrent('a completed run prints its output, and a line for each step on stderr', async ({
@@ -408,7 +408,7 @@ test.concurrent('a run finishes with the pipeline text that it started with', as
   });
 });
 
-/** The id of the call that a command tells on stderr that it waits for. */
+/** The id of the pending call that a command reports on stderr. */
 async function waitingFor(child: ReturnType<typeof start>['child']): Promise<string> {
   let told = '';
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -418,7 +418,6 @@ async function waitingFor(child: ReturnType<typeof start>['child']): Promise<str
   return /about (pending_[\da-f]{16})\n/.exec(told)?.[1] ?? '';
 }
 
-/** The one open pending call of a workspace, once there is one. */
 async function onlyPending(folder: string): Promise<string> {
   for (;;) {
     const { document } = await runJson('pending list', { cwd: folder });

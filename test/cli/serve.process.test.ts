@@ -54,7 +54,7 @@ test('scripts read its address from the first line, and SIGTERM ends it cleanly'
 test('a call in progress at shutdown is answered, and no new one is accepted', async () => {
   await using serving = await serve(workspace(mock('demo', '{text: late, delay_ms: 1500}')));
   const running = chat(serving.url, 'demo');
-  // The call has begun when the next one, on a connection of its own, is answered.
+  // When another connection gets an answer, the call has begun.
   await fetch(`${serving.url}/healthz`);
   serving.kill('SIGTERM');
   const answered = await (await running).text();

@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Ran, start } from './command-line.ts';
 
-/** `signalbox serve` as a process. */
 export interface Serving extends AsyncDisposable {
   readonly url: string;
-  /** The first line of stdout. */
   readonly document: { readonly url: string; readonly [member: string]: unknown };
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the line of stderr that has this text. */
+  /** Resolves with the line of stderr that contains this text. */
   told(text: string): Promise<string>;
   readonly ran: Promise<Ran>;
 }

@@ -1,7 +1,6 @@
 import { test } from 'vitest';
 import { fixture, runJson, workspace } from './command-line.ts';
 
-/** An entry of the fixture that is a server and does what the words say, without the braces. */
 const entry = (args: readonly string[]) => `command: ${fixture('server')}, args: ${JSON.stringify(args)}`;
 
 const servers = [

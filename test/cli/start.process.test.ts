@@ -42,7 +42,7 @@ interface Loads {
   readonly builtins: readonly string[];
 }
 
-/** What the built program loads: its own files relative to dist, those of packages as they are. */
+/** The files that the built program loads: its own relative to dist, those of packages unchanged. */
 async function loadsOf(...args: string[]): Promise<Loads> {
   return await loadsIn({ cwd }, args);
 }
@@ -59,7 +59,7 @@ const bare = ['cli/main.js', 'chunks/start.js', 'chunks/begin.js'];
 
 test.each(['--version', '-V', '--help', '-h'])('%s loads three small files', async (flag) => {
   const { files, builtins } = await loadsOf(flag);
-  // The bundler numbers chunks of one name.
+  // The bundler numbers chunks with the same name.
   expect(files.map((file) => file.replace(/\d+(?=\.js$)/, ''))).toEqual(bare);
   expect(builtins).not.toContain('stream');
 });
@@ -168,7 +168,7 @@ test.each(['--version', '--help'])('%s reports a full disk', (flag) => {
   });
 });
 
-/** A folder for caches of its own, and what `tool call` says with it; Node's own variables are not given. */
+/** Runs `tool call` without Node's own variables. */
 function callWith(env: Readonly<Record<string, string>>, program: readonly string[] = [main]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...program, 'tool', 'call', 'greet'], {
     cwd,

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { openStdoutSink } from '../../src/cli/terminal.ts';
 import { toLine } from '../../src/suites/report/csv-line.ts';
 
-/** A terminal, or a file, that reports such a width. */
 function streamOf(isTTY: boolean, columns: number): NodeJS.WriteStream {
   const stream: NodeJS.WriteStream = Object.create(WriteStream.prototype);
   return Object.assign(stream, { isTTY, columns });

@@ -12,26 +12,24 @@ const pii = fileURLToPath(new URL('../../src/cli/pii/main.ts', import.meta.url))
 const lastLine = (stderr: string) => stderr.trimEnd().split('\n').at(-1);
 const stopTimeout = expect.stringMatching(/^error: \[STOP_TIMEOUT\] /);
 
-/** Starts a program of which nobody reads the standard output. */
+/** Starts a program without reading its stdout. */
 function startUnread([program, ...args]: readonly [string, ...string[]], cwd: string) {
   const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   return { child, stderr: text(child.stderr) };
 }
 
-/** Waits for the end of a process whose standard output nobody reads. */
 async function exitOf(child: ChildProcess): Promise<unknown> {
   const [code] = await once(child, 'exit');
   child.stdout?.destroy();
   return code;
 }
 
-/** What a process has open. */
 function openFiles(pid: number | undefined): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
   } catch {
-    return []; // It has closed one meanwhile.
+    return []; // It has closed a descriptor meanwhile.
   }
 }
 
@@ -41,7 +39,7 @@ test.concurrent.for(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
     const marker = `stop-${process.pid}-${signal}`;
     const deaf = `{exec: {command: ./deaf.sh, grace_ms: 60000, env: [MARK=${marker}]}}`;
     const cwd = workspace(`tools: {deaf: ${deaf}}`, {
-      // It is deaf before it says that it is there.
+      // Ignores SIGTERM before it reports that it runs.
       'deaf.sh': "#!/bin/sh\ntrap '' TERM\n: >seen\nwhile :; do sleep 1; done\n",
     });
     const { child, ran } = start(['tool', 'call', 'deaf', '--stop-timeout', '300ms'], { cwd });

@@ -22,7 +22,7 @@ test('store copy needs one destination, and a store that can be copied', async (
   expect(await codeOf('--to', 'a.db', '--to-env', 'B')).toBe(2);
   expect(await codeOf('--to-env', 'NOT_SET')).toBe(2);
   expect(await codeOf('--to', 'a.db')).toBe(2);
-  // Nothing was kept yet.
+  // Nothing was stored yet.
   expect(await codeOf('--to', 'postgres://me@localhost/x')).toBe(1);
 });
 
@@ -86,7 +86,6 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
   });
 });
 
-/** Runs of two steps each, as many as that. */
 async function fillWithRuns(file: string, count: number): Promise<void> {
   await (await openSqliteStore(file)).close();
   const database = new DatabaseSync(file);

@@ -48,7 +48,7 @@ async function runInShell(line: string, args: readonly string[]): Promise<Ran> {
   return await start([...signalbox, ...args], { cwd: desk }, ['sh', '-c', line, 'sh']).ran;
 }
 
-/** Calls a command on streams that claim to be terminals; what would come to the screen of those, alike. */
+/** Calls a command on streams that claim to be terminals; returns their output together. */
 async function showOnTerminal(
   args: readonly string[],
   terminal: 'both' | 'stdout' | 'stderr' = 'both',
@@ -58,7 +58,7 @@ async function showOnTerminal(
   return { code, screen: screen.replaceAll('\r\n', '\n') };
 }
 
-/** Runs a command in a terminal of its own; what would come to the screen, from stdout and stderr alike. */
+/** Runs a command in a terminal of its own; returns stdout and stderr together. */
 async function runOnTerminal(args: readonly string[], redirection = '', env: Record<string, string> = {}) {
   const words = [...signalbox, ...args].map((word) => `'${word}'`);
   const line = `stty cols 100; ${words.join(' ')} ${redirection}`;

@@ -5,7 +5,7 @@ import { fixture, folderOf, run, runBothWays, runJson, workspace } from './comma
 const empty = folderOf({});
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-/** The help of every command, by its name: that of the program tells which there are. */
+/** The help of every command, by name. The program's own help lists the commands. */
 async function readHelps(name: string): Promise<[string, Awaited<ReturnType<typeof run>>][]> {
   const help = await run(`${name} --help`, { cwd: empty });
   const listed = /\nCommands:\n((?: .*\n)+)/.exec(help.stdout)?.[1] ?? '';

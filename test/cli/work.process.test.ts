@@ -11,7 +11,7 @@ const files = {
   'long.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: only, wait: 1h}]\n'),
 };
 
-/** A project whose model fails twice and answers from then on, in each process anew. */
+/** A project whose model fails twice, then answers. The count restarts in each process. */
 function project(responses: string): string {
   const options = `{max_retries: 0, responses: [${responses}]}`;
   return workspace(`\nproviders: [{id: main, type: mock, model: m, additional_config: ${options}}]\n`, files);

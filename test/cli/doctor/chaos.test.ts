@@ -8,13 +8,12 @@ import { foreignDialects, foreignNames, requireNative } from '../../../src/diale
 import { judge } from '../../../src/runtime/doctor/chaos/chaos.ts';
 import { config, folderOf, run, runJson } from '../command-line.ts';
 
-// A run takes seconds, and on a busy machine minutes.
+// A run takes seconds, or minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Whatever starts it leaves a mark beside itself. */
+/** Leaves a mark whenever it is started. */
 const marks = '#!/bin/sh\necho ran >> "$(dirname "$0")/MARK"\necho \'{"allow": true}\'\n';
 
-/** A folder with a config of these hooks, whose commands are `./mark.sh`. */
 const folderWith = (hooks: string, more: Readonly<Record<string, string>> = {}) =>
   folderOf({ 'runtime.yaml': config(`hooks:\n${hooks}`), 'mark.sh': marks, ...more });
 

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import type { Check } from '../../../src/runtime/runtime.ts';
 import { config, folderOf, run, runJson } from '../command-line.ts';
 
-// On a busy machine ten thousand entries take a while.
+// Ten thousand entries take a while on a busy machine.
 vi.setConfig({ testTimeout: 300_000 });
 
 const marks = '#!/bin/sh\necho ran >> "$(dirname "$0")/MARK"\n';
@@ -27,7 +27,7 @@ async function doctor(cwd: string, ...args: string[]): Promise<Found> {
   return { code, checks: document.checks };
 }
 
-/** What was found of a check, as `status subject: message`. */
+/** The findings of a check, as `status subject: message`. */
 const told = (checks: readonly Check[], name: string) =>
   checks
     .filter(({ check }) => check === name)
@@ -97,7 +97,7 @@ test('doctor reports commands that cannot start with their place and the next st
   expect(shown.code).toBe(1);
   expect(shown.stdout).toContain('runtime.yaml:6:28');
   expect(shown.stdout).toMatch(/5 errors, \d+ warnings?, \d+ ok\n$/);
-  // A path is not broken, however long.
+  // Paths are never wrapped.
   const wide = shown.stdout.split('\n').filter((line) => line.length > 80 && !line.includes(cwd));
   expect(wide).toEqual([]);
 });

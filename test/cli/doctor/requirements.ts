@@ -1,6 +1,5 @@
 import { section } from '../../requirements/requirement.ts';
 
-/** `doctor --chaos`. */
 export const chaos = section('reference/doctor.md', [
   [
     'DS-CHAOS-01',
@@ -29,7 +28,6 @@ export const chaos = section('reference/doctor.md', [
   ['DS-CHAOS-09', 'none', 'Ctrl-C ends it with 130, and leaves no process and no file behind.'],
 ]);
 
-/** `doctor`. */
 export const checks = section('reference/doctor.md', [
   ['DS-DOCTOR-01', 'none', 'doctor starts no command of the config, and makes no file.'],
   ['DS-DOCTOR-02', 'none', 'A config of which nothing would fail exits 0; warnings do not change that.'],

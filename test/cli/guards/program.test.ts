@@ -28,7 +28,7 @@ describe.each(programs)('signalbox-$name', ({ name, bad, kind, args }) => {
     expect(await reply({ args: { text: bad } })).toMatchObject({
       reply: { result: { flagged: true, findings: { [kind]: 1 } } },
     });
-    // What would be denied does not come back by another way.
+    // A reply does not repeat a denied text.
     expect(JSON.stringify(await reply({ args: { text: bad } }))).not.toContain(bad.slice(-12));
   });
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The ready guards that a test tries, each with a text that it objects to and the kind that it finds there. */
+/** The built-in guards, each with a text that it rejects and the kind that it finds. */
 export const programs = [
   {
     name: 'injection',
@@ -22,7 +22,6 @@ export const programs = [
   },
 ] as const;
 
-/** The program, from source. */
 export function sourceOf(name: string): string {
   return fileURLToPath(new URL(`../../../src/cli/guards/${name}/main.ts`, import.meta.url));
 }

@@ -10,7 +10,6 @@ import { asking, executed, user } from '../../builtins/pii/support.ts';
 import { openStreams } from '../in-process.ts';
 import { sourceOf } from './programs.ts';
 
-/** A runtime file whose judge answers so. */
 function judging(responses: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'topics-'));
   writeFileSync(
@@ -54,7 +53,7 @@ test('a judge decides about a request, an eval’s text and a tool’s text', as
     reply: { score: expect.closeTo(0.1) },
   });
   expect(await ask(no, { args: { text: said } })).toMatchObject({ reply: { result: { flagged: true } } });
-  // The texts of tools are not asked about by default: the judge is not called.
+  // The texts of tools are not judged by default.
   expect(await ask('[{error: {status: 500, message: down}}]', executed(said))).toMatchObject({
     reply: { allow: true },
   });

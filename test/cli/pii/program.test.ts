@@ -46,7 +46,7 @@ describe('one-shot', () => {
 
 test('a line that is not UTF-8 fails one object of many lines too', async () => {
   const { child, ran } = start([program], { stdin: null }, [process.execPath]);
-  // Without its broken line the object would be whole, and harmless.
+  // Without its broken line, the object would be valid and harmless.
   const pretty = JSON.stringify(asking([{ name: 'é', role: 'user', content: 'hi' }]), null, 1);
   child.stdin?.end(Buffer.from(pretty, 'latin1'));
   const { code, stdout } = await ran;

@@ -2,10 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { Circumstances, Ran } from '../command-line.ts';
 import { openStreams } from '../in-process.ts';
 
-/** The program, from source. */
 export const program = fileURLToPath(new URL('../../../src/cli/pii/main.ts', import.meta.url));
 
-/** Runs it to its end: a call of its `main` in this process. */
 export async function runPii(
   args: readonly string[],
   { stdin, env }: Pick<Circumstances, 'stdin' | 'env'> = {},

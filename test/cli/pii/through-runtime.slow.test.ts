@@ -179,7 +179,7 @@ test('the values of pseudonyms are written to no file', async () => {
   const message = { role: 'assistant' as const, content: 'Hi <EMAIL_ADDRESS_1>' };
   const after = () =>
     runtime.hooks.fire({ hook: 'provider', phase: 'after_call', request: asked, response: { message } });
-  // It knows the value, so it keeps it somewhere.
+  // The value comes back, so the filter has kept it.
   expect(await after()).toMatchObject({ replace: { message: { content: 'Hi xanthippe@zwiebel.example' } } });
   expect(filesWith(['xanthippe@zwiebel'], tmpdir())).toEqual([]);
   await runtime.close();

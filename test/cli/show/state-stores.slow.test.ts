@@ -5,7 +5,6 @@ import { callThatWaits, config, fixture, folderOf, run, runJson } from '../comma
 
 const spec = config(`tools: {refund: {exec: {command: ${fixture('pending.sh')}}}}\n`);
 
-/** A folder of two projects, in each of which a call waits. */
 async function projects() {
   const folder = folderOf({ 'a/runtime.yaml': spec, 'b/c/runtime.yaml': spec });
   const [a, c] = await Promise.all([

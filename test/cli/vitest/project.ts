@@ -17,7 +17,7 @@ const config = `export default {
 };
 `;
 
-/** Writes a project that tests with vitest, and gives its folder; scripts are made executable. */
+/** Writes a project that tests with vitest into a new folder. Scripts are made executable. */
 export function writeProject(files: Readonly<Record<string, string>>): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'project-')));
   for (const [name, content] of Object.entries({ ...files, 'vitest.config.mjs': config })) {
@@ -31,13 +31,11 @@ export function writeProject(files: Readonly<Record<string, string>>): string {
 
 export const header = 'apiVersion: signalbox/v1\nkind: ';
 
-/** An EvalSuite whose spec has these lines. */
 export function suite(name: string, ...spec: readonly string[]): string {
   const lines = ['runtime: ./runtime.yaml', ...spec].map((line) => `  ${line}\n`);
   return `${header}EvalSuite\nmetadata: {name: ${name}}\nspec:\n${lines.join('')}`;
 }
 
-/** A test file that describes suites, each with the text of its options. */
 export function testFile(suites: Readonly<Record<string, string>>): string {
   const calls = Object.entries(suites).map(
     ([file, options]) => `await describeSuite('${file}', ${options});\n`,
@@ -47,9 +45,9 @@ export function testFile(suites: Readonly<Record<string, string>>): string {
 
 export interface Tested {
   readonly exitCode: number;
-  /** `FILE > SUITE > TEST`, and passed, skipped or the message of the failure. */
+  /** `FILE > SUITE > TEST`, and passed, skipped or the error message. */
   readonly tests: readonly (readonly [title: string, said: string])[];
-  /** Of files whose tests could not be collected. */
+  /** Files whose tests could not be collected. */
   readonly broken: Readonly<Record<string, string>>;
   readonly output: string;
 }
@@ -67,7 +65,6 @@ interface Report {
   }[];
 }
 
-/** Runs vitest on a project. */
 export async function runVitest(folder: string, ...args: readonly string[]): Promise<Tested> {
   const given = ['run', '--reporter=default', '--reporter=json', '--outputFile=out.json', ...args];
   const { exitCode, output } = await new Promise<Pick<Tested, 'exitCode' | 'output'>>((resolve) => {
@@ -87,7 +84,7 @@ export async function runVitest(folder: string, ...args: readonly string[]): Pro
   return { exitCode, tests, broken: Object.fromEntries(broken), output };
 }
 
-/** Starts vitest as the leader of a process group of its own, and says how it ends. */
+/** Starts vitest as the leader of a process group of its own. */
 export function startVitest(folder: string): {
   readonly pid: number;
   readonly ended: Promise<number | null>;
@@ -97,7 +94,7 @@ export function startVitest(folder: string): {
   return { pid: child.pid ?? 0, ended };
 }
 
-/** Not that of the vitest that runs this test. */
+/** Without the variables of the vitest that runs this test. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
   return { PATH: `${dirname(process.execPath)}:${PATH}`, HOME, TMPDIR, NO_COLOR: '1' };

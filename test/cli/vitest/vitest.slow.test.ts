@@ -93,7 +93,6 @@ describe('a project with suites among its tests', () => {
     tested = await runVitest(writeProject(files));
   });
 
-  /** The tests of one suite. */
   const testsOf = (name: string, file = 'all.test.ts') =>
     tested.tests
       .filter(([title]) => title.startsWith(`${file} > ${name} > `))
@@ -227,7 +226,7 @@ test('an interrupted vitest leaves no process behind', async () => {
   const hanging = () =>
     findSurvivors(process.env['TMPDIR'] ?? '').filter(({ command }) => command.includes('hang.sh'));
   await until(() => hanging().length > 0);
-  // As Ctrl-C on a terminal does: every process of the group is told.
+  // Like Ctrl-C on a terminal: every process of the group gets the signal.
   process.kill(-started.pid, 'SIGINT');
   expect(await started.ended).toBe(130);
   await until(() => hanging().length === 0);
