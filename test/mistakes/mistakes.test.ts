@@ -8,10 +8,9 @@ import { inPrograms } from './table/programs.ts';
 import { inSuites } from './table/suites.ts';
 import { type Tried, tryMistake } from './try-mistake.ts';
 
-/** What a new user does wrong in the first hour. */
 const mistakes: readonly Mistake[] = [...inConfig, ...inPrograms, ...inSuites, ...inCommands];
 
-// The words of every message stand in the catalogue, which `npm run mistakes` writes.
+// `npm run mistakes` writes every message to the catalogue.
 const file = new URL('catalogue.yaml', import.meta.url);
 const isWriting = process.env.MISTAKES === 'write';
 const catalogue: Readonly<Record<string, unknown>> = isWriting ? {} : parse(readFileSync(file, 'utf8'));
@@ -40,16 +39,16 @@ afterAll(() => {
   );
 });
 
-/** A hint, or a message that says itself what to write. */
+/** A hint, or a message that says what to write. */
 const nextStep = /hint: |Give each|must be |accepts only one of|did you mean|write /;
 
 /** Three lines of a terminal. */
 const longestLine = 240;
 
-/** What is wrong with a message, whatever its words are. */
+/** The weaknesses of a message, regardless of its wording. */
 function weaknessesOf({ exit = 2, ends = 0 }: Mistake, { printed, code, places, unsaid, after }: Tried) {
   const lines = printed.split('\n').map((line) => line.trim());
-  // A hint may stand behind each of the rows that it helps with.
+  // A hint may follow each of its rows.
   const said = lines.filter((line) => line !== '' && !line.startsWith('hint:'));
   const names = (place: string) => new RegExp(`(?<!\\w)${RegExp.escape(place)}(?!\\d)`).test(printed);
   const rules: readonly (readonly [weakness: string, isMet: boolean])[] = [

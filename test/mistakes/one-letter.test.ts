@@ -8,7 +8,7 @@ import { run } from '../cli/command-line.ts';
 const base = fileURLToPath(new URL('base/', import.meta.url));
 const files = ['runtime.yaml', 'orders.suite.yaml', 'refund.pipeline.yaml'] as const;
 
-/** Names that the project chose, keys below which names are free, and `kind`, which says what the file is. */
+/** Names of the project's own choice, keys whose children are free, and `kind`, which selects the type of file. */
 const ownNames = new Set([
   'kind',
   'lookup',
@@ -28,7 +28,7 @@ interface Slip {
   readonly text: string;
 }
 
-/** The files with two letters of one key in each other's place, for each key. */
+/** Swaps two letters of each key. */
 const slips = files.flatMap((file): Slip[] => {
   const text = readFileSync(join(base, file), 'utf8');
   return [...text.matchAll(/(?<=^\s*(?:- )?|[{,] ?)([a-z_]{4,}):/gm)].flatMap(({ 1: key = '', index }) => {

@@ -9,19 +9,17 @@ import type { Edit, Mistake } from './mistake.ts';
 
 const base = fileURLToPath(new URL('base/', import.meta.url));
 
-/** What was printed about a mistake, and what became of it when the message was followed. */
 export interface Tried {
-  /** Everything on stdout and stderr, without what differs from run to run. */
   readonly printed: string;
   readonly code: number | null;
-  /** The lines of a file of which the message must name one; empty: the mistake is in no file. */
+  /** The lines of which the message must name one; empty if no file is wrong. */
   readonly places: readonly string[];
-  /** What the message must say and does not. */
+  /** Required texts that the message lacks. */
   readonly unsaid: readonly string[];
   readonly after: { readonly code: number | null; readonly printed: string };
 }
 
-/** Makes the mistake in a copy of the project, follows the message, and does the same again. */
+/** Makes the mistake in a copy of the project, follows the message, and runs the command again. */
 export async function tryMistake(mistake: Mistake): Promise<Tried> {
   const { edits = {}, modes = {}, env = {}, until } = mistake;
   const folder = mkdtempSync(join(tmpdir(), 'mistake-'));
@@ -63,7 +61,6 @@ function applyEdit(folder: string, file: string, edit: Edit): void {
   if (String(text).startsWith('#!')) chmodSync(path, 0o755);
 }
 
-/** The places that are right, as `file:line`. */
 function placesOf({ at, edits = {} }: Mistake, folder: string): string[] {
   if (at === null) return [];
   if (at !== undefined) {
@@ -111,12 +108,10 @@ async function follow(
   }
 }
 
-/** The words of a command line; single quotes hold one together. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
 }
 
-/** What was printed, without folders, ids and durations. */
 function steady({ stdout, stderr }: Ran, folder: string): string {
   return (
     `${stdout}${stderr}`
@@ -124,7 +119,7 @@ function steady({ stdout, stderr }: Ran, folder: string): string {
       .replaceAll(/\b(run|pending|eval)_[0-9a-f]{12,}/g, '$1_…')
       .replaceAll(/\b\d+(\.\d+)? (ms|s)\b/g, '… ms')
       .replaceAll(/(?<=\D)[\d.,]+(?=\/s\b| per second)/g, '…')
-      // Columns are as wide as the times in them.
+      // Column widths depend on the durations.
       .replaceAll(/(?<=\S) {2,}/g, '  ')
       .replaceAll(/^\[\d\d:[\d:.]+\]/gm, '[…]')
       .replaceAll(/127\.0\.0\.1:\d{4,5}/g, '127.0.0.1:…')

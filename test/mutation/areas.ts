@@ -1,9 +1,7 @@
-/** A part of the safety core, and the tests that hold it. */
+/** A part of the safety core with its tests. */
 export interface Area {
   readonly name: string;
-  /** Patterns of source files. */
   readonly sources: readonly string[];
-  /** Patterns of test files. */
   readonly tests: readonly string[];
 }
 
@@ -13,7 +11,7 @@ const foreign = (name: string, more: readonly string[] = []): Area => ({
   tests: [`test/dialects/${name}/**/*.test.ts`, 'test/dialects/*.test.ts'],
 });
 
-/** What decides whether a call, an answer or an event passes. */
+/** The code that decides whether a call, an answer or an event passes. */
 export const areas: readonly Area[] = [
   {
     name: 'hooks',
@@ -40,7 +38,7 @@ export const areas: readonly Area[] = [
   foreign('chibi', [
     'src/dialects/chibi/{dialect,permission}.ts',
     'src/dialects/chibi/request.ts',
-    // What passes by a rule of a foreign system, in all of them.
+    // The rules of all foreign systems by which something passes.
     'src/dialects/failed-open.ts',
   ]),
   foreign('claude', ['src/dialects/claude/{dialect,hook-question,reply-object}.ts']),

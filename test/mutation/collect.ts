@@ -1,16 +1,13 @@
 import type { RunnerTask, RunnerTestCase, RunnerTestSuite } from 'vitest';
 
-/** A test that may be run again. */
 export interface ReplayedTest {
   readonly id: string;
   readonly test: RunnerTestCase;
-  /** The test that runs it. */
   readonly driver: RunnerTestCase;
-  /** How long it took when it ran without a mutant. */
   ms: number;
 }
 
-/** Every test of the file but the driver, by an id that is the same in each process. */
+/** Every test of the file except the driver, by an id that is the same in each process. */
 export function collectTests(file: RunnerTestSuite, driver: RunnerTestCase): Map<string, ReplayedTest> {
   const found = new Map<string, ReplayedTest>();
   for (const test of file.tasks.flatMap(leavesOf)) {

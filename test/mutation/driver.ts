@@ -5,9 +5,8 @@ import { collectTests, type ReplayedTest } from './collect.ts';
 import { type Asked, type Told, toLine, workerPlan } from './messages.ts';
 import { replay } from './replay.ts';
 
-// The one test file of a worker of the mutation tests: it loads every test of an area once, and then runs those it
-// is asked for again and again in this process, with one mutant switched on. A process for each mutant would
-// take hours.
+// The only test file of a mutation worker. It loads every test of an area once, then reruns those that are requested
+// with one mutant active. A process for each mutant would take hours.
 const { address, tests, activeMutant } = workerPlan();
 const switches = mutantSwitches();
 switches.activeMutant = activeMutant;
@@ -21,10 +20,9 @@ test('mutation driver', { timeout: 0 }, async ({ task }) => {
   expect(known.size).toBeGreaterThan(0);
 });
 
-// Tests are loaded before the first of them runs, and the first never ends.
+// Vitest loads all tests before it runs the first, which never ends.
 for (const file of tests) describe(file, () => import(`${process.cwd()}/${file}`));
 
-/** Tests that a mutant meets at least, if there are as many. */
 const LEAST = 8;
 
 async function answer(asked: Asked, known: Map<string, ReplayedTest>): Promise<Told> {
@@ -43,14 +41,14 @@ async function answer(asked: Asked, known: Map<string, ReplayedTest>): Promise<T
     const failure = await replay(each, each.ms * 5 + 2_000);
     if (activeMutant === undefined) switches.activeMutant = undefined;
     if (failure === undefined) continue;
-    // A test that fails without the mutant too shows nothing but what an earlier mutant left behind.
+    // A test that also fails without the mutant only shows the effects of an earlier mutant.
     const doubt = activeMutant === undefined ? await replay(each, each.ms * 5 + 10_000) : undefined;
     return doubt === undefined ? { killedBy: each.id, failure, ran } : { spoiled: `${each.id}: ${doubt}` };
   }
   return { ran, skipped: chosen.length - ran };
 }
 
-/** Runs every test once without a mutant, and tells which mutants each of them meets. */
+/** Runs every test once without a mutant, and reports which mutants each one reaches. */
 async function runAll(
   known: Map<string, ReplayedTest>,
   { timings, slowestMs }: Extract<Asked, { run: 'all' }>,
@@ -76,7 +74,7 @@ interface Switches {
   mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> };
 }
 
-/** The object by which the instrumented code asks which mutant is on. */
+/** The object through which instrumented code finds the active mutant. */
 function mutantSwitches(): Switches {
   const shared: { __stryker__?: Switches } = globalThis as never;
   shared.__stryker__ ??= { activeMutant: undefined };

@@ -1,4 +1,3 @@
-/** A node of the syntax tree, as far as it is looked at. */
 interface Node {
   readonly type: string;
   readonly callee?: { readonly name?: string };
@@ -11,7 +10,7 @@ interface Path {
   readonly parentPath?: Path | null;
 }
 
-/** What makes an error, or a text about one, of words. */
+/** Functions that make an error or a message from words. */
 const makers = new Set([
   'RuntimeError',
   'Error',
@@ -27,8 +26,8 @@ const makers = new Set([
 const members = new Set(['hint', 'message', 'detail', 'what', 'why']);
 
 /**
- * Why a mutant is left out: it changes only the words of a message or a hint, which no test asserts (tests assert codes).
- * Undefined for anything else; the code of an error is no message.
+ * The reason to ignore a mutant: it only changes the words of a message or hint, which no test asserts. Undefined for
+ * all others, such as error codes.
  */
 export function reasonToIgnore({ node, parentPath: parent }: Path): string | undefined {
   if (node.type !== 'TemplateLiteral' && node.type !== 'StringLiteral') return undefined;

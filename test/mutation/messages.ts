@@ -1,25 +1,21 @@
-/** What a worker is asked, one JSON text on a line: every test once, or those that meet a mutant until one fails. */
+/** Requests to a worker, one JSON text on a line: every test once, or those for a mutant until one fails. */
 export type Asked =
   | {
       readonly run: 'all';
-      /** Milliseconds that tests took at an earlier time, by id. */
       readonly timings: Readonly<Record<string, number>>;
-      /** Tests that took longer are left out. */
+      /** Slower tests are left out. */
       readonly slowestMs: number;
     }
   | {
       readonly run: 'mutant';
       readonly mutant: string;
-      /** Ids; empty: all. */
       readonly tests: readonly string[];
       readonly hitLimit?: number | undefined;
-      /** Milliseconds that these tests take without a mutant, by id. */
       readonly timings: Readonly<Record<string, number>>;
-      /** After which no further test is begun. */
+      /** No test starts after that time. */
       readonly budgetMs: number;
     };
 
-/** What a worker tells, one JSON text on a line. */
 export type Told =
   | { readonly ready: number }
   | {
@@ -35,10 +31,10 @@ export type Told =
     }
   | { readonly killedBy: string; readonly failure: string; readonly ran: number }
   | { readonly ran: number; readonly skipped: number }
-  /** What an earlier mutant left in the process makes its tests fail. */
+  /** An earlier mutant left effects that make its tests fail. */
   | { readonly spoiled: string };
 
-/** What is asked or told as one line, also for readers to whom U+2028 and U+2029 end one. */
+/** One line, also for readers that treat U+2028 and U+2029 as line ends. */
 export function toLine(value: Asked | Told): string {
   const escaped = JSON.stringify(value).replace(/[\u2028\u2029]/g, (end) =>
     end === '\u2028' ? '\\u2028' : '\\u2029',
@@ -46,13 +42,13 @@ export function toLine(value: Asked | Told): string {
   return `${escaped}\n`;
 }
 
-/** What a worker is started for, in its environment. */
+/** The task of a worker, from its environment. */
 export interface WorkerPlan {
   /** The path of a socket. */
   readonly address: string;
-  /** Test files from the root of the repository. */
+  /** Test files, relative to the repository. */
   readonly tests: readonly string[];
-  /** On from the first import. */
+  /** Active from the first import. */
   readonly activeMutant?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { FileRecord, MutationRecord, Survivor } from './record.ts';
 
-/** docs/internals/mutation.md: the score of each file, and why its survivors survive. */
+/** docs/internals/mutation.md: the score of each file, and the reasons for its survivors. */
 export function toPage(record: MutationRecord): string {
   const tried = Object.entries(record).flatMap(([file, each]) => (each === null ? [] : [{ file, ...each }]));
   const untried = Object.entries(record).flatMap(([file, each]) => (each === null ? [file] : []));
@@ -21,7 +21,7 @@ export function toPage(record: MutationRecord): string {
   ].join('\n');
 }
 
-/** The columns of survivors. The first that fits the reason of a survivor counts it. */
+/** The columns of survivors. The first match of the reason counts. */
 const reasons: readonly { readonly name: string; readonly fits: RegExp }[] = [
   { name: 'equivalent', fits: /^equivalent/ },
   { name: 'words only', fits: /^only / },

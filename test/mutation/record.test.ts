@@ -13,7 +13,7 @@ test('every file of the safety core is in the record of mutation tests', async (
   const stale = Object.entries(record).flatMap(([file, each]) =>
     each !== null && each.digest !== digestOf(readFileSync(join(root, file), 'utf8')) ? [file] : [],
   );
-  // A change does not fail; it is told, and the file is mutated again when there is time.
+  // A change only annotates the test; the file is mutated again later.
   if (stale.length > 0) await annotate(`changed since they were mutated: ${stale.join(', ')}`);
 });
 

@@ -7,19 +7,19 @@ import { areas } from './areas.ts';
 import { toPage } from './page.ts';
 import { isFound, isSurvivor, type Mutant, type MutationReport } from './report.ts';
 
-// node test/mutation/record.ts: writes the results of `npm run mutate` to record.json and docs/internals/mutation.md. Keeps the
-// reasons of survivors.
+// node test/mutation/record.ts writes the results of `npm run mutate` to record.json and docs/internals/mutation.md.
+// Reasons of survivors are preserved.
 
 export interface Survivor {
   readonly line: number;
   readonly was: string;
   readonly becomes: string;
-  /** Why no test sees it; empty where nobody has looked yet. */
+  /** Why no test detects it; empty if unknown. */
   readonly why: string;
 }
 
 export interface FileRecord {
-  /** Of the file that was mutated. */
+  /** The digest of the mutated file. */
   readonly digest: string;
   /** Found by a failing test or by a time limit. */
   readonly killed: number;
@@ -36,7 +36,6 @@ export function readRecord(): MutationRecord {
   return existsSync(recordFile) ? JSON.parse(readFileSync(recordFile, 'utf8')) : {};
 }
 
-/** Every file of the safety core. */
 export function coreFiles(): string[] {
   return globSync(
     areas.flatMap(({ sources }) => sources),

@@ -3,8 +3,8 @@ import { TestRunner } from 'vitest';
 import type { ReplayedTest } from './collect.ts';
 
 /**
- * Runs a test within the driver's, with the hooks of its suites, and returns why it failed; undefined when it
- * passed. After the limit it counts as failed, and is left to itself.
+ * Runs a test with its suites' hooks inside the driver's test. Returns the failure, or undefined if it passed. A test
+ * over the limit fails and is abandoned.
  */
 export async function replay(replayed: ReplayedTest, limitMs: number): Promise<string | undefined> {
   const { promise: tooLate, resolve: give } = Promise.withResolvers<string>();
@@ -47,12 +47,12 @@ async function runOnce({ test, driver }: ReplayedTest): Promise<string | undefin
   return failure;
 }
 
-/** What a test has asked for with `onTestFinished`, which vitest keeps with the test. */
+/** The `onTestFinished` callbacks, which vitest stores with the test. */
 function finishersOf(test: RunnerTestCase): ((context: unknown) => unknown)[] {
   return Reflect.get(test, 'onFinished') ?? [];
 }
 
-/** From the outermost. */
+/** Outermost first. */
 function suitesOf(suite: RunnerTestSuite | undefined): RunnerTestSuite[] {
   return suite === undefined ? [] : [...suitesOf(suite.suite), suite];
 }

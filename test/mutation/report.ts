@@ -11,22 +11,19 @@ interface Position {
   readonly column: number;
 }
 
-/** What Stryker's JSON reporter writes, as far as it is read. */
 export interface MutationReport {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
 }
 
-/** Whether no test has seen it, or nobody could tell: its tests failed without it, too. */
+/** Whether no test detects it, or its tests also fail without it. */
 export function isSurvivor({ status }: Mutant): boolean {
   return status === 'Survived' || status === 'NoCoverage' || status === 'RuntimeError';
 }
 
-/** Found by a failing test, or by a time limit. */
 export function isFound({ status }: Mutant): boolean {
   return status === 'Killed' || status === 'Timeout';
 }
 
-/** The lines on which a mutant lives, as patterns of files and lines. */
 export function linesOfSurvivors({ files }: MutationReport): string[] {
   return Object.entries(files).flatMap(([file, { mutants }]) => {
     const lines = mutants
@@ -36,7 +33,7 @@ export function linesOfSurvivors({ files }: MutationReport): string[] {
   });
 }
 
-/** The report, with what a later run over some of the same lines has found besides. */
+/** Adds the mutants that a later run over some of the lines has found. */
 export function withFound(report: MutationReport, later: MutationReport): MutationReport {
   const files = Object.entries(report.files).map(([file, { source, mutants }]) => {
     const found = new Set(later.files[file]?.mutants.filter(isFound).map(keyOf));

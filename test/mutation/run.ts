@@ -6,8 +6,8 @@ import { globSync } from 'tinyglobby';
 import { areas } from './areas.ts';
 import { isSurvivor, linesOfSurvivors, type MutationReport, withFound } from './report.ts';
 
-// npm run mutate -- AREA [--again]: switches on one mutant after another in a part of the safety core, and shows how many
-// no test sees; --again tries only the lines where some survived.
+// npm run mutate -- AREA [--again] activates the mutants of a part of the safety core and shows how many survive.
+// --again only tries lines with survivors.
 const [name, again] = process.argv.slice(2);
 const area = areas.find((each) => each.name === name);
 if (area === undefined) throw new Error(`one of ${areas.map((each) => each.name).join(', ')}`);
@@ -15,7 +15,7 @@ if (area === undefined) throw new Error(`one of ${areas.map((each) => each.name)
 process.env['MUTATION_TESTS'] = globSync([...area.tests], { ignore: ['**/*.{slow,process}.test.ts'] })
   .sort()
   .join(',');
-// A model meets its mutants sooner than in CI.
+// Models detect their mutants earlier than in CI.
 process.env['MODEL_RUNS'] ??= '150';
 process.env['MUTATION_OUT'] ??= join(tmpdir(), 'mutation');
 const folder = process.env['MUTATION_OUT'];
@@ -42,7 +42,7 @@ await new Stryker({
   ignorePatterns: ['.vitest', 'bench', 'docs', 'test-report*'],
   ignorers: ['messages'],
   ignoreStatic: true,
-  // TypeScript 7 has no API for rewriting a configuration, and none has to be.
+  // TypeScript 7 has no API for rewriting a configuration, and none is needed.
   tsconfigFile: 'none.json',
   timeoutMS: 60_000,
   dryRunTimeoutMinutes: 10,

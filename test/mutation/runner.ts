@@ -19,15 +19,15 @@ import { type Asked, type Told, toLine, withPlan } from './messages.ts';
 import { reasonToIgnore } from './messages-only.ts';
 
 /**
- * A test runner for Stryker that keeps one vitest worker with all tests loaded: a mutant costs what its tests cost, and
- * no start. The fastest tests come first. A test that fails with a mutant has to pass without it right after,
- * else the worker is replaced and asked again.
+ * A test runner for Stryker that keeps one vitest worker with all tests loaded, so a mutant needs no start. The fastest
+ * tests come first. A test that fails with a mutant must pass without it right after; otherwise the worker is replaced
+ * and the mutant retried.
  */
 class WarmTestRunner implements TestRunner {
   #worker: Worker | undefined;
   #timings: Record<string, number> | undefined;
 
-  /** A mutant of what runs at import needs a process that has not imported it yet. */
+  /** A mutant of import-time code needs a process that has not imported it. */
   capabilities() {
     return { reloadEnvironment: true };
   }
@@ -67,7 +67,7 @@ class WarmTestRunner implements TestRunner {
     return toResult(await (await this.#open()).ask(asked));
   }
 
-  /** A worker that is new has measured nothing itself. */
+  /** A new worker has no measurements of its own. */
   #timingsOf(ids: readonly string[]): Record<string, number> {
     this.#timings ??= readTimings();
     const known = Object.entries(this.#timings);
@@ -102,7 +102,6 @@ function toResult(told: Told): MutantRunResult {
   return { status: MutantRunStatus.Error, errorMessage: JSON.stringify(told) };
 }
 
-/** A vitest with one worker, and the line to it. */
 class Worker {
   readonly #vitest: ChildProcess;
   readonly #server: Server;

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** For the workers of the mutation tests, which run one file that never ends. */
+/** For mutation workers, whose only file never ends. */
 export default defineConfig({
   test: {
     include: ['test/mutation/driver.ts'],
@@ -8,7 +8,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 20_000,
-    // Errors outside of a test are no news: mutants make them.
+    // Mutants cause errors outside of tests.
     dangerouslyIgnoreUnhandledErrors: true,
   },
 });

@@ -1,14 +1,13 @@
 import type { Module } from '../source.ts';
 import type { Requirement } from './requirement.ts';
 
-/** A test's claim to show one requirement, and the file that makes it. */
 export interface Citation {
   readonly file: string;
   /** As written: `PK-3-01@oneshot`, `PK-3-18@both`, `PK-9-01`. */
   readonly cite: string;
 }
 
-/** The citations in the string literals of these sources; comments cite nothing. */
+/** The citations in string literals. Comments are ignored. */
 export function citationsIn(modules: readonly Module[]): Citation[] {
   return modules.flatMap(({ file, strings }) =>
     strings.flatMap((string) =>
@@ -20,7 +19,7 @@ export function citationsIn(modules: readonly Module[]): Citation[] {
   );
 }
 
-/** Ids that are malformed or stand twice. */
+/** Malformed or duplicate ids. */
 export function badIds(requirements: readonly Requirement[]): string[] {
   return requirements
     .map(({ id }) => id)
@@ -30,7 +29,10 @@ export function badIds(requirements: readonly Requirement[]): string[] {
     );
 }
 
-/** Sources that are no page of docs/, or no numbered section of a page of docs/reference/protocols/; `pages` are texts by their path below docs/. */
+/**
+ * Sources other than a page of docs/ or a numbered section of docs/reference/protocols/. `pages` are texts by their
+ * path below docs/.
+ */
 export function badSources(
   requirements: readonly Requirement[],
   pages: Readonly<Record<string, string>>,
@@ -43,12 +45,12 @@ export function badSources(
   });
 }
 
-/** The numbers of the headings of a page: `## 6. Hooks` is 6, `### 6.1 Payloads` is 6.1. */
+/** The numbers of headings: `## 6. Hooks` is 6, `### 6.1 Payloads` is 6.1. */
 function sectionsOf(page: string): string[] {
   return [...page.matchAll(/^##+ (\d+(?:\.\d+)?)\.? /gm)].map(([, number = '']) => number);
 }
 
-/** Citations of a row that does not exist, or of a transport on which the row has nothing to show. */
+/** Citations of a missing row, or of a transport that the row does not have. */
 export function badCitations(requirements: readonly Requirement[], citations: readonly Citation[]): string[] {
   return citations.flatMap(({ file, cite }) => {
     const [id, transport] = cite.split('@');
@@ -60,14 +62,14 @@ export function badCitations(requirements: readonly Requirement[], citations: re
   });
 }
 
-/** `@both` inside the brackets of a title: one test runs on one transport, so it must say which. */
+/** `@both` in the brackets of a title. A test runs on one transport and must name it. */
 export function vagueTitles(modules: readonly Module[]): string[] {
   return modules.flatMap(({ file, strings }) =>
     strings.filter((string) => /\[[^\]]*@both/.test(string)).map((string) => `${file}: ${string}`),
   );
 }
 
-/** One line for every cell that no test cites, in the order of the manifest. */
+/** A line for every cell without a citation, in manifest order. */
 export function uncited(requirements: readonly Requirement[], citations: readonly Citation[]): string[] {
   const cited = new Set(citations.flatMap(({ cite }) => expand(cite)));
   return requirements.flatMap((row) =>
@@ -84,7 +86,6 @@ function expand(cite: string): string[] {
   return [cite];
 }
 
-/** The cells of a row as a title cites them. */
 function cellsOf({ id, cells }: Requirement): string[] {
   return cells === 'none' ? [id] : expand(`${id}@${cells}`);
 }

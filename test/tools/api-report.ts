@@ -6,12 +6,12 @@ import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@m
 
 const root = join(import.meta.dirname, '../..');
 
-/** The reports in etc/, and the export of package.json that each describes. */
+/** The reports in etc/, and the package.json export of each. */
 export const entryPoints = { 'signalbox.api.md': '.', 'vitest.api.md': './vitest' } as const;
 
 /**
- * What users of the package can name or receive: for each entry point the declarations that can be reached from it, without
- * comments and in alphabetical order, by the file name of the report. Throws when src does not compile.
+ * The declarations that are reachable from each entry point, without comments and in alphabetical order, by report
+ * file. Throws if src does not compile.
  */
 export function renderApiReports(): Record<string, string> {
   const project = mkdtempSync(join(tmpdir(), 'api-report-'));
@@ -32,7 +32,6 @@ export function renderApiReports(): Record<string, string> {
   }
 }
 
-/** The declaration file of an export, relative to the package. */
 function mainOf(entry: string): string {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports[entry].types;
 }
@@ -50,7 +49,10 @@ function emitDeclarations(project: string): void {
   }
 }
 
-/** `const load: () => Promise<typeof import("./x.ts")>` gets a namespace with a name: the extractor knows no types of modules. */
+/**
+ * Names the namespace of `const load: () => Promise<typeof import("./x.ts")>`, because the extractor supports no module
+ * types.
+ */
 function nameModules(file: string): void {
   const text = readFileSync(file, 'utf8');
   const imports: string[] = [];
@@ -114,12 +116,12 @@ function extract(config: ExtractorConfig, compilerState: CompilerState, report: 
   return withSortedNamespaces(withoutComments(readFileSync(report, 'utf8')));
 }
 
-/** A docstring may be put better without anybody's code being the worse for it. */
+/** Docstrings may change without a change of the API. */
 function withoutComments(report: string): string {
   return report.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/ .*\n/gm, '');
 }
 
-/** The extractor lists the members of a namespace in the order of its files. */
+/** The extractor lists the members of a namespace in file order. */
 function withSortedNamespaces(report: string): string {
   return report.replaceAll(/(?<=^ +export \{\n)[^}]*(?=\n +\})/gm, (members) => {
     return members.split(/,?\n/).toSorted().join(',\n');

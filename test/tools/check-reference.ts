@@ -73,7 +73,7 @@ function renderTypes(): string {
   return ['| family | types |', '| --- | --- |', ...rows].join('\n');
 }
 
-/** As GitHub makes it of a heading. */
+/** GitHub's anchor of a heading. */
 export function anchorOf(type: string): string {
   return type.replaceAll(':', '');
 }

@@ -5,15 +5,15 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eachMapping, TraceMap } from '@jridgewell/trace-mapping';
 
-// npm run coverage [-- ARGUMENT…]: the lines of src that the tests run, in their own processes and in the programs that they
-// start from dist/. The arguments go to vitest. Prints a line for each folder of src, and one for all.
+// npm run coverage [-- ARGUMENT…] prints the tested lines of each folder of src, including those that programs from
+// dist/ run. The arguments go to vitest.
 
 const root = join(import.meta.dirname, '../..');
 const raw = mkdtempSync(join(tmpdir(), 'coverage-'));
 const report = join(root, 'coverage');
 const env = { ...process.env, COVERAGE: raw };
 
-// The programs as users get them, with source maps, and without the steps of the bundler that move lines.
+// Builds the programs with source maps, and without bundler steps that move lines.
 execFileSync('npm', ['run', '--silent', 'generate'], { cwd: root, stdio: 'inherit', env });
 const options = [
   '--coverage.enabled',
@@ -37,7 +37,7 @@ const { status } = spawnSync('npx', [...tests, ...process.argv.slice(2)], {
 
 const ran = linesOfPrograms();
 rmSync(raw, { recursive: true });
-// Leaves dist/ as the next test run expects it.
+// Restores dist/ for the next test run.
 execFileSync('npm', ['run', '--silent', 'generate'], { cwd: root, stdio: 'inherit' });
 
 const folders = new Map<string, { lines: number; run: number }>();
@@ -54,7 +54,6 @@ for (const [folder, { lines, run }] of [...folders].sort())
   process.stdout.write(`${folder}: ${run} of ${lines} lines (${((100 * run) / lines).toFixed(2)} %)\n`);
 process.exitCode = status ?? 1;
 
-/** What @vitest/coverage-v8 writes, as far as it is read here. */
 interface FileCoverage {
   readonly statementMap: Readonly<Record<string, { readonly start: { readonly line: number } }>>;
   readonly s: Readonly<Record<string, number>>;
@@ -64,7 +63,7 @@ function readFinal(): Readonly<Record<string, FileCoverage>> {
   return JSON.parse(readFileSync(join(report, 'coverage-final.json'), 'utf8'));
 }
 
-/** How often each line on which a statement starts has run in the test's own process. */
+/** Counts for each line with a statement in the test's own process. */
 function linesOf({ statementMap, s }: FileCoverage): Map<number, number> {
   const lines = new Map<number, number>();
   for (const [id, { start }] of Object.entries(statementMap))
@@ -72,7 +71,7 @@ function linesOf({ statementMap, s }: FileCoverage): Map<number, number> {
   return lines;
 }
 
-/** `FILE:LINE` of each line of src that ran in a process that wrote its counts to `raw`. */
+/** `FILE:LINE` of each src line that ran in a process with counts in `raw`. */
 function linesOfPrograms(): Set<string> {
   const scripts = new Map<string, Uint8Array>();
   for (const file of readdirSync(raw)) {
@@ -116,7 +115,7 @@ interface Counts {
   }[];
 }
 
-/** A process that was killed while it wrote leaves half a file. */
+/** A process that was killed while writing leaves a truncated file. */
 function readCounts(file: string): Counts {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

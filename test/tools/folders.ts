@@ -1,4 +1,4 @@
-// Counts the folders of src and what they import of each other: `node test/tools/folders.ts`.
+// Counts the folders of src and their imports: `node test/tools/folders.ts`.
 import {
   edgesOf,
   folders,
@@ -14,7 +14,7 @@ const needs = new Map(folders.map((folder) => [folder, new Set<string>()]));
 for (const { from, to } of edgesOf(modules))
   if (topOf(from) !== topOf(to)) needs.get(topOf(from))?.add(topOf(to));
 
-/** Folders on the longest chain of imports that begins with this one. */
+/** The length of the longest chain of imports from this folder. */
 function layersBelow(folder: string): number {
   return 1 + Math.max(0, ...[...(needs.get(folder) ?? [])].map(layersBelow));
 }

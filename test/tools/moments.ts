@@ -3,11 +3,10 @@ import type { FinishedCall, Turn } from '../../src/contract/turn.ts';
 import type { ForeignDialect } from '../../src/dialects/foreign-dialect.ts';
 import { foreignDialects } from '../../src/dialects/registry.ts';
 
-/** One moment of a turn, with an event of every kind that it can be. */
+/** A moment of a turn, with all its kinds of events. */
 export interface MomentSample {
-  /** As the page names it. */
   readonly name: string;
-  /** The native hook that hears of it; '' where none does. */
+  /** The native hook for it; '' if there is none. */
   readonly native: string;
   readonly events: readonly HookEvent[];
 }
@@ -52,7 +51,7 @@ const turnStart = (phase: 'prompt' | 'system_prompt' | 'tool_list' | 'request' |
   events: [{ hook: 'turn', phase, turn }],
 });
 
-/** Every moment, in the order in which it comes. */
+/** Every moment, in order of time. */
 export const moments: readonly MomentSample[] = [
   {
     name: 'session_start',
@@ -182,7 +181,7 @@ export const moments: readonly MomentSample[] = [
   },
 ];
 
-/** A moment that is new in the code does not compile here. */
+/** A moment that is missing here fails to compile. */
 export const everyMoment = Object.keys({
   session_start: true,
   turn_start: true,
@@ -213,12 +212,11 @@ export const everyMoment = Object.keys({
   session_end: true,
 } satisfies Readonly<Record<Exclude<EventPhase, 'scored'>, true>>);
 
-/** Every foreign dialect, in the order of the registry. */
 export const dialects: readonly ForeignDialect[] = await Promise.all(
   Object.values(foreignDialects).map(async (dialect) => await dialect.loadHooks()),
 );
 
-/** The table of moments as docs/reference/dialects.md has it; a point that is only told stands in italics. */
+/** The table of moments in docs/reference/dialects.md. Points that only observe are in italics. */
 export function renderMoments(): string {
   const rows = moments.map(({ name, native, events }) => [
     name,

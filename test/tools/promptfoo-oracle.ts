@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
 
-// node test/tools/promptfoo-oracle.ts PROMPTFOO FOLDER…: has promptfoo's own program, installed in PROMPTFOO, run the
-// promptfooconfig.yaml of each folder, and writes promptfoo.json beside it: whether each test passes, in the order of the tests.
+// node test/tools/promptfoo-oracle.ts PROMPTFOO FOLDER… runs the promptfooconfig.yaml of each folder with the promptfoo
+// installed in PROMPTFOO. Writes promptfoo.json beside it: whether each test passes, in order.
 
 const [installed = '', ...folders] = process.argv.slice(2);
 const { evaluate } = await import(

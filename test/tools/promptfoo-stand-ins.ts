@@ -3,11 +3,10 @@ import { dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
 
-// node test/tools/promptfoo-stand-ins.ts FOLDER: makes the files that the configs of promptfoo's below a folder name and that
-// are not there, so that promptfoo-tally.ts counts what becomes of the configs and not of missing files. No program of a
-// config is run by an import, so that any text does for one.
+// node test/tools/promptfoo-stand-ins.ts FOLDER creates the missing files that promptfoo configs below a folder name,
+// so that promptfoo-tally.ts ignores missing files. An import runs no programs, so any text will do.
 
-/** Makes whatever file the config names that is not there, and says how many. */
+/** Creates each missing file that the config names, and returns their number. */
 export function makeStandIns(config: string): number {
   const folder = dirname(resolve(config));
   let made = 0;
@@ -26,14 +25,13 @@ export function makeStandIns(config: string): number {
 
 type Place = readonly string[];
 
-/** Every text of a value, with the keys that lead to it. */
 function textsOf(value: unknown, place: Place): readonly (readonly [Place, string])[] {
   if (typeof value === 'string') return [[place, value]];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) => textsOf(member, [...place, key]));
 }
 
-/** The file that a text names: after `file://` anywhere, without it where promptfoo reads one. */
+/** The file that a text names: after `file://` anywhere, or without it where promptfoo reads a file. */
 function nameIn(text: string, place: Place): string | undefined {
   const named =
     /^(?:file:\/\/|python:|golang:|exec:(?:python3? |node )?)(\.?[\w*][^\s:?]*|\.\/[^\s:?]+)/.exec(text);

@@ -7,20 +7,18 @@ import { writeInside } from '../../src/base/files/write-inside.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
 import { importPromptfoo } from '../../src/suites/import/import-suite.ts';
 
-// node test/tools/promptfoo-tally.ts FOLDER: what becomes of every config of promptfoo's in a folder. Each is imported with
-// the files beside it, and every suite that is written is validated. Exit code 1: one broke the import, or made a suite
-// that is not valid.
+// node test/tools/promptfoo-tally.ts FOLDER imports every promptfoo config in a folder and validates every suite that
+// is written. Exit code 1: an import failed, or a suite is invalid.
 
 interface Outcome {
   readonly file: string;
   readonly status: 'whole' | 'partly' | 'none' | 'refused' | 'crashed';
-  /** What is left out, without places and names. */
+  /** The reasons for omissions, without places and names. */
   readonly reasons: readonly string[];
   readonly hasWarnings: boolean;
   readonly invalid: readonly string[];
 }
 
-/** Imports every config below a folder; nothing is left behind. */
 export async function tally(folder: string): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const file of globSync('**/*.{yaml,yml,json}', { cwd: folder }).toSorted())
@@ -28,7 +26,7 @@ export async function tally(folder: string): Promise<readonly Outcome[]> {
   return outcomes;
 }
 
-/** Files of tests and of providers stand beside configs. */
+/** Files of tests and of providers are beside configs. */
 function isConfig(file: string): boolean {
   const text = readFileSync(file, 'utf8');
   return (
@@ -65,7 +63,7 @@ async function outcomeOf(file: string): Promise<Omit<Outcome, 'file'>> {
   }
 }
 
-/** The message without the names of files, which differ from config to config. */
+/** The message without file names, which differ between configs. */
 function reasonOf(message: string): string {
   return message
     .replace(/^\S*file:\/\/\S+|^\S+\.(?:txt|md|csv|json|ya?ml|py|js|ts|cjs|mjs)\S*/, 'FILE')
@@ -73,7 +71,7 @@ function reasonOf(message: string): string {
     .replace(/the variable FILE/, 'a variable FILE');
 }
 
-/** Counts as lines: the outcomes, then the reasons by how many configs have them. */
+/** Lines of counts: the outcomes, then the reasons by their number of configs. */
 export function summaryOf(outcomes: readonly Outcome[]): string {
   const count = (status: Outcome['status']) => outcomes.filter((each) => each.status === status);
   const whole = count('whole');

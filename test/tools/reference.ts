@@ -3,7 +3,7 @@ import { runtimeSchema } from '../../src/config/schema.ts';
 import { pipelineSchema } from '../../src/pipelines/file/schema.ts';
 import { suiteSchema } from '../../src/suites/file/schema.ts';
 
-/** docs/reference/config.md, from the schemas: every key with its type and what it is for. */
+/** docs/reference/config.md, from the schemas: every key with its type and purpose. */
 export function renderReference(): string {
   return `# Every key
 
@@ -55,7 +55,7 @@ function listRows(schema: unknown, path: string, required = false): Row[] {
   return [...own, ...inner, ...named, ...elements];
 }
 
-/** Elements and named entries are worth rows of their own when they have keys. */
+/** Elements and named entries get their own rows if they have keys. */
 function listNamed(schema: unknown, path: string): Row[] {
   return isObject(schema) && isObject(schema['properties']) ? listRows(schema, path) : [];
 }

@@ -1,4 +1,4 @@
-/** What a release is made of: the tag as git has it (`v1.2.3`), and the texts of package.json and CHANGELOG.md. */
+/** The tag as in git (`v1.2.3`), and the texts of package.json and CHANGELOG.md. */
 export interface Release {
   readonly tag: string;
   readonly manifest: string;
@@ -6,8 +6,8 @@ export interface Release {
 }
 
 /**
- * The notes of a tagged release. Throws when the tag, package.json and the changelog do not name one version, or a section of
- * the changelog is not yet of a published one.
+ * The notes of a tagged release. Throws unless the tag, package.json and the changelog name the same version and each
+ * section names a published one.
  */
 export function readReleaseNotes({ tag, manifest, changelog }: Release): string {
   const { version } = JSON.parse(manifest);
@@ -20,7 +20,7 @@ export function readReleaseNotes({ tag, manifest, changelog }: Release): string 
   return notesOf(changelog, version);
 }
 
-/** What the changelog says of a version, published or not yet. Throws when it has no section of it, or an empty one. */
+/** The changelog's section for a version, published or not. Throws if it is missing or empty. */
 export function notesOf(changelog: string, version: string): string {
   const sections = sectionsOf(changelog).filter(({ text }) => text);
   const notes = sections.find(({ title }) => title === version || title === `${version}, not yet published`);

@@ -7,14 +7,14 @@ import { sweepTempFolders } from '../../src/base/files/temp-folder.ts';
 import { sweepOrphans } from '../../src/process/orphans/sweep-orphans.ts';
 import { countLeft, settledDifferences } from '../count-left.ts';
 
-// run-counted.ts COMMAND [ARGUMENT…]: runs tests, and fails when they leave behind what was not there before.
+// run-counted.ts COMMAND [ARGUMENT…] runs tests and fails if they leave anything behind.
 
 const [command = '', ...args] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-tests-'));
 const before = countLeft(folder);
-// Every process of the run has it, however closed its environment is.
+// Every process of the run inherits TMPDIR, even from a closed environment.
 const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, TMPDIR: folder } });
-// A terminal sends them to the whole group; whoever sends them to this one alone means the run.
+// A terminal signals the whole group; a signal to this process alone is meant for the run.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => child.kill(name));
 const [code, signal]: [number | null, NodeJS.Signals | null] = await Promise.race([
   once(child, 'exit').then(([exitCode, by]): [number | null, NodeJS.Signals | null] => [exitCode, by]),
@@ -22,9 +22,9 @@ const [code, signal]: [number | null, NodeJS.Signals | null] = await Promise.rac
     throw error;
   }),
 ]);
-// A sweep keeps no program alive.
+// A sweep does not keep a program alive.
 const alive = setInterval(() => {}, 1_000);
-// What the tests have killed is finished by the next start of Signalbox, which this is.
+// Removes what killed processes left, as the next start of Signalbox does.
 await sweepOrphans({ watcherMs: 1_500, graceMs: 500 });
 await sweepTempFolders();
 const left = await settledDifferences(before, folder);

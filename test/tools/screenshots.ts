@@ -8,8 +8,8 @@ import { launchBrowser } from '../browser.ts';
 import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from '../suites/report/html/runs.ts';
 import { writePage } from '../suites/report/html/write.ts';
 
-// Pictures of the html report and of the site, narrow and wide, light and dark: `screenshots.ts [FOLDER] [PAGE.html]`.
-// With a page, of this report only. Without, of sample runs and of pages of the site.
+// Pictures of the html report and the site, narrow and wide, light and dark: `screenshots.ts [FOLDER] [PAGE.html]`.
+// With a page, only of this report; without, of sample runs and pages of the site.
 
 const sizes = [
   { name: 'phone', viewport: { width: 390, height: 844 } },
@@ -34,7 +34,6 @@ for (const file of page === undefined ? await writeSamples() : [resolve(page)])
 if (page === undefined) await takeSite(browser, folder);
 await browser.close();
 
-/** The first screen of pages of the site. */
 async function takeSite(started: Browser, into: string): Promise<void> {
   const site = mkdtempSync(join(tmpdir(), 'site-'));
   const root = join(import.meta.dirname, '../..');
@@ -60,7 +59,6 @@ async function writeSamples(): Promise<string[]> {
   return pages.map(({ file }) => file);
 }
 
-/** The whole page, and its first failed (or else first) case. */
 async function takePictures(started: Browser, file: string, into: string): Promise<void> {
   for (const { name, viewport } of sizes) {
     for (const colorScheme of themes) {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressesOf, withOwner } from './repository.ts';
 
-// Moves the repository: `npm run repository -- OWNER/NAME` writes its name wherever it has to stand in full.
+// `npm run repository -- OWNER/NAME` changes the repository's name everywhere.
 const [name = ''] = process.argv.slice(2);
 const addresses = addressesOf(name);
 rewrite('package.json', (text) => `${JSON.stringify({ ...JSON.parse(text), ...addresses }, null, 2)}\n`);

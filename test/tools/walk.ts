@@ -7,10 +7,10 @@ import { openRuntime } from '../../src/runtime/open-runtime.ts';
 
 const src = new URL('../../src/', import.meta.url).href;
 
-/** Calls whose way through src is counted. */
+/** Calls whose path through src is counted. */
 export type Walk = 'tool' | 'guarded tool' | 'gateway' | 'streamed gateway';
 
-/** The files of src of which a function runs between such a call and its result. The first call makes ready what all share. */
+/** The src files with a function that runs during such a call. A first call initializes what all calls share. */
 export async function walk(kind: Walk): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'walk-'));
   try {
@@ -45,10 +45,7 @@ export async function walk(kind: Walk): Promise<string[]> {
   }
 }
 
-/**
- * Whether the file does a stage of its own, rather than belong to the vocabulary that every stage uses, to the calls of the
- * system that Node has no names for, or to the search for what killed processes have left, which goes on beside.
- */
+/** False for files with the vocabulary of every stage, with system calls, or with the sweep that runs in parallel. */
 export function isStage(file: string): boolean {
   return !/^(base|contract|process\/launch\/system|process\/orphans)\//.test(file);
 }
@@ -72,7 +69,6 @@ const guards = `  hooks:
     models: {hook: provider, phases: [before_call, after_call], mode: filter, command: ./guard.sh}
 `;
 
-/** The files of src of which V8 counted a call of a function meanwhile. */
 async function filesOf(work: () => Promise<unknown>): Promise<string[]> {
   const session = new Session();
   session.connect();

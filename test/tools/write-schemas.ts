@@ -6,7 +6,7 @@ import { suiteSchema } from '../../src/suites/file/schema.ts';
 import { renderCheckReference } from './check-reference.ts';
 import { renderReference } from './reference.ts';
 
-/** Writes what is made from the code: schema/*.json, docs/reference/config.md and docs/reference/checks.md. Tests fail when they differ. */
+/** Generates schema/*.json, docs/reference/config.md and docs/reference/checks.md. Tests fail if they differ. */
 const folder = join(import.meta.dirname, '../../schema');
 mkdirSync(folder, { recursive: true });
 const published = { ...schemas, 'suite.schema.json': suiteSchema, 'pipeline.schema.json': pipelineSchema };

@@ -25,7 +25,7 @@ import {
   type ToolInfo,
 } from '../../src/index.ts';
 
-/** Never called: its parameter's type says whether a switch has left anything out. */
+/** Compiles only if a switch covers every case. */
 function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -5,11 +5,10 @@ import { onTestFinished } from 'vitest';
 import { openRuntime, type Runtime } from '../../src/index.ts';
 import { openProject, type Project } from './project.ts';
 
-/** A project whose pipeline stands still in the middle until it is told to go on. */
 export interface Holding {
   readonly project: Project;
   readonly file: string;
-  /** Whether it stands still: the step before is in the journal, and the step that waits has started. */
+  /** Whether the previous step is in the journal and the waiting step has started. */
   isHeld(): boolean;
   goOn(): void;
 }
@@ -36,14 +35,13 @@ export function openHolding(): Holding {
   };
 }
 
-/** A runtime over the store, which is closed after the test. */
 export async function openDesk(config: string, url: string): Promise<Runtime> {
   const runtime = await openRuntime(config, { log: false, env: { ...process.env, DATABASE_URL: url } });
   onTestFinished(() => runtime.close());
   return runtime;
 }
 
-/** Resolves to after how many ms it was so. Throws when it does not come to that. */
+/** Resolves to the elapsed milliseconds. Throws if the condition never holds. */
 export async function until(isSo: () => Promise<boolean>, most = 400): Promise<number> {
   const beganAt = performance.now();
   for (let tries = 0; tries < most; tries += 1) {

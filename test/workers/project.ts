@@ -11,25 +11,22 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder whose tools leave a line for each effect, over a store in Postgres. */
+/** A folder whose tools write a line for each effect, with a store in Postgres. */
 export interface Project {
   readonly folder: string;
   readonly config: string;
-  /** The absolute path of a pipeline file. */
   pipeline(name: string, yaml: string): string;
-  /** What `note` was called with and did, one line for each time. */
+  /** One line for each call of `note`. */
   effects(): string[];
-  /** The config with another state store, as a file beside it. */
+  /** The path of a second config with another state store. */
   withStore(store: string): string;
-  /** The same files elsewhere, as another machine has them; effects go to the same place. */
+  /** The same files elsewhere, as on another machine, with the same place for effects. */
   copy(): Project;
 }
 
 export interface ProjectOptions {
-  /** More lines of `spec.tools`, and of `spec`. */
   readonly tools?: string;
   readonly spec?: string;
-  /** `spec.state_store`. */
   readonly store?: string;
 }
 
@@ -78,7 +75,7 @@ function projectIn(folder: string, effects: string): Project {
   };
 }
 
-/** Adds `args.key` of the call to a file; each call is one line, so that two effects of one key are two lines. */
+/** Appends `args.key` for each call, so two effects of one key are two lines. */
 const note = `#!/bin/sh
 request=$(cat)
 case "$request" in *'"key":"'*) ;; *) exit 1 ;; esac

@@ -1,6 +1,5 @@
 import { section } from '../requirements/requirement.ts';
 
-/** Processes that go on with runs of many machines. */
 export const workers = section('operate/workers.md', [
   [
     'DS-WORKERS-01',
@@ -29,7 +28,6 @@ export const workers = section('operate/workers.md', [
   ['DS-WORKERS-09', 'none', 'A database that goes and comes back ends no worker, and its runs go on'],
 ]);
 
-/** Suites that workers share. */
 export const suites = section('operate/suite-workers.md', [
   [
     'DS-SUITES-01',

@@ -7,34 +7,32 @@ export interface StormOptions {
   readonly url: string;
   readonly runs: number;
   readonly workers: number;
-  /** Workers that get SIGKILL until there were so many, and how long after one another. */
+  /** The number of SIGKILLs, and the time between them. */
   readonly kills: number;
   readonly killEveryMs: number;
   readonly concurrency?: number;
-  /** What else happens while the runs are under way. */
+  /** Runs during the storm. */
   readonly meanwhile?: (storm: { readonly project: Project; readonly pids: () => number[] }) => Promise<void>;
-  /** More of `spec.state_store`. */
   readonly store?: string;
   readonly workerArgs?: (index: number) => readonly string[];
 }
 
-/** What came of it: `lost`, `twice` and `contested` are empty where all is as it was promised. */
+/** `lost`, `twice` and `contested` are empty if every guarantee held. */
 export interface Storm {
   readonly seconds: number;
   readonly kills: number;
   readonly runs: number;
   readonly byStatus: Readonly<Record<string, number>>;
   readonly effects: number;
-  /** Keys of effects that nobody had and that no person answered for. */
+  /** Keys of missing effects that no person answered for. */
   readonly lost: readonly string[];
-  /** Keys of effects of tools that are not idempotent which came about twice. */
+  /** Keys of repeated effects of tools that are not idempotent. */
   readonly twice: readonly string[];
   readonly pendings: number;
-  /** Calls that a kill cut off, about which a person was asked. */
   readonly interrupted: number;
   readonly won: number;
   readonly conflicts: number;
-  /** Ids of calls whose decision more than one won, or none. */
+  /** Ids of calls whose decision was won more than once, or never. */
   readonly contested: readonly string[];
 }
 
@@ -42,7 +40,6 @@ const noted = (id: string, key = id) => `{id: ${id}, tool: note, args: {key: "\$
 const asked = (id: string, key = id) =>
   `{id: ${id}, tool: note_with_consent, args: {key: "\${input.n}-${key}"}}`;
 
-/** Twenty steps: effects, approvals, chats whose model calls a tool, loops, and branches. */
 const twenty = `  input: {type: object, required: [n], properties: {n: {type: string}}}
   steps:
     - ${noted('s1')}
@@ -88,20 +85,21 @@ const keys = [
 ];
 const allKeys = [...keys, 's17', 's18', 's19', 's20'];
 
-// Each answer is given once; the last one again and again.
+// Each answer is given once, the last one repeatedly.
 const asks = `{when: "round == 1", tool_calls: [{name: look, args: {}}]}`;
 const spec = `  providers:
     - {id: main, type: mock, model: scripted, additional_config: {responses: [${Array.from({ length: 300 }, () => asks).join(', ')}, {text: done}]}}
 `;
 const look = `    look: {idempotent: true, exec: {command: sh, args: ["-c", "cat > /dev/null; echo '{\\"result\\": {\\"seen\\": true}}'"]}}\n`;
 
-/** A project whose pipeline has all kinds of steps, and its file. */
 function openTwenty(store?: string): { readonly project: Project; readonly file: string } {
   const project = openProject({ spec, tools: look, ...(store !== undefined && { store }) });
   return { project, file: project.pipeline('twenty', twenty) };
 }
 
-/** Lets workers go on with many runs while one of them after another gets SIGKILL and two people decide what waits, both about everything. */
+/**
+ * Workers continue many runs while SIGKILL hits one after another. Two people decide all pending calls concurrently.
+ */
 export async function storm(options: StormOptions): Promise<Storm> {
   const { url, runs, store } = options;
   const { project, file } = openTwenty(store);
@@ -152,7 +150,7 @@ export async function storm(options: StormOptions): Promise<Storm> {
 }
 
 async function openRuns(desk: Runtime): Promise<number> {
-  // In one look: a run that goes from one status to another between two looks would be in neither.
+  // One query, because a run that changes its status between two queries could be missed.
   const all = await desk.runs.list();
   return all.filter(({ status }) => ['queued', 'running', 'cut_off', 'pending'].includes(status)).length;
 }
@@ -168,7 +166,7 @@ async function decideAll(
   tally: Tally,
 ): Promise<void> {
   const open = (await desks[0]?.pending.list()) ?? [];
-  // Some are left for the next look, so that runs wait for a while.
+  // Leaves some for the next round, so that runs wait for a while.
   for (const pending of open.filter(() => Math.random() < 0.8)) {
     const said = await Promise.allSettled(desks.map((desk, seat) => decide(desk, pending, `seat ${seat}`)));
     for (const each of said) {
@@ -181,7 +179,7 @@ async function decideAll(
   }
 }
 
-/** A call that was cut off is answered for: what is not idempotent is never made again. */
+/** Confirms an interrupted call: one that is not idempotent is never repeated. */
 async function decide(desk: Runtime, { id, origin }: PendingDocument, by: string): Promise<unknown> {
   if (origin === 'interrupted') return await desk.pending.respond(id, { by, result: { noted: true } });
   return await desk.pending.approve(id, { by });
@@ -219,7 +217,6 @@ function keyOf(args: unknown): string {
   return typeof args === 'object' && args !== null && 'key' in args ? String(args.key) : '';
 }
 
-/** The workers that are there. */
 class Crew {
   readonly #project: Project;
   readonly #options: StormOptions;
@@ -251,7 +248,7 @@ class Crew {
     return [...this.#workers].flatMap(({ child }) => child.pid ?? []);
   }
 
-  /** Kills one that has worked on a run, and has another in its place; false where none is there yet. */
+  /** Kills and replaces one that has worked on a run. False if there is none yet. */
   killOne(): boolean {
     const there = [...this.#workers].filter((worker) => worker.log().includes('run run_'));
     const worker = there[Math.floor(Math.random() * there.length)];
@@ -261,7 +258,7 @@ class Crew {
       throw new Error(`a worker ended by itself with ${exitCode}: ${worker.log().slice(-2_000)}`);
     this.#workers.delete(worker);
     worker.child.kill('SIGKILL');
-    // Not awaited: others are killed while it starts.
+    // Not awaited, because others are killed while it starts.
     this.hire().catch((error: unknown) => {
       throw error;
     });

@@ -5,7 +5,7 @@ import { hasPostgres, startServer, type TestServer, unlessMissing } from '../sto
 import { comparable, openSuite, reportOf, type SuiteProject } from './suite-project.ts';
 import { runProgram, startWorker, type WorkerProcess } from './worker-process.ts';
 
-/** Says yes to those of ten numbers, slowly enough that workers are killed in the middle of parts. */
+/** Accepts those of ten numbers, slowly enough that kills happen within parts. */
 const provider = (id: string, pattern: string) => `
     - id: ${id}
       type: mock
@@ -38,7 +38,6 @@ spec:
     - {metric: cost_usd, max: 100}
 `;
 
-/** Cases by row: four variants of each. */
 function openMatrix(rows: number): SuiteProject {
   const project = openSuite({ cases: rows, badRows: [7] });
   const providers = `  providers:${provider('small', '[12]$')}${provider('large', '[1-7]$')}${provider('other', '9$')}\n`;

@@ -2,19 +2,17 @@ import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder with a config over a store in Postgres, and a suite with its dataset. */
 export interface SuiteProject {
   readonly folder: string;
   readonly config: string;
   readonly suite: string;
   readonly suiteText: string;
-  /** The same files elsewhere, as another machine has them. */
+  /** The same files elsewhere, as on another machine. */
   copy(): SuiteProject;
 }
 
 export interface SuiteProjectOptions {
   readonly cases: number;
-  /** The numbers of rows that are no JSON. */
   readonly badRows?: readonly number[];
   readonly store?: string;
 }
@@ -64,14 +62,13 @@ spec:
   gates: [{eval: short, metric: pass_rate, min: 0.01}]
 `;
 
-/** A report as JSON, without what differs from one run to the next. */
+/** A report as JSON, without the parts that differ each time. */
 export function comparable(stdout: string): unknown {
   return JSON.parse(stdout, (key, value: unknown) =>
     /_ms$|^run_id$|^started_at$|^latency|^duration/.test(key) ? undefined : value,
   );
 }
 
-/** The lines of a CSV report, without the columns of times. */
 export function reportOf(file: string): string[] {
   const [head = '', ...lines] = readFileSync(file, 'utf8').split('\n');
   const names = head.split(',');

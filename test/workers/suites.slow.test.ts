@@ -3,7 +3,7 @@ import { hasPostgres, startServer, type TestServer, unlessMissing } from '../sto
 import { comparable, openSuite } from './suite-project.ts';
 import { runProgram, startWorker, type WorkerProcess } from './worker-process.ts';
 
-/** 1,000,000 of them and 40 kills take some ten minutes. */
+/** 1,000,000 cases and 40 kills take about ten minutes. */
 const cases = Number(process.env['SUITE_CASES'] ?? 100_000);
 const kills = Number(process.env['SUITE_KILLS'] ?? 10);
 
@@ -30,7 +30,7 @@ describe.runIf(hasPostgres)(`large suites that workers share${unlessMissing}`, (
       return Number(row?.['n']);
     };
     let killed = 0;
-    // Spread over the run: each when a further part of it is done.
+    // Spreads the kills over the run by progress.
     while (!isOver && killed < kills) {
       if ((await done()) < (cases * killed) / (kills + 1)) {
         await new Promise((resolve) => setTimeout(resolve, 100));

@@ -51,7 +51,7 @@ describe.runIf(hasPostgres)(`runs that wait for people${unlessMissing}`, () => {
     await queueUntil(RUNS);
     await sleep(2_000);
     const atAll = residentMb(worker.child.pid);
-    // It says so every five seconds.
+    // It reports this every five seconds.
     await until(async () => (await desk.workers.list())[0]?.busy === 0);
     const waits = await server.ask(
       `SELECT id, run_id FROM signalbox.pendings WHERE ruling IS NULL ORDER BY random() LIMIT ${DECISIONS}`,
@@ -72,7 +72,7 @@ describe.runIf(hasPostgres)(`runs that wait for people${unlessMissing}`, () => {
       `${RUNS} runs wait: the worker has ${atTenth} MB with a tenth of them, ${atAll} MB with all; from a decision to the next step p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${at(1)} ms (${took.length})\n`,
     );
     await until(async () => (await countOf('completed')) === took.length);
-    // Not a measure of what one run costs: a bound that a leak for each run would pass.
+    // Detects a leak for each run; it does not measure the cost of one run.
     expect(atAll - atTenth).toBeLessThan(100);
   });
 });

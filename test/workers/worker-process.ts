@@ -4,19 +4,15 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { builtProgram, compileCache } from '../built.ts';
 
-/** A `signalbox worker` that is ready. */
 export interface WorkerProcess {
   readonly child: ChildProcess;
-  /** What it said when it was ready. */
   readonly document: {
     readonly id: string;
     readonly builds: readonly string[];
     readonly pipelines: readonly string[];
     readonly health: string | null;
   };
-  /** From its start until it was ready. */
   readonly startMs: number;
-  /** What it has logged. */
   log(): string;
   /** The exit code, or the name of the signal. */
   readonly ended: Promise<number | string>;
@@ -25,11 +21,11 @@ export interface WorkerProcess {
 export interface StartOptions {
   readonly url: string;
   readonly args?: readonly string[];
-  /** A program, with its arguments, that starts the worker. */
+  /** A command prefix that starts the worker. */
   readonly prefix?: readonly string[];
 }
 
-/** The command line as it is shipped, with the address of the database and an environment of nothing else. */
+/** Runs the shipped command line with only the database address in its environment. */
 function startProgram(args: readonly string[], { url, prefix = [] }: StartOptions): ChildProcess {
   const [command = '', ...rest] = [...prefix, process.execPath, builtProgram, ...args];
   const { PATH, TMPDIR, HOME } = process.env;
@@ -39,7 +35,6 @@ function startProgram(args: readonly string[], { url, prefix = [] }: StartOption
   return child;
 }
 
-/** Resolves when the worker is ready. */
 export async function startWorker(config: string, options: StartOptions): Promise<WorkerProcess> {
   const beganAt = performance.now();
   const common = ['--config', config, '--json', '--log-level', 'info'];
@@ -62,7 +57,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command line to its end, or until it is killed once `killedAfter` has resolved. */
+/** Runs the command line to its end, or kills it once `killedAfter` resolves. */
 export async function runProgram(
   args: readonly string[],
   { killedAfter, ...options }: StartOptions & { readonly killedAfter?: Promise<unknown> },

@@ -2,7 +2,7 @@ import { called, edited, type Mistake, ran, suggested, written } from '../mistak
 
 const file = 'runtime.yaml';
 
-/** Mistakes of the command line, of what it names, and of files of other programs. */
+/** Mistakes in command lines, in the names that they use, and in files of other programs. */
 export const inCommands: readonly Mistake[] = [
   { title: 'a command is misspelt', run: 'vaildate', fix: suggested('vaildate') },
   { title: 'a command of a group is misspelt', run: 'tool lst', fix: suggested('lst') },

@@ -2,7 +2,6 @@ import { called, edited, type Mistake, suggested, written } from '../mistake.ts'
 
 const file = 'runtime.yaml';
 
-/** Mistakes of YAML, keys, types and names in configuration files. */
 export const inConfig: readonly Mistake[] = [
   // The syntax of YAML.
   {

@@ -6,7 +6,6 @@ const call = 'tool call lookup --args @order.json';
 const score = 'eval call polite --content Hello';
 const fire = 'hook fire --hook tool --phase before_execution --event @call.json';
 
-/** Mistakes of the programs that a config names. */
 export const inPrograms: readonly Mistake[] = [
   {
     title: 'a script is misspelt',

@@ -7,7 +7,6 @@ const validate = `validate ${file}`;
 const validateFlow = `validate ${flow}`;
 const refund = `run ${flow} --input @order.json`;
 
-/** Mistakes of suites, datasets and pipelines. */
 export const inSuites: readonly Mistake[] = [
   {
     title: 'a key of a suite is in the singular',
