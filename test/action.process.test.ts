@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '..');
 const action = parse(readFileSync(join(root, 'action.yml'), 'utf8'));
 const [step] = action.runs.steps;
 
-/** A folder with two suites, of which one fails, and `npx signalbox` as a project has it. */
+/** A folder with a passing and a failing suite, and `npx signalbox` installed as in a project. */
 function openProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'action-'));
   const suite = (name: string, answer: string) => `apiVersion: signalbox/v1
@@ -40,7 +40,6 @@ spec:
   return folder;
 }
 
-/** Runs the step as a runner does, with these inputs. */
 function runStep(folder: string, inputs: Readonly<Record<string, string>>) {
   const [summary, output] = ['summary', 'output'].map((name) => join(folder, name));
   const defaults = Object.entries<{ default?: string }>(action.inputs).map(([name, input]) => [
@@ -112,7 +111,7 @@ test('the summary of many suites stays below the limit of a step, and has the ve
   const folder = openProject();
   const program = join(folder, 'node_modules/.bin/signalbox');
   rmSync(program);
-  // Writes what a suite with long names would have as its summary.
+  // Writes a summary as a suite with long names would.
   writeFileSync(
     program,
     `#!/bin/sh
@@ -131,7 +130,7 @@ esac; done
 test('a report to /dev/stderr is appended to a file there, and never replaces the device', () => {
   const folder = openProject();
   const file = join(folder, 'log');
-  // As after another program has replaced the file: the descriptor has no name any longer.
+  // Simulates replacement of the file by another program: the descriptor no longer has a name.
   const script = `exec 2> log; for n in 1 2; do ./node_modules/.bin/signalbox eval run 'evals/good one.suite.yaml' --quiet --no-store --reporter table=/dev/stderr; [ $n = 1 ] && cp log first && rm log; done; cat /proc/self/fd/2 > both`;
   spawnSync('bash', ['-c', script], { cwd: folder, encoding: 'utf8' });
   const [first, both] = ['first', 'both'].map((name) => readFileSync(join(folder, name), 'utf8'));

@@ -1,13 +1,13 @@
 import { posix } from 'node:path';
 import type { Module } from './source.ts';
 
-/** The folders of src from top to bottom: a file imports from its own folder or from one above it. */
+/** The folders of src from top to bottom. A file imports only from its own folder or one above it. */
 export const folders = [
   ...['base', 'contract', 'process', 'builtins', 'dialects', 'config', 'calls'],
   ...['models', 'store', 'pipelines', 'gateway', 'suites', 'runtime', 'cli', 'index.ts'],
 ];
 
-/** One rule of the house: which of these modules of src break it, each as a sentence that names the file. */
+/** Returns a sentence with the file name for each violation. */
 export type Rule = (modules: readonly Module[]) => string[];
 
 export const everyFileHasAFolder: Rule = (modules) =>
@@ -24,7 +24,7 @@ export const dialectsAreStrangers: Rule = (modules) => strangersIn('dialects', m
 
 export const importedFormatsAreStrangers: Rule = (modules) => strangersIn('suites/import', modules, 'suite');
 
-/** Programs of their own, which the command line never loads, nor they it. */
+/** Separate programs: neither they nor the command line import each other. */
 const programs = ['guards', 'vitest'];
 
 export const programsAreSeparate: Rule = (modules) =>
@@ -84,7 +84,7 @@ export const nothingImportsTheIndex: Rule = (modules) =>
 export const importsFormNoCycle: Rule = (modules) =>
   cyclesIn(edgesOf(modules)).map((cycle) => `import cycle: ${cycle}`);
 
-/** Imports between the sub-folders of a folder run one way; its own files are its vocabulary and its entries. */
+/** Sub-folders import each other in one direction. Files directly in the folder are its vocabulary and entries. */
 export const subfoldersFormNoCycle: Rule = (modules) => {
   const edges = edgesOf(modules).flatMap(({ from, to }) => {
     const [one, other] = [subfolderOf(from), subfolderOf(to)];
@@ -96,7 +96,6 @@ export const subfoldersFormNoCycle: Rule = (modules) => {
   return cyclesIn(edges).map((cycle) => `sub-folders import each other: ${cycle}`);
 };
 
-/** The cycles that these edges form, each once as its members in their order. */
 function cyclesIn(edges: readonly Edge[]): string[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of edges) targets.set(from, (targets.get(from) ?? new Set()).add(to));
@@ -118,20 +117,20 @@ function subfolderOf(file: string): string | undefined {
   return rest.length > 0 ? `${top}/${room}` : undefined;
 }
 
-/** Where a dialect's name stands without its rules: choices and examples of the command line, and APIs of models. */
+/** Files that name a dialect without its rules: choices and examples of the command line, and model APIs. */
 const namesWithoutRules: readonly string[] = [
   'cli/commands/hook.ts',
   'cli/commands/hook-agent.ts',
   'config/provider-types.ts',
   'models/open/provider-kinds.ts',
   'cli/commands/serve.ts',
-  // For whose hooks the program is.
+  // The system for which the program provides hooks.
   'builtins/guards/prompt/guard.ts',
-  // Whom an attempt addresses.
+  // The targets of injection attempts.
   'builtins/guards/injection/patterns.ts',
 ];
 
-/** A foreign dialect is a folder with a `config/`: all else asks the registry. */
+/** Folders with a `config/` are foreign dialects. All other code uses the registry. */
 export const onlyItsFolderNamesADialect: Rule = (modules) => {
   const names = new Set(modules.flatMap(({ file }) => /^dialects\/([^/]+)\/config\//.exec(file)?.[1] ?? []));
   return modules
@@ -145,7 +144,7 @@ export const onlyItsFolderNamesADialect: Rule = (modules) => {
     );
 };
 
-/** What Node 24 has and the oldest Node that the package allows, 22.18, has not. */
+/** Features of Node 24 that 22.18, the oldest supported version, lacks. */
 const tooNew =
   /\b(?:Async)?DisposableStack\b|\bSuppressedError\b|\bRegExp\.escape\b|\bError\.isError\b|\bFloat16Array\b|\bPromise\.try\b/g;
 
@@ -154,13 +153,12 @@ export const oldestNodeSuffices: Rule = (modules) =>
     [...text.matchAll(tooNew)].map(([name]) => `${file} uses ${name}, which Node 22.18 does not have`),
   );
 
-/** An import of one file of src by another. */
 export interface Edge {
   readonly from: string;
   readonly to: string;
 }
 
-/** The relative imports, as paths inside src; a path that leaves src begins with `../`. */
+/** The relative imports as paths inside src. Those that leave src begin with `../`. */
 export function edgesOf(modules: readonly Module[]): Edge[] {
   return modules.flatMap(({ file, imports }) =>
     imports
@@ -173,7 +171,7 @@ function levelOf(file: string): number {
   return folders.indexOf(file.split('/', 1)[0] ?? '');
 }
 
-/** Imports between two sibling folders of `folder`, but for those of `shared`. */
+/** Imports between siblings in `folder`, except those of `shared`. */
 function strangersIn(folder: string, modules: readonly Module[], shared?: string): string[] {
   const roomOf = (file: string): string | undefined => {
     const [room, ...rest] = file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/') : [];
@@ -187,7 +185,7 @@ function strangersIn(folder: string, modules: readonly Module[], shared?: string
     .map(({ from, to }) => `${from} imports ${to}; the folders of ${folder}/ do not know each other`);
 }
 
-/** The guards are programs without a runtime: what they do stands in builtins/. Those that ask a model share its judge. */
+/** Guards are programs without a runtime that use builtins/. Those that call a model share its judge. */
 function isOpenToPrograms(from: string, to: string): boolean {
   const open = isGuard(from) ? ['base', 'builtins', 'cli'] : ['base', 'contract', 'runtime', 'cli'];
   return open.includes(to.split('/', 1)[0] ?? '') || (isGuard(from) && to.startsWith('runtime/judge/'));
@@ -201,7 +199,7 @@ function isEnvironmentReader(file: string): boolean {
   return file === 'process/env.ts' || isProgram(file);
 }
 
-/** What hands the parts of its process to a function. */
+/** Entry programs, which pass parts of `process` to functions. */
 function isProgram(file: string): boolean {
   return /^cli\/(main\.ts|process\/|(pii|guards\/\w+)\/main\.ts$)/.test(file);
 }

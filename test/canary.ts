@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 
-/** The name of a secret that stands in the environment of all tests, so that whatever writes down what it finds there is seen. */
+/** A secret in the environment of all tests, which reveals any output of the environment. */
 export const canaryName = 'DESK_KEY';
-/** Its value, which nothing may write down but what a test allows. */
+/** Its value, which may only be written where a test allows it. */
 export const canary = 'sk-desk-4f9A+x/Qm2Zr8kTb7Lw1';
 
-/** Every piece of eight characters of the secret, as it is, in hexadecimal digits and in Base64 wherever it begins. */
+/** Every eight-character piece of the secret, plain, in hexadecimal and in Base64 at each offset. */
 const canaryPieces: readonly string[] = [
   canary,
   Buffer.from(canary).toString('hex'),
@@ -17,25 +17,24 @@ function encoded(shift: number): string {
   return text.slice(Math.ceil((shift * 8) / 6), -2).replace(/=.*/, '');
 }
 
-/** What of the secret can be read in a text. */
 export function canaryIn(text: string): string[] {
   const whole = text.replaceAll(/\r?\n|\\n/g, '');
   return canaryPieces.filter((piece) => whole.includes(piece));
 }
 
-/** Lets a file hold the secret: one that the test itself wrote, or that the documentation says holds it. */
+/** Allows the secret in a file that the test wrote or that is documented to contain it. */
 export function allowCanaryIn(file: string): void {
   allowed.add(file);
 }
 
 const allowed = new Set<string>();
 
-/** The files of a folder, and of those in it, that hold a piece of the secret and may not. */
+/** Files below a folder that contain a piece of the secret without permission. */
 export function filesWithCanary(folder: string): string[] {
   return filesWith(canaryPieces, folder).filter((file) => !allowed.has(file));
 }
 
-/** The files of a folder, and of those in it, that hold one of these texts; what is larger than any output is not read. */
+/** Files below a folder that contain one of these texts. Files larger than any output are skipped. */
 export function filesWith(texts: readonly string[], folder: string): string[] {
   const search = ['grep', '-laF', ...texts.flatMap((text) => ['-e', text]), '--', '{}', '+'];
   const { stdout, error } = spawnSync(

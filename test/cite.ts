@@ -1,11 +1,11 @@
-/** What a test runs on: a process for each call, or one that stays alive. */
+/** The process mode of a test: a process for each call, or one that stays alive. */
 export type Transport = 'oneshot' | 'server';
 
 /**
- * A row of a table test. `cites` names the rows of requirements.ts that it shows, with the transport where the
- * row has one: `'PK-3-01@oneshot'`, `'PK-3-18@both PK-6-21@server'`, `'PK-9-01'`. It is written out as one
- * literal, because test/requirements.test.ts reads it from the source; a title may carry the same in
- * brackets: `test('drops a byte order mark [PK-3-01@oneshot]', …)`.
+ * A row of a table test. `cites` names the rows of requirements.ts that it shows, with the transport if the row has
+ * one: `'PK-3-01@oneshot'`, `'PK-3-18@both PK-6-21@server'`, `'PK-9-01'`. It must be a literal, because
+ * test/requirements.test.ts reads the source. A title may contain the same in brackets: `test('drops a byte order mark
+ * [PK-3-01@oneshot]', …)`.
  */
 export interface Cited {
   readonly title: string;
@@ -13,9 +13,9 @@ export interface Cited {
 }
 
 /**
- * One row for every transport that `cites` names, `@both` being two, with the ids of that transport in the
- * title: `test.each(onTransports(rows))('$title', async ({ on, … }) => …)`. A row that names no transport
- * comes once, on oneshot.
+ * One row for each transport in `cites`, with that transport's ids in the title:
+ * `test.each(onTransports(rows))('$title', async ({ on, … }) => …)`. `@both` gives two rows; a row without a transport
+ * appears once, on oneshot.
  */
 export function onTransports<Row extends Cited>(rows: readonly Row[]): (Row & { readonly on: Transport })[] {
   return rows.flatMap((row) =>
@@ -23,7 +23,7 @@ export function onTransports<Row extends Cited>(rows: readonly Row[]): (Row & { 
   );
 }
 
-/** The row of a table that runs on no transport, with its ids in the title. */
+/** Rows without a transport, with their ids in the title. */
 export function titled<Row extends Cited>(rows: readonly Row[]): Row[] {
   return rows.map((row) => ({ ...row, title: `${row.title} [${row.cites}]` }));
 }

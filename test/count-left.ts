@@ -3,20 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entriesOf, findSurvivors, textOf } from './leaks.ts';
 
-/** What tests could leave behind, each thing by a name that it alone has. */
+/** Things that tests could leave behind, by unique names. */
 export interface Count {
   readonly processes: readonly string[];
   /** Open descriptors of these processes and of this one. */
   readonly descriptors: readonly string[];
-  /** Temporary files. */
   readonly files: readonly string[];
-  /** Mounts and control groups. */
   readonly others: readonly string[];
 }
 
 const SETTLE_MS = 10_000;
 
-/** What is there and was not there before. */
 function differences(before: Count, after: Count): string[] {
   const added = (kind: keyof Count) => {
     const known = new Set(before[kind]);
@@ -25,7 +22,7 @@ function differences(before: Count, after: Count): string[] {
   return [...added('processes'), ...added('descriptors'), ...added('files'), ...added('others')];
 }
 
-/** Counts what belongs to a run of tests whose TMPDIR is that folder. Nothing where there is no /proc. */
+/** Counts the leftovers of a test run with this folder as TMPDIR. Empty without /proc. */
 export function countLeft(folder: string): Count {
   const survivors = findSurvivors(folder);
   return {
@@ -36,7 +33,7 @@ export function countLeft(folder: string): Count {
   };
 }
 
-/** What is there and was not there before, once what is about to end has ended. */
+/** The differences after everything that is ending has ended. */
 export async function settledDifferences(before: Count, folder: string): Promise<string[]> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
@@ -52,7 +49,7 @@ function openDescriptors(pid: number | string): string[] {
     try {
       return [`${pid} ${fd} ${readlinkSync(`${fds}/${fd}`)}`];
     } catch {
-      return []; // The descriptor that listed the folder is closed by now.
+      return []; // The descriptor that listed the folder is already closed.
     }
   });
 }
@@ -63,7 +60,7 @@ function mountsIn(folder: string): string[] {
     .filter((line) => line.includes(folder));
 }
 
-/** Those that are named after us, at most two folders deep. */
+/** Groups with our name, at most two levels deep. */
 function controlGroups(): string[] {
   const root = '/sys/fs/cgroup';
   return entriesOf(root)

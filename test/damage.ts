@@ -1,14 +1,12 @@
-/** What a member may become by damage; undefined: it is gone. */
+/** Damaged values of a member; undefined: removed. */
 const wrongValues: readonly unknown[] = [undefined, null, 0, 'x', [], {}];
 
-/** A JSON value with one part of it damaged. */
 export interface Damage {
-  /** Such as `outcome.result.content[0] = null`. */
   readonly title: string;
   readonly text: string;
 }
 
-/** The JSON text with each of its members and elements damaged in turn, in every way. */
+/** The JSON text with each member and element damaged in every way. */
 export function* damagesOf(text: string): Generator<Damage> {
   for (const path of pathsOf(JSON.parse(text), [])) {
     for (const wrong of wrongValues) {
@@ -37,7 +35,7 @@ function change(root: unknown, path: Path, wrong: unknown): void {
   else Reflect.set(Object(parent), last, wrong);
 }
 
-/** What came of reading something: `read`, the code of a coded error, or what crashed. */
+/** The result of reading: `read`, an error code, or the crash. */
 export async function outcomeOf(read: () => unknown): Promise<string> {
   try {
     await read();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { builtProgram } from './built.ts';
 
-/** A command of a page, what the page shows of its output, and what it printed here. */
+/** A command of a page with its expected and its actual output. */
 export interface RunCommand {
   readonly line: number;
   readonly command: string;
@@ -14,9 +14,9 @@ export interface RunCommand {
 }
 
 /**
- * Runs a page as a reader would who pastes its blocks, in a folder of its own: writes each block with `file=NAME`, and runs each
- * command after `$ ` in a `console` block; a backslash at the end of a line continues it. A block `console background` holds a server, which runs until the page ends. `npx
- * signalbox` is the built program. Ids of runs and of pending calls in commands are replaced by the last id that a command printed.
+ * Runs a page's blocks in a new folder. Writes each block with `file=NAME`, and runs each command after `$ ` in
+ * `console` blocks; a backslash continues a line. A server in a `console background` block runs until the page ends.
+ * `npx signalbox` is the built program. Run and pending call ids in commands become the last id that a command printed.
  */
 export async function runPage(page: string, port: number): Promise<RunCommand[]> {
   const folder = mkdtempSync(join(tmpdir(), 'page-'));
@@ -67,7 +67,7 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
   }
 }
 
-/** Makes `signalbox` and `ai` importable for the scripts of a folder. */
+/** Makes `signalbox` and `ai` importable for scripts of a folder. */
 function linkPackages(folder: string): void {
   const root = join(import.meta.dirname, '..');
   mkdirSync(join(folder, 'node_modules'));
@@ -75,7 +75,7 @@ function linkPackages(folder: string): void {
   symlinkSync(join(root, 'node_modules/ai'), join(folder, 'node_modules/ai'));
 }
 
-/** Whether the output is as shown: `…` in the page stands for any text, and no two times or ids are the same. */
+/** Compares the outputs: `…` matches any text, and times and ids may differ. */
 export function isAsShown({ shown, printed }: RunCommand): boolean {
   const parts = comparable(shown)
     .split('…')
@@ -103,11 +103,10 @@ function comparable(text: string): string {
 interface Block {
   readonly info: string;
   readonly text: string;
-  /** Of its first line of text. */
+  /** The line of its first text. */
   readonly line: number;
 }
 
-/** The fenced blocks of a page, in order. */
 export function blocksOf(page: string): Block[] {
   return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info = '', 2: text = '' }) => ({
     info,

@@ -16,7 +16,6 @@ import { dialects, everyMoment, hostPoints, moments, renderMoments } from './too
 
 const page = readFileSync(new URL('../docs/reference/dialects.md', import.meta.url), 'utf8');
 
-/** The first two cells of each row of the page that names something in code. */
 function rowsBelow(heading: string): string[][] {
   const section = page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
   return [...section.matchAll(/^\| `([\w.]+)` \| (\w*)/gm)].map(([, name = '', second = '']) => [
@@ -50,7 +49,7 @@ test.each(dialects)('docs/reference/protocols/$name.md has every point', ({ name
   expect(Object.keys(points).filter((point) => !new RegExp(`\\b${point}\\b`).test(text))).toEqual([]);
 });
 
-/** The members that a cell of a page names: `a, b?, c [{d}] (said of it)` is a, b? and c. */
+/** The members in a cell: `a, b?, c [{d}] (said of it)` gives a, b? and c. */
 function membersIn(cell: string): string[] {
   const names = cell.replaceAll(/\([^)]*\)|\[[^\]]*\]/g, '').match(/\w+\??/g) ?? [];
   return names.flatMap((name) => (name === 'fuel?' ? ['fuel_remaining', 'fuel_total'] : [name])).toSorted();
@@ -82,7 +81,7 @@ test('docs/reference/protocols/picoclaw.md has every kind of event with its numb
   expect(rows.map(([, number, legacy, dotted]) => [number, legacy, dotted])).toEqual(wanted);
 });
 
-/** A cause that is new in the code does not compile here. */
+/** A cause that is missing here fails to compile. */
 const picoclawCauses: Readonly<Record<FailureCause, true>> = {
   timeout: true,
   rpc_error: true,
@@ -94,7 +93,7 @@ const picoclawCauses: Readonly<Record<FailureCause, true>> = {
 
 test('docs/reference/dialects.md names every rule by which a failure passes', () => {
   const written = readModules(new URL('../src/dialects', import.meta.url).pathname)
-    // A key of a hook's config has the same form.
+    // Config keys of a hook have the same form.
     .filter(({ file }) => !file.includes('/config/'))
     .flatMap(({ strings }) => strings)
     .filter((text) => /^(chibi|claude|agentao)\.[a-z_0-9]+$/.test(text));

@@ -18,13 +18,13 @@ const kinds = [
 });
 const lists = ['tools', 'hooks', 'evals', 'providers', 'sandboxes', 'steps', 'gates', 'cases'];
 
-/** The files that a fragment may be a part of: a whole file, its `spec`, a list there, or an entry of a list. */
+/** Files that may contain a fragment: as a whole file, its `spec`, a list there, or an entry of a list. */
 function filesWith(fragment: unknown): Record<string, unknown>[] {
   const parts = lists.flatMap((key) => [{ [key]: fragment }, { [key]: { entry: fragment } }]);
   return [...[fragment, ...parts].map((spec) => ({ spec })), Object(fragment)];
 }
 
-/** Whether some file could contain the fragment: only its surroundings may lack keys. */
+/** Whether a file can contain the fragment. Only its surroundings may lack keys. */
 function isUsable(fragment: unknown): boolean {
   return kinds.some(([head, check]) =>
     filesWith(fragment).some(

@@ -23,7 +23,7 @@ const allIn = (folder: string, pattern: string) => globSync(pattern, { cwd: fold
 const attributes = (html: string, name: string) =>
   [...html.matchAll(new RegExp(`<[^>]* ${name}="([^"]*)"`, 'g'))].map(([, value = '']) => value);
 
-/** What of a page's links leads nowhere. Links to the repository lead to a file of this one. */
+/** Dead links of a page. Links to the repository must name files of this one. */
 function deadLinksOf(page: string): string[] {
   return attributes(readFileSync(join(site, page), 'utf8'), '(?:href|src)').filter((target) => {
     const [path = '', anchor] = decodeURI(target).split('#');

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
-/** What a reader of a page has at hand, where a snippet does not say where it comes from. */
+/** Declarations that snippets may use without an import. */
 const atHand = `
 import type { Runtime } from 'signalbox';
 declare global {
@@ -15,9 +15,9 @@ declare global {
 }
 `;
 
-/** Compiles every `ts` snippet of those pages as a module of its own; each error as `PAGE:LINE message`. */
+/** Compiles every `ts` snippet as a module. Errors read `PAGE:LINE message`. */
 async function compile(pages: Readonly<Record<string, string>>): Promise<string[]> {
-  // Inside the repository, where the packages are found that a reader would have installed.
+  // Inside the repository, so that packages resolve.
   const folder = join(root, 'node_modules/.cache/docs-snippets', String(process.pid));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -27,7 +27,7 @@ async function compile(pages: Readonly<Record<string, string>>): Promise<string[
     writeFileSync(join(folder, 'tsconfig.json'), tsconfig());
     for (const [page, text] of Object.entries(pages)) {
       for (const { line, code } of snippetsOf(text)) {
-        // The lines of the page, so that an error names the right one.
+        // Keeps the line numbers of the page.
         const content = `${'\n'.repeat(line - 1)}${code}\nexport {};\n`;
         writeFileSync(join(folder, `${basename(page, '.md')}.${line}.ts`), content);
       }
@@ -57,7 +57,6 @@ function tsconfig(): string {
   return JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: ['.'] });
 }
 
-/** The `ts` blocks of a page, each with the line on which its code begins. */
 function snippetsOf(text: string): { line: number; code: string }[] {
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(({ index, 1: code = '' }) => ({
     line: text.slice(0, index).split('\n').length + 1,

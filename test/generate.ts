@@ -5,15 +5,15 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const sources = ['src', 'schema', 'build', 'rolldown.config.ts', 'package-lock.json'];
 
-/** Makes what is generated from src anew, before the first test, when it is missing or older than its sources. */
+/** Regenerates files before the first test if they are missing or older than their sources. */
 export default function generate(): void {
-  // What is made last.
+  // The file that is generated last.
   const made = changedMs('dist/cli/process/help.txt');
   if (sources.every((source) => changedMs(source) <= made)) return;
   execFileSync('npm', ['run', '--silent', 'generate'], { cwd: root, stdio: 'inherit' });
 }
 
-/** When the file, or the newest file of the folder, was last written; 0 for what is missing. */
+/** The modification time of the file or of the folder's newest file; 0 if missing. */
 function changedMs(path: string): number {
   const found = statSync(join(root, path), { throwIfNoEntry: false });
   if (!found?.isDirectory()) return found?.mtimeMs ?? 0;

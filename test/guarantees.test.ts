@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const page = readFileSync(join(root, 'docs/operate/guarantees.md'), 'utf8');
 
-/** The cells of every row of the page but the heads of its tables. */
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !/^\| (promise|---)/.test(line))
@@ -29,7 +28,7 @@ test.each(rows.map(([promise = '', shownBy = '']) => ({ promise, shownBy })))(
   },
 );
 
-/** Whether a test, by the name of its file and a piece of its title, or an npm script is there. */
+/** Whether a test, given by file name and part of its title, or an npm script exists. */
 function isThere(citation: string): boolean {
   const [, what = '', title = ''] = /^`([^`]+)` ?(.*)$/.exec(citation) ?? [];
   if (what.startsWith('npm run ')) return scripts.includes(what.slice('npm run '.length));

@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 /**
- * Where `python3` is a script of a version manager that looks for the interpreter at each start, which takes longer than what most tests
- * ask of it, the interpreter itself comes first in PATH.
+ * Puts the real `python3` first in PATH if a version manager's script shadows it. The script searches for the
+ * interpreter at each start, which takes longer than most tests.
  */
 export default function findInterpreters(): void {
   const found = pathOf('python3');
@@ -13,7 +13,7 @@ export default function findInterpreters(): void {
     encoding: 'utf8',
   }).trim();
   const folder = dirname(actual);
-  // What else stands there must not come first: npm has chosen the Node of the tests.
+  // A folder that also holds another Node must not come first: npm chose the Node of the tests.
   if (realpathSync(actual) === realpathSync(found) || existsSync(join(folder, 'node'))) return;
   process.env['PATH'] = `${folder}${delimiter}${process.env['PATH']}`;
 }

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 
-/** A JSON text with odd white space, escapes and duplicate keys, and what stands where in it. */
+/** A JSON text with odd white space, escapes and duplicate keys, and the positions of its parts. */
 export interface Sample {
-  /** Without surrounding white space. */
   readonly text: string;
-  /** Of an object: its members in order, each value as its text. */
+  /** An object's members in order, each value as its text. */
   readonly members: readonly (readonly [key: string, value: Sample])[];
-  /** Of an array: its elements in order. */
   readonly elements: readonly Sample[];
 }
 
@@ -14,7 +12,7 @@ const leaf = (text: string): Sample => ({ text, members: [], elements: [] });
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
-/** The text of a number with up to 40 digits on each side of the point. */
+/** A number with up to 40 digits on each side of the point. */
 export const numberText = fc
   .tuple(
     fc.constantFrom('', '-'),
@@ -24,7 +22,7 @@ export const numberText = fc
   )
   .map((parts) => parts.join(''));
 
-/** The text of a string, each character raw, as its short escape or as \uXXXX. */
+/** A string with each character raw, as its short escape or as \uXXXX. */
 export const stringText = fc
   .array(
     fc.tuple(
@@ -51,12 +49,12 @@ function toUnits(character: string): string[] {
 const scalar = fc.oneof(numberText, stringText, fc.constantFrom('true', 'false', 'null')).map(leaf);
 
 /**
- * The key that is one backslash stays out: once V8 has an object with it, its JSON.parse may misread other
- * keys of one escaped character, and these tests compare with JSON.parse.
+ * Excludes the key of one backslash: once V8 has an object with it, JSON.parse may misread other keys of one escaped
+ * character. These tests compare with JSON.parse.
  */
 const isFit = (key: string): boolean => key !== '\\';
 
-/** Few keys, so that duplicates are common; some that JavaScript objects treat specially. */
+/** Few keys, so that duplicates are common, including special ones of JavaScript objects. */
 const keyText = fc
   .oneof(
     fc.constantFrom('"a"', '"\\u0061"', '"b"', '""', '"1"', '"a.b"', '"__proto__"', '"constructor"'),
@@ -64,7 +62,7 @@ const keyText = fc
   )
   .filter((key) => isFit(JSON.parse(key)));
 
-/** Any value that JSON can hold, as JavaScript has it. */
+/** Any JSON value as a JavaScript value. */
 export const plainValue = fc.anything({
   key: fc.string().filter(isFit),
   values: [fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)],
@@ -88,16 +86,13 @@ const { value } = fc.letrec<{ value: Sample; array: Sample; object: Sample }>((t
     })),
 }));
 
-/** Any JSON value. */
 export const anySample: fc.Arbitrary<Sample> = value;
 
-/** Any JSON object. */
 export const objectSample = value.filter(({ text }) => text.startsWith('{'));
 
-/** Any JSON array. */
 export const arraySample = value.filter(({ text }) => text.startsWith('['));
 
-/** Whether some object in there has a key twice. */
+/** Whether any object in the text has duplicate keys. */
 export function hasDuplicate({ members, elements }: Sample): boolean {
   const keys = members.map(([key]) => key);
   return (

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { expect, test, vi } from 'vitest';
 import { expectOrphan, findSurvivors, openPipes, settle } from './leaks.ts';
 
-// Only Linux tells of every process in /proc; elsewhere nothing is found and nothing is checked.
+// Leaks can only be checked with Linux's /proc.
 const hasProc = existsSync('/proc/self/stat');
 
 function commands(folder = tmpdir()): string[] {
@@ -18,12 +18,11 @@ async function stop(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Starts a sleep that no longer has a parent of ours, and returns its process id. */
 async function startOrphan(script: string, env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const shell = spawn('sh', ['-c', script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const [[text]] = await Promise.all([once(shell.stdout, 'data'), once(shell, 'close')]);
   const pid = Number(text);
-  // Between its fork and the last of its programs a process says nothing of itself.
+  // Until it has executed its last program, a process cannot be identified.
   await vi.waitUntil(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'), 10_000);
   return pid;
 }

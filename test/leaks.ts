@@ -1,18 +1,17 @@
 import { fstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process that outlived what it was started for. */
+/** A process that outlived its purpose. */
 export interface Survivor {
   readonly pid: number;
-  /** In clock ticks since boot; with `pid` it names one process for good. */
+  /** In clock ticks since boot. With `pid` it identifies a process uniquely. */
   readonly startTime: number;
   readonly command: string;
 }
 
 /**
- * Every process that this test file started and that is still there, zombies included: the descendants of
- * this worker, and whatever carries `folder` as TMPDIR, which even a closed environment forwards, so that
- * an orphan is known too. Empty where there is no /proc.
+ * Leftover processes of this test file, zombies included: descendants of this worker and processes with `folder` as
+ * TMPDIR. Even a closed environment forwards TMPDIR, so orphans are found too. Empty without /proc.
  */
 export function findSurvivors(folder: string): Survivor[] {
   const all = listProcesses();
@@ -24,8 +23,8 @@ export function findSurvivors(folder: string): Survivor[] {
 }
 
 /**
- * Lets `pid` outlive its call: for a process that a script put into a session of its own, on purpose. The
- * test that says so also ends it.
+ * Allows `pid` to outlive its call, for a process that a script deliberately put into another session. The test must
+ * end it.
  */
 export function expectOrphan(pid: number): void {
   const found = listProcesses().find((candidate) => candidate.pid === pid);
@@ -33,7 +32,7 @@ export function expectOrphan(pid: number): void {
   orphans.set(pid, found.startTime);
 }
 
-/** The pipes, FIFOs and sockets this worker holds open, such as `pipe:[4711]`. Empty where there is no /proc. */
+/** The open pipes, FIFOs and sockets of this worker, such as `pipe:[4711]`. Empty without /proc. */
 export function openPipes(): string[] {
   return entriesOf('/proc/self/fd')
     .map(Number)
@@ -42,12 +41,12 @@ export function openPipes(): string[] {
         const stat = fstatSync(fd);
         return stat.isFIFO() || stat.isSocket() ? [readlinkSync(`/proc/self/fd/${fd}`)] : [];
       } catch {
-        return []; // The descriptor that listed the folder is closed by now.
+        return []; // The descriptor that listed the folder is already closed.
       }
     });
 }
 
-/** Asks `find` until it finds nothing or `timeoutMs` is over; what it found last. */
+/** Polls `find` until it returns nothing or `timeoutMs` is over. Returns its last result. */
 export async function settle<T>(find: () => T[], timeoutMs: number): Promise<T[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -72,7 +71,7 @@ function listProcesses(): Process[] {
     .flatMap((entry) => {
       const [, name, rest] = /^\d+ \((.*)\) (.*)$/s.exec(textOf(`/proc/${entry}/stat`)) ?? [];
       if (name === undefined || rest === undefined) return [];
-      // proc_pid_stat(5): after the name stand the state, the parent and, nineteenth from there, the start.
+      // proc_pid_stat(5): the name is followed by the state, the parent and, 19 fields after the state, the start time.
       const fields = rest.split(' ');
       return [{ pid: Number(entry), ppid: Number(fields[1]), startTime: Number(fields[19]), name }];
     });
@@ -95,7 +94,7 @@ function commandOf(pid: number): string {
   return textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
 }
 
-/** What a file of /proc says; nothing when the process has just ended, or belongs to somebody else. */
+/** The text of a /proc file; empty if the process has ended or belongs to another user. */
 export function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -104,7 +103,7 @@ export function textOf(path: string): string {
   }
 }
 
-/** Nothing when it is not there, or nobody may list it. */
+/** Empty if the folder is missing or unreadable. */
 export function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);

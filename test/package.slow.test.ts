@@ -21,14 +21,13 @@ const root = join(import.meta.dirname, '..');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** A checkout with a fresh build, from which the package is made; and a project that has installed it. */
 const checkout = mkdtempSync(join(tmpdir(), 'checkout-'));
 const project = mkdtempSync(join(tmpdir(), 'project-'));
 const installed = join(project, 'node_modules/signalbox');
 let packed: readonly string[] = [];
 
 beforeAll(async () => {
-  // The tests, which know the secret that is searched for in what they leave, are no part of a package.
+  // Leaves out the tests, which contain the secret that this test searches for.
   const left = ['node_modules', '.git', 'dist', '.signalbox', 'test'];
   const isWanted = (path: string) =>
     !left.some((name) => path === join(root, name) || path.endsWith(`/${name}`));
@@ -40,7 +39,7 @@ beforeAll(async () => {
   packed = files.map(({ path }: { path: string }) => path);
   mkdirSync(installed, { recursive: true });
   await call('tar', ['-xzf', join(checkout, filename), '-C', installed, '--strip-components=1']);
-  // What an installation would put beside it, and nothing that only we have.
+  // Only the dependencies that an installation would add.
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
     mkdirSync(join(installed, 'node_modules', name, '..'), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), join(installed, 'node_modules', name));
@@ -68,7 +67,7 @@ test('the package contains only what runs', async () => {
     'dist/cli/process/help.txt',
     'dist/fork-helper.py',
   ]);
-  // What `init` writes, and what the README and the pages run.
+  // The files that `init` writes and that the README and the pages run.
   const { stdout } = await call('git', ['ls-files', 'examples'], { cwd: root });
   const examples = packed.filter((path) => path.startsWith('examples/'));
   expect(examples.toSorted()).toEqual(stdout.trim().split('\n').toSorted());
@@ -131,7 +130,7 @@ test('everything that the built code imports is a dependency', () => {
   const imported = packed
     .filter((path) => path.endsWith('.js') || path.endsWith('.d.ts'))
     .flatMap((path) => {
-      // As the bundler and the compiler write them; examples in comments count for nothing.
+      // Imports as the bundler and the compiler write them. Examples in comments do not match.
       const quote = path.endsWith('.js') ? '"' : "'";
       const statement = `(?<=^(?:import|export|\\}).* from ${quote}|import\\(${quote})[^'".][^'"]*(?=${quote})`;
       return readFileSync(join(installed, path), 'utf8').match(new RegExp(statement, 'gm')) ?? [];
@@ -165,7 +164,6 @@ test('its `init` writes a folder that works', async () => {
   expect(readFileSync(join(folder, 'page.html'), 'utf8')).toContain('<script');
 });
 
-/** Starts the command as a user of the project does. */
 const npx = { env: { ...process.env, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` }, cwd: project };
 
 test('`init` names existing schemas, in the project and below', async () => {
@@ -219,7 +217,7 @@ test.for([
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   process.kill(to === 'npx' ? (child.pid ?? 0) : -(child.pid ?? 0), signal);
   await once(child, 'close');
-  // The streams are closed once the last process that holds them has ended.
+  // The streams close once the last process that holds them has ended.
   await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
 });
 

@@ -31,7 +31,6 @@ beforeAll(async () => {
   tarball = join(work, JSON.parse(stdout)[0].filename);
 });
 
-/** A project of its own with these packages and ours, and with these files. */
 async function install(
   packages: readonly string[],
   files: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import { stringifyJson } from '../src/base/json/json.ts';
 import { open } from './runtime/open.ts';
 import { readFile } from './suites/dataset/support.ts';
 
-// Members that reach the prototype of every object, where they are assigned or merged as other members are.
+// Members that pollute the prototype of every object if they are assigned or merged.
 const members = '"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}';
 const hostile = `{${members}}`;
 const own = ['__proto__', 'constructor'];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { globSync } from 'tinyglobby';
 import { expect, test } from 'vitest';
 
-// Its package is CommonJS without declarations.
+// The package is CommonJS without declarations.
 interface Readability {
   fleschKincaidGrade(text: string): number;
   averageSentenceLength(text: string): number;
@@ -16,7 +16,7 @@ const { default: readability }: { readonly default: Readability } = createRequir
 const root = join(import.meta.dirname, '..');
 const pages = globSync(['*.md', 'docs/{start,guides,operate}/*.md'], { cwd: root });
 
-/** The sentences of a page: without code, tables and headings, and with each item of a list as a sentence of its own. */
+/** The sentences of a page, without code, tables and headings. Each list item is a sentence. */
 function proseOf(markdown: string): string {
   return markdown
     .replaceAll(/^```[\s\S]*?^```$/gm, '')

@@ -7,7 +7,6 @@ import { openFake } from './models/wire/fake.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** A copy of the example with a state of its own. */
 function copyOfExample() {
   const home = mkdtempSync(join(tmpdir(), 'desk-'));
   const cwd = join(home, 'examples/refund-desk');

@@ -130,7 +130,7 @@ test('CI runs on the oldest Node that package.json allows, and on the one of the
   for (const page of ['SECURITY.md', 'CONTRIBUTING.md']) expect(read(page)).toContain(oldest);
 });
 
-/** Scripts of npm and of .ci that a text names and that are not there. */
+/** npm and .ci scripts in a text that do not exist. */
 function missingIn(text: string): string[] {
   const scripts = [...text.matchAll(/npm run (?:-{1,2}\w+ )*([\w:-]+)/g)].flatMap(([, script = '']) =>
     script in manifest.scripts ? [] : [`npm run ${script}`],
@@ -151,7 +151,7 @@ describe.each(find(['*.md', 'docs/**/*.md', 'examples/**/*.md', '.github/**/*.md
     test('links to what there is', () => {
       const broken = linksOf(read(page)).filter(({ file, anchor }) => {
         const path = file === '' ? page : join(dirname(page), file);
-        // What GitHub shows beside the files, as `../../security`.
+        // Pages that GitHub shows beside the files, as `../../security`.
         if (path.startsWith('..')) return !/^\.\.\/\.\.\/security\//.test(path);
         return !existsSync(join(root, path)) || (anchor !== '' && !anchorsOf(read(path)).has(anchor));
       });
@@ -171,7 +171,7 @@ function linksOf(text: string): { file: string; anchor: string }[] {
     });
 }
 
-/** The anchors of headings, as GitHub makes them. */
+/** GitHub's anchors of headings. */
 function anchorsOf(text: string): Set<string> {
   const headings = text.match(/^#+ .*$/gm) ?? [];
   return new Set(headings.map((heading) => anchorOf(heading.replace(/^#+ /, ''))));

@@ -24,9 +24,8 @@ import * as suite from './suites/requirements.ts';
 import * as workers from './workers/requirements.ts';
 
 /**
- * Every behaviour that the pages of docs/ promise to whoever writes a program or a file for Signalbox, one row each; the rows
- * of an area stand beside its tests. Tests cite the rows (see cite.ts), and a row that no test cites fails
- * test/requirements.test.ts.
+ * Every behavior that docs/ promises to authors of programs and files, one row each. Rows are kept beside the tests of
+ * their area. Tests cite the rows (see cite.ts), and a row without a citation fails test/requirements.test.ts.
  */
 export const requirements: readonly Requirement[] = [
   transport,

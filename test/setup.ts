@@ -7,21 +7,21 @@ import { compileCache } from './built.ts';
 import { canary, canaryName, filesWithCanary } from './canary.ts';
 import { findSurvivors, openPipes, settle } from './leaks.ts';
 
-// Every test file has a folder for temporary files of its own. Signalbox forwards TMPDIR to whatever it
-// starts, so the folder also marks the processes of this file.
+// Gives every test file its own folder for temporary files. Signalbox forwards TMPDIR to its processes, so the folder
+// also identifies those of this file.
 const outer = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-'));
 process.env.TMPDIR = folder;
 process.env[canaryName] = canary;
 process.env.NODE_COMPILE_CACHE ??= compileCache;
-// Programs that tests start count their lines for test/tools/coverage.ts.
+// Programs that tests start also count their lines, for test/tools/coverage.ts.
 if (process.env.COVERAGE !== undefined) process.env.NODE_V8_COVERAGE = process.env.COVERAGE;
 
 const complaints: string[] = [];
 const onWarning = (warning: Error) =>
   void complaints.push(`process warning: ${warning.stack ?? warning.message}`);
 const onRejection = (reason: unknown) => void complaints.push(`unhandled rejection: ${String(reason)}`);
-// libuv opens a pipe for signals with the first listener or child; from here on it is no news.
+// libuv opens a pipe with the first signal listener or child. This opens it early, so that it does not count as a leak.
 const onUrgent = () => {};
 process.on('warning', onWarning).on('unhandledRejection', onRejection).on('SIGURG', onUrgent);
 const before = new Set(openPipes());
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   if (outer === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = outer;
-  await nextTurn(); // A warning is told one turn after its cause.
+  await nextTurn(); // A warning is emitted one turn after its cause.
   // Some workers run several files.
   process.off('warning', onWarning).off('unhandledRejection', onRejection).off('SIGURG', onUrgent);
   const leaks = [

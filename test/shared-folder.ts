@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /**
- * A folder for all test files that share this process, since the one that each has for temporary files goes when it ends. It is
- * removed with the process, which vitest ends by a signal.
+ * A folder for all test files in this process, because each file's own is removed at its end. It is removed with the
+ * process, which vitest ends by a signal.
  */
 export function makeSharedFolder(prefix: string): string {
   const folder = mkdtempSync(join(dirname(tmpdir()), prefix));

@@ -2,22 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'vitest/node';
 
-/** One TypeScript file as the checks on sources see it; comments count for nothing except in `text`. */
+/** A parsed TypeScript file. Only `text` includes comments. */
 export interface Module {
   /** Relative to the folder that was read, with forward slashes. */
   readonly file: string;
   readonly text: string;
   /** Every specifier of import, export … from, import(), import('…').Type and require(), in order. */
   readonly imports: readonly string[];
-  /** Which of `process.env` and `console` the code touches. */
+  /** Which of `process.env` and `console` the code uses. */
   readonly globals: ReadonlySet<string>;
-  /** Whether the code touches `process` at all. */
+  /** Whether the code uses `process` at all. */
   readonly usesProcess: boolean;
-  /** The text of every string and template literal; `${…}` parts are left out. */
+  /** The text of every string and template literal, without `${…}` parts. */
   readonly strings: readonly string[];
 }
 
-/** Every .ts file below `folder`, parsed, in a stable order. */
 export function readModules(folder: string): Module[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
@@ -107,7 +106,6 @@ function isNamed(node: unknown, name: string): boolean {
   return isNode(node) && node.type === 'Identifier' && node.name === name;
 }
 
-/** The name that an identifier or a string literal spells. */
 function nameOf(node: unknown): unknown {
   return isNode(node) ? (node.name ?? node.value) : undefined;
 }

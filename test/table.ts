@@ -1,6 +1,7 @@
 /**
- * The rows of a table of cases: the first line names the columns, each further line is a row, with `|` between its cells. A cell that
- * is one `${…}` has that value, any other is a text, in which a backslash is one unless a backtick follows; an empty one leaves its member out.
+ * The rows of a table of cases. The first line names the columns; each further line is a row with `|` between cells. A
+ * cell of one `${…}` has that value, and an empty one leaves its member out. Any other is a text, in which a backslash
+ * only escapes a backtick.
  */
 export function rowsOf<Row>(strings: TemplateStringsArray, ...values: readonly unknown[]): readonly Row[] {
   const [names = [], ...rows] = cellsOf(strings, values);
@@ -10,7 +11,7 @@ export function rowsOf<Row>(strings: TemplateStringsArray, ...values: readonly u
   });
 }
 
-/** What the function makes of the cells of each line. */
+/** Calls the function with the cells of each line. */
 export function calling<Cells extends readonly never[], Made>(make: (...cells: Cells) => Made) {
   return (strings: TemplateStringsArray, ...values: readonly unknown[]): readonly Made[] =>
     cellsOf(strings, values).map((cells) => make(...(cells as unknown as Cells)));

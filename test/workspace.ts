@@ -2,12 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** The path of a fixture executable. */
 export function fixture(name: string): string {
   return join(import.meta.dirname, 'fixtures/bin', name);
 }
 
-/** A folder of its own with these files; a script (`#!`) can be run. */
+/** A new folder with these files. Scripts (`#!`) are executable. */
 export function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'work-'));
   for (const [name, content] of Object.entries(files)) {
@@ -19,22 +18,19 @@ export function folderOf(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-/** A folder with a runtime.yaml of that `spec`, and whatever other files it needs. */
+/** A new folder with a runtime.yaml of that `spec`, and other files. */
 export function workspace(spec: string, files: Readonly<Record<string, string>> = {}): string {
   return folderOf({ 'runtime.yaml': config(spec), ...files });
 }
 
-/** A RuntimeConfig with that `spec`. */
 export function config(spec: string, apiVersion = 'signalbox/v1'): string {
   return document('RuntimeConfig', spec, { name: 'desk', apiVersion });
 }
 
-/** An EvalSuite with that `spec`. */
 export function suite(spec: string, name = 'demo'): string {
   return document('EvalSuite', spec, { name });
 }
 
-/** A Pipeline with that `spec`. */
 export function pipeline(spec: string, name = 'desk'): string {
   return document('Pipeline', spec, { name });
 }
