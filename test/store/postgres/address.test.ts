@@ -33,7 +33,7 @@ test.each([
 });
 
 test.each([
-  ['sslmode=prefer', /sslmode that is none of/],
+  ['sslmode=prefer', /an sslmode other than/],
   ['sslmode=verify-ca&sslrootcert=/no/such/file', /\/no\/such\/file/],
   ['options=-c', /parameter "options"/],
 ])('%s is refused', (parameters, why) => {

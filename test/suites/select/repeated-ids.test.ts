@@ -52,7 +52,7 @@ test('a run warns that an id occurs in several rows, and judges them all', async
   expect(events.filter(({ type }) => type === 'note')).toMatchObject([
     {
       ...{ type: 'note', name: bench.suite, level: 'warn' },
-      message: expect.stringMatching(/rows\.jsonl:2 case id "c1" is that of an earlier row too/),
+      message: expect.stringMatching(/rows\.jsonl:2 case id "c1" is also the id of an earlier row/),
     },
   ]);
 });

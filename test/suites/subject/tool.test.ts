@@ -72,7 +72,7 @@ test.each([
   const answer = await ask(bench.subject(`tool: ${tool}`), {});
   expect(answer.error).toMatchObject({
     code: 'PENDING_EXPIRED',
-    message: expect.stringContaining(`tool "${tool}" waits for a person, and in a suite nobody is asked`),
+    message: expect.stringContaining(`tool "${tool}" needs an approval, which a suite cannot give`),
   });
   expect(answer.error?.message).toContain(words.slice(0, 7));
   expect(bench.events.filter(({ type }) => type === 'pending.opened')).toEqual([]);
