@@ -77,7 +77,6 @@ export async function run(args: Line, circumstances: Circumstances = {}): Promis
   return ran;
 }
 
-/** A command's outcome, and what its terminal streams would show. */
 export interface Shown extends Ran {
   readonly screen: string;
 }
@@ -132,7 +131,6 @@ export async function runJson(
   return { code, document: onlyDocument(stdout), stderr };
 }
 
-/** Runs a command with and without --json. */
 export async function runBothWays(args: Line, circumstances: Circumstances = {}) {
   const [people, programs] = await Promise.all([run(args, circumstances), runJson(args, circumstances)]);
   return { people, programs };

@@ -39,7 +39,6 @@ const hasSecondStep = (folder: string) => readdirSync(folder).includes('seen');
 
 let last = 0;
 
-/** A workspace whose processes carry a unique marker. */
 function desk() {
   last += 1;
   const marker = `crash-${process.pid}-${last}`;

@@ -11,7 +11,6 @@ import { fixture, folderOf, run, runJson, suite, workspace } from './command-lin
 
 const evals = [header('exact'), header('judged')];
 
-/** A case that passes if both scores are 1. */
 function judged(id: string, exact: number, other: number, tag = 'all'): CaseRecord {
   return record(id, [[said('exact', exact), said('judged', other)]], { evals, tags: [tag] });
 }
@@ -238,7 +237,6 @@ test('eval html writes one page, named after the run', async () => {
 });
 
 describe('stored runs', () => {
-  /** Two runs of one suite whose only case passes in the first and fails in the second. */
   async function twoRuns() {
     const cwd = workspace(`evals: {score: {command: ${fixture('eval-score')}}}\n`, {
       'good.suite.yaml': suiteOf(1),

@@ -21,7 +21,6 @@ test.each(levels)('a terminal shows our colours, and no foreign escape sequence,
   await ran;
   const plain = stripVTControlCharacters(screen()).replaceAll('\r', '');
   expect(screen().includes(esc)).toBe(['trace', 'debug', 'info'].includes(level));
-  // The hook's reason contains one such code, which is printed as text.
   expect(plain.replaceAll('[90mgrey', '')).not.toContain('[90m');
   expect(plain.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
 });

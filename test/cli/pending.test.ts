@@ -39,7 +39,6 @@ interface Waiting {
   readonly runId: string;
 }
 
-/** A workspace in which that call waits. */
 async function waiting(tool = 'refund', args = '{}'): Promise<Waiting> {
   const folder = workspace(spec);
   return { folder, ...(await callThatWaits(folder, tool, args)) };

@@ -408,7 +408,6 @@ test.concurrent('a run finishes with the pipeline text that it started with', as
   });
 });
 
-/** The id of the pending call that a command reports on stderr. */
 async function waitingFor(child: ReturnType<typeof start>['child']): Promise<string> {
   let told = '';
   child.stderr?.on('data', (chunk: Buffer) => {

@@ -6,7 +6,6 @@ import { fixture, pipeline, run, runJson, suite, workspace } from './command-lin
 
 const env = { DESK_KEY: key };
 
-/** How the fixture leaks its key when it fails. */
 const ways = ['stderr', 'chunks', 'killed', 'base64', 'stdout', 'error'] as const;
 
 const leaks = [...ways, 'score', 'result'] as const;

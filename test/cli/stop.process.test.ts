@@ -12,7 +12,6 @@ const pii = fileURLToPath(new URL('../../src/cli/pii/main.ts', import.meta.url))
 const lastLine = (stderr: string) => stderr.trimEnd().split('\n').at(-1);
 const stopTimeout = expect.stringMatching(/^error: \[STOP_TIMEOUT\] /);
 
-/** Starts a program without reading its stdout. */
 function startUnread([program, ...args]: readonly [string, ...string[]], cwd: string) {
   const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -67,7 +67,6 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
     await logs[0]?.write(recordOf({ id: 'later' }));
     const known = heads.flatMap((head) => head ?? []);
     expect(await verify(url, known)).toMatchObject({ status: 'good', heads: { compared: 3 } });
-    // Its head shows that a chain is missing.
     await ask(
       url,
       `DELETE FROM signalbox.gateway_audit_rows WHERE chain = '${known[1]?.chain}';

@@ -30,7 +30,6 @@ export async function verifyAfter(
   return await verifyAudit({ file, publicKeys: [publicKey], heads, signal, onProgress: () => {} });
 }
 
-/** Verifies a copy of the audit whose file was changed without SQLite. */
 export async function verifyBytes(
   { folder, publicKey }: Evidence,
   tamper: (bytes: Buffer) => void,

@@ -46,7 +46,6 @@ export async function openTestGateway(
   };
 }
 
-/** A provider entry for OpenAI's API at that address, with the model `m`. */
 export function openaiProvider(url: string): string {
   return `{id: main, type: openai-compatible, model: m, base_url: "${url}/v1", credential: {credential_env: DESK_KEY}}`;
 }

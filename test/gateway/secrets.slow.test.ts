@@ -37,7 +37,6 @@ function foundIn(text: string, seeds: Readonly<Record<string, string>>): string[
   });
 }
 
-/** Everything that the gateway keeps, as bytes and as text. */
 function keptBy({ folder }: Serving): string {
   const kept = join(folder, '.signalbox');
   return readdirSync(kept)
@@ -118,7 +117,6 @@ async function callAll({ url }: Serving): Promise<string> {
   return told.join('\n');
 }
 
-/** Puts all seeds into its answers. */
 async function startLoudUpstream() {
   return await startUpstream(({ body }: SeenRequest, response) => {
     const json = { 'content-type': 'application/json', 'x-request-id': 'req-1', 'x-loud': seeded.error };

@@ -23,7 +23,6 @@ export function declare(fields: Partial<ProviderConfig>): ProviderConfig {
   };
 }
 
-/** The model of a declared provider, with an empty environment. */
 export function openModel(
   fields: Partial<ProviderConfig>,
   context: Partial<ProviderContext> = {},

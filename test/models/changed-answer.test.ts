@@ -51,7 +51,6 @@ const streamed = events.map((event) => `event: ${event.type}\ndata: ${JSON.strin
 
 type Does = 'redact' | 'deny' | 'allow';
 
-/** Redacts all texts of an answer, denies it, or neither. */
 const fires = (does: Does) =>
   fireHook((event) => {
     if (event.phase !== 'after_call' || does === 'allow') return {};
@@ -60,7 +59,6 @@ const fires = (does: Does) =>
     return { verdict: 'modify', replace: new Json(`{"message":${message}}`) };
   });
 
-/** Anthropic's package behind a guard with that filter. */
 async function openGuarded(
   body: string,
   does: Does,

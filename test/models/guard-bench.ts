@@ -31,7 +31,6 @@ export function fireLinks(links: readonly Link[]): Fire {
   return (event, options) => passGate(links, event, { call: 'call', ...options });
 }
 
-/** A hook in this process. */
 export type Say = (event: HookEvent, options: FireOptions) => Partial<Decision> | Promise<Partial<Decision>>;
 
 /** Calls a function instead of a process. Its replacements are processed like real ones. */
@@ -72,7 +71,6 @@ export function fireOnText(filter: TextFilter): Fire {
 
 export interface StreamingModel {
   readonly model: MockLanguageModelV4;
-  /** The number of parts that were read. */
   readonly pulled: () => number;
   readonly isCancelled: () => boolean;
 }
@@ -140,7 +138,6 @@ export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === 'text-delta' ? part.delta : '')).join('');
 }
 
-/** A text as a model streams it, one part with one delta for each chunk. */
 export function textParts(chunks: readonly string[], id = '1'): Part[] {
   return [
     { type: 'text-start', id },

@@ -62,7 +62,6 @@ async function open(keys: string, ...acts: readonly Act[]) {
   return {
     counted,
     post: () => opened.post('/v1/chat/completions', { model: 'm', stream: true, messages }),
-    /** The last part of a stream, or its error. */
     ask: async () => {
       const model = await openProvider(provider, { env: {}, folder: opened.folder, streams }).model();
       const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }];
@@ -161,7 +160,6 @@ test('places are released by streams that fail, stall or are left, and a wait fo
   expect(await ask()).toMatchObject(failed('thrown'));
   expect(await ask()).toMatchObject(failed('error', 'PROVIDER_TIMEOUT'));
   await (await post()).text().catch(() => {});
-  // A client that disconnects.
   await (await post()).body?.cancel();
   expect(await ask()).toMatchObject({ type: 'finish' });
   expect(await (await post()).text()).toContain('[DONE]');

@@ -2,7 +2,6 @@ import type { Embed } from '../../../src/builtins/checks/check.ts';
 import { runCheck } from '../../../src/builtins/checks/run-check.ts';
 import type { EvalOutcome, EvalRequest } from '../../../src/contract/eval.ts';
 
-/** The parts of a check's request that a test sets. */
 export interface Asking {
   readonly params?: EvalRequest['params'];
   readonly content?: string;
@@ -32,7 +31,6 @@ export function ask(type: string, asking: Asking): Promise<EvalOutcome> {
   });
 }
 
-/** The score, or the reason of an unscored outcome. */
 export async function scoreOf(type: string, asking: Asking): Promise<number | string> {
   const outcome = await ask(type, asking);
   return outcome.status === 'scored' ? outcome.score : outcome.reason;

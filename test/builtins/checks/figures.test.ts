@@ -46,7 +46,6 @@ interface Transcript {
   readonly messages: readonly Message[];
 }
 
-/** The checks that run on each transcript of the airline's desk. */
 const asked: readonly (readonly [type: string, params: NonNullable<Asking['params']>])[] = [
   ['tools_called', { tools: ['get_reservation_details'] }],
   ['tools_not_called', { tools: ['transfer_to_human_agents'] }],

@@ -1,4 +1,3 @@
-/** A content, the params, and the score that the reference implementation gives. */
 export type Row = readonly [content: string, params: object, score: number];
 
 /** The cases of instructions_test.py of google-research/instruction_following_eval, Apache-2.0, indented as there. */

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { countWords, searchFolded } from '../../../src/base/text/words.ts';
 import { scoreOf } from './asking.ts';
 
-/** Words of scripts that are written without spaces. */
 const unspaced = {
   Chinese: ['我们', '赌博', '今天', '银行', '毒品', '白痴', '朋友', '电话'],
   Japanese: ['馬鹿', 'です', '学校', '電話', '自殺', 'カタカナ', '友達'],
@@ -85,7 +84,6 @@ test('text that folds to nothing is searched unchanged', () => {
   expect(searchFolded('ab').hasWord('\u00ad')).toBe(false);
 });
 
-/** Each check that reads words, with a content that scores 1 and one that scores lower. */
 const readers: readonly (readonly [
   type: string,
   params: Record<string, unknown>,

@@ -49,7 +49,6 @@ test.skipIf(!existsSync(solutions))(
   },
 );
 
-/** The question, the true solution and the solutions of four models. */
 function textsOf(line: string): string[] {
   const { question, ground_truth: truth, ...rest } = JSON.parse(line);
   const models = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'];

@@ -89,7 +89,6 @@ describe('values are restored', () => {
   });
 });
 
-/** A conversation of many turns. The model repeats its input and adds values of its own. */
 function growingConversation(open: () => PiiFilter): string[][] {
   const messages: object[] = [];
   const other = { 'tools[0].description': 'Call 212-555-0142' };

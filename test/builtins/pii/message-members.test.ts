@@ -9,7 +9,6 @@ import { answering, asking, executing, filter, settings, user } from './support.
 const mail = 'ada@example.org';
 const hidden = '[EMAIL_ADDRESS]';
 
-/** A message with the text in every member that can hold one. */
 function speaking(text: string) {
   return {
     role: 'assistant',

@@ -9,7 +9,6 @@ const script = join(import.meta.dirname, '../../../examples/presidio/presidio.mj
 
 type Answer = (body: { text: string }, response: ServerResponse) => void;
 
-/** A loopback server with the API of Presidio's analyzer. */
 async function analyzer(answer: Answer): Promise<{ url: string; asked: unknown[] }> {
   const asked: unknown[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -34,7 +33,6 @@ function portOf(address: string | AddressInfo | null): number {
   return address.port;
 }
 
-/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

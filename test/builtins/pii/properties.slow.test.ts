@@ -142,7 +142,6 @@ function contentOf({ replace }: FilterReply): unknown {
   return isObject(replace) && isObject(replace['message']) ? replace['message']['content'] : undefined;
 }
 
-/** The value with the contents of its strings removed. */
 function shapeOf(value: unknown): unknown {
   if (typeof value === 'string') return 'a string';
   if (Array.isArray(value)) return value.map(shapeOf);

@@ -90,7 +90,6 @@ const values = [
   { entity: 'IBAN_CODE', parts: ['DE89', '3704', '0044', '0532', '0130', '00'], lead: '' },
 ] as const;
 
-/** Characters within a number that are invisible or look like its separator. */
 const tears = [
   '\0',
   '\u0001',

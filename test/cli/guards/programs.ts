@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-/** The built-in guards, each with a text that it rejects and the kind that it finds. */
 export const programs = [
   {
     name: 'injection',

@@ -6,7 +6,6 @@ import { countTokens, messages } from './messages.ts';
 import { responses } from './responses.ts';
 import type { Dice, Endpoint, Frame, Scene } from './scene.ts';
 
-/** What the filter does with the marked text. */
 export type Action = 'allow' | 'deny' | 'redact' | 'enforce' | 'name' | 'die' | 'hang' | 'babble';
 
 export const calmActions = ['allow', 'deny', 'redact', 'enforce', 'name'] as const;
@@ -14,12 +13,10 @@ export const faultyActions = ['die', 'hang', 'babble'] as const;
 
 export interface Case {
   readonly endpoint: Endpoint;
-  /** Where the marked text is. */
   readonly side: 'asked' | 'answered' | 'error' | 'lie';
   readonly channel: string;
   readonly action: Action;
   readonly mode: 'hold' | 'windowed';
-  /** The JSON escapes of the marked text. */
   readonly spelling: 'plain' | 'escaped' | 'inner escaped';
   readonly seed: number;
 }
@@ -171,7 +168,6 @@ function cached<T>(make: (channel: string) => T): (channel: string) => T {
   };
 }
 
-/** JSON whose marks are written with escapes. */
 function spellJson(value: unknown, spelling: Case['spelling']): string {
   const text = JSON.stringify(value);
   return spelling === 'escaped' ? text.replaceAll(/Z|pn-/g, escapeFirst) : text;

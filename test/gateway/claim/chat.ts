@@ -248,7 +248,6 @@ function eventsOf(answer: ReturnType<typeof answerOf>, dice: Dice): Frame[] {
   return [...mix(lists, dice), chunk({ choices: [], usage }), { data: '[DONE]' }];
 }
 
-/** The elements of all lists, interleaved; each list keeps its order. */
 function mix<T>(lists: readonly (readonly T[])[], dice: Dice): T[] {
   const left = lists.map((list) => [...list]);
   const mixed: T[] = [];

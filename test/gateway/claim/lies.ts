@@ -3,7 +3,6 @@ import { at, type Endpoint, type Frame, isObject, textAt } from './scene.ts';
 /** Puts a text into a stream where no text belongs, or where it contradicts earlier events. */
 type Lie = (frames: readonly Frame[], text: string) => Frame[];
 
-/** Changes the first event of a type, or the first event with that path. */
 function change(isIt: (data: unknown) => boolean, edit: (data: object, text: string) => unknown): Lie {
   return (frames, text) => {
     const found = frames.findIndex(({ data }) => isIt(data));
@@ -37,7 +36,6 @@ const add =
   (frame: (text: string) => Frame): Lie =>
   (frames, text) => [...frames.slice(0, 3), frame(text), ...frames.slice(3)];
 
-/** Lies of the event stream itself. */
 const ofEvents: Record<string, Lie> = {
   comment: (frames, text) => before(frames, `: ${text}\n`),
   'event id': (frames, text) => before(frames, `id: ${text} is no id\n`),

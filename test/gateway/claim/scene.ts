@@ -14,7 +14,6 @@ export interface Scene {
   readonly path: string;
   readonly request: Readonly<Record<string, unknown>>;
   readonly answer: Readonly<Record<string, unknown>>;
-  /** The events of the stream. */
   readonly events: readonly Frame[];
 }
 
@@ -38,7 +37,6 @@ export interface Endpoint {
   assemble(frames: readonly Frame[]): unknown;
 }
 
-/** Cuts a text into pieces, some of them empty. */
 export function cut(text: string, dice: Dice): string[] {
   const pieces: string[] = [];
   let rest = text;

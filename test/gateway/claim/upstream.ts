@@ -10,7 +10,6 @@ interface Script {
   readonly dice: Dice;
 }
 
-/** An upstream on loopback that answers each call from its script and keeps the requests. */
 export interface ScriptedUpstream {
   readonly url: string;
   /** Stores a script. The client sends the id in the header `x-stainless-claim`. */
@@ -66,7 +65,6 @@ export async function startUpstream(): Promise<ScriptedUpstream> {
   };
 }
 
-/** Writes the stream in pieces that are cut anywhere, even inside a character. */
 async function writeStream(response: ServerResponse, { stream, dice }: Script): Promise<void> {
   let rest = Buffer.from(stream);
   for (let pieces = dice(5); pieces > 0 && rest.length > 1; pieces--) {

@@ -6,7 +6,6 @@ import { type Case, spellCase, type Wire } from './case.ts';
 import type { Got } from './check.ts';
 import { type ScriptedUpstream, startUpstream } from './upstream.ts';
 
-/** A gateway for each mode, with a real upstream and a real filter process. */
 export interface World {
   run(one: Case): Promise<{ readonly wire: Wire; readonly gots: readonly Got[] }>;
   send(exchange: Exchange, mode: Case['mode'], isStream: boolean): Promise<Got>;

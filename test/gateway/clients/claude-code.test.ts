@@ -4,7 +4,6 @@ import { message, startMessagesUpstream, text } from '../upstreams/messages-upst
 import { accumulate } from '../wire/messages/sdk.ts';
 import { claudeCodeHeaders, firstTurn, secondTurn } from './claude-code-requests.ts';
 
-/** Redacts mail addresses in requests, and denies commands that delete files. */
 const hook = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)

@@ -11,7 +11,6 @@ const program =
   process.env['SIGNALBOX_CODEX'] ?? spawnSync('which', ['codex'], { encoding: 'utf8' }).stdout.trim();
 const hasProgram = program !== '' && existsSync(program);
 
-/** Denies requests and answers that contain the word, and a command that writes the file `made`. */
 const guard = `#!/bin/sh
 if grep -qE 'SECRET|> made'; then echo '{"allow": false, "reason": "it is confidential"}'; else echo '{"allow": true}'; fi
 `;

@@ -11,7 +11,6 @@ const price = (input: number) => `pricing: {input_cost_per_1k: ${input}, output_
 const small = { ...ask, max_tokens: 1 };
 const silent: Answer = () => {};
 
-/** A gateway with a key. The fallback costs twice as much. */
 async function openWithKey(key: Partial<NewKey>, options: Parameters<typeof open>[0] = {}) {
   const opened = await open({ spec: '', more: price(1), other: price(2), ...options });
   const keys = await manage({ type: 'sqlite', file: `${opened.gateway.folder}/.signalbox/state.db` });

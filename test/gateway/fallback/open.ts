@@ -32,7 +32,6 @@ export function chunks(...deltas: readonly (Readonly<Record<string, string>> | s
   return texts.join('') + (deltas.some((delta) => typeof delta === 'string') ? 'data: [DONE]\n\n' : '');
 }
 
-/** Logs phase and provider of each call, and denies what `$1` names. */
 const hook = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)
@@ -68,7 +67,6 @@ interface Options {
 
 const busy = answerJson({ error: { message: 'busy', type: 'server_error' } }, 503);
 
-/** A gateway whose `main` falls back to `second`. */
 export async function open(options: Options = {}): Promise<Opened> {
   const { types = ['openai-compatible', 'openai-compatible'], more = '', other = '' } = options;
   const main = await startUpstream(options.main ?? busy);

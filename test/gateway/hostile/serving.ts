@@ -73,7 +73,6 @@ async function firstUrl(
 export interface RawOptions {
   /** The pause between two pieces, in milliseconds. */
   readonly paceMs?: number;
-  /** Closes the writing side after the last piece. */
   readonly isEnded?: boolean;
 }
 

@@ -59,7 +59,6 @@ interface Case {
   readonly talk: Talk;
 }
 
-/** Not an answer, with or without hooks. */
 const broken: readonly Case[] = [
   { title: 'nothing at all', talk: say('') },
   { title: 'what is no HTTP', talk: say(`${secret}\r\n\r\n`) },
@@ -106,7 +105,6 @@ const broken: readonly Case[] = [
   },
 ];
 
-/** Answers that hooks cannot read. */
 const unreadable: readonly Case[] = [
   {
     title: 'HTML',

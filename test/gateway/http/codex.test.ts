@@ -54,7 +54,6 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-/** Sends a request like Codex, and reads the same parts of the stream. */
 async function ask(server: TestServer, input: string) {
   const message = { type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] };
   const body = { ...codexRequest, model: 'm', input: [...codexRequest.input, message] };

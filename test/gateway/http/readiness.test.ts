@@ -8,7 +8,6 @@ interface Provider {
   readonly fallback: number | undefined;
 }
 
-/** The gateway's log at its start, and its answer to a readiness check. */
 async function ask(providers: readonly Provider[], served: readonly number[]) {
   const folder = folderOf({
     'runtime.yaml': JSON.stringify({

@@ -43,11 +43,9 @@ interface OpenCall {
   readonly lease: Lease;
   readonly tokens: number;
   readonly cost: number;
-  /** In seconds. */
   readonly begun: number;
 }
 
-/** A simple reference model. */
 function createModel() {
   const open: OpenCall[] = [];
   const requests: number[] = [];

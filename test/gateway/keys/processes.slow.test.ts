@@ -20,7 +20,6 @@ interface Said {
   readonly refused?: string;
 }
 
-/** The highest number of concurrent calls. */
 function mostAtOnce(said: readonly Said[]): number {
   const moments = said
     .flatMap(({ began, ended }) => [

@@ -54,7 +54,6 @@ describe.runIf(hasPostgres)(`replicas that share keys in Postgres${unlessMissing
     for (const actor of actors) actor.go();
     const said = (await Promise.all(actors.map(restOf))).flat();
     const { usage, under_way } = await keys.show('team');
-    // A call needs the whole cent that it reserves; the last one begins at 0.99.
     expect(usage[2]).toMatchObject({ calls: 199, estimated: 0 });
     expect(usage[2]?.cost).toBeCloseTo(0.995, 6);
     expect(under_way).toBe(0);

@@ -65,7 +65,6 @@ function assemble(text: string): Message {
   };
 }
 
-/** Each turn uses a new gateway with new processes. */
 async function converse(setting: Setting & { readonly isStreamed: boolean; readonly restarts: boolean }) {
   await using upstream = await startEcho();
   const config = configOf(upstream.url, setting);

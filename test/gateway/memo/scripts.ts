@@ -5,7 +5,6 @@ import { openBench } from '../../calls/capability/bench.ts';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures/bin');
 
-/** Logs its input, denies `forbidden`, and removes `secret` from messages. */
 const judging = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)

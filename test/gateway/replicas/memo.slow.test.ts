@@ -8,7 +8,6 @@ import { openaiProvider } from '../open-gateway.ts';
 import { answerWith, toolCall } from '../tools/judge-bench.ts';
 import { answerJson, startUpstream } from '../upstream-server.ts';
 
-/** Asks for approval of `pay`, logs its input, and denies the word "forbidden". */
 const guard = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)
@@ -48,7 +47,6 @@ describe.runIf(hasPostgres)(`conversations over gateways on one database${unless
   });
   afterAll(() => server?.remove());
 
-  /** Two servers with one config, whose model makes these calls. */
   const begin = async (calls: readonly object[], pending: string) => {
     const upstream = await startUpstream(answerJson(answerWith(calls, 'Words of the model.')));
     const env = { DATABASE_URL: await server.newUrl() };

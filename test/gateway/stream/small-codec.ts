@@ -13,7 +13,6 @@ import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 import { plainReplaced } from '../../../src/gateway/wire/replaced-messages.ts';
 import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
 
-/** A piece of text, with its choice, member and block. */
 export type Delta = readonly [choice: number, member: Channel['member'], text: string, block?: number];
 
 export type Said =
@@ -25,7 +24,6 @@ export type Said =
   | { readonly error: string }
   | { readonly unknown: string };
 
-/** The event as its upstream sends it. */
 export function say(said: Said): SseEvent {
   const data = JSON.stringify(said);
   return { event: undefined, data };

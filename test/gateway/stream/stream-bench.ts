@@ -71,7 +71,6 @@ export function streamedCall(one: Case) {
   };
 }
 
-/** What the client gets: the refusal, or every event in order; and the report. */
 export async function run(one: Case) {
   const call = streamedCall(one);
   const opened = await call.open();

@@ -11,7 +11,6 @@ import { command, serve } from './served.ts';
 
 type Message = OpenAI.ChatCompletionMessageParam;
 
-/** Denies `rm`, redacts `secret` in arguments and results, asks for approval of `pay`. */
 const guard = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)
@@ -37,7 +36,6 @@ spec:
   gateway: {${gateway}}
 `;
 
-/** A model that makes these calls first, then repeats the results. */
 async function startModel(calls: readonly object[]) {
   const upstream = await startUpstream((request, response) => {
     const { messages, stream } = JSON.parse(request.body);
@@ -81,7 +79,6 @@ async function open(calls: readonly object[], gateway = 'tools: {hooks: true, pe
   return { upstream, folder, served: await serve(folder) };
 }
 
-/** An agent that runs all calls until the model makes none. */
 async function work(
   url: string,
   isStreamed: boolean,

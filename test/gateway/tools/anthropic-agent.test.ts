@@ -17,7 +17,6 @@ else: print(json.dumps({"allow": True}))
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input });
 const calls = [use('t1', 'rm', {}), use('t2', 'pay', { amount: 500 }), use('t3', 'read', {})];
 
-/** A model that makes these calls and accepts any results. */
 async function startModel() {
   return await startUpstream((request, response) => {
     const { messages } = JSON.parse(request.body);

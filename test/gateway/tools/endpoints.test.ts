@@ -4,7 +4,6 @@ import { openBench } from '../../calls/capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';
 import { openJudgeBench } from './judge-bench.ts';
 
-/** Denies `rm`, redacts `secret` in arguments and results. */
 const guard = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)

@@ -13,7 +13,6 @@ const year = 365 * 24 * 3_600_000;
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Holds the call of one answer, and sets the wall clock while it waits. */
 async function hold(holdMs: number, shiftMs: number) {
   const { runs, env } = writeJudgingHook(asks);
   const links = [openBench().links.filter({ name: 'money', phases: ['before_execution'], runs, env })];

@@ -26,7 +26,6 @@ export interface JudgeBenchOptions {
   readonly folder?: string;
 }
 
-/** A tool judge over a real store and memo, for chat completions. */
 export async function openJudgeBench(options: JudgeBenchOptions = {}) {
   const { links = [], tools = [], holdMs = 0, folder = mkdtempSync(join(tmpdir(), 'judge-')) } = options;
   const { config, env } = await place.of(folder);

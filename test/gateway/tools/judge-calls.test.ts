@@ -6,7 +6,6 @@ import { answering, openBench } from '../../calls/capability/bench.ts';
 import { openGuardLink } from '../memo/scripts.ts';
 import { answerWith, asking, openJudgeBench, toolCall } from './judge-bench.ts';
 
-/** Denies `rm`, redacts `secret` in arguments, asks for approval of `pay`. */
 const guard = `#!/usr/bin/env python3
 import json, os, sys
 request = json.load(sys.stdin)["request"]

@@ -3,7 +3,6 @@ import { openBench } from '../../calls/capability/bench.ts';
 import { openGuardLink } from '../memo/scripts.ts';
 import { openJudgeBench, toolCall } from './judge-bench.ts';
 
-/** Withholds `forbidden`, redacts `secret` in results. */
 const guard = `#!/usr/bin/env python3
 import json, os, sys
 event = json.load(sys.stdin)

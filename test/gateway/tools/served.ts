@@ -47,7 +47,6 @@ export async function serve(folder: string): Promise<Served> {
   };
 }
 
-/** Runs a `signalbox` command in a process of its own; returns its JSON. */
 export async function command(folder: string, ...args: readonly string[]): Promise<unknown> {
   const given = [main, ...args, '--config', `${folder}/runtime.yaml`, '--json'];
   const { stdout } = await run(node, given, { cwd: folder });

@@ -3,14 +3,11 @@ import { isObject } from '../../../src/base/json/json.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 export interface Telling {
-  /** Cuts a text into the texts of the deltas. */
   readonly cut: (text: string) => readonly string[];
   readonly newline?: '\n' | '\r\n';
-  /** Adds pings between the events. */
   readonly hasPings?: boolean;
 }
 
-/** The `text/event-stream` in which Anthropic's API sends a message. */
 export function tellMessage(message: Members, { cut, newline = '\n', hasPings = false }: Telling): string {
   const data = [...dataOf(message, cut)];
   const all = hasPings ? data.flatMap((event) => [event, { type: 'ping' }]) : data;

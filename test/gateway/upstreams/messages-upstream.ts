@@ -10,7 +10,6 @@ export type MessagesReply =
   | { readonly status: number; readonly error: Members; readonly headers?: Record<string, string> }
   /** The raw text of a stream that stays open. */
   | { readonly open: string }
-  /** The raw text of a stream. */
   | { readonly stream: string };
 
 export function message(content: readonly Members[], more: Members = {}): Members {

@@ -5,7 +5,6 @@ import { type SeenRequest, startUpstream, type UpstreamServer } from '../upstrea
 export interface OpenAiReply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A value becomes JSON. */
   readonly body?: unknown;
   readonly stream?: readonly string[];
   /** After the stream, the connection is cut or stays open. */

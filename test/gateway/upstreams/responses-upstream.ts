@@ -10,7 +10,6 @@ export type ResponsesReply =
   | { readonly status: number; readonly error: unknown; readonly headers?: Record<string, string> }
   /** The raw text of a stream that stays open. */
   | { readonly open: string }
-  /** The raw text of a stream. */
   | { readonly stream: string };
 
 /** An upstream with OpenAI's Responses API. `reply` gets each request and the number of earlier ones. */

@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { type MessagesReply, message, text } from '../upstreams/messages-upstream.ts';
 
-/** The upstream's replies in order, and the client's calls. */
 export interface Scene {
   readonly title: string;
   readonly replies: readonly MessagesReply[];

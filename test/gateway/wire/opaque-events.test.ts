@@ -15,7 +15,6 @@ const asked: Readonly<Record<string, string>> = {
   messages: '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}',
 };
 
-/** Whether the wire's reader accepts the last of these events. */
 function takes(endpoint: EndpointName, events: readonly { readonly event: string; readonly data: object }[]) {
   const codec = codecs[endpoint];
   const reader = codec.stream?.reader(rules, codec.readRequest(asked[endpoint] ?? '', rules));

@@ -23,7 +23,6 @@ const refused = (status: number, code: string) =>
   expect.objectContaining({ refusal: expect.objectContaining({ status, code }) });
 const unwritable = expect.objectContaining({ code: 'REPLY_MALFORMED' });
 
-/** The body after a hook has changed its view of it. */
 function write(
   value: unknown,
   shape: Shape,

@@ -18,7 +18,6 @@ import {
   usage,
 } from '../guard-bench.ts';
 
-/** Contains SECRET in every place that a provider has for it. */
 const leaky: Partial<LanguageModelV4GenerateResult> = {
   content: [
     { type: 'reasoning', text: 'SECRET thought', providerMetadata: { acme: { signature: 'SECRET' } } },

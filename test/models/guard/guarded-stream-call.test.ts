@@ -27,7 +27,6 @@ const modes = [{ stream: 'hold' }, { stream: 'windowed', windowChars: 8 }] as co
 
 const spell = (value: unknown) => inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true });
 
-/** Contains SECRET in every place that a provider has for it. */
 const leaky: Part[] = [
   { type: 'stream-start', warnings: [] },
   { type: 'response-metadata', id: 'r1', modelId: 'm-1' },

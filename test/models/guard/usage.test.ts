@@ -15,7 +15,6 @@ const cases: readonly { title: string; usage: NonNullable<Turn>['usage']; known:
   { title: 'zeros', usage: { input: 0, output: 0 }, known: { input_tokens: 0, output_tokens: 0 } },
 ];
 
-/** The prices that hooks get for an answer, generated and streamed. */
 async function costs(api: Api, usage: Turn['usage']) {
   const { model } = await play(api, [{ text: 'Hello.', ...(usage !== undefined && { usage }) }]);
   const told: unknown[] = [];

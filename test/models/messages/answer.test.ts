@@ -100,7 +100,6 @@ function call(toolCallId: string) {
   return { type: 'tool-call', toolCallId, toolName: 'send', input: '{}' } as const;
 }
 
-/** The answer after a filter has changed the JSON text of its message. */
 function replace(
   content: readonly LanguageModelV4Content[],
   change: (text: string) => string,

@@ -166,7 +166,6 @@ test('a long file is described by its size and digest', () => {
   ]);
 });
 
-/** The messages after a filter has changed their JSON text. */
 function replaceText(messages: readonly ChatMessage[], change: (text: string) => string): ChatMessage[] {
   return messages.map((message) => parseMessage(change(stringifyJson(message))));
 }

@@ -5,7 +5,6 @@ import { canary } from '../../canary.ts';
 
 const peer = { id: 'main', secrets: [canary] };
 
-/** The error that `fetch` throws when the network fails. */
 function networkError(code: string, message = ''): Error {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(message), { code }) });
 }

@@ -10,9 +10,7 @@ import type { Fault, Turn, Wire, WireEvent, WireRequest } from './turn.ts';
 
 export type { Turn } from './turn.ts';
 
-/** An API on loopback. */
 export interface Fake {
-  /** For `base_url` of an entry. */
   readonly url: string;
   readonly requests: readonly WireRequest[];
   /** The number of connections that the caller closed before it had its answer. */

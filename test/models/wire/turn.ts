@@ -11,14 +11,12 @@ export interface Turn {
 }
 
 export type Fault =
-  /** An error in the API's own form. */
   | {
       readonly kind: 'status';
       readonly status: number;
       readonly message?: string;
       readonly headers?: Headers;
     }
-  /** A raw body with a status. */
   | { readonly kind: 'body'; readonly status: number; readonly body: string; readonly headers?: Headers }
   /** No byte is ever sent. */
   | { readonly kind: 'hang' }
@@ -32,7 +30,6 @@ export type Fault =
   | { readonly kind: 'stall'; readonly after?: number }
   /** An event of the stream is not JSON. */
   | { readonly kind: 'garble'; readonly after?: number }
-  /** The API reports an error inside the stream. */
   | { readonly kind: 'event'; readonly after?: number; readonly message?: string };
 
 type Headers = Readonly<Record<string, string>>;

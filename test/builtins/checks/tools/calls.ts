@@ -27,7 +27,6 @@ export function judges(type: string, rows: readonly Row[]): void {
   });
 }
 
-/** `[score, detail]`, or the reason of an unscored outcome. */
 export async function outcomeOf(type: string, asking: Asking): Promise<readonly [number, string] | string> {
   const outcome = await ask(type, asking);
   return outcome.status === 'scored' ? [outcome.score, outcome.detail] : outcome.reason;

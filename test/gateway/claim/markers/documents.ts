@@ -8,12 +8,10 @@ import { streamOf as responsesStreamOf } from '../../wire/responses/streamed.ts'
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A body from a client or an upstream, before a marker is inserted. */
 export interface SampleDocument {
   readonly endpoint: EndpointName;
   readonly side: 'request' | 'answer' | 'error' | 'stream';
   readonly text: string;
-  /** The request that this answers. */
   readonly request: string;
 }
 
@@ -32,8 +30,6 @@ export const moreKeys: readonly string[] =
   system_fingerprint created created_at model partial_json part item response event note x-unknown`.split(
     /\s+/,
   );
-
-// --- Chat Completions ---
 
 const chatRequest = {
   model: 'm',
@@ -167,8 +163,6 @@ const chatWindowed = [
   frame({}, { finish_reason: 'tool_calls' }),
   beside({ usage: chatAnswer.usage }),
 ];
-
-// --- Messages ---
 
 const citations = [
   {

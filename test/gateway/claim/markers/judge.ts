@@ -104,7 +104,6 @@ function requestFor({ endpoint, request: asked }: SampleDocument): WireRequest {
 const heldBytes = new HeldBytes({ perStream: 1e9, inTotal: 1e9 });
 const encoder = new TextEncoder();
 
-/** Longer than the marker, so that a filter sees all of it. */
 const windowChars = 20;
 
 async function passStream({ document, text, codec, action, mode }: Sent): Promise<string> {

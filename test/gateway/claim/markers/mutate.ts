@@ -16,7 +16,6 @@ export interface Mutant {
   readonly isSplit?: true;
 }
 
-/** A sample, cut into the JSON texts that receive markers. */
 interface PreparedDocument {
   readonly document: SampleDocument;
   readonly frames: readonly Frame[];
@@ -223,7 +222,6 @@ function markLines(
   };
 }
 
-/** Puts the marker at a node, in one of many forms. */
 function mark(frame: Frame, words: Words, dice: Dice): { readonly json: string; readonly what: string } {
   const { json } = frame;
   const node = pickNode(frame, dice);

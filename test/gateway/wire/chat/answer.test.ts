@@ -20,7 +20,6 @@ const completion = (message: object, more: object = {}, beside: object = {}) => 
   ...beside,
 });
 
-/** The first choice of the body after hooks have replaced its message. */
 function rewrite(body: unknown, message: object, rules?: WireRules): Readonly<Record<string, unknown>> {
   const written = read(body, rules).write([{ role: 'assistant', content: '', ...message }]);
   return JSON.parse(written).choices[0];

@@ -5,7 +5,6 @@ import { cutText, type OpenAiReply, startOpenAiUpstream } from '../../upstreams/
 import { openai } from './sdk-scenes.ts';
 import { frame, streamOf } from './streams.ts';
 
-/** Denies FORBIDDEN, and replaces Ann by `[NAME]`. */
 const words = `#!/usr/bin/env python3
 import json, sys
 event = json.load(sys.stdin)
@@ -63,7 +62,6 @@ const called = (args: string): OpenAiReply => ({
   ],
 });
 
-/** The text of a stream as the client reads it, and its error. */
 async function readText({ client }: { readonly client: OpenAI }): Promise<{ text: string; error: unknown }> {
   let text = '';
   try {

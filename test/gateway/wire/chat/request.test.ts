@@ -10,7 +10,6 @@ const open = (value: unknown, rules: WireRules = strict) =>
 
 const told = (messages: unknown[], rules?: WireRules) => open({ model: 'm', messages }, rules).payload;
 
-/** The messages of the body after hooks have changed the payload. */
 function changed(
   body: Readonly<Record<string, unknown>>,
   change: (payload: RequestPayload) => Partial<RequestPayload>,

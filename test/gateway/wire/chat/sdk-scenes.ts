@@ -8,7 +8,6 @@ import type { OpenAiReply } from '../../upstreams/openai-upstream.ts';
 import { cutText } from '../../upstreams/openai-upstream.ts';
 import { beside, frame, streamOf, streams } from './streams.ts';
 
-/** A program's calls to an API, and the API's answers. */
 export interface Scene {
   readonly title: string;
   readonly replies: readonly OpenAiReply[];

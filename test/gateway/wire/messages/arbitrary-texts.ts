@@ -3,10 +3,8 @@ import fc from 'fast-check';
 /** Marks every text of a person or a model. */
 export const marker = /QZX\d+Z/g;
 
-/** Unique words. */
 const rare = fc.noShrink(fc.uuid()).map((uuid) => uuid.slice(0, 13));
 
-/** A text with a marker and unique words around it. */
 export const said = fc
   .tuple(
     fc.string({ maxLength: 4 }),

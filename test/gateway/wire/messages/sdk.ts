@@ -1,6 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
 
-/** The message that the official SDK assembles from a stream. */
 export async function accumulate(text: string): Promise<unknown> {
   const client = new Anthropic({
     apiKey: 'unused',

@@ -14,7 +14,6 @@ function stringsOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, member]) => [key, ...stringsOf(member)]);
 }
 
-/** Applies `change` to all strings of a value, and to its keys if `keys` is true. */
 export function mapStrings(value: unknown, change: (text: string) => string, keys = true): unknown {
   if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;

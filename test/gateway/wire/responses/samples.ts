@@ -1,4 +1,3 @@
-/** A request with every kind of item that clients send. */
 export const fullRequest = {
   model: 'gpt-5',
   instructions: 'Be brief.',
@@ -201,7 +200,6 @@ export const fullRequest = {
   stream: false,
 };
 
-/** A response with every kind of item that the API sends. */
 export const fullAnswer = {
   id: 'resp_1',
   object: 'response',

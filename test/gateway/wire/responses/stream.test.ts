@@ -42,7 +42,6 @@ async function accumulate(stream: string): Promise<unknown> {
   return JSON.parse(JSON.stringify(response));
 }
 
-/** What the openai package parses from the unstreamed response. */
 async function parse(body: string): Promise<unknown> {
   const fetch = async () => new Response(body, { headers: { 'content-type': 'application/json' } });
   const client = new OpenAI({ apiKey: 'k', baseURL: 'http://x.invalid', fetch, maxRetries: 0 });

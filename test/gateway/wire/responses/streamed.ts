@@ -7,7 +7,6 @@ interface Item extends Members {
   readonly id: string;
 }
 
-/** The stream of a response, each text in pieces of that many characters. */
 export function streamOf(
   response: Members & { readonly output: readonly Members[] },
   pieceChars = 5,
