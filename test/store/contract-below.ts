@@ -15,14 +15,14 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
     return store;
   };
   describe(`runs below others in the ${name} store`, () => {
-    test('they are kept with where they belong, and the outermost with the texts that it may run', async () => {
+    test('a nested run stores its parent, and the root run stores the texts of all nested pipelines', async () => {
       const store = await openFamily();
       expect((await store.findRun('child'))?.parent).toEqual(kin);
       expect((await store.findRun('root'))?.pipelines).toEqual({ '/a.yaml': 'a\0é', '/b.yaml': '' });
       expect(await store.findRun('other')).not.toHaveProperty('parent');
     });
 
-    test('a list leaves them out unless they are asked for', async () => {
+    test('lists leave nested runs out by default', async () => {
       const store = await openFamily();
       const ids = async (filter: Parameters<Store['summarizeRuns']>[0]) =>
         (await store.summarizeRuns(filter, 3_000)).map(({ id }) => id);
@@ -33,7 +33,7 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
       expect(await ids({ parent: 'other' })).toEqual([]);
     });
 
-    test('their calls count for the outermost run, and are found with its own', async () => {
+    test('their pending calls belong to the root run and are listed with its own', async () => {
       const store = await openFamily();
       await store.addPending(newCall('p1', 'child'));
       await store.addPending(newCall('p2', 'root'));
@@ -63,7 +63,7 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
       },
     );
 
-    test('they are removed with the outermost run, and never before it', async () => {
+    test('they are removed together with the root run, never earlier', async () => {
       const store = await openFamily();
       await store.setRunStatus('child', { status: 'completed', at: 2_000 });
       expect(await store.prune(10_000)).toBe(0);
@@ -88,7 +88,7 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
       ]);
     });
 
-    test('they are never due by themselves, and the outermost run is when all calls below it are decided [DS-WITHIN-06]', async () => {
+    test('they are never due themselves; the root run is due once all calls below it are decided [DS-WITHIN-06]', async () => {
       const store = await openFamily();
       await store.setRunStatus('other', { status: 'completed', at: 2_000 });
       expect((await store.listDue({ at: 2_000 })).runs).toEqual([{ id: 'root', why: 'running' }]);
@@ -126,7 +126,7 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
       expect(await store.findRunStatus('child')).toBe('cancelled');
     });
 
-    test('expired calls in them end nothing by themselves', async () => {
+    test('a nested run is not listed after the expiry of its call', async () => {
       const store = await openFamily();
       await store.addPending(newCall('p1', 'child', { expiresAt: 2_500 }));
       expect(await store.listExpired(Date.now())).toEqual([]);

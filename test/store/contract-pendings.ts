@@ -24,7 +24,7 @@ export function pendingContract(open: Open): void {
   };
   const asOpen = (call: PendingCall): PendingRecord => ({ ...call, ruling: null, decidedAt: null });
 
-  test('a pending call is kept as it was given, and is open', async () => {
+  test('a new pending call is stored unchanged and is open', async () => {
     const call = newCall('p1', 'r1', {
       args: new Json(exactText),
       members: new Json(exactText),
@@ -39,7 +39,7 @@ export function pendingContract(open: Open): void {
     expect(await store.listPendings({}, 3_000)).toEqual([asOpen(call)]);
   });
 
-  test.each(hardStrings)('the string %j is kept as it is', async (text) => {
+  test.each(hardStrings)('the string %j is stored unchanged', async (text) => {
     const call = newCall(`p${text}`, 'r1', {
       step: text,
       callId: text,
@@ -53,7 +53,7 @@ export function pendingContract(open: Open): void {
     expect(await store.findPending(call.id, 3_000)).toEqual(asOpen(call));
   });
 
-  test('of one id the first call is kept, decided or not', async () => {
+  test('the first call with an id stays, decided or not', async () => {
     const store = await openWith(newCall('p1', 'r1'));
     const again = newCall('p1', 'r2', { tool: 'other' });
     expect(await store.addPending(again)).toEqual(asOpen(newCall('p1', 'r1')));
@@ -66,13 +66,13 @@ export function pendingContract(open: Open): void {
     expect(await store.listPendings({}, 3_000)).toHaveLength(1);
   });
 
-  test('a call of a run that is not there is not kept', async () => {
+  test('a call of a missing run is not stored', async () => {
     const store = await openWith();
     expect((await faultOf(store.addPending(newCall('p1', 'r9')))).code).toBe('RUN_UNKNOWN');
     expect(await store.findPending('p1', 3_000)).toBeUndefined();
   });
 
-  test.each(rulings)('the first decision remains, and reads as it was given: $kind', async (ruling) => {
+  test.each(rulings)('the first decision stays and is returned unchanged: $kind', async (ruling) => {
     const store = await openWith(newCall('p1', 'r1'));
     const record = { ...newCall('p1', 'r1'), ruling, decidedAt: 3_000 };
     expect(await store.decide('p1', ruling, 3_000)).toEqual({ isAccepted: true, record });
@@ -82,7 +82,7 @@ export function pendingContract(open: Open): void {
     expect(await store.findPending('p1', 5_000)).toEqual(record);
   });
 
-  test('there is nothing to decide about a call that is not there', async () => {
+  test('a decision about a missing call returns nothing', async () => {
     expect(await (await openWith()).decide('p1', approved, 3_000)).toBeUndefined();
   });
 
@@ -102,7 +102,7 @@ export function pendingContract(open: Open): void {
     expect(await store.decide('p1', ruling, 5_000)).toEqual({ isAccepted: false, record: expired });
   });
 
-  test('a call can be decided until the moment before', async () => {
+  test('a call can be decided until just before its expiry', async () => {
     const store = await openWith(due);
     expect(await store.decide('p1', approved, 4_999)).toMatchObject({ isAccepted: true });
     expect(await store.findPending('p1', 9_000)).toMatchObject({ ruling: approved, decidedAt: 4_999 });
@@ -116,14 +116,14 @@ export function pendingContract(open: Open): void {
     expect(await store.decide('p1', approved, 1)).toEqual({ isAccepted: false, record: expired });
   });
 
-  test('a list carries out expiries too', async () => {
+  test('a list also applies expiries', async () => {
     const store = await openWith(due, newCall('p2', 'r1'));
     expect((await store.listPendings({ open: true }, 4_999)).map(({ id }) => id)).toEqual(['p1', 'p2']);
     expect((await store.listPendings({ open: true }, 5_000)).map(({ id }) => id)).toEqual(['p2']);
     expect(await store.listPendings({ open: false }, 1)).toEqual([expired]);
   });
 
-  test('a run continues after an expiry when nothing else of it waits, until it has ended', async () => {
+  test('a run continues after an expiry if nothing else waits and the run has not ended', async () => {
     const store = await openWith(
       newCall('p1', 'r1', { expiresAt: 5_000 }),
       newCall('p2', 'r1'),
@@ -138,7 +138,7 @@ export function pendingContract(open: Open): void {
     expect(await store.listExpired(7_000)).toEqual(['r2']);
   });
 
-  test('calls are listed in the order in which they were kept, whatever the clock says', async () => {
+  test('calls are listed in insertion order, whatever the clock says', async () => {
     const store = await openWith(
       newCall('p3', 'r1', { createdAt: 9 }),
       newCall('p1', 'r2', { createdAt: 2 }),
@@ -154,7 +154,7 @@ export function pendingContract(open: Open): void {
     expect(await ids({ runId: 'r9' })).toEqual([]);
   });
 
-  test.each(ends)('what waits for a person when its run is %s is cancelled with it', async (status) => {
+  test.each(ends)('the pending calls of a run are cancelled when the run is %s', async (status) => {
     const open = newCall('p2', 'r1', { expiresAt: 7_000 });
     const store = await openWith(due, open, newCall('p3', 'r1'), newCall('p4', 'r2'));
     await store.decide('p3', approved, 4_000);
@@ -172,13 +172,13 @@ export function pendingContract(open: Open): void {
     });
   });
 
-  test.each(['running', 'pending'] as const)('a run that is %s leaves its calls open', async (status) => {
+  test.each(['running', 'pending'] as const)('a %s run leaves its calls open', async (status) => {
     const store = await openWith(newCall('p1', 'r1'));
     await store.setRunStatus('r1', { status, at: 6_000 });
     expect(await store.findPending('p1', 6_000)).toEqual(asOpen(newCall('p1', 'r1')));
   });
 
-  test('a call that comes when its run has ended is already cancelled', async () => {
+  test('a call added after the end of its run is already cancelled', async () => {
     const store = await openWith();
     await store.setRunStatus('r1', { status: 'cancelled', at: 1_500 });
     const call = newCall('p1', 'r1');
@@ -187,7 +187,7 @@ export function pendingContract(open: Open): void {
     expect(await store.listPendings({ open: true }, 3_000)).toEqual([]);
   });
 
-  test('of a call with a quorum so many different names must approve, each counted once [DS-QUORUM-01]', async () => {
+  test('a call with a quorum requires approvals from that many different people [DS-QUORUM-01]', async () => {
     const call = newCall('p1', 'r1', { quorum: 3 });
     const store = await openWith(call);
     const by = (name: string, at: number, reason = '') =>
@@ -211,7 +211,7 @@ export function pendingContract(open: Open): void {
     expect(await by('dan', 3_006)).toEqual({ isAccepted: false, record: record?.record });
   });
 
-  test('of many who approve at once exactly one is the last of a quorum [DS-QUORUM-01]', async () => {
+  test('exactly one of many concurrent approvals completes a quorum [DS-QUORUM-01]', async () => {
     const store = await openWith(newCall('p1', 'r1', { quorum: 4 }));
     const names = ['ann', 'bob', 'ann', 'cy', 'bob', 'ann', 'dan', 'eve'];
     const made = await Promise.all(
@@ -225,7 +225,7 @@ export function pendingContract(open: Open): void {
     expect(made.length - accepted.length).toBe(1);
   });
 
-  test('one who rejects a call with a quorum has rejected it, and it expires as any other [DS-QUORUM-02]', async () => {
+  test('one rejection rejects a call with a quorum, and it expires like any other [DS-QUORUM-02]', async () => {
     const store = await openWith(
       newCall('p1', 'r1', { quorum: 2 }),
       newCall('p2', 'r1', { quorum: 2, expiresAt: 5_000 }),
@@ -239,7 +239,7 @@ export function pendingContract(open: Open): void {
     expect(await store.listExpired(5_000)).toEqual(['r1']);
   });
 
-  test('notices are kept with what they tell of, by the rules of the run’s config, until they are removed [DS-NOTIFY-02]', async () => {
+  test('notices are stored with their events, by the rules of the run’s config, until they are removed [DS-NOTIFY-02]', async () => {
     const store = await open();
     const { outbox } = store;
     const events = ['pending', 'decided', 'completed', 'failed'] as const;

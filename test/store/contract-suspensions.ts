@@ -36,7 +36,7 @@ export function suspensionContract(open: Open): void {
     expect(await store.listDue({ at: 200 })).toEqual({ runs: [], nextAt: undefined });
   });
 
-  test('a run that has calls of an agent is never due', async () => {
+  test('a run with calls of an agent is never due', async () => {
     const store = await open();
     await store.createRun(newRun('r1', { source: AGENT_SOURCE }));
     expect((await store.listDue({ at: 2, withFaults: true })).runs).toEqual([]);

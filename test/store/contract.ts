@@ -19,12 +19,12 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(`prune in the ${name} store`, () => pruneContract(openForTest));
   describe(`steps in the ${name} store`, () => stepContract(openForTest));
   describe(`pending calls in the ${name} store`, () => pendingContract(openForTest));
-  describe(`runs that are set down in the ${name} store`, () => suspensionContract(openForTest));
+  describe(`suspended runs in the ${name} store`, () => suspensionContract(openForTest));
   describe(`the end of the ${name} store`, () => closeContract(openForTest));
 }
 
 function runContract(open: Open): void {
-  test('a new run is running, and is kept as it was given', async () => {
+  test('a new run is running and is stored unchanged', async () => {
     const store = await open('r1');
     expect(await store.findRun('r1')).toEqual({
       ...newRun('r1'),
@@ -35,19 +35,19 @@ function runContract(open: Open): void {
     } satisfies RunRecord);
   });
 
-  test('members that are none of a run’s are not kept', async () => {
+  test('unknown members of a run are not stored', async () => {
     const store = await open();
     const more = { ...newRun('r1'), secret: 'x' };
     await store.createRun(more);
     expect(Object.keys((await store.findRun('r1')) ?? {})).not.toContain('secret');
   });
 
-  test('there is no run that was not created', async () => {
+  test('a run that was never created is not found', async () => {
     const empty = await open();
     expect([await empty.findRun('r1'), await empty.findRunStatus('r1')]).toEqual([undefined, undefined]);
   });
 
-  test('texts are kept byte for byte', async () => {
+  test('texts are stored byte for byte', async () => {
     const store = await open();
     await store.createRun(newRun('r1', { input: new Json(exactText) }));
     await store.setRunStatus('r1', { status: 'completed', output: new Json(exactText), at: 2 });
@@ -55,21 +55,21 @@ function runContract(open: Open): void {
     expect([run?.input.text, run?.output?.text]).toEqual([exactText, exactText]);
   });
 
-  test.each(hardStrings)('the string %j is kept as it is', async (text) => {
+  test.each(hardStrings)('the string %j is stored unchanged', async (text) => {
     const store = await open();
     const run = newRun('r1', { name: text, file: text, source: text, config: text });
     await store.createRun(run);
     expect(await store.findRun('r1')).toMatchObject(run);
   });
 
-  test('a long text is kept whole', async () => {
+  test('a long text is stored completely', async () => {
     const store = await open();
     const input = Json.from('é'.repeat(3_000_000));
     await store.createRun(newRun('r1', { input }));
     expect((await store.findRun('r1'))?.input.text === input.text).toBe(true);
   });
 
-  test('a second run of one id is refused, and changes nothing', async () => {
+  test('a second run with the same id is refused and changes nothing', async () => {
     const store = await open('r1');
     expect((await faultOf(store.createRun(newRun('r1', { name: 'other' })))).code).toBe('STORE_FAILED');
     expect((await store.findRun('r1'))?.name).toBe('refund');
@@ -84,7 +84,7 @@ function runContract(open: Open): void {
     },
   );
 
-  test('runs are listed newest first, of one status if wanted, and no more than wanted', async () => {
+  test('runs are listed newest first, with an optional status and limit', async () => {
     const store = await open('r1', 'r2', 'r3', 'r4');
     for (const id of ['r1', 'r3', 'r4']) await store.setRunStatus(id, { status: 'pending', at: 5 });
     const idsOf = (runs: readonly RunRecord[]) => runs.map(({ id }) => id);
@@ -96,7 +96,7 @@ function runContract(open: Open): void {
     expect(idsOf(await store.listRuns({ status: 'failed' }))).toEqual([]);
   });
 
-  test('labels are kept with a run, in the order of their names', async () => {
+  test('the labels of a run are stored in the order of their names', async () => {
     const store = await open();
     const labels = { shop: 'berlin', order: 'A-17 é😀', 'a/b.c': '', json: 'json:"x"' };
     await store.createRun(newRun('r1', { labels }));
@@ -107,7 +107,7 @@ function runContract(open: Open): void {
     expect((await store.listRuns({ limit: 1 }))[0]).not.toHaveProperty('labels');
   });
 
-  test('runs are found by pipeline, status, labels and time, and what is said must all hold', async () => {
+  test('runs are found by pipeline, status, labels and time, all of which must match', async () => {
     const store = await open();
     const shops = ['berlin', 'berlin', 'oslo', 'berlin'];
     for (const [index, shop] of shops.entries()) {
@@ -149,7 +149,7 @@ function runContract(open: Open): void {
     },
   );
 
-  test('a status is set with its output and error, and what is left out stays', async () => {
+  test('a status is set with output and error, and omitted members stay', async () => {
     const store = await open();
     const error: Fault = {
       code: 'DENIED',
@@ -179,7 +179,7 @@ function runContract(open: Open): void {
     });
   });
 
-  test('an output that is JSON’s null is one', async () => {
+  test('an output of JSON null counts as an output', async () => {
     const store = await open('r1');
     await store.setRunStatus('r1', { status: 'completed', output: new Json('null'), at: 2 });
     expect((await store.findRun('r1'))?.output?.text).toBe('null');
@@ -199,7 +199,7 @@ function runContract(open: Open): void {
     );
   });
 
-  test.each(ends)('a run that is %s continues if it is reopened and may be', async (status) => {
+  test.each(ends)('a %s run continues if it is reopened and that is allowed', async (status) => {
     const store = await open('r1');
     expect(await store.setRunStatus('r1', { status: 'running', reopens: true, at: 2 })).toBe(false);
     await store.setRunStatus('r1', { status, output: new Json('1'), at: 3 });
@@ -211,7 +211,7 @@ function runContract(open: Open): void {
     expect(await store.setRunStatus('nobody', { status: 'running', reopens: true, at: 4 })).toBe(false);
   });
 
-  test.each(ends)('a run that is %s stays as it ended', async (status) => {
+  test.each(ends)('a %s run keeps its end', async (status) => {
     const store = await open('r1');
     await store.setRunStatus('r1', { status, output: new Json('1'), at: 2 });
     const ended = await store.findRun('r1');
@@ -221,7 +221,7 @@ function runContract(open: Open): void {
     expect(await store.findRun('r1')).toEqual(ended);
   });
 
-  test('the status of a run that is not there cannot be set', async () => {
+  test('the status of a missing run cannot be set', async () => {
     const store = await open();
     expect(await store.setRunStatus('r1', { status: 'failed', at: 2 })).toBe(false);
     expect(await store.findRun('r1')).toBeUndefined();
@@ -229,7 +229,7 @@ function runContract(open: Open): void {
 }
 
 function claimContract(open: Open): void {
-  test('the runs that are claimed are named', async () => {
+  test('claimed runs are listed', async () => {
     const store = await open('r1', 'r2');
     expect(await store.listClaimed()).toEqual(new Set());
     const claim = await store.claimRun('r2');
@@ -238,7 +238,7 @@ function claimContract(open: Open): void {
     expect(await store.listClaimed()).toEqual(new Set());
   });
 
-  test('one holder at a time has a run', async () => {
+  test('a run has one holder at a time', async () => {
     const store = await open('r1');
     const claim = await store.claimRun('r1');
     expect(claim).toBeDefined();
@@ -247,19 +247,19 @@ function claimContract(open: Open): void {
     expect(await store.claimRun('r1')).toBeDefined();
   });
 
-  test('of many that claim a run at once, one gets it', async () => {
+  test('exactly one of many concurrent claims of a run succeeds', async () => {
     const store = await open();
     const claims = await Promise.all(Array.from({ length: 20 }, () => store.claimRun('r1')));
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
   });
 
-  test('other runs are not concerned, and a run need not be there to be claimed', async () => {
+  test('a claim does not affect other runs, and a missing run can be claimed', async () => {
     const store = await open();
     expect(await store.claimRun('r1')).toBeDefined();
     expect(await store.claimRun('r2')).toBeDefined();
   });
 
-  test('a claim that is released again takes nothing from the next holder', async () => {
+  test('a second release of a claim does not affect the next holder', async () => {
     const store = await open();
     const first = await store.claimRun('r1');
     await first?.release();
@@ -273,7 +273,7 @@ function claimContract(open: Open): void {
 }
 
 function pruneContract(open: Open): void {
-  test('ended runs that were last changed before are removed with all they left', async () => {
+  test('ended runs that last changed before the time are removed with all their data', async () => {
     const store = await open();
     for (const id of ['r1', 'r2']) {
       await store.createRun(newRun(id));
@@ -304,7 +304,7 @@ function pruneContract(open: Open): void {
     expect(await store.prune(3)).toBe(1);
   });
 
-  test('a run that somebody has claimed is left for the next time', async () => {
+  test('a claimed run is left for the next prune', async () => {
     const store = await open('r1');
     await store.setRunStatus('r1', { status: 'completed', at: 2 });
     const claim = await store.claimRun('r1');
@@ -314,7 +314,7 @@ function pruneContract(open: Open): void {
     expect(await store.prune(100)).toBe(1);
   });
 
-  test('the id of a run that was removed is free', async () => {
+  test('the id of a removed run can be used again', async () => {
     const store = await open('r1');
     await store.setRunStatus('r1', { status: 'failed', at: 2 });
     await store.prune(100);
@@ -329,7 +329,7 @@ function stepContract(open: Open): void {
     return store;
   };
 
-  test('a step that is begun has no outcome yet, and the attempts are counted', async () => {
+  test('a started step has no outcome yet, and its attempts are counted', async () => {
     const store = await openRun();
     expect(await store.beginStep('r1', 'a', 5)).toEqual({ attempt: 1 });
     expect(await store.beginStep('r1', 'a', 9)).toEqual({ attempt: 2 });
@@ -338,7 +338,7 @@ function stepContract(open: Open): void {
     ]);
   });
 
-  test('steps are read in pages, in their order', async () => {
+  test('steps are read in pages, in order', async () => {
     const store = await openRun();
     await store.createRun(newRun('r2'));
     for (const step of ['c', 'a', 'b']) {
@@ -365,7 +365,7 @@ function stepContract(open: Open): void {
     ]);
   });
 
-  test('a step that was never begun begins and ends at once', async () => {
+  test('a step that was never started starts and ends at once', async () => {
     const store = await openRun();
     await store.endStep('r1', 'a', new Json('null'), 6);
     expect(await store.listSteps('r1')).toEqual([
@@ -373,7 +373,7 @@ function stepContract(open: Open): void {
     ]);
   });
 
-  test('steps are listed in the order in which they began, whatever the clock says', async () => {
+  test('steps are listed in the order of their starts, whatever the clock says', async () => {
     const store = await openRun();
     await store.beginStep('r1', 'z', 9);
     await store.beginStep('r1', 'a', 3);
@@ -392,7 +392,7 @@ function stepContract(open: Open): void {
     expect((await store.listSteps('r1'))[0]?.outcome).toBeNull();
   });
 
-  test.each(hardStrings)('a step of the name %j is itself', async (step) => {
+  test.each(hardStrings)('a step can have the name %j', async (step) => {
     const store = await openRun();
     await store.beginStep('r1', `${step}x`, 1);
     await store.beginStep('r1', step, 1);
@@ -400,14 +400,14 @@ function stepContract(open: Open): void {
     expect((await store.listSteps('r1')).map((kept) => kept.step)).toEqual([`${step}x`, step]);
   });
 
-  test('calls take effect in the order in which they were made', async () => {
+  test('method calls take effect in order', async () => {
     const store = await openRun();
     const steps = Array.from({ length: 50 }, (_, index) => `s${index}`);
     await Promise.all(steps.map((step) => store.beginStep('r1', step, 1)));
     expect((await store.listSteps('r1')).map(({ step }) => step)).toEqual(steps);
   });
 
-  test('a run that is not there has no steps and gets none', async () => {
+  test('a missing run has no steps and accepts none', async () => {
     const store = await open();
     expect((await faultOf(store.beginStep('r9', 'a', 1))).code).toBe('RUN_UNKNOWN');
     expect((await faultOf(store.endStep('r9', 'a', new Json('1'), 1))).code).toBe('RUN_UNKNOWN');
@@ -416,7 +416,7 @@ function stepContract(open: Open): void {
 }
 
 function closeContract(open: Open): void {
-  test('a closed store does nothing more', async () => {
+  test('a closed store refuses every operation', async () => {
     const store = await open('r1');
     await store.close();
     const calls: readonly (() => Promise<unknown>)[] = [
@@ -438,7 +438,7 @@ function closeContract(open: Open): void {
     expect(codes).toEqual(calls.map(() => 'STORE_FAILED'));
   });
 
-  test('what was asked for before the end is done, what is asked for after it is not', async () => {
+  test('operations requested before the close are completed, later ones are not', async () => {
     const store = await open();
     const created = store.createRun(newRun('r1'));
     const found = store.findRun('r1');
@@ -450,7 +450,7 @@ function closeContract(open: Open): void {
     await closing;
   });
 
-  test('a store may be closed again, and a claim released after it', async () => {
+  test('a store can be closed twice, and a claim released after the close', async () => {
     const store = await open();
     const claim = await store.claimRun('r1');
     await Promise.all([store.close(), store.close()]);

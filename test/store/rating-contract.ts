@@ -12,7 +12,7 @@ export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
   const allOf = async (results: ResultStore, runId: string, caseId?: string) =>
     (await Array.fromAsync(results.ratings(runId, { caseId }))).toSorted((one, other) => one.at - other.at);
 
-  test('each person has one rating of a case and of each of its evals, the last one', async () => {
+  test('a person’s last rating of a case, and of each of its evals, counts', async () => {
     const results = await open('r1', 'r2');
     const others = [
       ratingOf({ by: 'joe', at: 2 }),
@@ -27,7 +27,7 @@ export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
     expect([await allOf(results, 'r2'), await allOf(results, 'gone')]).toEqual([[], []]);
   });
 
-  test('a person rates each variant of a case by itself, and without one is another rating', async () => {
+  test('each variant of a case has its own rating, separate from a rating without a variant', async () => {
     const results = await open('r1');
     const places = [{}, { variant: 'small' }, { variant: 'large' }, { variant: '' }];
     for (const [at, place] of places.entries()) await results.keepRating('r1', ratingOf({ ...place, at }));
@@ -38,7 +38,7 @@ export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
     expect((await allOf(results, 'r1')).map(({ at }) => at)).toEqual([0, 3, 9]);
   });
 
-  test('a rating is taken back once', async () => {
+  test('a rating can be withdrawn once', async () => {
     const results = await open('r1');
     await results.keepRating('r1', ratingOf());
     const place = { caseId: 'c1', eval: '', by: 'ada' };
@@ -51,7 +51,7 @@ export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
     expect(await allOf(results, 'r1')).toEqual([]);
   });
 
-  test('a run that is not there takes no rating, and those of one that is removed go with it', async () => {
+  test('a missing run accepts no rating, and a removed run loses its ratings', async () => {
     const results = await open();
     expect(await codeOf(() => results.keepRating('r1', ratingOf()))).toBe('STORE_FAILED');
     await results.createRun(newResultRun('r1', { createdAt: 1 }));
@@ -61,7 +61,7 @@ export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
     expect(await allOf(results, 'r1')).toEqual([]);
   });
 
-  test('ratings whose texts are hard, or longer than an index takes, are themselves', async () => {
+  test('ratings keep difficult texts, and texts longer than an index allows', async () => {
     const results = await open('r1');
     const texts = [...hardStrings, 'x'.repeat(20_000)];
     const ratings = texts.map((text, at) => ratingOf({ caseId: text, eval: text, by: text, text, at }));
@@ -70,7 +70,7 @@ export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
     expect(await allOf(results, 'r1', texts[0])).toEqual(ratings.slice(0, 1));
   });
 
-  test('more ratings than a page has are read while others come', async () => {
+  test('more ratings than fit a page are read while others are added', async () => {
     const results = await open('r1');
     const variantOf = (at: number) => (at % 2 === 0 ? {} : { variant: 'small' });
     for (let at = 0; at < 450; at += 1) {

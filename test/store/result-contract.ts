@@ -16,7 +16,7 @@ export async function allOf(records: AsyncIterable<StoredResult>): Promise<Store
 
 export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
   const open = withRuns(openEmpty);
-  test('a run is found as it began, and then as it ended', async () => {
+  test('a run is found as started, and later as ended', async () => {
     const results = await open();
     const run = newResultRun('r1');
     await results.createRun(run);
@@ -32,7 +32,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     ]);
   });
 
-  test('there is one run of an id, and ids are safe as the names of files', async () => {
+  test('run ids are unique and safe as file names', async () => {
     const results = await open('r1');
     expect(await codeOf(() => results.createRun(newResultRun('r1', { name: 'other' })))).toBe('STORE_FAILED');
     expect(await codeOf(() => results.createRun(newResultRun('../r1')))).toBe('USAGE');
@@ -72,7 +72,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     });
   });
 
-  test('records come by number and epoch, whatever the order in which they were kept', async () => {
+  test('records are ordered by number and epoch, whatever the order of storage', async () => {
     const results = await open('r1', 'r2');
     await results.put(newResult('r2', { number: 7 }));
     const places = Array.from({ length: 150 }, (_, index) => ({
@@ -95,7 +95,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect(await allOf(results.records('r3'))).toEqual([]);
   });
 
-  test('several records are kept at once, or none of them', async () => {
+  test('several records are stored together or not at all', async () => {
     const results = await open('r1');
     const three = [1, 2, 3].map((number) => newResult('r1', { number }));
     await results.putAll(three);
@@ -104,7 +104,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect((await allOf(results.records('r1'))).map(({ number }) => number)).toEqual([1, 2, 3]);
   });
 
-  test('a run is reopened at once: how it stood is kept, and the records that go are the replaced ones', async () => {
+  test('reopening a run is atomic, and its earlier state and replaced records stay readable', async () => {
     const results = await open('r1', 'r2');
     const places = [1, 2, 3].flatMap((number) => [1, 2].map((epoch) => ({ number, epoch })));
     await results.putAll(places.map((place) => newResult('r1', { ...place, caseId: `c${place.number}` })));
@@ -141,7 +141,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect([await results.reopenings('r1'), await Array.fromAsync(results.replaced('r1'))]).toEqual([[], []]);
   });
 
-  test('a record that is kept again replaces the first one', async () => {
+  test('a record that is stored again replaces the first one', async () => {
     const results = await open('r1');
     await results.put(newResult('r1'));
     await results.put(newResult('r1', { caseId: 'again', digest: 'd2', text: '2' }));
@@ -151,7 +151,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect([await results.get('r1', 1, 2), await results.get('r2', 1, 1)]).toEqual([undefined, undefined]);
   });
 
-  test('a record that is appended stands behind all that there are; where there is no run it stands nowhere', async () => {
+  test('an appended record follows all others; without a run nothing is stored', async () => {
     const results = await open('r1', 'r2');
     await results.put(newResult('r2', { number: 9 }));
     const { number: _number, ...record } = newResult('r1');
@@ -174,7 +174,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     ]);
   });
 
-  test('records may be kept while others are read, and two may read at once', async () => {
+  test('records can be stored during reads, and two readers can read at once', async () => {
     const results = await open('r1');
     for (let number = 1; number <= 100; number++) await results.put(newResult('r1', { number }));
     const pairs: [number, number][] = [];
@@ -188,7 +188,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect(await results.countRecords('r1')).toBe(100);
   });
 
-  test.each(hardStrings)('the texts %j are themselves', async (text) => {
+  test.each(hardStrings)('the texts %j are stored unchanged', async (text) => {
     const results = await open();
     const run = newResultRun('r1', { name: text, file: text, fingerprint: text, header: text });
     await results.createRun(run);
@@ -201,7 +201,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect(await results.findAnswer(text)).toBe(text);
   });
 
-  test('answers are found under their key, the last one kept', async () => {
+  test('the last answer stored under a key is found', async () => {
     const results = await open();
     await results.keepAnswer('k1', 'one');
     await results.keepAnswer('k2', 'two');
@@ -213,7 +213,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     ]).toEqual([exactText, 'two', undefined]);
   });
 
-  test('a run that is not there takes neither a record nor an end', async () => {
+  test('a missing run accepts neither a record nor an end', async () => {
     const results = await open();
     expect(await codeOf(() => results.put(newResult('r1')))).toBe('STORE_FAILED');
     expect(await codeOf(() => results.setRunEnd('r1', { status: 'passed', report: null }))).toBe(
@@ -221,7 +221,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     );
   });
 
-  test('one holder at a time has a run', async () => {
+  test('a run has one holder at a time', async () => {
     const results = await open('r1');
     const claim = await results.claimRun('r1');
     expect([claim === undefined, await results.claimRun('r1')]).toEqual([false, undefined]);
@@ -232,7 +232,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect([second === undefined, await results.claimRun('r1')]).toEqual([false, undefined]);
   });
 
-  test('what is old is removed with all its records, but for runs that somebody works on', async () => {
+  test('old runs are removed with all their records, except claimed ones', async () => {
     const results = await open();
     for (const [id, createdAt] of Object.entries({ old: 1, held: 2, young: 3 })) {
       await results.createRun(newResultRun(id, { createdAt }));
@@ -250,7 +250,7 @@ export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
     expect(await results.countRecords('old')).toBe(0);
   });
 
-  test('a closed store does nothing more', async () => {
+  test('a closed store refuses every operation', async () => {
     const results = await open('r1');
     await results.close();
     await results.close();
