@@ -33,7 +33,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     });
   });
 
-  test('a revoked key is refused by the next call, in every process that is open', async () => {
+  test('a revoked key is refused from the next call on, in every process', async () => {
     const store = await newStore();
     const keys = await manage(store);
     const { key, id } = await keys.create({ name: 'team' });
@@ -49,7 +49,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     expect(await keys.show(id)).toMatchObject({ status: 'revoked' });
   });
 
-  test('a key ends at its time, and its models are exact names', async () => {
+  test('a key expires on time, and its models are exact names', async () => {
     const store = await newStore();
     const clock = clockAt('2026-11-22T12:00:00Z');
     const keys = await manage(store, clock.now);
@@ -68,7 +68,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     });
   });
 
-  test('rotation lets the last text live on for a while, and never more than two', async () => {
+  test('rotation keeps the previous key valid for a while, and never more than two', async () => {
     const store = await newStore();
     const clock = clockAt('2026-11-22T12:00:00Z');
     const keys = await manage(store, clock.now);
@@ -88,7 +88,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     await admission.authenticate(fourth.key);
   });
 
-  test('a key whose hook set the config does not have is refused, and told of at the start', async () => {
+  test('a key whose hook set is not in the config is refused, with a warning at startup', async () => {
     const store = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team', hooks: 'strict' });
@@ -104,7 +104,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     expect((await refusalOf(admission.authenticate(other))).code).toBe('api_key_unusable');
   });
 
-  test('where nothing is said, keys are asked for as soon as there is one', async () => {
+  test('by default, keys are required as soon as one exists', async () => {
     const store = await newStore();
     const admission = await admit(store, { isKeyRequired: undefined });
     expect(await admission.authenticate('sk-anything')).toMatchObject({ keyId: null, hooks: undefined });
@@ -116,7 +116,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     expect(await admission.hasKeys()).toBe(true);
   });
 
-  test('where none is asked for, what begins like a key must still be one', async () => {
+  test('where no key is required, a credential with the prefix of a key must still be valid', async () => {
     const admission = await admit(await newStore(), { isKeyRequired: false });
     await admission.authenticate(undefined);
     expect((await refusalOf(admission.authenticate(createKeyText()))).status).toBe(401);

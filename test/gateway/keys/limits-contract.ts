@@ -5,7 +5,7 @@ import { admit, cents, clockAt, enter, manage, refusalOf } from './open.ts';
 
 /** `newStore` returns a store without keys. */
 export function limitsContract(newStore: () => Promise<StateStoreConfig>): void {
-  test('no more calls than allowed are under way at once, over all processes', async () => {
+  test('the limit of concurrent calls holds over all processes', async () => {
     const store = await newStore();
     const { key } = await (await manage(store)).create({ name: 'team', concurrent: 3 });
     const all = await Promise.all([admit(store), admit(store)]);
@@ -22,7 +22,7 @@ export function limitsContract(newStore: () => Promise<StateStoreConfig>): void 
     expect((await refusalOf(enter(all[0], key))).code).toBe('concurrency_limit_exceeded');
   });
 
-  test('in no 60 seconds there are more requests than allowed, and retry-after is right to the second', async () => {
+  test('the limit of requests holds in any 60 seconds, and retry-after is exact to the second', async () => {
     const store = await newStore();
     const clock = clockAt('2026-11-22T12:00:00.700Z');
     const { key } = await (await manage(store)).create({ name: 'team', requestsPerMinute: 5 });
@@ -47,7 +47,7 @@ export function limitsContract(newStore: () => Promise<StateStoreConfig>): void 
     }
   });
 
-  test('a refused request counts for nothing', async () => {
+  test('a refused request does not count', async () => {
     const store = await newStore();
     const clock = clockAt('2026-11-22T12:00:00Z');
     const { key } = await (await manage(store)).create({ name: 'team', requestsPerMinute: 1 });
@@ -76,7 +76,7 @@ export function limitsContract(newStore: () => Promise<StateStoreConfig>): void 
     await enter(admission, key);
   });
 
-  test('tokens are set aside by estimate and counted as they were used', async () => {
+  test('tokens are reserved by estimate and counted by usage', async () => {
     const store = await newStore();
     const clock = clockAt('2026-11-22T12:00:00Z');
     const { key } = await (await manage(store)).create({ name: 'team', tokensPerMinute: 100 });
@@ -157,7 +157,7 @@ export function limitsContract(newStore: () => Promise<StateStoreConfig>): void 
     await enter(admission, free, { estimate });
   });
 
-  test('what is not limited is counted all the same', async () => {
+  test('usage of a key without limits is counted too', async () => {
     const store = await newStore();
     const keys = await manage(store);
     const { key } = await keys.create({ name: 'team' });

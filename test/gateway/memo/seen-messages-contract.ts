@@ -54,7 +54,7 @@ async function openJudge({ memo, name = 'judge' }: { readonly memo?: Memo; reado
 }
 
 export function seenMessagesContract(): void {
-  test('a hook of judge: new is shown what it has not let pass before, and the last message always', async () => {
+  test('a hook with judge: new gets the messages that it has not allowed before, and always the last one', async () => {
     const { ask, hook } = await openJudge();
     const first = [user('one')];
     const second = [...first, assistant('two'), user('three')];
@@ -69,7 +69,7 @@ export function seenMessagesContract(): void {
     expect(left).toEqual(second);
   });
 
-  test('what a hook has changed is shown to it again, and stays changed the same way', async () => {
+  test('a changed message is shown to its hook again, and is changed in the same way', async () => {
     const { ask, hook } = await openJudge();
     const first = [user('my secret'), assistant('thanks')];
     await ask({ messages: [...first, user('go on')] });
@@ -108,7 +108,7 @@ export function seenMessagesContract(): void {
     expect(hook.shown()[1]).toMatchObject({ messages: [...texts.slice(first), 'new'] });
   });
 
-  test('marks that a hook before it has made do not make a message another one', async () => {
+  test('metadata that an earlier hook added does not make a message new', async () => {
     const { ask, hook } = await openJudge();
     await ask({ messages: [user('one', { meta: { mark: 'a' } }), user('two')] });
     await ask({ messages: [user('one'), user('two', { meta: { mark: 'b' } }), user('three')] });
@@ -124,7 +124,7 @@ export function seenMessagesContract(): void {
     expect(hook.shown()[2]).toEqual({ system: '', messages: ['one', 'three'] });
   });
 
-  test('a denied message is named by its place in the whole request, and may be dropped', async () => {
+  test('a denied message is named by its index in the whole request, and may be dropped', async () => {
     const { ask } = await openJudge();
     const first = [user('one'), assistant('two'), user('three')];
     await ask({ messages: first });
@@ -166,7 +166,7 @@ export function seenMessagesContract(): void {
     expect(first.hook.shown()[1]).toEqual({ system: '', messages: ['three'] });
   });
 
-  test('a list of another length is joined where only the end was shown, and denies where messages were left out between', async () => {
+  test('a replacement of another length is accepted if only the end was shown, and denied if messages between were left out', async () => {
     const memo = await openMemoHere();
     onTestFinished(() => memo.close());
     const dropping = writeJudgingHook(`#!/usr/bin/env python3
@@ -211,7 +211,7 @@ print(json.dumps({"allow": True} if [m["content"] for m in kept] == [m["content"
     });
   });
 
-  test('hooks that judge all and hooks that judge what is new stand in one chain, each with what the one before left', async () => {
+  test('hooks that judge all messages and hooks that judge new ones share a chain, each with the output of the one before', async () => {
     const { ask, hook, link } = await openJudge();
     const all = writeJudgingHook();
     const before = openBench().links.filter({ name: 'all', kind: 'provider', runs: all.runs, env: all.env });

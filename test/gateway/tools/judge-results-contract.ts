@@ -42,7 +42,7 @@ export function judgeResultsContract(): void {
     expect(hook.shown()).toHaveLength(1);
   });
 
-  test('changed and withheld results say so at their places, in each later turn alike, and are judged once', async () => {
+  test('changed and withheld results stay so in place in every later turn, and are judged once', async () => {
     const { hook, links } = guardLink();
     const { results } = await openJudgeBench({ links });
     const early = [first, ...turn('c1', 'a secret'), ...turn('c2', 'forbidden words'), ...turn('c3', 'fine')];
@@ -56,7 +56,7 @@ export function judgeResultsContract(): void {
     expect(hook.shown()).toHaveLength(4);
   });
 
-  test('a restart does not make a result be judged again, and a changed hook does', async () => {
+  test('a result is judged again after a change of its hook, not after a restart', async () => {
     const { hook, links } = guardLink();
     const body = { messages: [first, ...turn('c1', 'a secret')] };
     const one = await openJudgeBench({ links });
@@ -82,7 +82,7 @@ export function judgeResultsContract(): void {
     expect(hook.shown()).toHaveLength(2);
   });
 
-  test('a result of no call is refused, since no hook could judge it', async () => {
+  test('a result without a call is refused, because no hook could judge it', async () => {
     const { links } = guardLink();
     const { results } = await openJudgeBench({ links });
     const orphan = { role: 'tool', tool_call_id: 'c9', content: 'x' };
@@ -91,7 +91,7 @@ export function judgeResultsContract(): void {
     });
   });
 
-  test('a hook that fails withholds the result, and is asked again the next time', async () => {
+  test('a failed hook withholds the result, and judges it again the next time', async () => {
     const link = openBench().links.filter({
       name: 'broken',
       phases: ['after_execution'],

@@ -40,7 +40,7 @@ async function decide(store: Store, decision: PendingDecision): Promise<void> {
 const approved = { kind: 'approved', args: null, by: 'mara', reason: '' } as const;
 
 export function pendingCallsContract(): void {
-  test('an approved call is given with the very answer that was kept, and the model is not asked again', async () => {
+  test('an approved call is delivered in the stored answer, without another call of the model', async () => {
     const { links } = askingLink();
     const { call, store } = await openJudgeBench({ links });
     const first = await call(asking, paying);
@@ -57,7 +57,7 @@ export function pendingCallsContract(): void {
     expect((await store.listRuns())[0]).toMatchObject({ status: 'completed', name: 'gateway' });
   });
 
-  test('a restart between question, decision and repetition loses nothing', async () => {
+  test('restarts between the question, the decision and the retry lose nothing', async () => {
     const { links } = askingLink();
     const one = await openJudgeBench({ links });
     await one.call(asking, paying);
@@ -69,7 +69,7 @@ export function pendingCallsContract(): void {
     expect(await three.call(asking, answerWith([]))).toEqual({ wasKept: true, body: paying });
   });
 
-  test('repetitions at once get the same answer by one decision, in two processes', async () => {
+  test('concurrent retries in two processes get the same answer from one decision', async () => {
     const { links } = askingLink();
     const one = await openJudgeBench({ links });
     const two = await openJudgeBench({ links, folder: one.folder });
@@ -166,7 +166,7 @@ export function pendingCallsContract(): void {
     });
   });
 
-  test('a call held for a person continues with the decision, and is refused when the time is over', async () => {
+  test('a held call continues after the decision, and is refused after the timeout', async () => {
     const { links } = askingLink();
     const { call, store } = await openJudgeBench({ links, holdMs: 20_000 });
     const held = call(asking, paying);
@@ -179,7 +179,7 @@ export function pendingCallsContract(): void {
     expect(await short.call(asking, answerWith([]))).toEqual({ wasKept: true, body: paying });
   });
 
-  test('a client that goes away ends the wait, and the call still waits', async () => {
+  test('a client that disconnects ends the request, and the call stays pending', async () => {
     const { links } = askingLink();
     const { call, store, contextOf } = await openJudgeBench({ links, holdMs: 60_000 });
     const gone = new AbortController();
@@ -209,14 +209,14 @@ export function pendingCallsContract(): void {
     });
   });
 
-  test('a store that cannot keep a call refuses the answer', async () => {
+  test('an answer is refused if the store cannot keep its call', async () => {
     const { links } = askingLink();
     const { call, store } = await openJudgeBench({ links });
     await store.close();
     await expect(call(asking, paying)).rejects.toMatchObject({ code: 'STORE_FAILED' });
   });
 
-  test('a run whose client never comes back ends, and one that waits does not', async () => {
+  test('a run whose client never returns ends, and a pending one does not', async () => {
     const { links } = askingLink();
     const { call, store } = await openJudgeBench({ links });
     await call(asking, paying);
