@@ -171,7 +171,6 @@ function levelOf(file: string): number {
   return folders.indexOf(file.split('/', 1)[0] ?? '');
 }
 
-/** Imports between siblings in `folder`, except those of `shared`. */
 function strangersIn(folder: string, modules: readonly Module[], shared?: string): string[] {
   const roomOf = (file: string): string | undefined => {
     const [room, ...rest] = file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/') : [];
@@ -199,7 +198,6 @@ function isEnvironmentReader(file: string): boolean {
   return file === 'process/env.ts' || isProgram(file);
 }
 
-/** Entry programs, which pass parts of `process` to functions. */
 function isProgram(file: string): boolean {
   return /^cli\/(main\.ts|process\/|(pii|guards\/\w+)\/main\.ts$)/.test(file);
 }

@@ -60,7 +60,6 @@ function mountsIn(folder: string): string[] {
     .filter((line) => line.includes(folder));
 }
 
-/** Groups with our name, at most two levels deep. */
 function controlGroups(): string[] {
   const root = '/sys/fs/cgroup';
   return entriesOf(root)

@@ -67,7 +67,6 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
   }
 }
 
-/** Makes `signalbox` and `ai` importable for scripts of a folder. */
 function linkPackages(folder: string): void {
   const root = join(import.meta.dirname, '..');
   mkdirSync(join(folder, 'node_modules'));
@@ -125,7 +124,6 @@ function commandsOf(block: string): { at: number; command: string; shown: string
   );
 }
 
-/** Resolves once the server has printed its address. */
 async function startServer(
   command: string,
   options: { cwd: string; env: NodeJS.ProcessEnv },

@@ -49,7 +49,6 @@ test.each(dialects)('docs/reference/protocols/$name.md has every point', ({ name
   expect(Object.keys(points).filter((point) => !new RegExp(`\\b${point}\\b`).test(text))).toEqual([]);
 });
 
-/** The members in a cell: `a, b?, c [{d}] (said of it)` gives a, b? and c. */
 function membersIn(cell: string): string[] {
   const names = cell.replaceAll(/\([^)]*\)|\[[^\]]*\]/g, '').match(/\w+\??/g) ?? [];
   return names.flatMap((name) => (name === 'fuel?' ? ['fuel_remaining', 'fuel_total'] : [name])).toSorted();

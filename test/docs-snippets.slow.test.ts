@@ -15,7 +15,6 @@ declare global {
 }
 `;
 
-/** Compiles every `ts` snippet as a module. Errors read `PAGE:LINE message`. */
 async function compile(pages: Readonly<Record<string, string>>): Promise<string[]> {
   // Inside the repository, so that packages resolve.
   const folder = join(root, 'node_modules/.cache/docs-snippets', String(process.pid));

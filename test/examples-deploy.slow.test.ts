@@ -38,7 +38,6 @@ const types: Readonly<Record<string, string>> = {
   'policy/v1 PodDisruptionBudget': "import('kubernetes-types/policy/v1.d.ts').PodDisruptionBudget",
 };
 
-/** Compiles objects as Kubernetes types. An unknown member is an error. */
 function compile(documents: readonly { apiVersion: string; kind: string }[]): string {
   const place = mkdtempSync(join(import.meta.dirname, '.deploy-'));
   try {

@@ -28,7 +28,6 @@ test.each(rows.map(([promise = '', shownBy = '']) => ({ promise, shownBy })))(
   },
 );
 
-/** Whether a test, given by file name and part of its title, or an npm script exists. */
 function isThere(citation: string): boolean {
   const [, what = '', title = ''] = /^`([^`]+)` ?(.*)$/.exec(citation) ?? [];
   if (what.startsWith('npm run ')) return scripts.includes(what.slice('npm run '.length));

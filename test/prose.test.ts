@@ -16,7 +16,6 @@ const { default: readability }: { readonly default: Readability } = createRequir
 const root = join(import.meta.dirname, '..');
 const pages = globSync(['*.md', 'docs/{start,guides,operate}/*.md'], { cwd: root });
 
-/** The sentences of a page, without code, tables and headings. Each list item is a sentence. */
 function proseOf(markdown: string): string {
   return markdown
     .replaceAll(/^```[\s\S]*?^```$/gm, '')

@@ -130,7 +130,6 @@ test('CI runs on the oldest Node that package.json allows, and on the one of the
   for (const page of ['SECURITY.md', 'CONTRIBUTING.md']) expect(read(page)).toContain(oldest);
 });
 
-/** npm and .ci scripts in a text that do not exist. */
 function missingIn(text: string): string[] {
   const scripts = [...text.matchAll(/npm run (?:-{1,2}\w+ )*([\w:-]+)/g)].flatMap(([, script = '']) =>
     script in manifest.scripts ? [] : [`npm run ${script}`],

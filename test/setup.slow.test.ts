@@ -15,7 +15,6 @@ interface Report {
   }[];
 }
 
-/** Runs the spec files of test/fixtures/leaky with test/setup.ts in a separate vitest. */
 async function runLeakyFiles(): Promise<{ exitCode: unknown; report: Report }> {
   const vitest = new URL('../node_modules/vitest/vitest.mjs', import.meta.url).pathname;
   const config = new URL('./fixtures/leaky/vitest.config.ts', import.meta.url).pathname;

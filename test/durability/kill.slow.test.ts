@@ -103,7 +103,6 @@ interface End {
   readonly delayMs: number;
 }
 
-/** A step has about six events and takes tens of milliseconds. */
 function randomEnd(): End {
   return { events: Math.floor(Math.random() * 20), delayMs: Math.random() * 10 };
 }
@@ -138,7 +137,6 @@ async function killSoon(child: ChildProcess, delayMs: number): Promise<void> {
 
 const worker = new URL('./worker.ts', import.meta.url).pathname;
 
-/** Two people decide every pending call at once: one wins, and the other is told. */
 async function decideAll(desks: readonly Runtime[], tally: Tally): Promise<void> {
   const [first] = desks;
   const open = (await first?.pending.list()) ?? [];

@@ -16,7 +16,6 @@ async function openHere({ config }: Grading): Promise<Runtime> {
   return runtime;
 }
 
-/** Kills a run shortly after that many graded cases. */
 async function killAt(grading: Grading, count: number, args: readonly string[]): Promise<void> {
   const { child, ran } = startRun(grading, args);
   onTestFinished(() => void child.kill('SIGKILL'));

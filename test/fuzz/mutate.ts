@@ -30,7 +30,6 @@ function anyRange(text: string, random: Random): readonly [number, number] {
   return [from, from + random.below(most + 1)];
 }
 
-/** A range between two boundaries of JSON, YAML or lines. */
 function anyPart(text: string, random: Random): readonly [number, number] {
   const near = text.slice(random.below(text.length + 1));
   const from = text.length - near.length + Math.max(near.search(/[[{"\n,:]/), 0);

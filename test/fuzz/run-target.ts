@@ -48,7 +48,6 @@ export async function runTarget(name: string, options: WorkerData['options']): P
   }
 }
 
-/** Checks progress twice a second, by the thread's CPU time. */
 function watchProgress(worker: Worker, counts: Int32Array, onStuck: () => void): NodeJS.Timeout {
   let last = { begun: 0, cpu: 0 };
   return setInterval(async () => {

@@ -34,7 +34,6 @@ export async function tryInput({ run }: Target, input: string): Promise<Finding 
 
 const probe = {};
 
-/** The error of a second try, or the first one if the second does not throw. */
 async function thrownBy(run: Target['run'], input: string, first: unknown): Promise<unknown> {
   try {
     await run(input);

@@ -89,7 +89,6 @@ const foreignMeanings = { picoclaw, chibi, claude, agentao } satisfies Record<
   (ending: Ending, target: Hooked) => Meaning
 >;
 
-/** A failed start or hello denies, and so does every failure of an approver. */
 function picoclaw(ending: Ending, { point }: Hooked): Meaning {
   // The limits of the greeting and of the call race.
   if (ending.by === 'hang' && ending.isUnread) return failure('PROCESS_TIMEOUT', 'PROCESS_START');
@@ -101,7 +100,6 @@ function picoclaw(ending: Ending, { point }: Hooked): Meaning {
   return open(code === 'SERVER_EXIT' ? 'picoclaw.dead' : 'picoclaw.bad_result');
 }
 
-/** A plugin that cannot be started or does not end in time ends the turn. */
 function chibi(ending: Ending): Meaning {
   switch (ending.by) {
     case 'exit':

@@ -39,7 +39,6 @@ export function stage(fault: Fault, scene: Scene): Staged {
   return { config, afterOpen: () => isSwapped && swap(child.command, plugin) };
 }
 
-/** A program that describes itself as a chibi plugin and otherwise runs the child. */
 function pluginText(child: Child | string, target: Target): string {
   const hooks = target.capability === 'hook' ? [target.point.name] : [];
   const schema = JSON.stringify([{ name: 'it', description: 'it', parameters: {}, hooks }]);

@@ -84,7 +84,6 @@ async function end(folder: string, { title, signal, launcher, argv }: Ended): Pr
   };
 }
 
-/** A program that calls the tool and repeats the tool's stderr. */
 function libraryHost(config: string, launcher: string): string[] {
   const script = `
     import { openRuntime } from ${JSON.stringify(index)};

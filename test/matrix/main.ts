@@ -59,7 +59,6 @@ process.stdout.write(
 );
 process.exitCode = tally.problems.length + lost.length + groups.problems.length === 0 ? 0 : 1;
 
-/** A fixed order whose first thousand cells are of all kinds. */
 function spread(list: readonly Cell[]): Cell[] {
   return list.toSorted((one, other) => rankOf(one) - rankOf(other));
 }

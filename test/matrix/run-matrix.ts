@@ -52,7 +52,6 @@ export async function runMatrix(
   }
 }
 
-/** Opens what the first process opens permanently, which is no leak. */
 async function openOnce(folder: string): Promise<void> {
   const file = join(folder, 'runtime.yaml');
   const tool = { description: 'it', exec: { command: '/bin/true' } };

@@ -45,7 +45,6 @@ const nextStep = /hint: |Give each|must be |accepts only one of|did you mean|wri
 /** Three lines of a terminal. */
 const longestLine = 240;
 
-/** The weaknesses of a message, regardless of its wording. */
 function weaknessesOf({ exit = 2, ends = 0 }: Mistake, { printed, code, places, unsaid, after }: Tried) {
   const lines = printed.split('\n').map((line) => line.trim());
   // A hint may follow each of its rows.

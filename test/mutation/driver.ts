@@ -48,7 +48,6 @@ async function answer(asked: Asked, known: Map<string, ReplayedTest>): Promise<T
   return { ran, skipped: chosen.length - ran };
 }
 
-/** Runs every test once without a mutant, and reports which mutants each one reaches. */
 async function runAll(
   known: Map<string, ReplayedTest>,
   { timings, slowestMs }: Extract<Asked, { run: 'all' }>,
@@ -74,7 +73,6 @@ interface Switches {
   mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> };
 }
 
-/** The object through which instrumented code finds the active mutant. */
 function mutantSwitches(): Switches {
   const shared: { __stryker__?: Switches } = globalThis as never;
   shared.__stryker__ ??= { activeMutant: undefined };

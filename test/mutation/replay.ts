@@ -47,12 +47,10 @@ async function runOnce({ test, driver }: ReplayedTest): Promise<string | undefin
   return failure;
 }
 
-/** The `onTestFinished` callbacks, which vitest stores with the test. */
 function finishersOf(test: RunnerTestCase): ((context: unknown) => unknown)[] {
   return Reflect.get(test, 'onFinished') ?? [];
 }
 
-/** Outermost first. */
 function suitesOf(suite: RunnerTestSuite | undefined): RunnerTestSuite[] {
   return suite === undefined ? [] : [...suitesOf(suite.suite), suite];
 }

@@ -84,7 +84,6 @@ hooks: {guard: {command: $bin/crash.sh, hook: tool}}
   ]);
 });
 
-/** stderr and the exit arrive over different channels, in either order. */
 function order({ type }: Readonly<Record<string, unknown>>): number {
   return ['process.started', 'stderr', 'process.ended', 'decision'].indexOf(String(type));
 }

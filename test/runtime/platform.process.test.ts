@@ -49,7 +49,6 @@ test('package.json lists the same platforms', () => {
 
 const programs = ['cli', 'cli/pii'].map((folder) => join(root, `src/${folder}/main.ts`));
 
-/** Makes the process report another version of Node. */
 function disguise(version: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'old-')), 'old.cjs');
   writeFileSync(file, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);

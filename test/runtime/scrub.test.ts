@@ -5,7 +5,6 @@ import { open } from './open.ts';
 
 const env = { PATH: process.env['PATH'] ?? '', DESK_KEY: key };
 
-/** True if any eight consecutive characters of the key appear in the text. */
 function shows(text: string): boolean {
   return Array.from({ length: key.length - 7 }, (_, at) => key.slice(at, at + 8)).some((piece) =>
     text.includes(piece),

@@ -217,7 +217,6 @@ async function comparison() {
   return { old: { ...old, folder }, next, compared: await compareRuns(old.source, next.source) };
 }
 
-/** Replaces ids, digests and durations, which differ each time. */
 function steady(text: string): string {
   return text
     .replaceAll(/event_[\da-f]{8}-[\da-f-]{27}/g, 'CALL')

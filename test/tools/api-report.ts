@@ -116,12 +116,10 @@ function extract(config: ExtractorConfig, compilerState: CompilerState, report: 
   return withSortedNamespaces(withoutComments(readFileSync(report, 'utf8')));
 }
 
-/** Docstrings may change without a change of the API. */
 function withoutComments(report: string): string {
   return report.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/ .*\n/gm, '');
 }
 
-/** The extractor lists the members of a namespace in file order. */
 function withSortedNamespaces(report: string): string {
   return report.replaceAll(/(?<=^ +export \{\n)[^}]*(?=\n +\})/gm, (members) => {
     return members.split(/,?\n/).toSorted().join(',\n');

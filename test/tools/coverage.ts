@@ -63,7 +63,6 @@ function readFinal(): Readonly<Record<string, FileCoverage>> {
   return JSON.parse(readFileSync(join(report, 'coverage-final.json'), 'utf8'));
 }
 
-/** Counts for each line with a statement in the test's own process. */
 function linesOf({ statementMap, s }: FileCoverage): Map<number, number> {
   const lines = new Map<number, number>();
   for (const [id, { start }] of Object.entries(statementMap))
@@ -71,7 +70,6 @@ function linesOf({ statementMap, s }: FileCoverage): Map<number, number> {
   return lines;
 }
 
-/** `FILE:LINE` of each src line that ran in a process with counts in `raw`. */
 function linesOfPrograms(): Set<string> {
   const scripts = new Map<string, Uint8Array>();
   for (const file of readdirSync(raw)) {
@@ -115,7 +113,6 @@ interface Counts {
   }[];
 }
 
-/** A process that was killed while writing leaves a truncated file. */
 function readCounts(file: string): Counts {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

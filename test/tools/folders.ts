@@ -14,7 +14,6 @@ const needs = new Map(folders.map((folder) => [folder, new Set<string>()]));
 for (const { from, to } of edgesOf(modules))
   if (topOf(from) !== topOf(to)) needs.get(topOf(from))?.add(topOf(to));
 
-/** The length of the longest chain of imports from this folder. */
 function layersBelow(folder: string): number {
   return 1 + Math.max(0, ...[...(needs.get(folder) ?? [])].map(layersBelow));
 }

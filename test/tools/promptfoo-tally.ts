@@ -26,7 +26,6 @@ export async function tally(folder: string): Promise<readonly Outcome[]> {
   return outcomes;
 }
 
-/** Files of tests and of providers are beside configs. */
 function isConfig(file: string): boolean {
   const text = readFileSync(file, 'utf8');
   return (
@@ -63,7 +62,6 @@ async function outcomeOf(file: string): Promise<Omit<Outcome, 'file'>> {
   }
 }
 
-/** The message without file names, which differ between configs. */
 function reasonOf(message: string): string {
   return message
     .replace(/^\S*file:\/\/\S+|^\S+\.(?:txt|md|csv|json|ya?ml|py|js|ts|cjs|mjs)\S*/, 'FILE')

@@ -55,7 +55,6 @@ function listRows(schema: unknown, path: string, required = false): Row[] {
   return [...own, ...inner, ...named, ...elements];
 }
 
-/** Elements and named entries get their own rows if they have keys. */
 function listNamed(schema: unknown, path: string): Row[] {
   return isObject(schema) && isObject(schema['properties']) ? listRows(schema, path) : [];
 }

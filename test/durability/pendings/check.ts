@@ -62,7 +62,6 @@ function faultsOfSaid(said: readonly Said[], kept: ReadonlyMap<string, PendingDo
   });
 }
 
-/** One effect for each approved payment and none for others; at most one mail per approval. */
 function faultsOfEffects(office: Office, kept: readonly PendingDocument[]): string[] {
   const paid = countBy(office.payments(), ({ n }) => n);
   const mailed = countBy(office.mails(), (n) => n);

@@ -47,7 +47,6 @@ async function take(): Promise<void> {
   say({ what: 'took', id: document.pending.id, run: document.pending.run_id, n });
 }
 
-/** The first calls, which all processes look at. */
 function someOf(open: readonly PendingDocument[]): PendingDocument[] {
   return open
     .slice(0, 4 * LANES)
@@ -78,7 +77,6 @@ async function goOn(run: string): Promise<void> {
   }
 }
 
-/** Continues runs of killed processes, as all others do. */
 async function finishWhatWasLeft(): Promise<void> {
   const open = new Set((await runtime.pending.list()).map(({ run_id }) => run_id));
   const left = [

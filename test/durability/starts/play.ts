@@ -111,7 +111,6 @@ export async function play({ stores, fill, free }: Place, runId: string, history
   return { wrong, starts: starts.length, refused, takeovers, status };
 }
 
-/** Tries to resume the run as long as another process has it. */
 async function resumeAsWorker(context: RunsContext, id: string, signal: AbortSignal): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -145,7 +144,6 @@ function ownerOf(owners: readonly Owner[], index: number): Owner {
   return owner;
 }
 
-/** Decides as a person who allows an interrupted call to be repeated. */
 async function decide(
   { context: { store } }: Owner,
   what: 'approve' | 'reject',
@@ -164,7 +162,6 @@ async function decide(
   }
 }
 
-/** Any read expires calls. */
 async function expire({ context: { store } }: Owner): Promise<void> {
   await store.listExpired(Date.now());
 }

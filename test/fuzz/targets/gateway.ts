@@ -82,7 +82,6 @@ const common = [
   ],
 ];
 
-/** The first character selects the kind: q request, a answer, e error, s stream. */
 function targetOf(
   codec: EndpointCodec,
   plain: string,
@@ -148,7 +147,6 @@ function checkAnswer(answer: WireAnswer | undefined): void {
   if (written !== undefined) holds(!isMarkedBody(written), 'what was redacted is still there', written);
 }
 
-/** An error's body may be other than JSON. */
 function isMarkedBody(body: string): boolean {
   try {
     return isMarked(JSON.parse(body));

@@ -72,7 +72,6 @@ function problemOf(text: string): string | undefined {
   return found;
 }
 
-/** A strict reader's objection, counted independently: strings before a colon are keys. */
 function problemIn(text: string, value: unknown): string | undefined {
   const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (_string, colon) => (colon ? '"' : ''));
   let [depth, deepest, keys] = [0, 0, 0];
@@ -103,7 +102,6 @@ function countKeys(value: unknown): number {
 
 const MAX_LEVELS = 20;
 
-/** The value rebuilt from the positions of its parts. */
 function rebuilt(json: Json, levels = MAX_LEVELS): unknown {
   const { text } = json;
   if (levels === 0) return tryJson(text)?.value;

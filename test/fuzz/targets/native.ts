@@ -93,7 +93,6 @@ export const native: Target = {
   },
 };
 
-/** True if the member has that value, without an enforcement or another spelling of its key. */
 function says(said: Readonly<Record<string, unknown>> | undefined, key: string, value: boolean): boolean {
   const spellings = Object.keys(said ?? {}).filter((each) => each.toLowerCase() === key);
   return said?.[key] === value && spellings.length === 1 && !(value && said['enforced'] === true);

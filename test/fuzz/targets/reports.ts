@@ -170,7 +170,6 @@ function checkXml(xml: string): void {
 
 let emptyPage: readonly string[] | undefined;
 
-/** The same elements as in a page with empty texts. */
 function checkHtml(page: string): void {
   const tags = tagsOf(page);
   emptyPage ??= tags;

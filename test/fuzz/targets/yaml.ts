@@ -86,7 +86,6 @@ export const yaml: Target = {
   },
 };
 
-/** Every value has a position and is a JSON value. */
 function walk(document: YamlDocument, value: unknown, path: readonly (string | number)[]): void {
   if (path.length > 12) return;
   const { line, column } = document.positionOf(path);

@@ -66,7 +66,6 @@ export const agentao: Vocabulary = {
   },
 };
 
-/** Python's JSON reader accepts NaN and the infinities. */
 function objectOfPython(text: string): Members | undefined {
   const reading = readText(text.replaceAll(/([:,[]\s*)-?(NaN|Infinity)(?=\s*[,\]}])/g, '$1null'));
   return reading.kind === 'object' ? new Members(reading.members) : undefined;
@@ -83,7 +82,6 @@ function textMayBe(point: string, text: string, failed: readonly Outcome[]): rea
   return text.startsWith('{') ? [...failed, ...changes] : ['pass', ...failed, ...changes];
 }
 
-/** At the end of a turn, the words for going on or ending count in any surroundings. */
 function changesAt(point: string, members: Members): readonly Outcome[] {
   return point === 'Stop' ? expectOf(point, members, []).filter((each) => each === 'change') : [];
 }

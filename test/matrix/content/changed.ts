@@ -60,7 +60,6 @@ export function changed(answer: string): Content[] {
   return [...contents, ...doubled(answer)];
 }
 
-/** Each member twice: equal, or with another value before or after it. */
 function doubled(answer: string): Content[] {
   const paths = [...membersIn(JSON.parse(answer), [])];
   return paths.flatMap(({ path, value }) => {

@@ -89,7 +89,6 @@ async function resultOf(
   };
 }
 
-/** Readers disagree about duplicate members, so such an answer may be refused. */
 function isRefusable(bytes: Uint8Array): boolean {
   if (read(bytes).depth > DEEP) return true;
   // Server replies contain a placeholder for the id.

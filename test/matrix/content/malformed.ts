@@ -106,7 +106,6 @@ function framed(answer: string): Content[] {
   ];
 }
 
-/** A prefix for each kind of character at which a text can be cut. */
 function truncated(answer: string): Content[] {
   const classes = new Map<string, number>();
   for (let at = 1; at < answer.length; at += 1) {

@@ -130,7 +130,6 @@ function deniesOtherwise(members: Members): boolean {
   });
 }
 
-/** Like a Go program, reads the members of a response in any letter case. */
 function mayRespond({ all }: Members): boolean {
   const result = jsonIn(all.findLast(({ key }) => key.toLowerCase() === 'result')?.text ?? '');
   return isRecord(result) && Object.keys(result).some((key) => key.toLowerCase() === 'for_llm');

@@ -75,7 +75,6 @@ function isServer({ transport }: Target): boolean {
   return transport === 'server';
 }
 
-/** PicoClaw lets an invalid answer pass except at approvals. */
 function isPassing(target: Target): boolean {
   return isForeign(target) && target.point.name !== 'approve_tool';
 }

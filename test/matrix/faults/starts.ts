@@ -38,7 +38,6 @@ function file(id: string, make: (path: string) => void, more: Partial<Fault> = {
 const script = (text: string | Uint8Array) => (path: string) => writeFileSync(path, text, { mode: 0o755 });
 const link = (to: string) => (path: string) => symlinkSync(to, path);
 
-/** Whether the system has no further executable formats, which could run anything. */
 function knowsNoOther(): boolean {
   const folder = '/proc/sys/fs/binfmt_misc';
   return !existsSync(folder) || readdirSync(folder).every((name) => name === 'register' || name === 'status');
@@ -48,7 +47,6 @@ const isRefused = (target: Target) => isNoShell(target) && knowsNoOther();
 
 const program = (change: (bytes: Buffer) => Uint8Array) => script(change(readFileSync('/bin/true')));
 
-/** An entry that prevents every start, whatever its command. */
 function entry(id: string, child: (scene: Scene) => Partial<Child>, fits: Fault['fits'] = isStarted): Fault {
   const start = (scene: Scene) => ({
     command: fixture('misbehaves.sh'),
@@ -63,7 +61,6 @@ function isStarted({ dialect, transport }: Target): boolean {
   return dialect !== 'chibi' && transport !== 'fork';
 }
 
-/** Other entries set their folder with `cwd`. */
 function hasFolder(target: Target): boolean {
   return isStarted(target) && target.dialect !== 'picoclaw';
 }

@@ -75,14 +75,12 @@ function bad(id: string, deed: readonly string[], ending: Ending, more: More = {
   return misbehaving('stream', id, { deed, class: processClass(ending), ...more });
 }
 
-/** The entry has a generous output limit. */
 function within(id: string, deed: readonly string[], faultClass: FaultClass): Fault {
   const made = misbehaving('stream', id, { deed, class: faultClass, isHeavy: true });
   const settings = { max_output_bytes: 128 * mebi };
   return { ...made, child: (scene) => ({ ...made.child(scene), settings }) };
 }
 
-/** A process that closes its stdout hangs. A server that does so ends at once. */
 function stream(id: string, deed: readonly string[]): Fault {
   return misbehaving('stream', id, { deed, class: processClass({ by: 'close' }), isTimed: isNoServer });
 }

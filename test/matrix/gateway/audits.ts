@@ -151,7 +151,6 @@ function problemOf({ fault, isRequired }: Plan, moment: Moment, cell: Cell): str
   return status === 503 && text.includes('audit_failed') ? undefined : 'it should be 503 audit_failed';
 }
 
-/** True if the audit has a call at the endpoint with its answer, or reports damage. */
 function hasRow({ served, call }: Cell): boolean {
   const { DatabaseSync } = loadSqlite();
   try {

@@ -103,7 +103,6 @@ function whyPassed(
   return status === expected && text.includes(code) ? undefined : `it should be ${expected} ${code}`;
 }
 
-/** An error, also inside a stream that has begun, or a cut stream. */
 function whyTold({ status, text }: Told, { isStream }: Call): string | undefined {
   if (status >= 400) return undefined;
   return isStream && /"error"|\[cut\]/.test(text) ? undefined : 'it should be an error';

@@ -69,7 +69,6 @@ export const fewProcesses: Group = {
   },
 };
 
-/** The usual result or a coded failure; anything but success if Node itself failed. */
 function problemOf({ code, signal, stdout }: Ended, usual: number): string | undefined {
   if (signal !== null || stdout === '') return code === 0 ? 'it has said nothing, and ended well' : undefined;
   if (errorCodeIn(stdout) === 'INTERNAL') return 'it calls that a defect of its own';

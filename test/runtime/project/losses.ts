@@ -45,7 +45,6 @@ export async function findUnreportedKeys(tested: ImportUnderTest): Promise<reado
   return missed;
 }
 
-/** An omitted part is not carried over, whatever it contains. */
 function leftOut({ problems }: Imported): readonly Problem[] {
   return problems.filter(
     ({ severity, message }) => severity === 'error' || /is not carried|is left out/.test(message),
@@ -86,7 +85,6 @@ function seen({ written, problems }: Imported): string {
   return JSON.stringify([written, problems.map(({ severity, message }) => [severity, message])]);
 }
 
-/** Problem paths are relative to the folder of the import. */
 async function importOf({ read }: ImportUnderTest, files: ForeignFiles): Promise<Imported> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'losses-')));
   const relativeTo = (text: string) => text.replaceAll(folder, 'FOLDER');

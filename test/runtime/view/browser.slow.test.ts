@@ -11,7 +11,6 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
   let browser: Browser | undefined;
   afterAll(() => browser?.close());
 
-  /** A page in a browser context of its own, with the violations that it caused. */
   async function newPage(): Promise<{ readonly page: Page; readonly offences: string[] }> {
     browser ??= await launchBrowser();
     const context = await browser.newContext();
