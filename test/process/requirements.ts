@@ -284,7 +284,7 @@ export const serverLife = section('promptkit.md §5', [
   ['PK-5-53', 'server', 'A non-zero exit after the end of stdin is logged and is no error.'],
 ]);
 
-export const sandboxes = section('guides/sandbox-programs.md', [
+export const sandboxes = section('reference/sandboxes.md', [
   [
     'DS-BOX-01',
     'both',
