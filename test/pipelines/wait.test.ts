@@ -71,7 +71,7 @@ describe('invalid waits', () => {
   test.each([
     ['{id: a, wait: soon}', 'steps[0].wait: must be a duration such as 30s, 10m or 36h'],
     ['{id: a, wait: 5}', 'steps[0].wait: must be'],
-    ['{id: a, wait: {until: "2027-01-31"}}', 'steps[0].wait.until: is no time'],
+    ['{id: a, wait: {until: "2027-01-31"}}', 'steps[0].wait.until: is not a valid time'],
     ['{id: a, wait: {till: "2027-01-31T08:00:00Z"}}', 'steps[0].wait.till: unknown key'],
     [
       '{id: a, wait: 5s, retry: {max: 1}}',

@@ -185,7 +185,7 @@ export async function requirePending(store: Store, id: string): Promise<PendingR
 
 export function unknownPending(store: Store, id: string): RuntimeError {
   return new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.location}`, {
-    hint: '`signalbox pending list` shows the calls that wait. Those of another config are kept elsewhere: name it with --config FILE.',
+    hint: '`signalbox pending list` shows the calls that wait. For those of another config, name it with --config FILE.',
   });
 }
 

@@ -97,7 +97,7 @@ test.each([
     title: 'a tool that waits for a person',
     responses: '- {tool_calls: [{name: approved, args: {}}]}',
     more: ', tools: [approved]',
-    error: /^PENDING_EXPIRED: tool "approved" waits for a person, .*May it\?/,
+    error: /^PENDING_EXPIRED: tool "approved" needs an approval, .*May it\?/,
   },
 ])('$title gives no answer', async ({ responses, more = '', error }) => {
   const evals = 'evals:\n  refuses: {command: $bin/eval-score, args: ["0"]}\n';
