@@ -58,7 +58,7 @@ const wrong = [
     title: 'a score beyond 1',
     args: ['last', '--case', 'one', '--score', '5'],
     code: 'USAGE',
-    told: '0..1, not 5',
+    told: 'from 0 to 1, not 5',
   },
   {
     title: 'a score that is no number',

@@ -20,7 +20,7 @@ const desk = () =>
   });
 
 const lost = (instead: string) =>
-  `the state store is memory: what waits here ends with this process, and nobody can decide about it
+  `the state store is memory: what waits here ends with this process, and nobody else can decide it
 hint: Set spec.state_store to {type: sqlite}, or ${instead}.
 `;
 

@@ -73,7 +73,7 @@ describe.runIf(hasPostgres)(`an audit that replicas share in Postgres${unlessMis
       DELETE FROM signalbox.gateway_chains WHERE id = '${known[1]?.chain}'`,
     );
     expect((await verify(url, known)).problems).toMatchObject([
-      { message: expect.stringContaining('is that of another audit') },
+      { message: expect.stringContaining('belongs to another audit') },
     ]);
   });
 

@@ -74,9 +74,9 @@ describe('ask [DS-RUN-16]', () => {
 
   test('ends the run by itself if nobody answers in time', async () => {
     const desk = await openDesk(spec);
-    const paused = await desk.run('steps: [{id: a, ask: {question: Go?, expires: 50ms}}]\n');
+    const paused = await desk.run('steps: [{id: a, ask: {question: Go?, expires: 2s}}]\n');
     expect(paused.status).toBe('pending');
-    await sleep(80);
+    await sleep(2_100);
     expect(await desk.runtime.runs.list()).toMatchObject([{ status: 'failed' }]);
     expect(await desk.runtime.runs.resume(paused.run_id)).toMatchObject({
       error: { code: 'PENDING_EXPIRED' },

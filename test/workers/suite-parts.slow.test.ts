@@ -153,7 +153,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
   test.each([
     [['--bail'], 'in no order'],
     [['--sample', '3'], 'judges every row'],
-    [['--no-store'], 'keeps the run'],
+    [['--no-store'], 'stores the run'],
     [['--max-cost', '5'], 'max_cost: {case: …}'],
   ])('%s does not go with --workers', async (more, why) => {
     const project = openSuite({ cases: 1 });

@@ -372,8 +372,13 @@ describe('a script that cannot be forked says why, once, and runs one-shot [DS-F
   });
 
   test.each([
-    { title: 'a binary', command: '/bin/echo', args: ['answered'], says: 'is no script' },
-    { title: 'a line of Python', command: 'python3', args: ['-c', 'print("answered")'], says: 'no script' },
+    { title: 'a binary', command: '/bin/echo', args: ['answered'], says: 'is not a script' },
+    {
+      title: 'a line of Python',
+      command: 'python3',
+      args: ['-c', 'print("answered")'],
+      says: 'runs no script file',
+    },
   ])('$title', async ({ command, args, says }) => {
     const { ask, events } = await openForked('/x', { command, args, cwd: tmpdir() });
     expect(await ask()).toBe('answered\n');

@@ -147,7 +147,7 @@ describe.runIf(hasPostgres)(`copied stores${unlessMissing}`, () => {
       name,
     );
     expect(await faultOf(copy(config, url))).toMatchObject({
-      message: expect.stringContaining('gave back other rows'),
+      message: expect.stringContaining('returned rows other than'),
     });
     expect(await store.listRuns()).toEqual([]);
   });

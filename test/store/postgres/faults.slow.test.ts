@@ -89,7 +89,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     const { code, message } = await faultOf(one.beginStep('r1', 'a', 1));
     expect([code, message]).toEqual([
       'STORE_FAILED',
-      expect.stringContaining('run r1 is claimed here no more'),
+      expect.stringContaining('this process no longer holds run r1'),
     ]);
     expect((await faultOf(one.setRunStatus('r1', { status: 'failed', at: 2 }))).code).toBe('STORE_FAILED');
     expect(await one.beginStep('r2', 'a', 1)).toEqual({ attempt: 1 });
@@ -267,7 +267,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(await inspectPostgres(address)).toMatchObject({ version: known });
     expect(await migratePostgres(address, next)).toEqual({ from: known, to: known + 1 });
     expect((await faultOf(openPostgresStore(address))).message).toMatch(
-      new RegExp(`is of version ${known + 1}, but this Signalbox supports version ${known}`),
+      new RegExp(`has version ${known + 1}, but this Signalbox supports version ${known}`),
     );
   });
 
@@ -277,7 +277,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     const { code, message } = await faultOf(openPostgresStore(addressOf(url)));
     expect([code, message]).toEqual([
       'STORE_FAILED',
-      expect.stringContaining('is a pooler in transaction or statement mode'),
+      expect.stringContaining('uses a pooler in transaction or statement mode'),
     ]);
   });
 });
