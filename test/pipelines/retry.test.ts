@@ -118,7 +118,7 @@ describe('excluded from retries [DS-RUN-11]', () => {
     expect(desk.lines('asks')).toHaveLength(1);
   });
 
-  test('a call that must not be repeated, whoever declares it', async () => {
+  test('a call that must not be repeated, in every place that declares it', async () => {
     const desk = await openDesk(spec);
     await expect(desk.run('steps: [{id: a, tool: careful, retry: {max: 1}}]\n')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

@@ -59,7 +59,7 @@ export const stateLayout: Layout = {
   tables: toSqliteTables(stateTables) + ofState,
 };
 
-// Every replaced record is kept, whoever replaces it.
+// Keeps every replaced record.
 const ofResults = `
 CREATE INDEX runs_by_name ON runs (name);
 CREATE TRIGGER results_replaced BEFORE UPDATE ON results WHEN new.text <> old.text BEGIN

@@ -44,7 +44,7 @@ test.runIf(isLinux).each([
 });
 
 test.runIf(isLinux)(
-  'the helper kills its children when its stdin ends, whoever else watches them',
+  'the helper kills its children when its stdin ends, even if another process watches them',
   async () => {
     const helperFile = join(import.meta.dirname, '../../../src/process/fork/fork-helper.py');
     const helper = spawn('python3', [helperFile, writeScript()], { stdio: ['pipe', 'pipe', 'inherit'] });
