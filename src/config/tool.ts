@@ -60,6 +60,43 @@ export const toolSchema = {
       description:
         'Whether an interrupted call may be repeated. true: yes, and the tool receives an idempotency_key. false: only if a person says so. Default: yes.',
     },
+    title: { type: 'string', minLength: 1, description: 'A name of the tool for people.' },
+    annotations: {
+      type: 'object',
+      description: 'What MCP clients learn about the effects of a call. Absent: the config does not say.',
+      additionalProperties: false,
+      properties: {
+        read_only: { type: 'boolean', description: 'Whether a call changes nothing.' },
+        destructive: { type: 'boolean', description: 'Whether a call may delete or overwrite something.' },
+        idempotent: {
+          type: 'boolean',
+          description:
+            'Whether a second call with the same arguments changes nothing more. Default: false if the tool is `idempotent: false`, else absent.',
+        },
+        open_world: {
+          type: 'boolean',
+          description: 'Whether a call reaches things that the tool does not own, such as the web.',
+        },
+      },
+    },
+    mcp: {
+      type: 'object',
+      description: 'How an MCP server offers the tool.',
+      additionalProperties: false,
+      properties: {
+        result: {
+          type: 'string',
+          enum: ['content'],
+          description:
+            'content: the result is a tool result of MCP, `{content: [blocks], structuredContent?, isError?}`; output_schema applies to structuredContent. Default: any JSON value.',
+        },
+        task: {
+          type: 'string',
+          enum: ['allowed', 'required'],
+          description: 'Whether a client may, or must, run the call as a task. Default: neither.',
+        },
+      },
+    },
     category: {
       type: 'string',
       enum: toolCategories,

@@ -214,6 +214,7 @@ function tolerate(document: YamlDocument, violation: Violation): Tolerance {
   // PromptKit has no limits, and an ignored limit would not apply.
   if (isAt(path, ...neverPassedOver)) return error;
   if (kind === 'key') return warning('it is ignored');
+  if (isAt(path, ...describing)) return warning('it is ignored');
   if (isInSandbox(violation)) return warning('entries that name the sandbox never start');
   if (kind === 'missing') return isToolCommand(violation) ? warning('a call of the tool fails') : error;
   const value = valueAt(document, path);
@@ -234,6 +235,11 @@ const neverPassedOver = ['limits', 'limits.*', 'nice'].flatMap((key) => [
   ...execKeyPatterns(key),
   `spec.defaults.${key}`,
 ]);
+
+/** PromptKit has no such keys and ignores them. */
+const describing = ['title', 'annotations', 'annotations.*', 'mcp', 'mcp.*'].map(
+  (key) => `spec.tools.*.${key}`,
+);
 
 const neverNull = ['spec.hooks.*', 'spec.evals.*', 'spec.providers.*'];
 

@@ -78,6 +78,32 @@ export interface ToolInfo {
   readonly dialect: string | null;
   readonly input_schema: unknown;
   readonly output_schema: unknown;
+  /** A name for people; null: none. */
+  readonly title: string | null;
+  /** The effects of a call. An absent member is unknown. */
+  readonly annotations: {
+    readonly read_only?: boolean;
+    readonly destructive?: boolean;
+    readonly idempotent?: boolean;
+    readonly open_world?: boolean;
+  };
+  /** The approval that the config requires; null: none. A hook or the tool itself may still ask. */
+  readonly approval: {
+    /** `conditional`: it depends on the arguments. */
+    readonly needed: 'always' | 'conditional';
+    /** The people who may decide; null: anyone with a name. */
+    readonly by: readonly string[] | null;
+    /** The number of people who must approve. */
+    readonly quorum: number;
+    /** Milliseconds for a decision; null: no limit. */
+    readonly expires_ms: number | null;
+  } | null;
+  readonly mcp: {
+    /** `content`: the result is a tool result of MCP. null: any JSON value. */
+    readonly result: 'content' | null;
+    /** Whether a client may or must run the call as a task; null: neither. */
+    readonly task: 'allowed' | 'required' | null;
+  };
 }
 
 export interface ProviderInfo {

@@ -50,6 +50,10 @@ test('a runtime lists what its file declares [DS-LIB-01]', async () => {
     dialect: 'promptkit',
     input_schema: null,
     output_schema: null,
+    title: null,
+    annotations: {},
+    approval: null,
+    mcp: { result: null, task: null },
   });
   expect(runtime.tools.list().map(({ name, runtime: kind }) => `${name} ${kind}`)).toEqual([
     'echo exec',

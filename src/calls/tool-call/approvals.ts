@@ -61,7 +61,8 @@ export function combineApprovals(given: readonly (ApprovalCheck | undefined)[]):
     }
     return undefined;
   };
-  return Object.assign(ask, { expiresMs, by, quorum });
+  const isConditional = checks.every((check) => check.isConditional);
+  return Object.assign(ask, { isConditional, expiresMs, by, quorum });
 }
 
 /** Throws ExpressionError. */
@@ -81,7 +82,8 @@ export function compileApproval(tool: string, rule: ApprovalRule): ApprovalCheck
     }
     return { reason, message: messageOf(tool, () => text.evaluate(scope)), expiresMs };
   };
-  return Object.assign(ask, { expiresMs, by: rule.by, quorum: rule.quorum });
+  const isConditional = condition !== undefined;
+  return Object.assign(ask, { isConditional, expiresMs, by: rule.by, quorum: rule.quorum });
 }
 
 function messageOf(tool: string, evaluate: () => unknown): string {

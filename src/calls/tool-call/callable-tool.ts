@@ -57,6 +57,8 @@ export interface RequiredApproval {
  */
 export interface ApprovalCheck {
   (args: Json): RequiredApproval | undefined;
+  /** Whether some arguments may need no approval. */
+  readonly isConditional: boolean;
   /** Milliseconds for a decision about this tool; null: no limit. */
   readonly expiresMs: number | null;
   /** The people who may decide; undefined: anyone with a name. */

@@ -10,7 +10,7 @@ import type {
 import type { EvalOutcome } from '../../contract/eval.ts';
 import { type Decision, wholeFault } from '../../contract/hook.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import type { CallPaused, CallResult } from './callable-tool.ts';
+import type { ApprovalCheck, CallPaused, CallResult } from './callable-tool.ts';
 
 export interface FinishedCallResult extends Pick<CallResult, 'metadata'> {
   readonly context?: readonly string[] | undefined;
@@ -65,7 +65,9 @@ function shownFault(
   return { reason, ...(error && { error }) };
 }
 
-export function toToolInfo({ name, description, exec, inputSchema, outputSchema }: ToolConfig): ToolInfo {
+/** `approval`: the tool's own rule and those of `spec.approvals`, combined. */
+export function toToolInfo(tool: ToolConfig, approval?: ApprovalCheck): ToolInfo {
+  const { name, description, exec, inputSchema, outputSchema, title, mcp } = tool;
   return {
     name,
     description,
@@ -73,7 +75,28 @@ export function toToolInfo({ name, description, exec, inputSchema, outputSchema 
     dialect: exec?.dialect ?? null,
     input_schema: inputSchema ?? null,
     output_schema: outputSchema ?? null,
+    title: title ?? null,
+    annotations: toAnnotations(tool),
+    approval: approval === undefined ? null : toApprovalInfo(approval),
+    mcp: { result: mcp?.result ?? null, task: mcp?.task ?? null },
   };
+}
+
+function toAnnotations({ annotations = {}, idempotent: isRepeatable }: ToolConfig): ToolInfo['annotations'] {
+  const { readOnly, destructive, openWorld } = annotations;
+  // `idempotent: true` holds for one idempotency key, and a second call has another.
+  const idempotent = annotations.idempotent ?? (isRepeatable === false ? false : undefined);
+  return {
+    ...(readOnly !== undefined && { read_only: readOnly }),
+    ...(destructive !== undefined && { destructive }),
+    ...(idempotent !== undefined && { idempotent }),
+    ...(openWorld !== undefined && { open_world: openWorld }),
+  };
+}
+
+function toApprovalInfo({ isConditional, by, quorum, expiresMs }: ApprovalCheck): ToolInfo['approval'] {
+  const needed = isConditional ? 'conditional' : 'always';
+  return { needed, by: by ?? null, quorum: quorum ?? 1, expires_ms: expiresMs };
 }
 
 export function toHookInfos({ hooks, foreign }: Pick<RuntimeConfig, 'hooks' | 'foreign'>): HookInfo[] {

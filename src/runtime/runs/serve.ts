@@ -157,7 +157,7 @@ export function serveRuntime(
     },
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
     tools: {
-      list: () => shown(config.tools.map(toToolInfo)),
+      list: () => shown(config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval))),
       call: method(async (name, args, options = {}) => {
         const tool = find(name) ?? unknownName('tool', String(name), tools.keys());
         return await callDirectly({ ...direct, tool, find }, args, options);

@@ -176,6 +176,8 @@ const exec = {
   position,
 } as const;
 
+const bare = { title: null, annotations: {}, approval: null, mcp: { result: null, task: null } };
+
 test('a tool is listed with its input and output, empty where it declares none', () => {
   const inputSchema = { type: 'object' };
   const tool = { name: 'w', description: 'the weather', position };
@@ -188,6 +190,7 @@ test('a tool is listed with its input and output, empty where it declares none',
       dialect: 'promptkit-go',
       input_schema: inputSchema,
       output_schema: null,
+      ...bare,
     },
     {
       name: 'w',
@@ -196,6 +199,7 @@ test('a tool is listed with its input and output, empty where it declares none',
       dialect: null,
       input_schema: null,
       output_schema: true,
+      ...bare,
     },
   ]);
 });
