@@ -268,7 +268,9 @@ CREATE TABLE signalbox.gateway_keys (
   budget_total bigint,
   created_at bigint NOT NULL,
   expires_at bigint,
-  revoked_at bigint
+  revoked_at bigint,
+  role text,
+  tools text
 );
 CREATE INDEX gateway_keys_by_name ON signalbox.gateway_keys (name);
 CREATE UNIQUE INDEX gateway_keys_in_use ON signalbox.gateway_keys (name) WHERE revoked_at IS NULL;

@@ -8,6 +8,9 @@ providers:
   - {id: main, type: mock, model: small, additional_config: {responses: [{text: hello}]}}
 hooks:
   guard: {command: ./allow.sh, hook: provider, phases: [before_call]}
+tools:
+  read_file: {exec: {command: ./allow.sh}}
+  send: {exec: {command: ./allow.sh}}
 gateway:
   hooks: {strict: [guard]}
 `;
@@ -81,6 +84,11 @@ test.concurrent.for([
   ['a name that is taken', ['create', 'team']],
   ['a model that the config does not have', ['create', 'x', '--models', 'small,smal']],
   ['a hook set that the config does not have', ['create', 'x', '--hooks', 'lax']],
+  ['no tools at all', ['create', 'x', '--tools', ' , ']],
+  ['a tool that the config does not have', ['create', 'x', '--tools', 'read_*,raed_*']],
+  ['a role that does not exist', ['create', 'x', '--role', 'owner']],
+  ['a limit of a key that may call no models', ['create', 'x', '--role', 'admin', '--concurrent', '4']],
+  ['hooks of a key that may call no models', ['create', 'x', '--tools', 'send', '--hooks', 'strict']],
   ['no models at all', ['create', 'x', '--models', ',']],
   ['a limit of nothing', ['create', 'x', '--concurrent', '0']],
   ['a part of a request', ['create', 'x', '--requests-per-minute', '1.5']],
@@ -100,6 +108,39 @@ test.concurrent.for([
   expect(stderr).toMatch(/\[(USAGE|KEY_UNKNOWN)\]/);
   const { document } = await runJson('keys list --all', { cwd });
   expect(document).toMatchObject({ keys: [{ name: 'team' }] });
+});
+
+test.concurrent('a key is limited to a role and to tools, and list and show print them', async ({
+  expect,
+}) => {
+  const cwd = workspace(spec, files);
+  const agent = await runJson(['keys', 'create', 'agent', '--tools', 'read_*, send'], { cwd });
+  expect(agent.document).toMatchObject({
+    models: [],
+    role: null,
+    tools: ['read_*', 'send'],
+    scopes: ['tools:call'],
+  });
+  await run('keys create mara --role approver', { cwd });
+  await run('keys create root --role admin --models small --concurrent 2', { cwd });
+  const { stdout } = await run('keys list', { cwd });
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(1).join('|'))).toEqual([
+    'NAME|STATUS|MODELS|HOOKS|TOOLS|ROLE|EXPIRES',
+    'agent|active|none|all|read_*, send|none|never',
+    'mara|active|none|all|none|approver|never',
+    'root|active|small|all|all|admin|never',
+    '',
+  ]);
+  expect((await runJson('keys list', { cwd })).document).toMatchObject({
+    keys: [
+      { tools: ['read_*', 'send'] },
+      { role: 'approver', scopes: ['pendings:read', 'pendings:decide'] },
+      {},
+    ],
+  });
+  expect((await run('keys show agent', { cwd })).stdout).toMatch(
+    /models +none\nhooks +all\ntools +read_\*, send\nrole +none/,
+  );
 });
 
 test.concurrent('a key given in place of its name is not repeated', async ({ expect }) => {

@@ -1,7 +1,13 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/phrases.ts';
-import type { KeyDetails, KeyManager, NewKey, UsageDocument } from '../../runtime/gateway/keys.ts';
+import type {
+  KeyDetails,
+  KeyDocument,
+  KeyManager,
+  NewKey,
+  UsageDocument,
+} from '../../runtime/gateway/keys.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
 import { readAge } from '../input.ts';
 import { formatFields } from '../show/columns.ts';
@@ -9,6 +15,12 @@ import { formatFields } from '../show/columns.ts';
 const createOptions = {
   '--models <names>': 'the only models that the key may call, separated by commas',
   '--hooks <set>': 'the set of spec.gateway.hooks for its calls (default: all hooks)',
+  '--role <role>': [
+    'what the key may do with pending calls: viewer reads, approver also decides, admin also calls every tool',
+    { choices: ['viewer', 'approver', 'admin'] },
+  ],
+  '--tools <patterns>':
+    'the tools that the key may call over HTTP, by names with * and ?, separated by commas',
   '--expires <when>': 'a date, or a duration such as 90d',
   '--requests-per-minute <n>': 'the most requests in any 60 seconds',
   '--tokens-per-minute <n>': 'the most tokens in any 60 seconds',
@@ -25,6 +37,8 @@ const create = command('create <name>', {
 Examples:
   signalbox keys create team-a
   signalbox keys create ci --models small,large --hooks strict --expires 90d
+  signalbox keys create agent --tools 'search_*,read_file'
+  signalbox keys create mara --role approver
   signalbox keys create demo --requests-per-minute 60 --concurrent 4 --budget-day 2.50
   signalbox keys create ci --json | jq -r .key | vault kv put secret/ci key=-
 
@@ -47,10 +61,20 @@ Examples:
   run: async (context, { all }) =>
     await withKeys(context, async (manager) => {
       const keys = (await manager.list()).filter(({ status }) => all || status === 'active');
-      const rows = keys.map(({ id, name, status, models, hooks, expires_at }) => [
-        ...[id, name, status, models?.join(',') ?? 'all', hooks ?? 'all', expires_at ?? 'never'],
-      ]);
-      const names = ['key', 'name', 'status', 'models', 'hooks', 'expires'];
+      const rows = keys.map((key) => {
+        const { models, tools, role } = rightsOf(key);
+        return [
+          key.id,
+          key.name,
+          key.status,
+          models,
+          key.hooks ?? 'all',
+          tools,
+          role,
+          key.expires_at ?? 'never',
+        ];
+      });
+      const names = ['key', 'name', 'status', 'models', 'hooks', 'tools', 'role', 'expires'];
       return { document: { keys }, table: { names, rows, none: 'there are no keys' } };
     }),
 });
@@ -98,7 +122,7 @@ Examples:
 });
 
 export const keysCommands = group('keys', {
-  about: "create, show and revoke the keys of the gateway's callers",
+  about: 'create, show and revoke the keys of callers: of models, tools and pending calls',
   examples: `
 Examples:
   signalbox keys create team-a --models small --budget-month 50
@@ -126,11 +150,9 @@ async function withKeys(
 /** `at`: milliseconds since 1970. Throws USAGE. */
 async function readNewKey(name: string, flags: Flags<typeof createOptions>, at: number): Promise<NewKey> {
   return {
-    ...{ name, hooks: flags.hooks },
-    models: flags.models
-      ?.split(',')
-      .map((model) => model.trim())
-      .filter((model) => model !== ''),
+    ...{ name, hooks: flags.hooks, role: flags.role },
+    models: splitNames(flags.models),
+    tools: splitNames(flags.tools),
     expiresAt: flags.expires === undefined ? undefined : await readExpiry(flags.expires, at),
     requestsPerMinute: readNumber('--requests-per-minute', flags.requestsPerMinute),
     tokensPerMinute: readNumber('--tokens-per-minute', flags.tokensPerMinute),
@@ -141,6 +163,13 @@ async function readNewKey(name: string, flags: Flags<typeof createOptions>, at: 
       total: readNumber('--budget-total', flags.budgetTotal),
     },
   };
+}
+
+function splitNames(text: string | undefined): string[] | undefined {
+  return text
+    ?.split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }
 
 function readNumber(option: string, text: string | undefined): number | undefined {
@@ -165,13 +194,16 @@ const dateForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\
 
 function detailsText(details: KeyDetails): string {
   const { budget, secrets, usage } = details;
+  const { models, tools, role } = rightsOf(details);
   const limit = (value: number | null, unit = '') => (value === null ? 'no limit' : `${value}${unit}`);
   const fields: [string, string][] = [
     ['id', details.id],
     ['name', details.name],
     ['status', details.status],
-    ['models', details.models?.map(escapeInvisibleLine).join(', ') ?? 'all'],
+    ['models', models],
     ['hooks', details.hooks === null ? 'all' : escapeInvisibleLine(details.hooks)],
+    ['tools', tools],
+    ['role', role],
     ['created', details.created_at],
     ['expires', details.expires_at ?? 'never'],
     ...(details.revoked_at === null ? [] : [['revoked', details.revoked_at] satisfies [string, string]]),
@@ -189,6 +221,15 @@ function detailsText(details: KeyDetails): string {
     ...usage.map((each): [string, string] => [each.period, usageText(each)]),
   ];
   return formatFields(fields);
+}
+
+function rightsOf({ models, tools, role, scopes }: KeyDocument) {
+  const list = (names: readonly string[]) => names.map(escapeInvisibleLine).join(', ') || 'none';
+  return {
+    models: models === null ? 'all' : list(models),
+    tools: tools === null ? (scopes.includes('tools:call') ? 'all' : 'none') : list(tools),
+    role: role ?? 'none',
+  };
 }
 
 function usageText({ calls, input_tokens, output_tokens, cost, estimated }: UsageDocument): string {

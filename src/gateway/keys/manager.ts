@@ -9,11 +9,13 @@ import {
   type KeyEntry,
   type KeyLimits,
   type KeyRecord,
+  type KeyRole,
   type SecretRecord,
   type UsageRecord,
 } from '../../store/keys/key-book.ts';
 import { openKeysDatabase } from '../../store/keys/keys-database.ts';
 import { dayOf, dollarsOf, nanosOf } from './amounts.ts';
+import { type Scope, scopesOf } from './grants.ts';
 import { createKeyText, digestOf, hintOf, keysFileOf } from './key-text.ts';
 
 interface CreatedKey extends KeyDocument {
@@ -106,11 +108,17 @@ function planCreation(wanted: NewKey, found: KeyEntry | undefined, { text, at }:
   }
   const key: KeyRecord = {
     id: `key_${randomBytes(6).toString('hex')}`,
-    ...{ name, models: wanted.models ?? null, hooks: wanted.hooks ?? null },
+    ...{ name, role: wanted.role ?? null, tools: wanted.tools ?? null, hooks: wanted.hooks ?? null },
+    models: wanted.models ?? (isForModels(wanted) ? null : []),
     limits: limitsOf(wanted),
     ...{ createdAt: at, expiresAt: wanted.expiresAt ?? null, revokedAt: null },
   };
   return { key, secret: secretOf(key.id, { text, at }) };
+}
+
+/** A key for tools or pending calls is no key for models, unless it names some. */
+function isForModels({ models, role, tools }: NewKey): boolean {
+  return models !== undefined || (role === undefined && tools === undefined);
 }
 
 function limitsOf({ requestsPerMinute, tokensPerMinute, concurrent, budget = {} }: NewKey): KeyLimits {
@@ -154,12 +162,15 @@ function requireKey(found: KeyEntry | undefined, which: string, { location }: Ke
   throw new RuntimeError('KEY_UNKNOWN', `there is no key ${named} in ${location}`);
 }
 
-/** Absent members are unlimited. */
+/** Absent limits are unlimited. Without `models`, a key with `role` or `tools` may call no model, any other key all. */
 export interface NewKey {
   readonly name: string;
   /** Exact names. */
   readonly models?: readonly string[] | undefined;
   readonly hooks?: string | undefined;
+  readonly role?: KeyRole | undefined;
+  /** Patterns of the names of tools. */
+  readonly tools?: readonly string[] | undefined;
   /** Milliseconds since 1970. */
   readonly expiresAt?: number | undefined;
   readonly requestsPerMinute?: number | undefined;
@@ -170,7 +181,7 @@ export interface NewKey {
 }
 
 function checkNewKey(wanted: NewKey, at: number): void {
-  const { name, models, expiresAt, budget = {} } = wanted;
+  const { name, models, tools, expiresAt, budget = {} } = wanted;
   if (!nameForm.test(name)) {
     // The text may be a real key, so it is not quoted.
     throw new RuntimeError('USAGE', 'the name of the key is not valid', {
@@ -179,6 +190,13 @@ function checkNewKey(wanted: NewKey, at: number): void {
   }
   if (models?.length === 0)
     throw new RuntimeError('USAGE', 'a key needs at least one model that it may call');
+  if (tools?.length === 0) throw new RuntimeError('USAGE', 'a key needs at least one tool that it may call');
+  const counted = [wanted.hooks, ...Object.values(limitsOf(wanted))];
+  if (!isForModels(wanted) && counted.some((each) => (each ?? null) !== null)) {
+    throw new RuntimeError('USAGE', 'a key that may call no models has neither hooks nor limits', {
+      hint: 'They apply to calls of models: name the models too, or leave the hooks and limits out.',
+    });
+  }
   if (expiresAt !== undefined && !(expiresAt > at)) {
     throw new RuntimeError('USAGE', 'the key would have expired already');
   }
@@ -202,14 +220,18 @@ const MOST = 1e12;
 const MOST_DOLLARS = 1e6;
 
 /** A key's public data without its text. Times are in ISO 8601, money in US dollars. */
-interface KeyDocument {
+export interface KeyDocument {
   readonly id: string;
   readonly name: string;
   readonly status: 'active' | 'expired' | 'revoked';
-  /** Null allows all models. */
+  /** Null allows all models, and an empty list none. */
   readonly models: readonly string[] | null;
   /** A hook set's name; null runs all hooks. */
   readonly hooks: string | null;
+  readonly role: KeyRole | null;
+  /** Patterns of the names of tools; null if the key lists none. */
+  readonly tools: readonly string[] | null;
+  readonly scopes: readonly Scope[];
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrent: number | null;
@@ -244,6 +266,7 @@ function documentOf(key: KeyRecord, secrets: readonly SecretRecord[], at: number
   const { limits } = key;
   return {
     ...{ id: key.id, name: key.name, status: statusOf(key, at), models: key.models, hooks: key.hooks },
+    ...{ role: key.role, tools: key.tools, scopes: [...scopesOf(key)] },
     requests_per_minute: limits.requestsPerMinute,
     tokens_per_minute: limits.tokensPerMinute,
     concurrent: limits.concurrent,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
+import { matchesGlob } from '../../base/text/glob.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { environmentOf } from '../../config/environment/read.ts';
 import { requireConfig } from '../../config/load.ts';
@@ -10,6 +11,7 @@ import { hostEnv } from '../../process/env.ts';
 export { parseDuration } from '../../config/duration.ts';
 export type {
   KeyDetails,
+  KeyDocument,
   KeyManager,
   NewKey,
   UsageDocument,
@@ -41,17 +43,23 @@ export async function openKeys(file: string, overlays: readonly string[] = []): 
   };
 }
 
-function checkNames({ gateway, providers }: RuntimeConfig, { models = [], hooks }: NewKey): void {
+function checkNames(config: RuntimeConfig, { models = [], hooks, tools = [] }: NewKey): void {
+  const { gateway, providers, imports } = config;
   const offered = gateway.models?.map(({ name }) => name) ?? providers.map(({ model }) => model);
   const unknown = models.find((model) => !offered.includes(model));
   if (unknown !== undefined) throw unknownName('model', unknown, offered);
   if (hooks !== undefined && !gateway.hooks.has(hooks)) {
     throw unknownName('hook set', hooks, [...gateway.hooks.keys()]);
   }
+  // Imported plugins name their tools when the runtime opens.
+  if (imports.length > 0) return;
+  const declared = config.tools.map(({ name }) => name);
+  const matchless = tools.find((pattern) => !declared.some((name) => matchesGlob(pattern, name)));
+  if (matchless !== undefined) throw unknownName('tool', matchless, declared);
 }
 
 function unknownName(what: string, name: string, known: readonly string[]): RuntimeError {
-  return new RuntimeError('USAGE', `the gateway of this config has no ${what} "${name}"`, {
+  return new RuntimeError('USAGE', `this config has no ${what} "${name}"`, {
     hint: known.length === 0 ? `It has none.` : `It has ${[...new Set(known)].join(', ')}.`,
   });
 }

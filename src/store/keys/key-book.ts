@@ -1,6 +1,7 @@
 import { all, type Driver, get, type Query, type Work } from '../driver.ts';
 import {
   DamagedError,
+  enumOf,
   jsonOrNull,
   numberOf,
   numberOrNull,
@@ -25,15 +26,21 @@ export interface KeyLimits {
 export interface KeyRecord {
   readonly id: string;
   readonly name: string;
-  /** The exact names of allowed models; null allows all. */
+  /** The exact names of allowed models; null allows all, and an empty list none. */
   readonly models: readonly string[] | null;
   /** The name of a hook set of the config; null runs all hooks. */
   readonly hooks: string | null;
+  readonly role: KeyRole | null;
+  /** Patterns of the names of tools; null if the key lists none. */
+  readonly tools: readonly string[] | null;
   readonly limits: KeyLimits;
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
+
+export const keyRoles = ['viewer', 'approver', 'admin'] as const;
+export type KeyRole = (typeof keyRoles)[number];
 
 export interface SecretRecord {
   readonly keyId: string;
@@ -184,10 +191,11 @@ function* insert(table: string, row: Query['values']): Work<void> {
 /** The length of the indexed prefix of a digest; the rest is compared. */
 export const PREFIX_LENGTH = 16;
 
-function rowOfKey({ id, name, models, hooks, limits, createdAt, expiresAt, revokedAt }: KeyRecord) {
+function rowOfKey({ models, tools, limits, createdAt, expiresAt, revokedAt, ...key }: KeyRecord) {
   return {
-    ...{ id, name, hooks, created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt },
+    ...{ ...key, created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt },
     models: models === null ? null : JSON.stringify(models),
+    tools: tools === null ? null : JSON.stringify(tools),
     requests_per_minute: limits.requestsPerMinute,
     tokens_per_minute: limits.tokensPerMinute,
     concurrent: limits.concurrent,
@@ -201,8 +209,10 @@ export function keyOfRow(row: Row): KeyRecord {
   return {
     id: textOf(row, 'id'),
     name: textOf(row, 'name'),
-    models: modelsOf(row),
+    models: namesOrNull(row, 'models'),
     hooks: textOrNull(row, 'hooks'),
+    role: row['role'] === null ? null : enumOf(row, 'role', keyRoles),
+    tools: namesOrNull(row, 'tools'),
     limits: {
       requestsPerMinute: numberOrNull(row, 'requests_per_minute'),
       tokensPerMinute: numberOrNull(row, 'tokens_per_minute'),
@@ -217,11 +227,11 @@ export function keyOfRow(row: Row): KeyRecord {
   };
 }
 
-function modelsOf(row: Row): string[] | null {
-  const models = jsonOrNull(row, 'models')?.value ?? null;
-  if (models === null) return null;
-  if (Array.isArray(models) && models.every((model) => typeof model === 'string')) return models;
-  throw new DamagedError('the models of a key are not a list of names');
+function namesOrNull(row: Row, column: 'models' | 'tools'): string[] | null {
+  const names = jsonOrNull(row, column)?.value ?? null;
+  if (names === null) return null;
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
+  throw new DamagedError(`the ${column} of a key are not a list of names`);
 }
 
 export function secretOfRow(row: Row): SecretRecord {

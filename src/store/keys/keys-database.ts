@@ -181,6 +181,7 @@ END;`,
 /** "SGBK": keys of the gateway, their usage, and active calls. */
 export const keysLayout: Layout = {
   applicationId: 0x5347424b,
-  version: 1,
+  version: 2,
+  upgrades: ['ALTER TABLE keys ADD COLUMN role TEXT; ALTER TABLE keys ADD COLUMN tools TEXT;'],
   tables: toSqliteTables(keyTables) + generation + heldTriggers + generationTriggers,
 };

@@ -57,7 +57,8 @@ function openFull({ file, layout }: ConnectionOptions, error: unknown): Connecti
   try {
     // Source: https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
     database.exec(`PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; ${syncToDisk}; ${careful}`);
-    inSnapshot(database, () => checkOwner(database, file, layout));
+    // An upgrade would write.
+    inSnapshot(database, () => checkOwner(database, file, { ...layout, upgrades: [] }));
     return connectionTo(database, file, identityOf(file));
   } catch {
     database.close();

@@ -8,9 +8,11 @@ export interface Layout {
   /** The version of the tables, stored as user_version. */
   readonly version: number;
   readonly tables: string;
+  /** The statements from earlier versions to the next one; the last leads to `version`. Default: none. */
+  readonly upgrades?: readonly string[];
 }
 
-/** Throws STORE_FAILED if the file belongs to another program or version; changes nothing. */
+/** Throws STORE_FAILED if the file belongs to another program, or has a version without upgrades; changes nothing. */
 export function checkOwner(connection: DatabaseSync, file: string, layout: Layout): void {
   const version = readPragma(connection, 'user_version');
   const application = readPragma(connection, 'application_id');
@@ -19,7 +21,8 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
       hint: 'Choose another path in spec.state_store.',
     });
   }
-  if (application === layout.applicationId && version !== layout.version) {
+  const isKnown = version <= layout.version && version >= layout.version - (layout.upgrades?.length ?? 0);
+  if (application === layout.applicationId && !isKnown) {
     const who = version > layout.version ? 'A newer Signalbox' : 'A Signalbox before the first release';
     throw new RuntimeError(
       'STORE_FAILED',
@@ -29,13 +32,13 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
   }
 }
 
+/** Creates the tables, or upgrades those of an earlier version. `checkOwner` must have passed. */
 export function createTables(connection: DatabaseSync, layout: Layout): void {
-  if (readPragma(connection, 'user_version') === 0) {
-    connection.exec(layout.tables);
-    connection.exec(
-      `PRAGMA application_id = ${layout.applicationId}; PRAGMA user_version = ${layout.version}`,
-    );
-  }
+  const { applicationId, version, tables, upgrades = [] } = layout;
+  const found = readPragma(connection, 'user_version');
+  if (found === version) return;
+  connection.exec(found === 0 ? tables : upgrades.slice(found - version).join('\n'));
+  connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
 }
 
 /**

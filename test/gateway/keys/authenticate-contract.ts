@@ -68,6 +68,24 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     });
   });
 
+  test('a key for tools or pending calls may call a model only if it names it', async () => {
+    const store = await newStore();
+    const keys = await manage(store);
+    const admission = await admit(store);
+    const rights = [{ role: 'admin' }, { tools: ['*'] }, { role: 'viewer', tools: ['read_*'] }] as const;
+    for (const [at, wanted] of rights.entries()) {
+      const { key, models } = await keys.create({ name: `no-models-${at}`, ...wanted });
+      expect(models).toEqual([]);
+      expect(await refusalOf(enter(admission, key))).toMatchObject({
+        status: 403,
+        code: 'model_not_allowed',
+      });
+      const both = await keys.create({ name: `models-${at}`, models: ['small'], ...wanted });
+      await enter(admission, both.key);
+      expect((await refusalOf(enter(admission, both.key, { model: 'large' }))).status).toBe(403);
+    }
+  });
+
   test('rotation keeps the previous key valid for a while, and never more than two', async () => {
     const store = await newStore();
     const clock = clockAt('2026-11-22T12:00:00Z');

@@ -6,8 +6,14 @@ import { toPostgresError } from '../connection/postgres-error.ts';
 import { transact } from '../connection/session.ts';
 import { layout } from './layout.ts';
 
-/** The statements from each version to the next; the first creates the tables. */
-export const migrations: readonly string[] = [layout];
+/**
+ * The statements from each version to the next. The first creates the tables in their newest form, so the others change
+ * nothing in a new database.
+ */
+export const migrations: readonly string[] = [
+  layout,
+  'ALTER TABLE signalbox.gateway_keys ADD COLUMN IF NOT EXISTS role text, ADD COLUMN IF NOT EXISTS tools text;',
+];
 
 /** Connects, and creates the tables if there are none. Throws STORE_FAILED for another version. */
 export async function openLink(address: Address): Promise<Link> {
