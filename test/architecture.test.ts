@@ -81,12 +81,17 @@ const rules = [
       'cli/main.ts': [
         "import '../runtime/runtime.ts'; import '../base/errors.ts'; import '../base/json/json.ts'; import 'commander';",
         "import '../contract/tool.ts'; import './commands/tool.ts'; import '../config/load.ts';",
+        "import '../mcp/serve.ts'; import '../mcp/stdio.ts';",
       ].join('\n'),
+      'mcp/serve.ts':
+        "import './stdio.ts'; import '../runtime/runtime.ts'; import '../gateway/http/server.ts';",
       'cli/guards/links/main.ts':
         "import '../../../builtins/guards/links.ts'; import '../../../runtime/runtime.ts';",
     },
     says: [
       'cli/main.ts imports config/load.ts; a program sees runtime, contract and base',
+      'cli/main.ts imports mcp/stdio.ts; a program sees runtime, contract and base',
+      'mcp/serve.ts imports gateway/http/server.ts; a program sees runtime, contract and base',
       'cli/guards/links/main.ts imports runtime/runtime.ts; a program sees builtins and base',
     ],
   },

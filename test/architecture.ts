@@ -4,7 +4,7 @@ import type { Module } from './source.ts';
 /** The folders of src from top to bottom. A file imports only from its own folder or one above it. */
 export const folders = [
   ...['base', 'contract', 'process', 'builtins', 'dialects', 'config', 'calls'],
-  ...['models', 'store', 'pipelines', 'gateway', 'suites', 'runtime', 'cli', 'index.ts'],
+  ...['models', 'store', 'pipelines', 'gateway', 'suites', 'runtime', 'mcp', 'cli', 'index.ts'],
 ];
 
 /** Returns a sentence with the file name for each violation. */
@@ -39,13 +39,21 @@ function programOf(file: string): string {
   return programs.find((program) => program === (name === 'pii' ? 'guards' : name)) ?? 'the command line';
 }
 
+/** Surfaces that the command line starts. It loads only their entry file. */
+const surfaces: Readonly<Record<string, string>> = { mcp: 'mcp/serve.ts' };
+
 export const programsSeeTheRuntimeOnly: Rule = (modules) =>
   edgesOf(modules)
-    .filter(({ from, to }) => from.startsWith('cli/') && !isOpenToPrograms(from, to))
+    .filter(({ from, to }) => isOfProgram(from) && !isOpenToPrograms(from, to))
     .map(
       ({ from, to }) =>
         `${from} imports ${to}; a program sees ${isGuard(from) ? 'builtins' : 'runtime, contract'} and base`,
     );
+
+function isOfProgram(file: string): boolean {
+  const [folder = ''] = file.split('/', 1);
+  return folder === 'cli' || folder in surfaces;
+}
 
 export const onlyLaunchStartsProcesses: Rule = (modules) =>
   modules
@@ -121,6 +129,7 @@ function subfolderOf(file: string): string | undefined {
 const namesWithoutRules: readonly string[] = [
   'cli/commands/hook.ts',
   'cli/commands/hook-agent.ts',
+  'cli/commands/mcp.ts',
   'config/provider-types.ts',
   'models/open/provider-kinds.ts',
   'cli/commands/serve.ts',
@@ -186,8 +195,12 @@ function strangersIn(folder: string, modules: readonly Module[], shared?: string
 
 /** Guards are programs without a runtime that use builtins/. Those that call a model share its judge. */
 function isOpenToPrograms(from: string, to: string): boolean {
-  const open = isGuard(from) ? ['base', 'builtins', 'cli'] : ['base', 'contract', 'runtime', 'cli'];
-  return open.includes(to.split('/', 1)[0] ?? '') || (isGuard(from) && to.startsWith('runtime/judge/'));
+  const [own = ''] = from.split('/', 1);
+  const open = isGuard(from) ? ['base', 'builtins', 'cli'] : ['base', 'contract', 'runtime', own];
+  if (open.includes(to.split('/', 1)[0] ?? '')) return true;
+  return isGuard(from)
+    ? to.startsWith('runtime/judge/')
+    : own === 'cli' && Object.values(surfaces).includes(to);
 }
 
 function isGuard(file: string): boolean {

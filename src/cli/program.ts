@@ -7,6 +7,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { evalCommands } from './commands/eval/eval.ts';
 import { hookCommands } from './commands/hook.ts';
 import { keysCommands } from './commands/keys.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { pendingCommands } from './commands/pending.ts';
 import {
   cacheCommands,
@@ -70,7 +71,7 @@ const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
 
 const commands: readonly Declared[] = [
   ...[initCommand, validateCommand, doctorCommand, toolCommands, evalCommands, cacheCommands],
-  ...[hookCommands, providerCommands, serveCommand, runCommand, pendingCommands, runsCommands],
+  ...[hookCommands, providerCommands, serveCommand, mcpCommand, runCommand, pendingCommands, runsCommands],
   ...[workCommand, workerCommand, workersCommands, keysCommands, auditCommands, storeCommands],
   completionCommand,
 ];

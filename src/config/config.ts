@@ -16,6 +16,7 @@ export type * from './approval.ts';
 export type * from './exec.ts';
 export type * from './gateway.ts';
 export type * from './hook.ts';
+export type * from './mcp.ts';
 export type * from './notify.ts';
 export type * from './provider.ts';
 export type * from './sandbox.ts';

@@ -8,6 +8,7 @@ import { agentsSchema, approvalsSchema } from './approval.ts';
 import { defaultProperties, evalSchema, execProperties } from './exec.ts';
 import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
+import { mcpSchema } from './mcp.ts';
 import { notifySchema } from './notify.ts';
 import { piiSchema } from './pii.ts';
 import { providerSchema } from './provider.ts';
@@ -149,7 +150,12 @@ const limitKeys = {
 } as const;
 
 /** Keys of `spec` that become members of a config unchanged. */
-export const settingKeys = { agents: agentsSchema, logging: loggingSchema, ...limitKeys } as const;
+export const settingKeys = {
+  agents: agentsSchema,
+  mcp: mcpSchema,
+  logging: loggingSchema,
+  ...limitKeys,
+} as const;
 
 const specSchema = {
   type: ['object', 'null'],
@@ -184,6 +190,7 @@ const specSchema = {
     notify: notifySchema,
     state_store: stateStoreSchema,
     gateway: gatewaySchema,
+    mcp: mcpSchema,
     pii: piiSchema,
     logging: loggingSchema,
     env_file: {

@@ -77,7 +77,8 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
     const message = `must be a duration such as 90s, 1m30s or 24h (got: ${valueAt(document, path)})`;
     return { ...violation, message, isStrict: isGuard(path) };
   }
-  if (violation.keyword === 'pattern' && isAt(path, 'spec.gateway.listen'))
+  const isAddress = ['spec.gateway.listen', 'spec.mcp.http'].some((place) => isAt(path, place));
+  if (violation.keyword === 'pattern' && isAddress)
     return strictViolation(`${listenWords} (got: ${valueAt(document, path)})`);
   if (violation.keyword === 'pattern' && isAt(path, 'spec.tools.*.approval')) {
     const message = `must be required, or a mapping of when, message and expires (got: ${valueAt(document, path)})`;
@@ -112,9 +113,9 @@ const durationKeys = [
   'spec.gateway.audit.head.every',
 ];
 
-const unforgiving: ReadonlySet<string> = new Set(['gateway', 'approvals', 'agents']);
+const unforgiving: ReadonlySet<string> = new Set(['gateway', 'approvals', 'agents', 'mcp']);
 
-/** Violations of keys that guard a tool, select events, or belong to a gateway, approval or agents are errors. */
+/** Violations of keys that guard a tool, select events, or belong to a gateway, approval, agents or mcp are errors. */
 function isGuard(path: Violation['path']): boolean {
   if (path[0] === 'spec' && unforgiving.has(String(path[1]))) return true;
   if (path[0] === 'spec' && path[1] === 'hooks' && path[3] === 'match') return true;

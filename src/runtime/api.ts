@@ -2,6 +2,7 @@ import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { PointEvent } from '../calls/hooks/fire-point.ts';
 import type { DecisionInput } from '../calls/tool-call/approvals.ts';
+import type { GatewayLimits, McpConfig } from '../config/config.ts';
 import type { PendingCheck, PendingCounts, PendingDocument, PendingPage } from '../contract/approval.ts';
 import type {
   DecisionDocument,
@@ -78,6 +79,8 @@ export interface Runtime extends AsyncDisposable {
   readonly name: string;
   /** Whether runs and pending calls outlive this process: false for a state store in memory. */
   readonly isDurable: boolean;
+  /** `spec.mcp`, and the limits of HTTP connections (`spec.gateway.limits`). */
+  readonly mcp: McpConfig & { readonly limits: GatewayLimits };
   readonly tools: {
     list(): ToolInfo[];
     /**

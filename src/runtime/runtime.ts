@@ -28,6 +28,11 @@ export { type FoundState, findResults, findStates } from './project/find-state.t
 export { writeTemplate } from './project/init-template.ts';
 export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
+/** The HTTP server under the gateway, for other surfaces. */
+export const loadHttpServer = async () => ({
+  ...(await import('../gateway/http/server.ts')),
+  ...(await import('../config/listen.ts')),
+});
 export const loadServer = async () => await import('./gateway/serve.ts');
 export const loadView = async () => await import('./view/serve-view.ts');
 export const loadChecker = async () => await import('./validate-file.ts');

@@ -116,6 +116,7 @@ export function serveRuntime(
     overlays: config.overlays ?? [],
     name: config.name,
     isDurable,
+    mcp: { ...config.mcp, limits: config.gateway.limits },
     logFormat: config.logging.format,
     run: (...given) =>
       toStartedRun(

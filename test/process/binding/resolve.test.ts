@@ -29,6 +29,7 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     stateStore: { type: 'memory' },
     gateway: usualGateway,
     defaults,
+    mcp: { tools: ['*'], decide: 'operators', maxMessageBytes: 8_388_608 },
     logging: { level: 'info', fields: {} },
   };
 }

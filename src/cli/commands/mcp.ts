@@ -1,0 +1,56 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { formatCount } from '../../base/text/phrases.ts';
+import { command, untilAborted } from '../command.ts';
+import { versionOf } from '../version.ts';
+
+export const mcpCommand = command('mcp', {
+  about: 'serve the tools of the config to agents over MCP',
+  options: {
+    '--http <address>': 'HOST:PORT to serve HTTP at, instead of stdin and stdout; port 0 is any free port',
+    '--tools <glob>': ['tools to offer, such as `github_*`; repeat for more', { isMany: true }],
+  },
+  examples: `
+Examples:
+  claude mcp add signalbox -- signalbox mcp --config /path/to/runtime.yaml
+  codex mcp add signalbox -- signalbox mcp --config /path/to/runtime.yaml
+  signalbox mcp --tools 'read_*' --tools search
+  signalbox mcp --http 127.0.0.1:8788
+
+An agent starts the command and speaks on its stdin and stdout; the log goes to stderr. It ends when stdin ends.
+Needs the package @modelcontextprotocol/server: npm install @modelcontextprotocol/server
+
+More: docs/guides/use-your-tools-in-an-agent.md, docs/reference/mcp.md`,
+  isServer: true,
+  run: async ({ options, terminal, signal, invocation, open }, { http, tools }) => {
+    const runtime = await open(options.config, { isService: http !== undefined });
+    const { serveOverHttp, serveOverStdio } = await import('../../mcp/serve.ts');
+    const given = { tools, version: versionOf() };
+    const listen = http ?? runtime.mcp.http;
+    if (listen === undefined) {
+      if (options.json)
+        throw new RuntimeError(
+          'USAGE',
+          '--json cannot be combined with stdio, where stdout has the protocol',
+          {
+            hint: 'Add --http HOST:PORT, or remove --json.',
+          },
+        );
+      const { stdin, stdout } = invocation;
+      const served = await serveOverStdio(runtime, { ...given, stdin, stdout });
+      if (stdin.isTTY)
+        terminal.printStderr(
+          `Serving ${formatCount(served.tools.length, 'tool')} over MCP. An agent starts this command and speaks on its stdin; see docs/guides/use-your-tools-in-an-agent.md.`,
+        );
+      await Promise.race([served.closed, untilAborted(signal)]);
+      await served.close();
+      return 0;
+    }
+    const served = await serveOverHttp(runtime, { ...given, listen });
+    const { url } = served;
+    if (options.json) terminal.printJson({ url, tools: served.tools });
+    else terminal.print(`Serving ${formatCount(served.tools.length, 'tool')} at ${url}`);
+    await untilAborted(signal);
+    await served.close();
+    return 0;
+  },
+});

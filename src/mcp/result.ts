@@ -1,0 +1,78 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { isObject, Json, parseLossless, stringifyJson } from '../base/json/json.ts';
+import type { ToolDocument } from '../contract/document.ts';
+import { parseSpelt } from './messages.ts';
+
+type Blocks = CallToolResult['content'];
+
+interface CalledTool {
+  readonly name: string;
+  /** Whether its result is MCP’s own form: content blocks. */
+  readonly givesContent: boolean;
+  readonly hasOutputSchema: boolean;
+}
+
+/**
+ * A text and, for an object or a tool with an output schema, the same as structured content. What is not a result is an
+ * `isError` result, whose text tells the agent what it can do.
+ */
+export function toResult(document: ToolDocument, tool: CalledTool): CallToolResult {
+  switch (document.status) {
+    case 'ok': {
+      const given = tool.givesContent ? contentOf(document.result) : resultOf(document.result, tool);
+      return { ...given, content: [...given.content, ...textBlocks(document.context ?? [])] };
+    }
+    case 'failed': {
+      const { code, message, hint } = document.error;
+      return errorResult(
+        [`Tool "${tool.name}" failed: [${code}] ${message}`, hint].filter((text) => text !== '').join('\n'),
+        ...(document.context ?? []),
+      );
+    }
+    case 'denied':
+      return errorResult(`Tool "${tool.name}" was blocked by hook "${document.hook}": ${document.reason}`);
+    case 'pending': {
+      const { id, reason, message } = document.pending;
+      const why = [message, reason].find((text) => text !== '');
+      return errorResult(
+        [
+          `Tool "${tool.name}" has not run: the call waits for the decision of a person${why === undefined ? '' : ` (${why})`}.`,
+          `Its id is ${id}. A person can decide with \`signalbox pending approve ${id}\` or \`signalbox pending reject ${id} --reason "…"\`.`,
+          'After the decision, make the same call again with the same arguments to get its result. Until then, the same call gets this answer.',
+        ].join('\n'),
+      );
+    }
+  }
+}
+
+export function errorResult(...texts: readonly string[]): CallToolResult {
+  return { content: textBlocks(texts), isError: true };
+}
+
+function textBlocks(texts: readonly string[]): Blocks {
+  return texts.map((text) => ({ type: 'text', text }));
+}
+
+function resultOf(result: unknown, { hasOutputSchema }: CalledTool): CallToolResult {
+  const text = typeof result === 'string' ? result : stringifyJson(result ?? null);
+  const content = textBlocks([text]);
+  return isObject(result) || hasOutputSchema
+    ? { content, structuredContent: spelt(result) as Record<string, unknown> }
+    : { content };
+}
+
+function spelt(value: unknown): unknown {
+  return parseSpelt(new Json(stringifyJson(value ?? null)));
+}
+
+/** The runtime has checked the form. */
+function contentOf(result: unknown): CallToolResult {
+  const { content, structuredContent, isError } = isObject(result) ? result : {};
+  return {
+    content: parseLossless(stringifyJson(content ?? [])) as Blocks,
+    ...(structuredContent !== undefined && {
+      structuredContent: spelt(structuredContent) as Record<string, unknown>,
+    }),
+    ...(isError === true && { isError }),
+  };
+}

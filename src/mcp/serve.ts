@@ -1,0 +1,89 @@
+import { RuntimeError } from '../base/errors.ts';
+import { isLoopbackName } from '../base/text/url.ts';
+import { loadHttpServer, type Runtime } from '../runtime/runtime.ts';
+import { endpoint, httpHandler } from './http.ts';
+import { loadSdk, loadStdioSdk, serverFactory } from './server.ts';
+import { openStdio, type StdioOptions } from './stdio.ts';
+import { offeredTools } from './tools.ts';
+
+interface ServeOptions {
+  /** Patterns of names. Default: `spec.mcp.tools`. */
+  readonly tools: readonly string[] | undefined;
+  /** The version of this program, which clients show. */
+  readonly version: string;
+}
+
+export interface ServedMcp {
+  /** The names of the offered tools. */
+  readonly tools: readonly string[];
+  /** Resolves when the client has closed the connection, or after `close`. */
+  readonly closed: Promise<void>;
+  /** Cancels calls that run. Calls that wait for a person stay pending. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Serves one client. Throws USAGE. */
+export async function serveOverStdio(
+  runtime: Runtime,
+  { tools, version, ...streams }: ServeOptions & Omit<StdioOptions, 'maxBytes'>,
+): Promise<ServedMcp> {
+  const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
+  const [sdk, { serveStdio }] = await Promise.all([loadSdk(), loadStdioSdk()]);
+  const transport = openStdio({ ...streams, maxBytes: runtime.mcp.maxMessageBytes });
+  const served = serveStdio(serverFactory({ sdk, runtime, offered, version }), { transport });
+  return { tools: [...offered.keys()], closed: transport.closed, close: served.close };
+}
+
+/** Serves any number of clients. Throws USAGE, LISTEN_FAILED. */
+export async function serveOverHttp(
+  runtime: Runtime,
+  { tools, version, listen: text }: ServeOptions & { readonly listen: string },
+): Promise<ServedMcp & { readonly url: string }> {
+  const { listen, parseListen, toListener } = await loadHttpServer();
+  const address = parseListen(text);
+  if (address === undefined)
+    throw new RuntimeError(
+      'USAGE',
+      `the address to listen on must be HOST:PORT, not ${JSON.stringify(text)}`,
+      {
+        hint: 'Write it like 127.0.0.1:8788; port 0 takes any free port.',
+      },
+    );
+  requireLoopback(address.host);
+  const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
+  const sdk = await loadSdk();
+  const handler = sdk.createMcpHandler(serverFactory({ sdk, runtime, offered, version }));
+  const closed = Promise.withResolvers<void>();
+  const listener = toListener(
+    httpHandler({
+      ...{ sdk, handler, authorize: async () => localCaller },
+      maxBytes: runtime.mcp.maxMessageBytes,
+      address: () => server,
+    }),
+  );
+  const generation = { listener, begin: () => () => {} };
+  const { limits } = runtime.mcp;
+  const server = await listen({ ...address, limits, generation: () => generation });
+  return {
+    tools: [...offered.keys()],
+    url: `${server.url}${endpoint}`,
+    closed: closed.promise,
+    close: async () => {
+      await handler.close();
+      await server.close(LAST_ANSWERS_MS);
+      closed.resolve();
+    },
+  };
+}
+
+const LAST_ANSWERS_MS = 200;
+
+/** On loopback, every request is the user of this machine. */
+const localCaller = { token: '', clientId: 'local', scopes: [] };
+
+function requireLoopback(host: string): void {
+  if (isLoopbackName(host)) return;
+  throw new RuntimeError('LISTEN_FAILED', `other machines can reach ${host}, and there are no keys for it`, {
+    hint: 'Listen on 127.0.0.1.',
+  });
+}

@@ -1,0 +1,105 @@
+import type { CallToolResult, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
+import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { suggest } from '../base/text/suggest.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { argumentsOf } from './messages.ts';
+import { errorResult, toResult } from './result.ts';
+import { type OfferedTool, pageOf } from './tools.ts';
+
+export type Sdk = typeof import('@modelcontextprotocol/server');
+
+/** Loaded on first use. Throws USAGE if it is not installed. */
+export async function loadSdk(): Promise<Sdk> {
+  return await loading(import('@modelcontextprotocol/server'));
+}
+
+export async function loadStdioSdk() {
+  return await loading(import('@modelcontextprotocol/server/stdio'));
+}
+
+async function loading<Module>(module: Promise<Module>): Promise<Module> {
+  try {
+    return await module;
+  } catch (cause) {
+    throw new RuntimeError(
+      'USAGE',
+      'the package "@modelcontextprotocol/server", which `signalbox mcp` needs, cannot be loaded',
+      { hint: 'Install it: npm install @modelcontextprotocol/server.', cause },
+    );
+  }
+}
+
+export interface ServerParts {
+  readonly sdk: Sdk;
+  readonly runtime: Runtime;
+  readonly offered: ReadonlyMap<string, OfferedTool>;
+  readonly version: string;
+}
+
+/** Makes the server of one connection over stdio, or of one request over HTTP. Both eras use the same handlers. */
+export function serverFactory(parts: ServerParts): McpServerFactory {
+  const { sdk, runtime, offered, version } = parts;
+  const shown = [...offered.values()].map((tool) => tool.shown);
+  /** Over HTTP, the SDK checks `Mcp-Param-*` headers against this schema. */
+  class ToolServer extends sdk.McpServer {
+    override toolInputSchemaJson(name: string) {
+      return offered.get(name)?.shown.inputSchema;
+    }
+  }
+  return () => {
+    const mcp = new ToolServer({ name: 'signalbox', title: runtime.name, version });
+    const { server } = mcp;
+    server.registerCapabilities({ tools: {} });
+    server.setRequestHandler('tools/list', ({ params }) => {
+      const page = pageOf(shown, params?.cursor);
+      if (page !== undefined) return page;
+      throw invalid(sdk, '`params.cursor` is not a cursor of this server');
+    });
+    server.setRequestHandler('tools/call', async ({ params: { name } }, context) => {
+      const tool = offered.get(name);
+      if (tool === undefined) {
+        const { hint } = suggest(name, [...offered.keys()]);
+        throw invalid(
+          sdk,
+          `\`params.name\`: there is no tool ${JSON.stringify(name)}${hint ? `; ${hint}` : ''}`,
+        );
+      }
+      const result = await callTool(parts, tool, context);
+      return bounded(
+        server.projectCallToolResult(result, tool.shown.outputSchema),
+        runtime.mcp.maxMessageBytes,
+      );
+    });
+    return mcp;
+  };
+}
+
+function invalid({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Error {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
+async function callTool(
+  { runtime }: ServerParts,
+  { info: { name, output_schema, mcp } }: OfferedTool,
+  { mcpReq }: ServerContext,
+): Promise<CallToolResult> {
+  const { signal, _meta } = mcpReq;
+  const called = { name, givesContent: mcp.result === 'content', hasOutputSchema: output_schema !== null };
+  try {
+    return toResult(await runtime.tools.call(name, argumentsOf(_meta), { signal }), called);
+  } catch (thrown) {
+    const { code, message, hint } = toRuntimeError(thrown);
+    return toResult({ status: 'failed', error: { code, message, hint } }, called);
+  }
+}
+
+/** Clients close a connection, or refuse an answer, if a message is too long. */
+function bounded(result: CallToolResult, maxBytes: number): CallToolResult {
+  const bytes = Buffer.byteLength(JSON.stringify(result));
+  if (bytes + ENVELOPE_BYTES <= maxBytes) return result;
+  return errorResult(
+    `The result was not sent: it has ${bytes} bytes as a message, and the limit (max_message_bytes) is ${maxBytes}. Ask for less, such as a part or a summary.`,
+  );
+}
+
+const ENVELOPE_BYTES = 1024;

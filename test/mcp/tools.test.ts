@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { eras, fixture, serve, wires } from './serving.ts';
+
+const everyWay = wires.flatMap((wire) => eras.map((era) => ({ wire, era })));
+
+const tools = `
+tools:
+  echo:
+    description: Repeats its arguments.
+    input_schema: {type: object, properties: {text: {type: string}}, required: [text]}
+    exec: {command: ${fixture('echo-args')}}
+  count:
+    output_schema: {type: integer}
+    exec: {command: ./count.sh}
+  broken: {exec: {command: ./broken.sh}}
+  guarded: {exec: {command: ${fixture('echo-args')}}}
+  refund: {approval: required, exec: {command: ${fixture('echo-args')}}}
+  planned: {description: It has no program.}
+hooks:
+  guard: {command: ./deny.sh, hook: tool, phases: [before_execution], match: {tools: [guarded]}}
+`;
+const files = {
+  'count.sh': '#!/bin/sh\necho \'{"result": 3}\'\n',
+  'broken.sh': '#!/bin/sh\necho \'{"error": "the printer is on fire"}\'\n',
+  'deny.sh': '#!/bin/sh\necho \'{"allow": false, "reason": "not on Saturdays"}\'\n',
+};
+
+test.each(everyWay)('tools are listed in the order of the config ($wire, $era)', async ({ wire, era }) => {
+  const { client } = await serve(wire, tools, { files });
+  const { tools: listed } = await (await client(era)).listTools();
+  expect(listed.map(({ name }) => name)).toEqual(['echo', 'count', 'broken', 'guarded', 'refund']);
+  expect(listed[0]).toEqual({
+    name: 'echo',
+    description: 'Repeats its arguments.',
+    inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  });
+  expect(listed[2]).toEqual({ name: 'broken', inputSchema: { type: 'object' } });
+});
+
+test.each(everyWay)('a result is a text and structured content ($wire, $era)', async ({ wire, era }) => {
+  const { client } = await serve(wire, tools, { files });
+  const result = await (await client(era)).callTool({ name: 'echo', arguments: { text: 'hé' } });
+  expect(result).toMatchObject({
+    content: [{ type: 'text', text: '{"text":"hé"}' }],
+    structuredContent: { text: 'hé' },
+  });
+  expect(result.isError).toBeUndefined();
+});
+
+test.each([
+  { era: '2025', structuredContent: { result: 3 } },
+  { era: '2026', structuredContent: 3 },
+] as const)('a tool with an output schema always gives structured content ($era)', async (given) => {
+  const { client } = await serve('http', tools, { files });
+  const result = await (await client(given.era)).callTool({ name: 'count' });
+  expect(result).toMatchObject({
+    content: [{ type: 'text', text: '3' }],
+    structuredContent: given.structuredContent,
+  });
+});
+
+const refused = [
+  { name: 'broken', args: {}, text: 'Tool "broken" failed: [TOOL_ERROR] the printer is on fire' },
+  { name: 'guarded', args: {}, text: 'Tool "guarded" was blocked by hook "guard": not on Saturdays' },
+  { name: 'echo', args: { text: 5 }, text: 'Tool "echo" failed: [ARGS_INVALID]' },
+];
+
+test.each(everyWay.flatMap((way) => refused.map((call) => ({ ...way, ...call }))))(
+  'a call without a result says why ($name, $wire, $era)',
+  async ({ wire, era, name, args, text }) => {
+    const { client } = await serve(wire, tools, { files });
+    const result = await (await client(era)).callTool({ name, arguments: args });
+    expect(result.isError).toBe(true);
+    expect(result.content).toEqual([{ type: 'text', text: expect.stringContaining(text) }]);
+  },
+);
+
+test.each(everyWay)(
+  'a call that waits for a person is stored, and says how to decide ($wire, $era)',
+  async ({ wire, era }) => {
+    const { client, runtime } = await serve(wire, tools, { files });
+    const result = await (await client(era)).callTool({ name: 'refund', arguments: { order: 17 } });
+    const [pending] = await runtime.pending.list();
+    expect(pending).toMatchObject({ tool: 'refund', args: { order: 17 } });
+    expect(result.isError).toBe(true);
+    expect(result.content).toEqual([
+      { type: 'text', text: expect.stringContaining(`signalbox pending approve ${pending?.id}`) },
+    ]);
+  },
+);
+
+test('an unknown tool is an error that names the nearest one', async () => {
+  const { client } = await serve('http', tools, { files });
+  const call = (await client('2026')).callTool({ name: 'ecko' });
+  await expect(call).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('there is no tool "ecko"; did you mean `echo`?'),
+  });
+});
+
+test('patterns choose the tools', async () => {
+  const { client } = await serve('stdio', tools, { files, tools: ['g*', 'e?ho'] });
+  const { tools: listed } = await (await client('2026')).listTools();
+  expect(listed.map(({ name }) => name)).toEqual(['echo', 'guarded']);
+});
+
+test.each([
+  { spec: 'tools: {}', given: undefined, message: /declares no tool that can run/ },
+  {
+    spec: 'tools: {planned: {description: None}}',
+    given: undefined,
+    message: /declares no tool that can run/,
+  },
+  { spec: tools, given: ['echo', 'x*'], message: /^no tool matches `x\*`$/ },
+  { spec: tools, given: ['planned'], message: /^no tool matches `planned`$/ },
+])('nothing is served without a tool: $message', async ({ spec, given, message }) => {
+  const served = serve('http', spec, { files, ...(given && { tools: given }) });
+  await expect(served).rejects.toMatchObject({ code: 'USAGE', message: expect.stringMatching(message) });
+});
