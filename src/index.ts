@@ -13,6 +13,7 @@ export type * from './contract/provider.ts';
 export type * from './contract/run.ts';
 export type * from './contract/run.ts';
 export {
+  type CallIdentity,
   type CallOptions,
   type CaseRecord,
   type CassetteOptions,
@@ -27,6 +28,7 @@ export {
   type GuardOptions,
   type LooseEvent,
   loadResults,
+  type OutcomeOptions,
   openRuntime,
   type PendingCallNotice as Pause,
   type PendingCheckOptions,
@@ -48,6 +50,8 @@ export {
   type RuntimeOptions,
   type Selection,
   type Sink,
+  type StartCallOptions,
+  type StartedCall,
   type StartedRun,
   type StartOptions,
   type SuiteProgress,

@@ -208,6 +208,10 @@ export const catalogue = {
     summary: 'A run with that id already exists, with another pipeline or another input.',
     hint: 'Give every start its own id; `signalbox runs show` shows the existing run.',
   },
+  CALL_ID_TAKEN: {
+    summary: 'The same caller has given this id to another call: another tool, or other arguments.',
+    hint: 'Give every call its own id; the same id with the same arguments returns the same outcome for 24 hours.',
+  },
   RUN_BUSY: {
     summary: 'Another process is executing the run.',
     hint: 'Wait until it ends or pauses; `signalbox runs show` shows its progress.',

@@ -42,5 +42,12 @@ const wrongCalls: ReadonlySet<ErrorCode> = new Set([
   ...(['NAME_UNKNOWN', 'LISTEN_FAILED', 'EVENT_INVALID', 'INPUT_INVALID', 'ENV_MISSING'] as const),
   // As outcomes of a call these two are values; as errors they mean an invalid decision.
   ...(['ARGS_INVALID', 'RESULT_INVALID'] as const),
-  ...(['RUN_UNKNOWN', 'RUN_ENDED', 'RUN_ID_TAKEN', 'RUN_NOT_RETRYABLE', 'KEY_UNKNOWN'] as const),
+  ...([
+    'RUN_UNKNOWN',
+    'RUN_ENDED',
+    'RUN_ID_TAKEN',
+    'CALL_ID_TAKEN',
+    'RUN_NOT_RETRYABLE',
+    'KEY_UNKNOWN',
+  ] as const),
 ]);

@@ -35,6 +35,9 @@ export type ToolDocument =
       };
     };
 
+/** A tool call that may not have ended: `running` while its process runs, or while the run waits for other calls. */
+export type CallOutcome = ToolDocument | { readonly status: 'running'; readonly run_id: string };
+
 /** The result of an eval call, as `eval call --json` prints it. */
 export type EvalDocument =
   | {

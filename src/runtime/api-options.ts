@@ -1,6 +1,7 @@
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { LoggingConfig } from '../config/config.ts';
 import type { Approval, PendingDocument } from '../contract/approval.ts';
+import type { ToolDocument } from '../contract/document.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
 import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
@@ -8,11 +9,14 @@ import type { AgentCaller } from '../dialects/inbound.ts';
 import type { CassetteOptions } from '../process/cassette/cassette.ts';
 import type { HostEnv } from '../process/env.ts';
 import type { LauncherName } from '../process/launch/native.ts';
+import type { CallIdentity } from '../store/identities.ts';
 import type { SuiteProgress } from '../suites/file/model.ts';
 import type { CaseRecord, JudgeAgain, RunHeader } from '../suites/record.ts';
 import type { Reporter } from '../suites/report/reporter.ts';
 import type { Selection } from '../suites/select/select.ts';
 import type { LogTarget } from './log/log.ts';
+
+export type { CallIdentity } from '../store/identities.ts';
 
 export interface RuntimeOptions {
   /** How processes are started; `auto` uses the fastest way that this machine supports. */
@@ -67,6 +71,35 @@ export interface CallOptions {
   readonly approve?: ((pause: PendingCallNotice) => Promise<Approval | undefined>) | undefined;
   /** See `FireOptions`. */
   readonly wholeFaults?: boolean | undefined;
+  /**
+   * Who makes the call. With an `id`, the call is stored before it starts: the same id with the same arguments is the
+   * same call, in any process, and returns its outcome for 24 hours. Without an `id`, a call with the same tool and
+   * arguments finds one that waits for a person, or whose outcome nobody has received; any other call is new.
+   */
+  readonly identity?: CallIdentity | undefined;
+}
+
+export interface StartCallOptions {
+  /** The identity of the call, or its `id` without a principal. Default: no other start is the same call. */
+  readonly id?: CallIdentity | string | undefined;
+  readonly labels?: RunLabels | undefined;
+  /** Cancels the call while this process executes it. A call that waits for a person stays. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A tool call that is stored as a run. Both promises reject with the same error. */
+export interface StartedCall {
+  /** The ID of the run, once it is stored and before the process of the tool starts. It cannot be guessed. */
+  readonly id: Promise<string>;
+  /** Resolves when the call has ended or waits for a person. */
+  readonly done: Promise<ToolDocument>;
+}
+
+export interface OutcomeOptions {
+  /** How long to wait for a decision and for the call, in milliseconds. Default: until the call has ended. */
+  readonly waitMs?: number | undefined;
+  /** Ends the wait with ABORTED. The call continues. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface FireOptions {

@@ -5,6 +5,7 @@ import type { DecisionInput } from '../calls/tool-call/approvals.ts';
 import type { GatewayLimits, McpConfig } from '../config/config.ts';
 import type { PendingCheck, PendingCounts, PendingDocument, PendingPage } from '../contract/approval.ts';
 import type {
+  CallOutcome,
   DecisionDocument,
   EvalDocument,
   HookInfo,
@@ -32,11 +33,14 @@ import type {
   FireOptions,
   GuardOptions,
   JudgeOptions,
+  OutcomeOptions,
   PendingCheckOptions,
   PendingCountFilter,
   PendingFilter,
   PendingPageFilter,
   RunListFilter,
+  StartCallOptions,
+  StartedCall,
   StartedRun,
   SuiteRunOptions,
 } from './api-options.ts';
@@ -85,9 +89,21 @@ export interface Runtime extends AsyncDisposable {
     list(): ToolInfo[];
     /**
      * `args` is an object, or JSON text that the tool receives byte for byte. The document of a pending call is
-     * returned after the call is stored. Throws NAME_UNKNOWN, RUNTIME_CLOSED.
+     * returned after the call is stored. Throws NAME_UNKNOWN, RUNTIME_CLOSED; with an `identity` also CALL_ID_TAKEN,
+     * ARGS_INVALID, STORE_FAILED, ABORTED.
      */
     call(name: string, args?: unknown, options?: CallOptions): Promise<ToolDocument>;
+    /**
+     * Makes a call as a run from its start: it is stored before its process starts, any process can continue or cancel
+     * it (`runs.resume`, `runs.cancel`), and read its outcome. Throws as `call`, and USAGE.
+     */
+    start(name: string, args?: unknown, options?: StartCallOptions): StartedCall;
+    /**
+     * The document of a call that `start` has stored, by the ID of its run, also after a restart. Continues the run if
+     * no process does. `pending` or `running` when the time is over. Throws RUN_UNKNOWN, USAGE for any other run,
+     * STORE_FAILED, ABORTED.
+     */
+    outcome(run: string, options?: OutcomeOptions): Promise<CallOutcome>;
   };
   readonly evals: {
     list(): string[];
@@ -208,6 +224,8 @@ export interface Runtime extends AsyncDisposable {
     queueRetry(id: string, options?: { readonly from?: string | undefined }): Promise<QueuedRun>;
     /** Throws RUN_ENDED. */
     cancel(id: string, decider: DecisionInput): Promise<RunDocument>;
+    /** The principal of a tool call with an identity; null for any other run, and a day after the end of the call. */
+    principal(id: string): Promise<string | null>;
     /** Removes runs that ended longer ago than `olderThanMs`. Returns the number of removed runs. */
     prune(options: { readonly olderThanMs: number }): Promise<number>;
   };
@@ -224,6 +242,11 @@ export interface Runtime extends AsyncDisposable {
     show(id: string): Promise<PendingDocument>;
     /** Says what `approve` would do, and changes nothing. A call that does not exist is `unknown`. Throws USAGE. */
     check(id: string, options?: PendingCheckOptions): Promise<PendingCheck>;
+    /**
+     * Waits for the decision, continues the run if no process does, and returns the document of the call. `pending` or
+     * `running` when the time is over. Throws ABORTED, and USAGE for questions and for calls that an agent makes.
+     */
+    outcome(id: string, options?: OutcomeOptions): Promise<CallOutcome>;
     /** Throws ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
     approve(id: string, decision: DecisionInput & { readonly args?: unknown }): Promise<PendingDocument>;
     /** Throws PENDING_DECIDED, PENDING_EXPIRED. */

@@ -15,7 +15,7 @@ import type { ToolDocument } from '../contract/document.ts';
 import type { Emit } from '../contract/event.ts';
 import { failed, nextCallId, type ToolFailed } from '../contract/tool.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
-import type { PendingDirectCall } from '../pipelines/run/direct-call-run.ts';
+import type { CallName, PendingDirectCall } from '../pipelines/run/direct-call-run.ts';
 import type { CallOptions } from './api.ts';
 import type { LazyStore } from './lazy-store.ts';
 import type { BuildOf } from './worker/build.ts';
@@ -33,17 +33,33 @@ interface DirectCallContext {
   readonly find?: ((name: string) => CallableTool | undefined) | undefined;
 }
 
-/** Makes a call outside a pipeline. A pending call is stored as a run of its own. Never rejects. */
+type NamedOptions = CallOptions & { readonly name: CallName };
+
+/**
+ * Makes a call outside a pipeline. A pending call is stored as a run of its own. Undefined: another pending call is
+ * stored under its name. Never rejects.
+ */
+export function callDirectly(
+  directCall: DirectCallContext,
+  args: unknown,
+  options: NamedOptions,
+): Promise<ToolDocument | undefined>;
+export function callDirectly(
+  directCall: DirectCallContext,
+  args: unknown,
+  options: CallOptions,
+): Promise<ToolDocument>;
 export async function callDirectly(
   directCall: DirectCallContext,
   args: unknown,
-  { approve, signal, callId, wholeFaults }: CallOptions,
-): Promise<ToolDocument> {
+  { approve, signal, callId, wholeFaults, name }: CallOptions & Partial<NamedOptions>,
+): Promise<ToolDocument | undefined> {
   const { tool, isDurable, find } = directCall;
   const id = callId ?? nextCallId();
   // Native hooks receive no session or turn for a direct call.
   const hookContext = tool.links.some((link) => 'group' in link) ? contextOf(id) : undefined;
-  const isUnattended = approve === undefined && !isDurable;
+  // A caller with an identity comes back for the outcome.
+  const isUnattended = approve === undefined && name === undefined && !isDurable;
   const made = await callTool(tool, args, {
     signal,
     hookContext,
@@ -76,7 +92,7 @@ export async function callDirectly(
   if (outcome.status !== 'pending') return toDocument(result, outcome, { wholeFaults });
   return await storeCall(
     directCall,
-    { args: readArgs(tool.name, args), result, outcome },
+    { args: readArgs(tool.name, args), result, outcome, name },
     hookContext ?? contextOf(id),
   );
 }
@@ -134,16 +150,16 @@ async function storeCall(
   { tool, store, config, emit, buildOf }: DirectCallContext,
   paused: PendingDirectCall,
   hookContext: HookContext,
-): Promise<ToolDocument> {
+): Promise<ToolDocument | undefined> {
   try {
-    const { storePendingCall, toPendingOpened } = await loadRuns();
+    const { storePendingCall, toPendingOpened, toPendingCallDocument } = await loadRuns();
     const opened = await store.open();
     const build = opened.work && buildOf('');
     const record = await storePendingCall({ store: opened, config, build }, tool, paused);
+    if (record === undefined) return undefined;
     emit(toPendingOpened(record));
     await notifyPending({ tool, callId: record.callId }, record, hookContext);
-    const { id, runId, reason, message } = record;
-    return { status: 'pending', pending: { id, run_id: runId, reason, message } };
+    return toPendingCallDocument(record);
   } catch (error) {
     return toToolDocument({ ...paused.result, outcome: failed(toFault(error)) });
   }

@@ -45,6 +45,7 @@ import type { Runtime } from './api.ts';
 import type { RunListFilter } from './api-options.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyDispatcher, LazyStore } from './lazy-store.ts';
+import { type CallRuns, type CallRunsContext, openCallRuns } from './runs/call-runs.ts';
 import { countPendings, pagePendings } from './runs/shown-pendings.ts';
 import { findRuns, type ListFilter, listRuns, showRun, showSteps, timeOf } from './runs/shown-runs.ts';
 import type { Worker, WorkerInfo } from './worker/api.ts';
@@ -63,9 +64,11 @@ export interface RunsApiContext {
   readonly emit: Emit;
   readonly suites: WorkersContext['suites'];
   readonly requireOpen: () => void;
+  readonly callOnce: CallRunsContext['callOnce'];
 }
 
 export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'work' | 'worker' | 'workers'> {
+  readonly calls: CallRuns;
   run(given: Parameters<Runtime['run']>, listener: RunListener): Promise<RunDocument>;
   suspendRuns(): Promise<void>;
 }
@@ -120,7 +123,10 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       return await resumeRun(await runs(), { id, toPipeline, isDue: true }, one);
     });
   const workers = openWorkersApi({ ...context, resume: resumeDue, openStore: store });
+  const { callOnce } = context;
+  const calls = openCallRuns({ runs, buildOf: () => buildOf(''), callOnce, track: activeRuns.track });
   return {
+    calls,
     ...{ worker: workers.worker, workers: workers.workers },
     work: async (options = {}) => {
       requireOpen();
@@ -174,6 +180,11 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         return { run_id: id, status: 'queued' };
       },
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
+      principal: async (id) => {
+        const opened = await store();
+        await requireRun(opened, id);
+        return (await opened.findIdentity({ run: id }))?.principal ?? null;
+      },
       prune: async ({ olderThanMs }) => {
         const opened = await storeAfterExpiry();
         await endForgottenRuns(opened, Date.now() - COUNTS_FOR_MS);
@@ -208,6 +219,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
           }
         });
       },
+      outcome: calls.outcomeOfPending,
       show: async (id) => toPendingDocument(await requirePending(await storeAfterExpiry(), id)),
       approve: async (id, decision) =>
         await withoutOverflow(async () => approve(await ownDecisionContext(id), id, decision)),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RuntimeError, toFault } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
+import { identityMethods } from './identities.ts';
 import { type FunctionCall, toCall, toStatement } from './postgres/change-call.ts';
 import { type Claims, createClaims, lostClaimError } from './postgres/claims.ts';
 import type { Address } from './postgres/connection/address.ts';
@@ -74,6 +75,7 @@ export async function openPostgresStore(
     ...single,
     ...{ work: shared.work, decide: shared.decide, outbox: createOutbox(driver) },
     ...readMethods(driver, { load, hungMs }),
+    ...identityMethods(driver),
     createRun: async (wanted) =>
       await (wanted.isDispatched === true ? shared.createQueued(wanted) : single.createRun(wanted)),
     endStep: async (runId, step, outcome, at) => {

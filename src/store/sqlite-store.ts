@@ -1,5 +1,6 @@
 import { RuntimeError } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
+import { identityMethods } from './identities.ts';
 import { createOutbox, readMethods } from './reads.ts';
 import { callFromRow, textFromRow } from './rows.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
@@ -43,6 +44,7 @@ function createStore(database: Database): Store {
   return {
     location: database.location,
     outbox: createOutbox(driver),
+    ...identityMethods(driver),
     ...changeMethods(database),
     ...readMethods(driver, { load }),
     endStep: async (runId, step, outcome, at) => {

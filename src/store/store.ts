@@ -2,6 +2,7 @@ import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
 import type { PendingCall, PendingDecision, PendingRecord, RunParent } from '../contract/approval.ts';
 import type { RunLabels, RunStatus } from '../contract/run.ts';
+import type { Identities } from './identities.ts';
 import type { TextPlace } from './kept-text.ts';
 import type { Outbox } from './outbox.ts';
 import type { SharedWork } from './shared-work.ts';
@@ -12,7 +13,7 @@ import type { DueFilter, DueRuns, Suspension } from './suspension.ts';
  * STORE_FAILED if the store fails (disk full, read-only, damaged, closed), and then nothing is half written. Calls of
  * one store take effect in order.
  */
-export interface Store {
+export interface Store extends Identities {
   readonly location: string;
   /** Absent for a store of one machine, which has no workers. */
   readonly work?: SharedWork;

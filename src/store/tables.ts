@@ -174,6 +174,18 @@ CREATE TABLE signalbox.notify_rules (
 ) WITHOUT ROWID;
 `;
 
+/** Which call a run makes; without a key, no other call can be the same. The run may be missing after a crash. */
+export const identityTable = `
+CREATE TABLE signalbox.call_identities (
+  run text COLLATE "C" PRIMARY KEY,
+  key text COLLATE "C" UNIQUE,
+  principal text NOT NULL,
+  args text NOT NULL,
+  at bigint NOT NULL
+);
+CREATE INDEX call_identities_by_time ON signalbox.call_identities (at);
+`;
+
 /**
  * Results of suites and of shadow hooks, cached answers, and ratings. In Postgres a result has no foreign key to its
  * run, so that the many results of a removed run are deleted piece by piece.

@@ -188,7 +188,7 @@ test.each([
 
 test.each([
   [1, 'A Signalbox before the first release'],
-  [3, 'A newer Signalbox'],
+  [4, 'A newer Signalbox'],
 ])('a store of version %i is unchanged', async (version, who) => {
   const file = newFile();
   await (await openAt(file)).close();
@@ -196,7 +196,7 @@ test.each([
   const before = readFileSync(file);
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
-    message: `the state store ${file} has version ${version}, but this Signalbox supports version 2`,
+    message: `the state store ${file} has version ${version}, but this Signalbox supports version 3`,
     hint: `${who} wrote it: use that version, or choose another path in spec.state_store.`,
   });
   expect(readFileSync(file).equals(before)).toBe(true);

@@ -2,6 +2,7 @@ import type { RuntimeError } from '../../src/base/errors.ts';
 import { parseLossless, stringifyJson } from '../../src/base/json/json.ts';
 import type { PendingCall, PendingDecision, PendingRecord } from '../../src/contract/approval.ts';
 import { readStoredFault } from '../../src/contract/stored-fault.ts';
+import { IDENTITY_MS, type KeptIdentity } from '../../src/store/identities.ts';
 import type {
   Claim,
   NewRun,
@@ -34,6 +35,7 @@ export function createMemoryStore(): Store {
     runs: new Map(),
     pendings: new Map(),
     claimed: new Set(),
+    identities: new Map(),
     listeners: new Set(),
     closed: false,
   };
@@ -50,6 +52,21 @@ export function createMemoryStore(): Store {
       postpone: async () => {},
       nextDue: async () => undefined,
     },
+    claimIdentity: (wanted) =>
+      ifOpen(() => {
+        const known = wanted.key === null ? undefined : findIdentity(state, wanted.key, wanted.at);
+        if (known === undefined) state.identities.set(wanted.run, wanted);
+        return known ?? wanted;
+      }),
+    findIdentity: (by) =>
+      ifOpen(() => ('key' in by ? findIdentity(state, by.key, by.at) : state.identities.get(by.run))),
+    endIdentity: (key, run) =>
+      ifOpen(() => {
+        const known = state.identities.get(run);
+        if (known?.key !== key) return false;
+        state.identities.set(run, { ...known, key: null });
+        return true;
+      }),
     createRun: (run) => ifOpen(() => createRun(state, run)),
     findRun: (id) => ifOpen(() => state.runs.get(id)?.record),
     findRunStatus: (id) => ifOpen(() => state.runs.get(id)?.record.status),
@@ -138,6 +155,7 @@ interface State {
   readonly runs: Map<string, StoredRun>;
   readonly pendings: Map<string, PendingRecord>;
   readonly claimed: Set<string>;
+  readonly identities: Map<string, KeptIdentity>;
   readonly listeners: Set<() => void>;
   closed: boolean;
 }
@@ -146,6 +164,13 @@ interface StoredRun {
   readonly record: RunRecord;
   readonly steps: Map<string, StepRecord>;
   readonly history: RunHistoryEntry[];
+}
+
+function findIdentity(state: State, key: string, at: number): KeptIdentity | undefined {
+  const known = [...state.identities.values()].find((identity) => identity.key === key);
+  const run = known && state.runs.get(known.run)?.record;
+  const isUnderWay = run !== undefined && !isEnded(run.status);
+  return isUnderWay || Math.max(known?.at ?? 0, run?.updatedAt ?? 0) > at - IDENTITY_MS ? known : undefined;
 }
 
 function createRun(state: State, run: NewRun): void {

@@ -7,6 +7,14 @@ export function canonicalJson(value: unknown): string {
   return stringifyJson(sortKeys(toLossless(value)));
 }
 
+/** One text for all spellings of a JSON text, in which numbers keep every character: `1` is not `1.0`. */
+export function canonicalText(text: string): string {
+  const exact = JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value,
+  );
+  return stringifyJson(sortKeys(exact));
+}
+
 /** Compares numbers as they are written: `1` is not `1.0`. */
 export function isSameToTheDigit(one: unknown, other: unknown): boolean {
   return one === other || canonicalJson(one) === canonicalJson(other);

@@ -52,7 +52,7 @@ export function toDecisionDocument(decision: Decision, options: DocumentOptions 
   return toDocument<DecisionDocument>({ ...decision, ...shownFault(decision, options) });
 }
 
-interface DocumentOptions {
+export interface DocumentOptions {
   /** Includes the output of failed hooks. Only for the person who runs the call. */
   readonly wholeFaults?: boolean | undefined;
 }

@@ -123,6 +123,7 @@ function contextOf(
 ): CallContext {
   return {
     ...{ callId, toolUseId, hookContext },
+    isByHost: run.isByHost,
     signal: scope.signal,
     idempotencyKey: `${run.journal.keyRunId ?? run.journal.runId}/${key}`,
     find: (tool) => run.tools.get(tool),

@@ -8,6 +8,7 @@ import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
 import { envBelow } from '../file/below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
+import { openChangeWaiter } from '../state/change-waiter.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
@@ -195,7 +196,16 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
     if (claim === undefined) throw busyError(work.id);
     await work.reopen?.();
     const run = await requireRun(store, work.id);
-    if (!isEnded(run.status)) await execute(context, { ...work, claim, run }, options);
+    if (!isEnded(run.status)) {
+      const owned = { ...work, claim, run };
+      const { signal } = options;
+      // A cancelled pipeline ends before its next step; a call has none.
+      if (run.kind === 'pipeline') await execute(context, owned, options);
+      else
+        await untilCancelled(store, { id: work.id, signal }, async (either) =>
+          execute(context, owned, { ...options, signal: either }),
+        );
+    }
     return await describe(store, work.id);
   } catch (error) {
     throw withRunId(error, work.id);
@@ -240,6 +250,7 @@ async function execute(
     notifySession,
     links,
     isKept,
+    isByHost: record.kind === 'tool',
     suspendsOnFault,
     longestWaitMs,
     journal,
@@ -269,11 +280,38 @@ async function execute(
     emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
   } catch (error) {
     // The cancelling process has stored the status; only the end is notified here.
-    if (toRuntimeError(error).code !== 'RUN_ENDED') throw error;
+    const isEnd = toRuntimeError(error).code === 'RUN_ENDED';
+    if (!isEnd && !(signal.aborted && (await store.findRunStatus(id)) === 'cancelled')) throw error;
     await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status: 'cancelled' });
   }
 }
+
+/** Runs the work with a signal that is also aborted when any process cancels the run. */
+async function untilCancelled(
+  store: Store,
+  { id, signal }: { readonly id: string; readonly signal: AbortSignal | undefined },
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const cancelled = new AbortController();
+  const over = new AbortController();
+  const waiter = openChangeWaiter(store, over.signal, { idleMs: CANCEL_POLL_MS });
+  const look = async () => {
+    while ((await store.findRunStatus(id)) !== 'cancelled') await waiter.next(undefined);
+    cancelled.abort();
+  };
+  // A store that fails ends the run anyway.
+  look().catch(() => {});
+  try {
+    await work(AbortSignal.any([cancelled.signal, ...(signal === undefined ? [] : [signal])]));
+  } finally {
+    over.abort();
+    waiter.close();
+  }
+}
+
+/** A store may report only decisions. */
+const CANCEL_POLL_MS = 1_000;
 
 export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
   return record.labels ?? {};

@@ -91,6 +91,8 @@ export interface RunContext extends Services {
   readonly longestWaitMs?: number | undefined;
   /** Whether the run is stored, so that it can be resumed and its pending calls decided later. */
   readonly isKept: boolean;
+  /** Whether the host made the only call of the run. */
+  readonly isByHost?: boolean;
   readonly journal: Journal;
   /** Suspends the run; interrupted work starts again on resume. */
   readonly signal: AbortSignal;

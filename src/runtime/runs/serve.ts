@@ -67,6 +67,7 @@ export function serveRuntime(
     return (await import('../runs-api.ts')).openRunsApi({
       ...{ config, store, services, declared, requireOpen, dispatcher, buildOf, emit },
       schemaOf: (tool) => shown(tools.get(tool)?.inputSchema ?? null),
+      callOnce: async (tool, args, options) => await callDirectly({ ...direct, tool, find }, args, options),
       suites: async () => (await suites.open()).shared,
     });
   });
@@ -108,6 +109,8 @@ export function serveRuntime(
   const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
+  const requireTool = (name: string) => find(name) ?? unknownName('tool', String(name), tools.keys());
+  const callRun = runs.method((api) => api.calls.call);
   // Only filled-in values are redacted in declarations. A forwarded value that equals a name must not hide the name.
   const shown = <Value>(declared: Value): Value =>
     scrubMembers(declared, createSecretHider(config.environment?.secrets ?? []).text);
@@ -144,6 +147,7 @@ export function serveRuntime(
       retry: runs.method((api) => api.runs.retry),
       queueRetry: runs.method((api) => api.runs.queueRetry),
       cancel: runs.method((api) => api.runs.cancel),
+      principal: runs.method((api) => api.runs.principal),
       prune: runs.method((api) => api.runs.prune),
     },
     pending: {
@@ -151,6 +155,7 @@ export function serveRuntime(
       page: runs.method((api) => api.pending.page),
       counts: runs.method((api) => api.pending.counts),
       show: runs.method((api) => api.pending.show),
+      outcome: method(runs.method((api) => api.pending.outcome)),
       check: async (id, options) => scrubMessages(await checkPending(id, options), scrubber),
       approve: runs.method((api) => api.pending.approve),
       reject: runs.method((api) => api.pending.reject),
@@ -160,9 +165,20 @@ export function serveRuntime(
     tools: {
       list: () => shown(config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval))),
       call: method(async (name, args, options = {}) => {
-        const tool = find(name) ?? unknownName('tool', String(name), tools.keys());
+        const tool = requireTool(name);
+        const { identity } = options;
+        if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
         return await callDirectly({ ...direct, tool, find }, args, options);
       }),
+      start: (name, args, options = {}) => {
+        const started = runs.open().then(({ calls }) => calls.start(requireTool(name), args, options));
+        const id = method(async () => await (await started).id)();
+        const done = method(async () => await (await started).done)();
+        // The promise of the document rejects with the same error.
+        id.catch(() => {});
+        return { id, done };
+      },
+      outcome: method(runs.method((api) => api.calls.outcome)),
     },
     evals: {
       list: () => [...evals.keys()],

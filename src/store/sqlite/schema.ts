@@ -1,5 +1,5 @@
 import { AGENT_SOURCE, endedInSql } from '../store-rules.ts';
-import { resultTables, stateTables, toSqliteTables } from '../tables.ts';
+import { identityTable, resultTables, stateTables, toSqliteTables } from '../tables.ts';
 import type { Layout } from './layout.ts';
 
 // Indexes for lists of runs without long columns. The end of a run below another is not notified. A suspended run is
@@ -55,8 +55,9 @@ END;
 /** "SGBX": runs, their steps and pending calls. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
-  version: 2,
-  tables: toSqliteTables(stateTables) + ofState,
+  version: 3,
+  tables: toSqliteTables(stateTables + identityTable) + ofState,
+  upgrades: [toSqliteTables(identityTable)],
 };
 
 // Keeps every replaced record.

@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { numberOf } from '../../sqlite/row.ts';
+import { identityTable, toPostgresTables } from '../../tables.ts';
 import type { Address } from '../connection/address.ts';
 import { connect, type Link } from '../connection/client.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
@@ -7,12 +8,13 @@ import { transact } from '../connection/session.ts';
 import { layout } from './layout.ts';
 
 /**
- * The statements from each version to the next. The first creates the tables in their newest form, so the others change
- * nothing in a new database.
+ * The statements from each version to the next. The first creates its tables in their newest form, so the others change
+ * none of them in a new database.
  */
 export const migrations: readonly string[] = [
   layout,
   'ALTER TABLE signalbox.gateway_keys ADD COLUMN IF NOT EXISTS role text, ADD COLUMN IF NOT EXISTS tools text;',
+  toPostgresTables(identityTable),
 ];
 
 /** Connects, and creates the tables if there are none. Throws STORE_FAILED for another version. */
