@@ -355,6 +355,6 @@ export function withCatalogueText({ code }: Pick<Fault, 'code'>): Fault {
 }
 
 /** Whether Signalbox cancelled the call (ABORTED, RUNTIME_CLOSED). */
-export function isCancelled(fault: Pick<Fault, 'code'> | undefined): boolean {
+export function isCancelled(fault: { readonly code: string } | undefined): boolean {
   return fault?.code === 'ABORTED' || fault?.code === 'RUNTIME_CLOSED';
 }

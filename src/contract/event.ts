@@ -3,6 +3,7 @@ import type { Json } from '../base/json/json.ts';
 import type { PendingDecision } from './approval.ts';
 import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { RunStatus, StepDocument } from './run.ts';
+import type { TraceContext } from './trace.ts';
 
 export type Capability = 'tool' | 'eval' | 'hook';
 
@@ -26,7 +27,9 @@ export type RuntimeEvent =
   | StepFinished
   | TextReleased
   | RunStarted
-  | RunFinished;
+  | RunFinished
+  | OperationStarted
+  | OperationFinished;
 
 export type RunEvent =
   | RunStarted
@@ -38,6 +41,19 @@ export type RunEvent =
   | PendingDecided
   | RunFinished
   | EventsDropped;
+
+const runEventTypes: ReadonlySet<string> = new Set<RunEvent['type']>([
+  ...(['run.started', 'run.finished', 'step.started', 'step.waiting', 'step.finished', 'text'] as const),
+  ...(['pending.opened', 'pending.decided', 'events.dropped'] as const),
+]);
+
+export function isRunEventType(type: RuntimeEvent['type']): boolean {
+  return runEventTypes.has(type);
+}
+
+export function isRunEvent(event: RuntimeEvent): event is Exclude<RunEvent, EventsDropped> {
+  return isRunEventType(event.type);
+}
 
 /** A slow reader of a run's events missed `count` of them. */
 export interface EventsDropped {
@@ -52,6 +68,8 @@ export interface CallStarted {
   readonly name: string;
   /** Pairs a start with its end. */
   readonly call: string;
+  /** The ID of the operation that made the call, if operations are tracked. */
+  readonly operation?: string;
 }
 
 export interface CallFinished {
@@ -66,10 +84,11 @@ export interface CallFinished {
   /** The wait for a slot of the pool. */
   readonly queueMs: number;
   readonly error?: { readonly code: string; readonly message: string };
+  readonly operation?: string;
 }
 
 /** One hook's verdict, which has no effect in shadow mode. */
-export interface DecisionMade {
+export interface DecisionMade extends OperationContext {
   readonly type: 'decision';
   readonly hook: string;
   /** Identifies the event; all hooks that decide on it receive the same id. */
@@ -220,6 +239,100 @@ export interface RunFinished {
   readonly name: string;
   readonly status: RunStatus;
   readonly error?: Fault;
+}
+
+/** The operation that an event belongs to. Empty if there is none, or if operations are not tracked. */
+export interface OperationContext {
+  readonly operation?: string;
+  /** The run and its step in which the operation happens. */
+  readonly run?: string;
+  readonly step?: string;
+}
+
+/** A kind of operation, and what is known at its start. */
+export type OperationAbout =
+  /** A tool call with its hooks: `name` is the tool. */
+  | { readonly operation: 'tool'; readonly name: string; readonly call: string }
+  /** A model call with its hooks: `name` is the model. */
+  | {
+      readonly operation: 'model';
+      readonly name: string;
+      readonly provider: string;
+      readonly isStreamed: boolean;
+    }
+  /** The score of one answer: `name` is the type of the eval, and `eval` its ID. */
+  | { readonly operation: 'eval'; readonly name: string; readonly eval: string }
+  /** A request of a client: `name` is the endpoint. */
+  | { readonly operation: 'gateway'; readonly name: string; readonly call: string }
+  /** One epoch of a case: `name` is the suite. */
+  | {
+      readonly operation: 'case';
+      readonly name: string;
+      readonly case: string;
+      readonly epoch: number;
+      readonly variant?: string | undefined;
+    }
+  /** A pipeline, from its start or its continuation until it ends or waits. */
+  | {
+      readonly operation: 'pipeline';
+      readonly name: string;
+      readonly run: string;
+      readonly isResumed: boolean;
+    };
+
+export interface OperationPlace extends Omit<OperationContext, 'operation'> {
+  /** Pairs a start with its end, and is unique across processes. */
+  readonly id: string;
+  /** The ID of the operation that this one is a part of. */
+  readonly parent?: string;
+  /** The time of the start, in milliseconds since 1970. */
+  readonly at: number;
+  /** The trace of the caller, for an operation without a parent. */
+  readonly trace?: TraceContext;
+}
+
+/** A whole tool call, model call, eval, gateway request, suite case or pipeline begins, also one that is then denied. */
+export type OperationStarted = { readonly type: 'operation.started' } & OperationAbout & OperationPlace;
+
+/** Each operation that started has exactly one end. */
+export type OperationFinished = { readonly type: 'operation.finished' } & OperationAbout &
+  OperationPlace &
+  OperationEnd & {
+    /** Excludes the time in queues. */
+    readonly durationMs: number;
+    /** The wait for slots of the pool, while no part of the operation had one. */
+    readonly queueMs: number;
+  };
+
+export interface OperationEnd extends OperationFacts {
+  /** `pending` waits for a person, `suspended` for a time or a retry. `cancelled`: the caller or the close ended it. */
+  readonly status: 'ok' | 'failed' | 'denied' | 'pending' | 'suspended' | 'cancelled';
+  /** A code of the catalogue; of `gateway`, the code that the client gets. */
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}
+
+/** What is known at the end, by kind. */
+export interface OperationFacts {
+  /** model, gateway: the provider and the model that answered. */
+  readonly answeredBy?: { readonly provider: string; readonly model: string } | undefined;
+  /** model, gateway: tokens as the API counted them. Cached ones are part of the input. */
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly cachedTokens?: number | undefined;
+  /** model, gateway: US dollars; null if the price or the usage is unknown. */
+  readonly costUsd?: number | null | undefined;
+  /** model, gateway: why the answer ended, such as `stop`, `length` or `tool-calls`. */
+  readonly finishReason?: string | undefined;
+  /** model, gateway: the time from the start to the first part of a streamed answer of the provider. */
+  readonly firstChunkMs?: number | undefined;
+  /** eval, case: absent if there is no score. */
+  readonly score?: number | undefined;
+  /** eval, case: whether it met its threshold. */
+  readonly passed?: boolean | undefined;
+  /** gateway: the HTTP status, the model that the client named, and whether it asked for a stream. */
+  readonly httpStatus?: number | undefined;
+  readonly model?: string | undefined;
+  readonly isStreamed?: boolean;
 }
 
 /** Must not throw. */

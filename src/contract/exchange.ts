@@ -1,5 +1,6 @@
 import type { RuntimeError } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
+import type { TraceContext } from './trace.ts';
 
 export interface Message {
   readonly method: string;
@@ -9,6 +10,10 @@ export interface Message {
   /** Follows the body on stdin; default: a newline. One-shot only. */
   readonly terminator?: '' | '\n';
   readonly timeoutMs?: number;
+  /** Whether `body` is an object that may have `_meta`. Servers only. */
+  readonly takesMeta?: boolean;
+  /** The trace for the process: variables of a one-shot process, `_meta` of a request that takes it. */
+  readonly trace?: TraceContext;
   /** Called immediately before the message is sent, in the same event loop turn. An error prevents the sending. */
   readonly requireStart?: () => void;
 }

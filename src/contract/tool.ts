@@ -43,7 +43,7 @@ export const pending = (reason: string, message: string, members: Json): ToolPen
 });
 
 /** Stored ids and idempotency keys must be unique across processes: 74 random bits are drawn once, 48 bits count. */
-function createIds(prefix: string): () => string {
+export function createIds(prefix: string): () => string {
   // Created on first use, because loading the random generator takes long.
   let start: string | undefined;
   let count = 0;

@@ -40,11 +40,11 @@ export function decoded<Output>(output: Output, notes: readonly Note[] = []): De
  * tokens.
  */
 export function toMessage(json: string): Message {
-  return { method: 'execute', body: toOneLine(json) };
+  return { method: 'execute', body: toOneLine(json), takesMeta: true };
 }
 
 export function toSplicedMessage(before: string, json: string, after: string): Message {
-  return { method: 'execute', body: before + toOneLine(json) + after };
+  return { method: 'execute', body: before + toOneLine(json) + after, takesMeta: true };
 }
 
 function toOneLine(json: string): string {

@@ -1,6 +1,7 @@
 import { RuntimeError } from '../base/errors.ts';
 import { trackWork } from '../base/time/async.ts';
 import { drain, startDeadline } from '../base/time/deadline.ts';
+import type { TraceContext } from '../contract/trace.ts';
 import type { Binding } from './binding.ts';
 import type { CollectedOutput } from './in-flight-bytes.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
@@ -61,10 +62,17 @@ export function unansweredError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" had not answered when the runtime was closed`);
 }
 
-function forMessage(binding: Binding, { env: changes, timeoutMs = binding.timeoutMs }: Message): Binding {
-  if (changes === undefined) return { ...binding, timeoutMs };
-  const env = Object.fromEntries(Object.entries({ ...binding.env, ...changes }).filter(hasValue));
-  return { ...binding, timeoutMs, env };
+function forMessage(binding: Binding, { env, trace, timeoutMs = binding.timeoutMs }: Message): Binding {
+  if (env === undefined && trace === undefined) return { ...binding, timeoutMs };
+  const changes = { ...env, ...(trace && traceVariables(trace)) };
+  const variables = Object.entries({ ...binding.env, ...changes }).filter(hasValue);
+  return { ...binding, timeoutMs, env: Object.fromEntries(variables) };
+}
+
+/** Source: OpenTelemetry, environment variables as context propagation carriers. */
+function traceVariables({ traceparent, tracestate }: TraceContext) {
+  // A `tracestate` of this process belongs to another trace.
+  return { TRACEPARENT: traceparent, TRACESTATE: tracestate };
 }
 
 function hasValue(variable: [string, string | undefined]): variable is [string, string] {

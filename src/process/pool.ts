@@ -6,6 +6,7 @@ import { abortedError, waitForSettled } from '../base/time/deadline.ts';
 import { currentFence, type Fence } from '../base/time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../base/time/stopwatch.ts';
 import { currentTurn, inTurnOf, TurnQueue } from '../base/time/turns.ts';
+import { currentTrace } from '../contract/operation.ts';
 import type { Binding } from './binding.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';
@@ -107,8 +108,11 @@ export function withPool(
   };
   return {
     ...transport,
-    exchange: (message, signal, clock = currentClock()) => {
+    exchange: (given, signal, clock = currentClock()) => {
       const fence = currentFence();
+      // Here and not in the message of the caller, so that a recording does not have it.
+      const trace = currentTrace();
+      const message = trace === undefined ? given : { ...given, trace };
       const asked = { message, signal, clock };
       if (fence === undefined) return inSlots(asked, () => transport.exchange(message, signal));
       return exchangeFenced({ name, signal }, () =>

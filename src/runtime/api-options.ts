@@ -5,6 +5,7 @@ import type { ToolDocument } from '../contract/document.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
 import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
+import type { TraceContext } from '../contract/trace.ts';
 import type { AgentCaller } from '../dialects/inbound.ts';
 import type { CassetteOptions } from '../process/cassette/cassette.ts';
 import type { HostEnv } from '../process/env.ts';
@@ -18,6 +19,12 @@ import type { LogTarget } from './log/log.ts';
 
 export type { CallIdentity } from '../store/identities.ts';
 
+/** Receives the events of some types. What only other types need, such as measurements, costs nothing then. */
+export interface RuntimeListener<Type extends RuntimeEvent['type'] = RuntimeEvent['type']> {
+  readonly types: readonly Type[];
+  take(event: Extract<RuntimeEvent, { readonly type: Type }>): void;
+}
+
 export interface RuntimeOptions {
   /** How processes are started; `auto` uses the fastest way that this machine supports. */
   readonly launcher?: LauncherName | undefined;
@@ -27,8 +34,8 @@ export interface RuntimeOptions {
   readonly logLevel?: LoggingConfig['level'] | undefined;
   /** Overrides `spec.logging.format`. */
   readonly logFormat?: LoggingConfig['format'] | undefined;
-  /** Called with every event, in order. */
-  readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
+  /** Receives events in order: a function receives all, a listener those of its types. */
+  readonly onEvent?: ((event: RuntimeEvent) => void) | RuntimeListener | undefined;
   /** When aborted, queued events for observers and shadow hooks are dropped. */
   readonly signal?: AbortSignal | undefined;
   /** The environment from which processes get their variables. Default: the environment of this process. */
@@ -64,7 +71,15 @@ export interface StartedRun extends Promise<RunDocument>, AsyncIterable<RunEvent
   [Symbol.asyncIterator](): AsyncIterator<RunEvent>;
 }
 
-export interface CallOptions {
+export interface TraceOptions {
+  /**
+   * The trace that the caller continues. Processes get it, and the events of operations have it. A value that is not
+   * valid by W3C Trace Context is an error, USAGE.
+   */
+  readonly trace?: TraceContext | undefined;
+}
+
+export interface CallOptions extends TraceOptions {
   readonly callId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Decides a pending call at once; undefined leaves it pending. */
@@ -79,7 +94,7 @@ export interface CallOptions {
   readonly identity?: CallIdentity | undefined;
 }
 
-export interface StartCallOptions {
+export interface StartCallOptions extends TraceOptions {
   /** The identity of the call, or its `id` without a principal. Default: no other start is the same call. */
   readonly id?: CallIdentity | string | undefined;
   readonly labels?: RunLabels | undefined;

@@ -1,7 +1,7 @@
 import { isCancelled, RuntimeError, toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { quorumOf, requireDecider, whyNoApprover } from '../calls/tool-call/approvals.ts';
-import { callTool } from '../calls/tool-call/call.ts';
+import { callTool, trackToolCall } from '../calls/tool-call/call.ts';
 import { type CallableTool, readArgs } from '../calls/tool-call/callable-tool.ts';
 import { type FinishedCallResult, toToolDocument } from '../calls/tool-call/document.ts';
 import {
@@ -52,10 +52,26 @@ export function callDirectly(
 export async function callDirectly(
   directCall: DirectCallContext,
   args: unknown,
-  { approve, signal, callId, wholeFaults, name }: CallOptions & Partial<NamedOptions>,
+  { callId = nextCallId(), ...options }: CallOptions & Partial<NamedOptions>,
+): Promise<ToolDocument | undefined> {
+  const { emit, tool } = directCall;
+  const make = () => makeCall(directCall, args, { ...options, callId });
+  const names = { tool: tool.name, callId };
+  return await trackToolCall(emit, names, make, (document) => document ?? { status: 'pending' });
+}
+
+async function makeCall(
+  directCall: DirectCallContext,
+  args: unknown,
+  {
+    approve,
+    signal,
+    callId: id,
+    wholeFaults,
+    name,
+  }: CallOptions & Partial<NamedOptions> & { readonly callId: string },
 ): Promise<ToolDocument | undefined> {
   const { tool, isDurable, find } = directCall;
-  const id = callId ?? nextCallId();
   // Native hooks receive no session or turn for a direct call.
   const hookContext = tool.links.some((link) => 'group' in link) ? contextOf(id) : undefined;
   // A caller with an identity comes back for the outcome.

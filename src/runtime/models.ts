@@ -2,6 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import { unknownName } from '../base/yaml/wording.ts';
 import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
+import { trackedOperation } from '../contract/operation.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import { withRetryListener } from '../models/call-scope.ts';
 import { createTextMemory, type EmbedByTool, rememberTexts, requireTexts } from '../models/embedding.ts';
@@ -100,6 +101,7 @@ export function openModels(parts: ModelsContext): Models {
         const { id: provider, pricing } = declared;
         const onCall = (asked: ModelCallParameters) => {
           answerer = { provider, model: model.modelId, pricing };
+          trackedOperation()?.note({ answeredBy: { provider, model: model.modelId } });
           callbacks.onCall?.(asked);
         };
         const called = embeds ? requireTexts(rememberTexts(model, provider, memory), embeds) : model;
@@ -108,6 +110,7 @@ export function openModels(parts: ModelsContext): Models {
       const guarded = (opened: Opened): LanguageModelV4 => {
         const { declared } = opened;
         const guard = createGuard({
+          emit,
           providerId: declared.id,
           fire: (event, passage) => fire(event, { ...passage, ...(hookContext && { hookContext }) }),
           stream,

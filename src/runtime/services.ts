@@ -15,12 +15,13 @@ import { isHeard } from '../calls/hooks/links.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { askedProvider } from '../config/provider-use.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
-import type { Emit } from '../contract/event.ts';
+import type { Emit, OperationEnd } from '../contract/event.ts';
+import { trackOperation } from '../contract/operation.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import { nextEventId, nextExchangeId } from '../contract/tool.ts';
 import { createHookContext } from '../contract/turn.ts';
 import { toScoredEvent } from '../pipelines/run/eval-request.ts';
-import type { OfferedTool, Services } from '../pipelines/state/run-context.ts';
+import type { JudgedEval, OfferedTool, Services } from '../pipelines/state/run-context.ts';
 import type { Cassette } from '../process/cassette/cassette.ts';
 import type { HostEnv } from '../process/env.ts';
 import type { Models } from './models.ts';
@@ -55,7 +56,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
   const models = once(async () => {
     const { openModels } = await import('./models.ts');
     const { openEmbeddingTools } = await import('./judge/embedding-tool.ts');
-    const embedByTool = openEmbeddingTools(context.tools);
+    const embedByTool = openEmbeddingTools(context.tools, emit);
     return openModels({ config, env, record, replay, cassette, scrubber, rates, fire, emit, embedByTool });
   });
   const model = models.method((opened) => opened.model);
@@ -73,20 +74,24 @@ export function openServices(context: ServicesContext): RuntimeServices {
     modelOf: (id) => config.providers.find((each) => each.id === id)?.model ?? '',
     score: async ({ id, type, request, threshold, signal, batch }) => {
       requireOpen();
-      const port = evals.get(type);
-      if (threshold !== undefined) requireThreshold(threshold);
-      const call = nextExchangeId();
-      // An eval of the config takes precedence over a built-in check of the same name.
-      const batches = batch && context.batches?.get(type);
-      const timed = batches
-        ? await batches.score({ input: request, call, signal, alone: batch === 'alone' })
-        : port
-          ? await runEval(port, { input: request, call, signal })
-          : await askCheck({ request, signal, judge, embed, emit, call, declared: evals.keys() });
-      const passed = meetsThreshold(timed.outcome, threshold);
-      if (isHeard(links, 'scored'))
-        void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
-      return { ...timed, passed };
+      const score = async () => {
+        const port = evals.get(type);
+        if (threshold !== undefined) requireThreshold(threshold);
+        const call = nextExchangeId();
+        // An eval of the config takes precedence over a built-in check of the same name.
+        const batches = batch && context.batches?.get(type);
+        const timed = batches
+          ? await batches.score({ input: request, call, signal, alone: batch === 'alone' })
+          : port
+            ? await runEval(port, { input: request, call, signal })
+            : await askCheck({ request, signal, judge, embed, emit, call, declared: evals.keys() });
+        const passed = meetsThreshold(timed.outcome, threshold);
+        if (isHeard(links, 'scored'))
+          void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
+        return { ...timed, passed };
+      };
+      const about = () => ({ operation: 'eval', name: type, eval: id }) as const;
+      return await trackOperation(emit, about, score, endOfEval);
     },
     links: foreignLinks,
     takeLateContext: (session) => foreignLinks.flatMap(({ group }) => group.takeLateContext(session)),
@@ -104,6 +109,12 @@ export function openServices(context: ServicesContext): RuntimeServices {
     },
     close: async () => await (await models.opened())?.close(),
   };
+}
+
+/** An eval that declines to score has not failed. */
+function endOfEval({ outcome, passed }: Pick<JudgedEval, 'outcome' | 'passed'>): OperationEnd {
+  if (outcome.status === 'scored') return { status: 'ok', score: outcome.score, passed };
+  return { status: outcome.error === undefined ? 'ok' : 'failed', error: outcome.error, passed };
 }
 
 function readEnv(

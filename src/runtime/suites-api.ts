@@ -89,6 +89,7 @@ export function openSuites(context: SuitesContext): Suites {
   const judgingOf = async (suite: Suite, options: SuiteRunOptions): Promise<Judging> => {
     const window = windowOf(suite, context);
     return {
+      emit: services.emit,
       ...{ keepGoing: options.keepGoing, window: window.cases, epochConcurrency: window.epochs, fire },
       ...openSpending(suite, options, {
         ...{ config, scrubber: context.scrubber, isReplaying: context.replay !== undefined },

@@ -1,5 +1,7 @@
 import PQueue from 'p-queue';
 import { RuntimeError } from '../base/errors.ts';
+import type { Emit, OperationEnd } from '../contract/event.ts';
+import { trackOperation } from '../contract/operation.ts';
 import { toCandidates, toRowFault } from './case/candidates.ts';
 import type { CaseIdentity } from './case/case-identity.ts';
 import { type KeptRow, keepRow, toCaseRecord } from './case/case-record.ts';
@@ -20,6 +22,7 @@ type RowValue = Readonly<Record<string, unknown>>;
 
 export interface SuiteOptions extends EpochTools {
   readonly header: RunHeader;
+  readonly emit: Emit;
   readonly variants?: ReadonlyMap<string, SubjectRunner> | undefined;
   readonly window: number;
   /** Limits concurrent epochs with `timeout_ms`, so that none waits while its time runs. Default: no limit. */
@@ -215,7 +218,20 @@ async function findOrRunEpoch(
     return known;
   }
   const task = { row: key.value, epoch: key.epoch, signal };
-  const judge = async () => await runEpoch(suite, task, toolsOf(options, key.variant));
+  const { identity, variant, epoch } = key;
+  const about = () =>
+    ({ operation: 'case', name: suite.name, case: identity.id, epoch, variant: variant?.name }) as const;
+  const judge = async () =>
+    await trackOperation(
+      options.emit,
+      about,
+      async () => {
+        const judged = await runEpoch(suite, task, toolsOf(options, variant));
+        signal.throwIfAborted();
+        return judged;
+      },
+      (judged) => endOfCase(suite, key, judged),
+    );
   const work = async () => (aroundEpoch === undefined ? await judge() : await aroundEpoch(key.epoch, judge));
   const judged = epochQueue === undefined ? await work() : await epochQueue.add(work, { signal });
   const record = options.scrub?.(judged) ?? judged;
@@ -223,6 +239,13 @@ async function findOrRunEpoch(
   signal.throwIfAborted();
   await journal?.keep(key, record);
   return record;
+}
+
+/** A case that does not meet its threshold has not failed. */
+function endOfCase({ evals }: Suite, { row, identity }: EpochKey, epoch: EpochRecord): OperationEnd {
+  const { score, passed } = toCaseRecord(evals, { row, ...identity, epochs: [epoch] });
+  const error = epoch.subject?.error;
+  return { status: error === undefined ? 'ok' : 'failed', error, score: score ?? undefined, passed };
 }
 
 /** Throws INTERNAL if the variant has no subject. Without one, its cases would be judged as recorded. */

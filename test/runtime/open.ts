@@ -33,14 +33,18 @@ export async function open(
   return { runtime, events, folder: join(file, '..') };
 }
 
-/** Events in a reproducible form. Processes and calls are numbered, durations are left out, and metadata is text. */
+/**
+ * Events in a reproducible form, without those of operations. Processes and calls are numbered, durations and the
+ * operation are left out, and metadata is text.
+ */
 export function story(events: readonly RuntimeEvent[]): Readonly<Record<string, unknown>>[] {
   const pids: number[] = [];
   const calls: string[] = [];
-  return events.map((event) =>
+  const others = events.filter(({ type }) => !type.startsWith('operation.'));
+  return others.map((event) =>
     Object.fromEntries(
       Object.entries(event).flatMap(([key, value]): [string, unknown][] => {
-        if (key === 'durationMs' || key === 'queueMs') return [];
+        if (key === 'durationMs' || key === 'queueMs' || key === 'operation') return [];
         if (key === 'pid') return [[key, numberOf(pids, value)]];
         if (key === 'call') return [[key, numberOf(calls, value)]];
         return [[key, value instanceof Json ? value.text : value]];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { meetsThreshold } from '../../src/calls/capability/eval.ts';
 import { type EvalOutcome, scored } from '../../src/contract/eval.ts';
+import { emitNothing } from '../../src/contract/event.ts';
 import type { EvalHostReply, EvalHostRequest, Suite } from '../../src/suites/file/model.ts';
 import { requireSuite } from '../../src/suites/load.ts';
 import type { SuiteReport } from '../../src/suites/record.ts';
@@ -53,6 +54,7 @@ export function run(suite: Suite, options: Partial<SuiteOptions> = {}): Promise<
   return runSuite(suite, {
     header: toHeader(suite, 'demo-run', new Date(0), null),
     window: 1,
+    emit: emitNothing,
     signal: new AbortController().signal,
     score: scoreByParam,
     subject: undefined,

@@ -122,6 +122,12 @@ function describeEvent(event: RuntimeEvent): string {
     case 'call.finished':
       expectTypeOf(event.capability).toEqualTypeOf<'tool' | 'eval' | 'hook'>();
       return `${event.type} ${event.call}`;
+    case 'operation.started':
+    case 'operation.finished':
+      expectTypeOf(event.operation).toEqualTypeOf<
+        'tool' | 'model' | 'eval' | 'gateway' | 'case' | 'pipeline'
+      >();
+      return `${event.type} ${event.operation} ${event.name}`;
     case 'decision':
       expectTypeOf(event.metadata).toEqualTypeOf<Json>();
       expectTypeOf(event.mode).toEqualTypeOf<'filter' | 'observe' | 'shadow'>();

@@ -4,6 +4,7 @@ import { abortedError } from '../../base/time/deadline.ts';
 import { currentFence, type Fence, fenced } from '../../base/time/fence.ts';
 import { startStopwatch, type Timing, unwatched, wholeMs } from '../../base/time/stopwatch.ts';
 import { type EvalOutcome, type EvalRequest, type Threshold, unscored } from '../../contract/eval.ts';
+import { currentOperation, keepContext } from '../../contract/operation.ts';
 import type { Reply } from '../../process/transport.ts';
 import { type Invocation, invoke, invokeOr, type Port, trackCall } from './invoke.ts';
 
@@ -51,6 +52,7 @@ export interface EvalBatchOptions {
 interface Asked extends Invocation<EvalRequest> {
   readonly since: number;
   readonly fence: Fence | undefined;
+  readonly inContext: ReturnType<typeof keepContext>;
   settle(outcome: TimedOutcome): void;
   isSettled(): boolean;
   onAbort: () => void;
@@ -63,8 +65,7 @@ export function openEvalBatches(port: BatchPort, { size, slots }: EvalBatchOptio
   let sending = 0;
   const send = (batch: readonly Asked[]) => {
     sending += 1;
-    // Outside every stopwatch: the time is not that of a single case.
-    void unwatched(() => fenced(batch[0]?.fence, () => exchange(port, batch))).then(() => {
+    void sendFor(batch[0], () => exchange(port, batch)).then(() => {
       sending -= 1;
       sendFull();
     });
@@ -97,12 +98,15 @@ function ask(
   start: (asked: Asked) => void,
 ): Promise<TimedOutcome> {
   const { call, signal } = invocation;
+  const { operation } = currentOperation();
+  const about = { capability: 'eval', name, call, ...(operation !== undefined && { operation }) } as const;
   const { promise, resolve } = Promise.withResolvers<TimedOutcome>();
   let isSettled = false;
   const asked: Asked = {
     ...invocation,
     since: performance.now(),
     fence: currentFence(),
+    inContext: keepContext(),
     isSettled: () => isSettled,
     onAbort: () => {},
     settle: (timed) => {
@@ -112,7 +116,7 @@ function ask(
       const { outcome, durationMs, queueMs } = timed;
       const error = outcome.status === 'unscored' ? outcome.error : undefined;
       const end = { status: outcome.status, durationMs, queueMs, ...(error && { error }) };
-      emit({ type: 'call.finished', capability: 'eval', name, call, ...end });
+      emit({ type: 'call.finished', ...about, ...end });
       resolve(timed);
     },
   };
@@ -121,13 +125,19 @@ function ask(
     asked.settle(toTimed(failure(abortedError(name, signal)), { durationMs: 0, queueMs: waitedMs }));
     asked.onAbort();
   };
-  emit({ type: 'call.started', capability: 'eval', name, call });
+  emit({ type: 'call.started', ...about });
   if (signal?.aborted) abort();
   else {
     signal?.addEventListener('abort', abort, { once: true });
     start(asked);
   }
   return promise;
+}
+
+/** Outside every stopwatch: the time is not that of a single case. */
+function sendFor<Result>(first: Asked | undefined, work: () => Result): Result {
+  const sent = () => unwatched(() => fenced(first?.fence, work));
+  return first === undefined ? sent() : first.inContext(sent);
 }
 
 async function exchange(port: BatchPort, batch: readonly Asked[]): Promise<void> {

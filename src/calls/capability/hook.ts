@@ -10,6 +10,7 @@ import {
   type Modify,
   type NativeEvent,
 } from '../../contract/hook.ts';
+import { currentOperation } from '../../contract/operation.ts';
 import { type Invocation, invokeOr, isCancelledAnswer, type Port } from './invoke.ts';
 
 export interface FilterPort extends Port<NativeEvent, Answer> {
@@ -61,6 +62,7 @@ async function askAndTell(port: FilterPort, question: HookQuestion, accept: Acce
     metadata: answer.metadata,
     ...wholeMs(watch.read()),
     ...(answer.verdict === 'deny' && answer.error && { error: answer.error }),
+    ...currentOperation(),
   });
   return answer;
 }

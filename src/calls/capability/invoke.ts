@@ -5,6 +5,7 @@ import { Json } from '../../base/json/json.ts';
 import { type QueueClock, startStopwatch, type Timing, wholeMs } from '../../base/time/stopwatch.ts';
 import type { Capability, Emit } from '../../contract/event.ts';
 import type { Answer, Deny } from '../../contract/hook.ts';
+import { currentOperation } from '../../contract/operation.ts';
 import {
   noopScrubber,
   type Scrubber,
@@ -113,13 +114,15 @@ export function trackCall(
   { name, call }: { readonly name: string; readonly call: string },
 ): TrackedCall {
   const watch = startStopwatch();
-  emit({ type: 'call.started', capability, name, call });
+  const { operation } = currentOperation();
+  const about = { capability, name, call, ...(operation !== undefined && { operation }) };
+  emit({ type: 'call.started', ...about });
   return {
     run: (work) => watch.run(work),
     clock: watch,
     finish: ({ status, error }) => {
       const took = wholeMs(watch.read());
-      emit({ type: 'call.finished', capability, name, call, status, ...took, ...(error && { error }) });
+      emit({ type: 'call.finished', ...about, status, ...took, ...(error && { error }) });
       return took;
     },
   };

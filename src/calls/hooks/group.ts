@@ -12,6 +12,7 @@ import {
   type HookMode,
   withoutFaultText,
 } from '../../contract/hook.ts';
+import { currentOperation, keepContext } from '../../contract/operation.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../../contract/scrub.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type Composed, compose, type HookAnswer } from '../../dialects/compose.ts';
@@ -258,7 +259,10 @@ export function openBackgroundHooks(
         ? () => notifyMember(dialect, member, { hookCall, question }, emit)
         : () => ask(member, hookCall, question);
       count(member, 1);
-      const put = queue.add(() => unwatched(work).finally(() => count(member, -1))).catch(() => {});
+      const inContext = keepContext();
+      const put = queue
+        .add(() => inContext(() => unwatched(work)).finally(() => count(member, -1)))
+        .catch(() => {});
       await Promise.race([put, abandoned.promise]);
     },
     takeLateContext: late.take,
@@ -381,6 +385,7 @@ export async function askMember(
     metadata: answer.metadata,
     ...wholeMs(took),
     ...((answer.verdict === 'deny' || answer.verdict === 'abort') && answer.error && { error: answer.error }),
+    ...currentOperation(),
   });
   return withoutFaultText(answer);
 }

@@ -4,6 +4,7 @@ import { formatCount } from '../../base/text/phrases.ts';
 import { unwatched } from '../../base/time/stopwatch.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Answer, NativeEvent } from '../../contract/hook.ts';
+import { keepContext } from '../../contract/operation.ts';
 import { askHook, type FilterPort } from '../capability/hook.ts';
 import { type Port, trackCall } from '../capability/invoke.ts';
 
@@ -32,7 +33,9 @@ function openQueue(
   stop: AbortSignal | undefined,
   handle: (queued: QueuedEvent) => Promise<void>,
 ): ObserverQueue {
-  const waiting: Pick<QueuedEvent, 'event' | 'call'>[] = [];
+  const waiting: (Pick<QueuedEvent, 'event' | 'call'> & {
+    readonly inContext: ReturnType<typeof keepContext>;
+  })[] = [];
   let draining: Promise<void> | undefined;
   let isUnderway = false;
   const countWaiting = () => waiting.length - (isUnderway || waiting.length === 0 ? 0 : 1);
@@ -40,7 +43,8 @@ function openQueue(
     await nextTurn();
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       isUnderway = true;
-      await handle({ ...next, signal }).catch(() => {});
+      const { event, call, inContext } = next;
+      await inContext(() => handle({ event, call, signal })).catch(() => {});
       isUnderway = false;
     }
     draining = undefined;
@@ -60,7 +64,7 @@ function openQueue(
   return {
     enqueue: (event, call) => {
       if (isFull(binding.name, isUnderway ? waiting.length : waiting.length - 1, event.phase)) return;
-      waiting.push({ event, call });
+      waiting.push({ event, call, inContext: keepContext() });
       draining ??= unwatched(drain);
     },
     close: () => close(binding.timeoutMs),

@@ -2,7 +2,9 @@ import { type Fault, RuntimeError, toFault, withCatalogueText } from '../../base
 import { Json } from '../../base/json/json.ts';
 import { startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
 import type { Approval } from '../../contract/approval.ts';
+import { type Emit, emitNothing, type OperationEnd } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
+import { trackOperation } from '../../contract/operation.ts';
 import {
   failed,
   nextCallId,
@@ -21,6 +23,7 @@ import {
   type Call,
   type CallableTool,
   type CallContext,
+  type CallNames,
   type CallResult,
   type FilteredCall,
   findMisfits,
@@ -45,9 +48,24 @@ export interface PreparedCall {
 export async function callTool(
   tool: CallableTool,
   args: unknown,
-  context?: CallContext,
+  { emit = emitNothing, callId = nextCallId(), ...context }: CallContext = {},
 ): Promise<CallResult> {
-  return await (await prepareCall(tool, args, context)).finish();
+  const make = async () => await (await prepareCall(tool, args, { ...context, callId })).finish();
+  return await trackToolCall(emit, { tool: tool.name, callId }, make, ({ outcome }) => outcome);
+}
+
+/** Makes a tool call, with its hooks, as an operation. */
+export function trackToolCall<Result>(
+  emit: Emit,
+  { tool: name, callId: call }: CallNames,
+  make: () => Promise<Result>,
+  outcomeOf: (result: Result) => Pick<OperationEnd, 'status' | 'error'>,
+): Promise<Result> {
+  const about = () => ({ operation: 'tool', name, call }) as const;
+  return trackOperation(emit, about, make, (result) => {
+    const { status, error } = outcomeOf(result);
+    return { status, error };
+  });
 }
 
 /** Prepares a tool call. All calls of a model's response are prepared in order before any is made. Never rejects. */

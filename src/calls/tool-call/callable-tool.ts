@@ -5,6 +5,7 @@ import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
 import { plainText } from '../../base/json/plain-text.ts';
 import { fitsAnything, type SchemaCheck } from '../../base/yaml/schema-check.ts';
 import type { PendingOrigin } from '../../contract/approval.ts';
+import type { Emit } from '../../contract/event.ts';
 import type { Decision, HookEvent, ToolHookRequest } from '../../contract/hook.ts';
 import {
   failed,
@@ -68,6 +69,8 @@ export interface ApprovalCheck {
 }
 
 export interface CallContext {
+  /** Receives the events of the call as an operation; absent: the call is a part of the current one. */
+  readonly emit?: Emit | undefined;
   readonly callId?: string | undefined;
   /** The model's id of the call, if a model requested it. */
   readonly toolUseId?: string | undefined;

@@ -129,7 +129,7 @@ export function encode({ settings }: HookEntry<PicoclawSettings>, question: Ques
 }
 
 export function toCall(method: string, params: Payload, timeoutMs: number): Message {
-  return { ...toMessage(stringifyJson(params)), method, timeoutMs };
+  return { ...toMessage(stringifyJson(params)), method, timeoutMs, takesMeta: false };
 }
 
 function shapeEvent({ version, eventKind }: PicoclawSettings, { payload, hookContext }: Question): Payload {

@@ -1,12 +1,24 @@
 import type {
+  LanguageModelV4,
   LanguageModelV4Content,
   LanguageModelV4Middleware,
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 import { RuntimeError } from '../../base/errors.ts';
+import { type Emit, emitNothing, type OperationEnd } from '../../contract/event.ts';
 import type { Decision } from '../../contract/hook.ts';
+import {
+  endOfError,
+  type Operation,
+  readWithin,
+  startOperation,
+  trackedOperation,
+  trackOperation,
+  tracksOperations,
+} from '../../contract/operation.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
+import { knownUsage } from '../spending/cost.ts';
 import { requireModelV4, requireSupportedVersion } from '../wrapped-model.ts';
 import {
   type Decisions,
@@ -32,9 +44,9 @@ import {
 import {
   type AdmittedCall,
   type AnswerOutcome,
+  answerFacts,
   type CallSettings,
   generateGuarded,
-  knownUsage,
   type ModelCall,
   runAfterCall,
   runBeforeCall,
@@ -54,6 +66,8 @@ import { requireWindow, TextWindow } from './text-window.ts';
 
 export interface GuardOptions {
   readonly fire: Fire;
+  /** Receives the events of model calls as operations. Default: nothing does. */
+  readonly emit?: Emit | undefined;
   /** The `provider_id` for hooks. By default, the model's own. */
   readonly providerId?: string | undefined;
   /**
@@ -73,7 +87,7 @@ export interface GuardOptions {
  * positive whole number, or if the model does not have the AI SDK's specification v4.
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
-  const { fire, providerId, stream = 'hold', windowChars = 200, select } = options;
+  const { fire, emit = emitNothing, providerId, stream = 'hold', windowChars = 200, select } = options;
   requireWindow(windowChars);
   const window = stream === 'windowed' ? windowChars : undefined;
   return {
@@ -81,14 +95,48 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
     overrideSupportedUrls: requireSupportedVersion,
     wrapGenerate: async ({ model, params }) => {
       requireModelV4(model);
-      return generateGuarded({ model, params }, { fire, providerId, select, signal: params.abortSignal });
+      const settings = { fire, providerId, select, signal: params.abortSignal };
+      const about = () => aboutCall(model, providerId, false);
+      return trackOperation(
+        emit,
+        about,
+        () => generateGuarded({ model, params }, settings),
+        () => ({ status: 'ok' }),
+      );
     },
     wrapStream: async ({ model, params }) => {
       requireModelV4(model);
       const settings = { fire, providerId, select, signal: params.abortSignal, windowChars: window };
-      return streamGuarded({ model, params }, settings);
+      const answer = () => streamGuarded({ model, params }, settings);
+      if (!tracksOperations(emit)) return answer();
+      return await trackStream(startOperation(emit, aboutCall(model, providerId, true)), answer);
     },
   };
+}
+
+function aboutCall({ modelId, provider }: LanguageModelV4, id = provider, isStreamed: boolean) {
+  return { operation: 'model', name: modelId, provider: id, isStreamed } as const;
+}
+
+/** The operation ends with the stream, and has failed if an error is a part of it. */
+async function trackStream(
+  operation: Operation,
+  answer: () => Promise<LanguageModelV4StreamResult>,
+): Promise<LanguageModelV4StreamResult> {
+  try {
+    const result = await operation.run(answer);
+    let end: OperationEnd = { status: 'ok' };
+    const stream = readWithin(operation, result.stream, {
+      onPart: (part) => {
+        if (part.type === 'error' && end.status === 'ok') end = endOfError(part.error);
+      },
+      onEnd: (thrown) => operation.finish(thrown === undefined ? end : endOfError(thrown)),
+    });
+    return { ...result, stream };
+  } catch (thrown) {
+    operation.finish(endOfError(thrown));
+    throw thrown;
+  }
 }
 
 type Part = LanguageModelV4StreamPart;
@@ -391,11 +439,13 @@ function openUpstream(
   calls: UniqueToolCallIds,
 ): Upstream {
   const reader = stream.getReader();
+  const operation = trackedOperation();
   const next = async (): Promise<UpstreamEvent> => {
     try {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return { kind: 'finished', end: interruptedEnd };
+        if (operation !== undefined) notePart(operation, value);
         if (value.type !== 'raw') return toUpstreamEvent(calls.part(value));
       }
     } catch (error) {
@@ -417,6 +467,12 @@ function openUpstream(
       reader.cancel(reason).catch(() => {});
     },
   };
+}
+
+function notePart(operation: Operation, part: Part): void {
+  if (part.type === 'finish') operation.note(answerFacts(part));
+  else if (part.type !== 'stream-start' && part.type !== 'response-metadata' && part.type !== 'raw')
+    operation.noteFirstChunk();
 }
 
 const interruptedEnd: StreamEnd = {

@@ -5,15 +5,17 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4GenerateResult,
   LanguageModelV4Prompt,
-  LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
+import type { OperationFacts } from '../../contract/event.ts';
 import type { Decision } from '../../contract/hook.ts';
+import { trackedOperation } from '../../contract/operation.ts';
 import type { ProviderRequest } from '../../contract/provider.ts';
-import { fromAnswer, type ModelAnswer, toAnswer } from '../messages/answer.ts';
+import { finishWord, fromAnswer, type ModelAnswer, toAnswer } from '../messages/answer.ts';
 import { fromPrompt, roundOf, toPrompt } from '../messages/prompt.ts';
 import { listTools, replaceTools, toModelOptions } from '../messages/tools.ts';
+import { knownUsage } from '../spending/cost.ts';
 import {
   reportDecisions,
   tokenCounts,
@@ -232,6 +234,7 @@ async function callModel({ model, params }: AdmittedCall): Promise<Result> {
   try {
     const result = await model.doGenerate(params);
     const content = createUniqueToolCallIds(params.prompt).content(result.content);
+    trackedOperation()?.note(answerFacts(result));
     return { ...result, content, usage: knownUsage(result.usage) };
   } catch (error) {
     throw withoutAnswerText(error);
@@ -322,38 +325,18 @@ function quotesAnswer(thrown: unknown): boolean {
   return false;
 }
 
-/** Some packages write 0 for a total that the API did not report. Such totals become undefined. */
-export function knownUsage({
-  inputTokens,
-  outputTokens,
-  ...rest
-}: LanguageModelV4Usage): LanguageModelV4Usage {
-  const { raw } = rest;
-  const { total: input } = inputTokens;
-  const { total: output } = outputTokens;
+export function answerFacts({
+  usage,
+  finishReason,
+}: Pick<Result, 'usage' | 'finishReason'>): Pick<
+  OperationFacts,
+  'inputTokens' | 'outputTokens' | 'cachedTokens' | 'finishReason'
+> {
+  const { inputTokens, outputTokens } = knownUsage(usage);
   return {
-    ...rest,
-    inputTokens: isCounted(input, raw, inputNames) ? inputTokens : { ...inputTokens, total: undefined },
-    outputTokens: isCounted(output, raw, outputNames) ? outputTokens : { ...outputTokens, total: undefined },
+    inputTokens: inputTokens.total,
+    outputTokens: outputTokens.total,
+    cachedTokens: inputTokens.cacheRead,
+    finishReason: finishWord(finishReason),
   };
 }
-
-const inputNames = ['prompt_tokens', 'input_tokens', 'promptTokenCount', 'total_input_tokens'];
-const outputNames = [
-  'completion_tokens',
-  'output_tokens',
-  'candidatesTokenCount',
-  'thoughtsTokenCount',
-  'total_output_tokens',
-];
-
-function isCounted(total: number | undefined, raw: unknown, names: readonly string[]): boolean {
-  if (total !== 0 || !isObject(raw)) return true;
-  const isKnown = Object.keys(raw).some((name) =>
-    [...inputNames, ...outputNames, ...sumNames].includes(name),
-  );
-  const isEmpty = Object.keys(raw).length === 0;
-  return !(isKnown || isEmpty) || names.some((name) => typeof raw[name] === 'number');
-}
-
-const sumNames = ['total_tokens', 'totalTokenCount'];

@@ -14,6 +14,7 @@ import { canonicalJson } from '../../base/json/equal.ts';
 import { parseLossless, stringifyJson } from '../../base/json/json.ts';
 import { fits } from '../../base/json/shape.ts';
 import type { ProviderConfig } from '../../config/config.ts';
+import { trackedOperation } from '../../contract/operation.ts';
 import { type CallScope, currentCallScope } from '../call-scope.ts';
 import { withoutTransport } from '../recording/call-recorder.ts';
 import {
@@ -25,7 +26,7 @@ import {
 } from '../recording/recorded-call.ts';
 import { createModel } from '../wrapped-model.ts';
 import type { Admission } from './budget.ts';
-import { costOf, estimateUsage, type Price } from './cost.ts';
+import { costOf, costOfUsage, estimateUsage, type Price } from './cost.ts';
 
 /**
  * Counts a provider's calls for the work that makes them, applies its budgets and uses its cache. Throws
@@ -43,17 +44,24 @@ export function meterModel(
   return createModel(model, {
     doGenerate: async (options) => {
       const scope = currentCallScope();
-      if (scope === undefined) return await model.doGenerate(options);
+      const noteCost = costNoter();
+      if (scope === undefined) {
+        const result = await model.doGenerate(options);
+        noteCost?.(result.usage, prices);
+        return result;
+      }
       const cached = isFree ? undefined : findCachedCall(scope, provider, 'generate', options);
       const known = await cached?.findResult();
       if (known !== undefined) {
         countCached(scope);
+        noteCost?.(known.usage, free);
         return known;
       }
       const meter = await begin(scope, prices, limited(options));
       try {
         const result = await model.doGenerate(options);
         meter.end(result.usage);
+        noteCost?.(result.usage, prices);
         await cached?.keep({ kind: 'result', result });
         return result;
       } catch (thrown) {
@@ -64,11 +72,19 @@ export function meterModel(
     },
     doStream: async (options) => {
       const scope = currentCallScope();
-      if (scope === undefined) return await model.doStream(options);
+      const noteCost = costNoter();
+      if (scope === undefined) {
+        const answer = await model.doStream(options);
+        return noteCost === undefined
+          ? answer
+          : watchStream(answer, { onEnd: async (_, usage) => noteCost(usage, prices), onFailure: () => {} });
+      }
       const cached = isFree ? undefined : findCachedCall(scope, provider, 'stream', options);
       const known = await cached?.findParts();
       if (known !== undefined) {
         countCached(scope);
+        const end = known.find((part) => part.type === 'finish');
+        if (end !== undefined) noteCost?.(end.usage, free);
         return { stream: ReadableStream.from(known) };
       }
       const meter = await begin(scope, prices, limited(options));
@@ -77,6 +93,7 @@ export function meterModel(
         return watchStream(answer, {
           onEnd: async (parts, usage) => {
             meter.end(usage);
+            noteCost?.(usage, prices);
             await cached?.keep({ kind: 'parts', parts });
           },
           onFailure: () => {
@@ -93,10 +110,18 @@ export function meterModel(
   });
 }
 
+/** Adds the cost to the end of the current operation. Undefined if none is tracked. */
+function costNoter(): ((usage: LanguageModelV4Usage, price: Price | undefined) => void) | undefined {
+  const operation = trackedOperation();
+  return operation && ((usage, price) => operation.note({ costUsd: costOfUsage(usage, price) }));
+}
+
+const free: Price = { input: 0, output: 0 };
+
 /** US dollars per 1,000 tokens. Undefined if unknown. Mocks and tools cost nothing unless they have prices. */
 function pricesOf({ pricing, type }: ProviderConfig, isFree: boolean): Price | undefined {
-  if (isFree || type === 'replay') return { input: 0, output: 0 };
-  return pricing ?? (type === 'mock' || type === 'tool' ? { input: 0, output: 0 } : undefined);
+  if (isFree || type === 'replay') return free;
+  return pricing ?? (type === 'mock' || type === 'tool' ? free : undefined);
 }
 
 export function hasPrices(provider: ProviderConfig): boolean {

@@ -3,7 +3,7 @@ import { RuntimeError, toFault } from '../../base/errors.ts';
 import { composeJson } from '../../base/json/compose.ts';
 import { tryJson } from '../../base/json/parse.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
-import { type PreparedCall, prepareCall, stoppedCall } from '../../calls/tool-call/call.ts';
+import { type PreparedCall, prepareCall, stoppedCall, trackToolCall } from '../../calls/tool-call/call.ts';
 import {
   type CallContext,
   type CallNames,
@@ -23,6 +23,7 @@ import {
   runCallLoop,
 } from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
+import { inStep } from '../../contract/operation.ts';
 import { failed } from '../../contract/tool.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { noMetadata } from '../../dialects/metadata.ts';
@@ -85,7 +86,7 @@ async function makeCall(
     return by && skippedCall({ tool: tool.name, callId }, by);
   };
   return await journalCall(run, context.slot, {
-    name,
+    ...{ name, callId },
     asked: askedOf(call),
     prepare: async () => {
       const skipped = replacement();
@@ -146,6 +147,7 @@ async function resumeCall(
   return await journalCall(run, context.slot, {
     // `ruling` is the stored name of a decision.
     name: `${call.name}/ruling-${round}`,
+    callId: call.callId,
     asked: askedOf(call),
     prepare: () => prepareDecidedCall(call, decided, contextOf(run, call, context)),
     isHeard: call.tool.links.length > 0,
@@ -205,6 +207,7 @@ async function waitForDecisions(
 
 interface CallStep {
   readonly name: string;
+  readonly callId: string;
   readonly asked: AskedCall & { readonly key?: string };
   readonly prepare: () => Promise<PreparedCall>;
   readonly isHeard: boolean;
@@ -218,12 +221,18 @@ interface CallStep {
 
 /** The step begins once the tool has its slot, so a begun step means that the tool may have acted. */
 async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
-  const { name, asked, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
-  const known = findRecord(run.journal, name, callRecord);
+  const known = findRecord(run.journal, step.name, callRecord);
   if (known !== undefined) return known;
   await slot.waitForTurn();
   requireNotAborted(run);
-  run.journal.requireWritable?.(name);
+  run.journal.requireWritable?.(step.name);
+  const names = { tool: step.asked.tool, callId: step.callId };
+  const make = () => makeJournaled(run, slot, step);
+  return await inStep(step.name, () => trackToolCall(run.emit, names, make, ({ outcome }) => outcome));
+}
+
+async function makeJournaled(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
+  const { name, asked, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
   const isInterrupted = !mayRepeat && run.journal.wasCutOff(name);
   // Hooks must see earlier outcomes stored.
   if (isHeard) await run.journal.settle?.();

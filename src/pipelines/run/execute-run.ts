@@ -6,6 +6,8 @@ import { isDeeperThan } from '../../base/json/parted.ts';
 import { exactMembers } from '../../base/json/scan.ts';
 import { fenced } from '../../base/time/fence.ts';
 import { passGate } from '../../calls/hooks/gate.ts';
+import type { OperationEnd } from '../../contract/event.ts';
+import { inStep, trackOperation } from '../../contract/operation.ts';
 import { runChat } from '../chat.ts';
 import type { GroupStep, ParallelStep, Pipeline, Step } from '../file/pipeline.ts';
 import { RunSuspended } from '../state/journal.ts';
@@ -53,8 +55,23 @@ export async function runPipeline(
   pipeline: Pipeline,
   given: PipelineInput,
 ): Promise<RunEnd | RunPause> {
-  return await fenced(run.journal.fence, () => runFenced(run, pipeline, given));
+  const work = () => fenced(run.journal.fence, () => runFenced(run, pipeline, given));
+  if (given.isCall === true) return await work();
+  const { emit, name, journal } = run;
+  const about = () =>
+    ({ operation: 'pipeline', name, run: journal.runId, isResumed: given.isResumed }) as const;
+  return await trackOperation(emit, about, work, endOfRun);
 }
+
+function endOfRun(came: RunEnd | RunPause): OperationEnd {
+  const error = 'error' in came && came.error !== null ? came.error : undefined;
+  return { status: operationStatus[came.status], error };
+}
+
+const operationStatus: Readonly<Record<(RunEnd | RunPause)['status'], OperationEnd['status']>> = {
+  ...{ completed: 'ok', failed: 'failed', denied: 'denied' },
+  ...{ pending: 'pending', waiting: 'suspended', suspended: 'suspended' },
+};
 
 async function runFenced(
   run: RunContext,
@@ -80,6 +97,8 @@ async function runFenced(
 interface PipelineInput {
   readonly input: Json;
   readonly isResumed: boolean;
+  /** The run is a single call, which is an operation of its own. */
+  readonly isCall?: boolean;
   /** The parent step's signal, which does not end `finally`, its clocks and fault handlers. Absent: the run's. */
   readonly within?: Pick<Scope, 'signal' | 'clocks' | 'handles'>;
 }
@@ -305,7 +324,8 @@ async function runJournaled(
     run.emit({ type: 'step.finished', ...about, status, durationMs, ...(error && { error }) });
     return { ...outcome, kind, durationMs };
   };
-  return await journalStep(run.journal, { name, kind: stepRecord }, timed, { holdsSteps: true });
+  const stored = { name, kind: stepRecord };
+  return await inStep(name, () => journalStep(run.journal, stored, timed, { holdsSteps: true }));
 }
 
 /** Throws RESULT_INVALID if the view is nested too deeply for expressions. */

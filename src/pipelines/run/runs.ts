@@ -2,7 +2,13 @@ import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import type { Json } from '../../base/json/json.ts';
 import { currentFence } from '../../base/time/fence.ts';
 import { type DecisionInput, requireDecision } from '../../calls/tool-call/approvals.ts';
-import type { Emit, RunEvent } from '../../contract/event.ts';
+import {
+  type Emit,
+  isRunEvent,
+  isRunEventType,
+  type RunEvent,
+  type RuntimeEvent,
+} from '../../contract/event.ts';
 import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
@@ -265,7 +271,10 @@ async function execute(
     await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });
   try {
-    const came = await runPipeline(run, pipeline, { input: record.input, isResumed });
+    const came = await runPipeline(run, pipeline, {
+      ...{ input: record.input, isResumed },
+      isCall: record.kind === 'tool',
+    });
     await journal.settle?.();
     const { status } = came;
     const error = 'error' in came ? came.error : null;
@@ -333,10 +342,15 @@ async function openBelow(store: Store, root: string): Promise<readonly string[]>
 }
 
 function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
-  return (event) => {
+  const take = (event: RuntimeEvent) => {
     emit(event);
-    if ('run' in event) onEvent(event);
+    if (isRunEvent(event)) onEvent(event);
   };
+  const { hears } = emit;
+  return Object.assign(
+    take,
+    hears && { hears: (type: RuntimeEvent['type']) => isRunEventType(type) || hears(type) },
+  );
 }
 
 function withRunId(thrown: unknown, id: string): RuntimeError {

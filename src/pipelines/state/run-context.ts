@@ -46,7 +46,7 @@ export interface ModelRequest {
   readonly onRetry?: OnRetry | undefined;
 }
 
-interface JudgedEval extends Timing {
+export interface JudgedEval extends Timing {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
   readonly stderr: string;

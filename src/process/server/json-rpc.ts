@@ -7,6 +7,13 @@ export function encodeRequest(id: number, method: string, body: string): string 
   return `{"jsonrpc":"2.0","id":${id},"method":${quote(method)},"params":${body}}\n`;
 }
 
+/** Adds `_meta` to the params of a request, an object without it. */
+export function withMeta(params: string, meta: object): string {
+  const members = params.slice(0, params.lastIndexOf('}')).trimEnd();
+  const comma = members.endsWith('{') ? '' : ',';
+  return `${members}${comma}"_meta":${JSON.stringify(meta)}}`;
+}
+
 /** A notification has no id and gets no reply. The line includes the newline. */
 export function encodeNotification(method: string, body: string): string {
   return `{"jsonrpc":"2.0","method":${quote(method)},"params":${body}}\n`;

@@ -13,7 +13,7 @@ import { withStderr } from '../stderr.ts';
 import { createLineSplitter, readInTurns, whenClosed } from '../stream-reader.ts';
 import type { Message, RpcReply } from '../transport.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
-import { encodeNotification, encodeRequest } from './json-rpc.ts';
+import { encodeNotification, encodeRequest, withMeta } from './json-rpc.ts';
 import type { BegunRequest, WaitingRequest } from './waiting-requests.ts';
 
 /** A message in flight: a request until it is answered, a notification until it is written. */
@@ -77,12 +77,14 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     child.release();
   });
 
-  const send = ({ method, body, requireStart }: Message): SentRequest => {
+  const send = ({ method, body, requireStart, takesMeta, trace }: Message): SentRequest => {
     if (exit !== undefined) throw exit;
     requireStart?.();
     const box = requireRoom(binding, outbox);
     const { waiting, reply } = inbox.requests.add();
-    const line = box.send(encodeRequest(waiting.id, method, body));
+    const line = box.send(
+      encodeRequest(waiting.id, method, trace === undefined || !takesMeta ? body : withMeta(body, trace)),
+    );
     return { waiting, reply, line, box, answeredBefore: inbox.requests.answered };
   };
   /** Ends a process that works only on abandoned requests, since all other requests would wait for it. */

@@ -3,6 +3,7 @@ import { isObject, stringifyJson } from '../../base/json/json.ts';
 import { unknownName } from '../../base/yaml/wording.ts';
 import { callTool } from '../../calls/tool-call/call.ts';
 import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
+import type { Emit } from '../../contract/event.ts';
 import { type EmbedByTool, requireVectors } from '../../models/embedding.ts';
 import { createProviderError } from '../../models/provider-error.ts';
 import { toDenial } from '../../pipelines/run/step-kinds.ts';
@@ -10,10 +11,10 @@ import { retryableCodes } from '../../suites/score/retry.ts';
 import { pendingFault } from '../../suites/subject/tool.ts';
 
 /** Hooks of the tools run on each call. */
-export function openEmbeddingTools(tools: ReadonlyMap<string, CallableTool>): EmbedByTool {
+export function openEmbeddingTools(tools: ReadonlyMap<string, CallableTool>, emit: Emit): EmbedByTool {
   return async ({ provider, tool: name, texts, signal }) => {
     const tool = tools.get(name) ?? unknownName('tool', name, tools.keys());
-    const { outcome } = await callTool(tool, stringifyJson({ texts }), { ...(signal && { signal }) });
+    const { outcome } = await callTool(tool, stringifyJson({ texts }), { signal, emit });
     switch (outcome.status) {
       case 'ok': {
         const { value } = outcome.result;

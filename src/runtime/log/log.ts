@@ -40,8 +40,9 @@ export function openLog(options: LogOptions): Log {
   // Texts are escaped here, before the line is coloured.
   const redact = isText(options) ? (text: string) => escapeCommands(escapeInvisible(hide(text))) : hide;
   const least = weights[options.logging.level];
-  const wants = (event: RuntimeEvent) => weights[levelOf(event)] >= least;
-  const hears = (type: RuntimeEvent['type']) => weights[highestLevels[type] ?? 'debug'] >= least;
+  const wants = (event: RuntimeEvent) => isLogged(event.type) && weights[levelOf(event)] >= least;
+  const hears = (type: RuntimeEvent['type']) =>
+    isLogged(type) && weights[highestLevels[type] ?? 'debug'] >= least;
   let logger: Logger | undefined;
   const take = (event: RuntimeEvent) => {
     if (!wants(event)) return;
@@ -140,6 +141,11 @@ function withoutPrinted(fault: unknown): unknown {
   return { ...fault, details };
 }
 
+/** The log has the parts of an operation: its calls, decisions and steps. */
+function isLogged(type: RuntimeEvent['type']): boolean {
+  return type !== 'operation.started' && type !== 'operation.finished';
+}
+
 type Level = 'debug' | 'info' | 'warn';
 
 /** Source: the level numbers of pino. */
@@ -217,6 +223,10 @@ function messageOf(event: RuntimeEvent): string {
       return `${event.step}: ${event.text.length} characters of the answer released`;
     case 'run.started':
       return `${event.name}: run ${event.run} ${event.isResumed ? 'resumed' : 'started'}`;
+    case 'operation.started':
+      return `${event.operation} ${event.name} started`;
+    case 'operation.finished':
+      return `${event.operation} ${event.name}: ${event.status} in ${event.durationMs} ms`;
     case 'run.finished':
       return `${event.name}: run ${event.run} ${event.status}${event.error ? `: ${event.error.message}` : ''}`;
   }

@@ -9,6 +9,7 @@ import { type EventInput, readEvent } from '../../calls/hooks/event-input.ts';
 import type { PointEvent } from '../../calls/hooks/fire-point.ts';
 import { passGate } from '../../calls/hooks/gate.ts';
 import { agentTools, resolveToolNames } from '../../calls/tool-call/agent-tool.ts';
+import { trackToolCall } from '../../calls/tool-call/call.ts';
 import {
   toDecisionDocument,
   toEvalDocument,
@@ -19,9 +20,11 @@ import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
 import type { Emit, RunEvent } from '../../contract/event.ts';
+import { inTrace } from '../../contract/operation.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { type Redact, scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
-import { nextEventId } from '../../contract/tool.ts';
+import { nextCallId, nextEventId } from '../../contract/tool.ts';
+import { requireTrace } from '../../contract/trace.ts';
 import { lazyGuard } from '../../models/guard/lazy-guard.ts';
 import { type EvalInput, toEvalRequest } from '../../pipelines/run/eval-request.ts';
 import type { RunListener } from '../../pipelines/run/runs.ts';
@@ -109,7 +112,8 @@ export function serveRuntime(
   const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
-  const requireTool = (name: string) => find(name) ?? unknownName('tool', String(name), tools.keys());
+  const requireTool = async (name: string) =>
+    find(name) ?? (await refuseCall(emit, String(name), tools.keys()));
   const callRun = runs.method((api) => api.calls.call);
   // Only filled-in values are redacted in declarations. A forwarded value that equals a name must not hide the name.
   const shown = <Value>(declared: Value): Value =>
@@ -164,14 +168,21 @@ export function serveRuntime(
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
     tools: {
       list: () => shown(config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval))),
-      call: method(async (name, args, options = {}) => {
-        const tool = requireTool(name);
-        const { identity } = options;
-        if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
-        return await callDirectly({ ...direct, tool, find }, args, options);
+      call: method(async (name, args, { trace, ...options } = {}) => {
+        const call = async () => {
+          const tool = await requireTool(name);
+          const { identity } = options;
+          if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
+          return await callDirectly({ ...direct, tool, find }, args, options);
+        };
+        return await inTrace(requireTrace(trace), call);
       }),
       start: (name, args, options = {}) => {
-        const started = runs.open().then(({ calls }) => calls.start(requireTool(name), args, options));
+        const started = runs.open().then(async ({ calls }) => {
+          const { trace, ...others } = options;
+          const begin = async () => calls.start(await requireTool(name), args, others);
+          return await inTrace(requireTrace(trace), begin);
+        });
         const id = method(async () => await (await started).id)();
         const done = method(async () => await (await started).done)();
         // The promise of the document rejects with the same error.
@@ -210,9 +221,15 @@ export function serveRuntime(
     },
     guard: ({ providerId, stream = 'hold', window } = {}) => {
       requireOpen();
-      return lazyGuard({ fire: services.fire, stream, providerId, windowChars: window });
+      return lazyGuard({ fire: services.fire, emit, stream, providerId, windowChars: window });
     },
   };
+}
+
+/** A refused call is an operation that failed. */
+async function refuseCall(emit: Emit, tool: string, known: Iterable<string>): Promise<never> {
+  const refuse = async () => unknownName('tool', tool, known);
+  return await trackToolCall(emit, { tool, callId: nextCallId() }, refuse, (never) => never);
 }
 
 function isFailure(document: Readonly<Record<string, unknown>>): boolean {

@@ -24,7 +24,7 @@ export async function openEvents(
   options: RuntimeOptions,
 ): Promise<RuntimeEvents> {
   const sinks: EventSink[] = [];
-  if (options.onEvent !== undefined) sinks.push(sinkOf(options.onEvent));
+  if (options.onEvent !== undefined) sinks.push(listenerSink(options.onEvent));
   if (options.log !== false) sinks.push(await openLogOf({ config, scrubber }, options));
   const notify = (event: RuntimeEvent) => {
     for (const sink of sinks) if (sink.wants(event)) notifySink(sink, event);
@@ -42,8 +42,11 @@ export async function openEvents(
   return { emit, close: () => shadows.close() };
 }
 
-function sinkOf(take: (event: RuntimeEvent) => void): EventSink {
-  return { hears: () => true, wants: () => true, take };
+function listenerSink(listener: NonNullable<RuntimeOptions['onEvent']>): EventSink {
+  if (typeof listener === 'function') return { hears: () => true, wants: () => true, take: listener };
+  const types: ReadonlySet<string> = new Set(listener.types);
+  const { take } = listener;
+  return { hears: (type) => types.has(type), wants: ({ type }) => types.has(type), take };
 }
 
 function shadowSink({ listen }: ShadowRecorder): EventSink {

@@ -322,6 +322,7 @@ function workOf(
 
 export type Judging = Pick<
   SuiteOptions,
+  | 'emit'
   | 'keepGoing'
   | 'window'
   | 'epochConcurrency'

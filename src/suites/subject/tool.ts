@@ -17,7 +17,11 @@ export function openToolSubject(
   return {
     prepare: (scope) => {
       const given = stringifyJson(args.evaluate(scope));
-      return { key: given, send: async (signal) => toOutput(name, await callTool(tool, given, { signal })) };
+      const { emit } = services;
+      return {
+        key: given,
+        send: async (signal) => toOutput(name, await callTool(tool, given, { signal, emit })),
+      };
     },
     identify: () => ({ tool: describeTools(config, [name]), hooks: describeHooks(config, 'tool') }),
   };
