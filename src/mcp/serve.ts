@@ -1,6 +1,6 @@
 import { RuntimeError } from '../base/errors.ts';
 import { isLoopbackName } from '../base/text/url.ts';
-import { loadHttpServer, type Runtime } from '../runtime/runtime.ts';
+import { loadHttpServer, parseListen, type Runtime } from '../runtime/runtime.ts';
 import { endpoint, httpHandler } from './http.ts';
 import { loadSdk, loadStdioSdk, serverFactory } from './server.ts';
 import { openStdio, type StdioOptions } from './stdio.ts';
@@ -39,7 +39,7 @@ export async function serveOverHttp(
   runtime: Runtime,
   { tools, version, listen: text }: ServeOptions & { readonly listen: string },
 ): Promise<ServedMcp & { readonly url: string }> {
-  const { listen, parseListen, toListener } = await loadHttpServer();
+  const { listen, toListener } = await loadHttpServer();
   const address = parseListen(text);
   if (address === undefined)
     throw new RuntimeError(

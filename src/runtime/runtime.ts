@@ -7,6 +7,7 @@ export type { EventInput as LooseEvent } from '../calls/hooks/event-input.ts';
 export type { PointEvent } from '../calls/hooks/fire-point.ts';
 export type { DecisionInput as Decider } from '../calls/tool-call/approvals.ts';
 export { parseDuration } from '../config/duration.ts';
+export { parseListen } from '../config/listen.ts';
 export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../dialects/inbound.ts';
 export type { EvalInput } from '../pipelines/run/eval-request.ts';
 export type { StartOptions } from '../pipelines/run/new-run.ts';
@@ -28,11 +29,8 @@ export { type FoundState, findResults, findStates } from './project/find-state.t
 export { writeTemplate } from './project/init-template.ts';
 export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
-/** The HTTP server under the gateway, for other surfaces. */
-export const loadHttpServer = async () => ({
-  ...(await import('../gateway/http/server.ts')),
-  ...(await import('../config/listen.ts')),
-});
+/** The HTTP server of the gateway, for other surfaces. */
+export const loadHttpServer = async () => await import('../gateway/http/server.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
 export const loadView = async () => await import('./view/serve-view.ts');
 export const loadChecker = async () => await import('./validate-file.ts');

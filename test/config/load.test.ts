@@ -13,6 +13,7 @@ import {
   searchPath,
   told,
   usualGateway,
+  usualMcp,
   write,
 } from './told.ts';
 
@@ -178,6 +179,7 @@ describe('a file as PromptKit documents them', () => {
       ],
       stateStore: { type: 'refused', reason: 'state_store.type is redis, which is not supported' },
       gateway: usualGateway,
+      mcp: usualMcp,
       defaults: {},
       logging: { level: 'warn', format: 'json', fields: { service: 'desk', shard: '7' } },
     });
@@ -199,6 +201,7 @@ describe('whole files', () => {
     sandboxes: [],
     stateStore: { type: 'sqlite', file: join(folder, '.signalbox/state.db') },
     gateway: usualGateway,
+    mcp: usualMcp,
     defaults: {},
     logging: { level: 'info', fields: {} },
   });

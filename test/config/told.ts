@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from '../../src/base/yaml/problem.ts';
-import type { GatewayConfig, RuntimeConfig } from '../../src/config/config.ts';
+import type { GatewayConfig, McpConfig, RuntimeConfig } from '../../src/config/config.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import { makeSharedFolder } from '../shared-folder.ts';
 
@@ -35,6 +35,8 @@ export function line({ severity, line, column, message, hint }: Problem): string
   const text = `${severity} ${line}:${column} ${message}`;
   return hint === undefined ? text : `${text} | ${hint}`;
 }
+
+export const usualMcp: McpConfig = { tools: ['*'], decide: 'operators', maxMessageBytes: 8_388_608 };
 
 export const usualGateway: GatewayConfig = {
   listen: { host: '127.0.0.1', port: 8787 },

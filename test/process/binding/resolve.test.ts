@@ -4,7 +4,7 @@ import type { HookKind } from '../../../src/contract/hook.ts';
 import { volatileFieldsOf } from '../../../src/dialects/registry.ts';
 import type { Binding } from '../../../src/process/binding.ts';
 import { resolveExec, resolveHook } from '../../../src/runtime/binding/resolve.ts';
-import { usualGateway } from '../../config/told.ts';
+import { usualGateway, usualMcp } from '../../config/told.ts';
 
 const position = { file: '/etc/desk/runtime.yaml', line: 1, column: 1 };
 const host = { PATH: '/bin', API_KEY: 'sk-1234', OTHER: 'unseen' };
@@ -29,7 +29,7 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     stateStore: { type: 'memory' },
     gateway: usualGateway,
     defaults,
-    mcp: { tools: ['*'], decide: 'operators', maxMessageBytes: 8_388_608 },
+    mcp: usualMcp,
     logging: { level: 'info', fields: {} },
   };
 }
