@@ -2,7 +2,7 @@ import { RuntimeError } from '../base/errors.ts';
 import { isLoopbackName } from '../base/text/url.ts';
 import { loadHttpServer, parseListen, type Runtime } from '../runtime/runtime.ts';
 import { endpoint, httpHandler } from './http.ts';
-import { loadSdk, loadStdioSdk, serverFactory } from './server.ts';
+import { loadSdk, loadStdioSdk, localCaller, serverFactory } from './server.ts';
 import { openStdio, type StdioOptions } from './stdio.ts';
 import { offeredTools } from './tools.ts';
 
@@ -77,9 +77,6 @@ export async function serveOverHttp(
 }
 
 const LAST_ANSWERS_MS = 200;
-
-/** On loopback, every request is the user of this machine. */
-const localCaller = { token: '', clientId: 'local', scopes: [] };
 
 function requireLoopback(host: string): void {
   if (isLoopbackName(host)) return;

@@ -1,7 +1,7 @@
 import type { CallToolResult, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { suggest } from '../base/text/suggest.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { CallIdentity, Runtime } from '../runtime/runtime.ts';
 import { argumentsOf } from './messages.ts';
 import { errorResult, toResult } from './result.ts';
 import { type OfferedTool, pageOf } from './tools.ts';
@@ -81,17 +81,29 @@ function invalid({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Er
 async function callTool(
   { runtime }: ServerParts,
   { info: { name, output_schema, mcp } }: OfferedTool,
-  { mcpReq }: ServerContext,
+  context: ServerContext,
 ): Promise<CallToolResult> {
-  const { signal, _meta } = mcpReq;
+  const { signal, _meta } = context.mcpReq;
   const called = { name, givesContent: mcp.result === 'content', hasOutputSchema: output_schema !== null };
   try {
-    return toResult(await runtime.tools.call(name, argumentsOf(_meta), { signal }), called);
+    const options = { signal, identity: identityOf(context) };
+    return toResult(await runtime.tools.call(name, argumentsOf(_meta), options), called);
   } catch (thrown) {
     const { code, message, hint } = toRuntimeError(thrown);
     return toResult({ status: 'failed', error: { code, message, hint } }, called);
   }
 }
+
+/**
+ * A model that calls again after a decision gives its call a new id (`claudecode/toolUseId`, Codex’ `callId`). So ids of
+ * clients do not count: the caller, the tool and the arguments tell that it is the same call.
+ */
+function identityOf({ http }: ServerContext): CallIdentity {
+  return { principal: http?.authInfo?.clientId ?? localCaller.clientId };
+}
+
+/** The user of this machine: over stdio, and over HTTP on loopback without keys. */
+export const localCaller = { token: '', clientId: 'local', scopes: [] };
 
 /** Clients close a connection, or refuse an answer, if a message is too long. */
 function bounded(result: CallToolResult, maxBytes: number): CallToolResult {

@@ -25,24 +25,27 @@ function isAlive(pid: number): boolean {
 // Over HTTP, a notification of 2025 reaches no call: without sessions, ids of requests are not unique.
 const cancellable = everyWay.filter(({ wire, era }) => wire === 'stdio' || era === '2026');
 
-test.each(cancellable)('a cancelled call ends its process, and others go on ($wire, $era)', async ({ wire, era }) => {
-  const { folder, client } = await serve(
-    wire,
-    `tools: {slow: {exec: {command: ./slow.sh}}, echo: {exec: {command: ${fixture('echo-args')}}}}`,
-    { files: { 'slow.sh': slow } },
-  );
-  const connected = await client(era);
-  const cancel = new AbortController();
-  const cut = connected.callTool({ name: 'slow' }, { signal: cancel.signal });
-  cut.catch(() => {});
-  await until(() => pidIn(folder) > 0);
-  cancel.abort();
-  await expect(cut).rejects.toThrow();
-  await until(() => !isAlive(pidIn(folder)));
-  expect(await connected.callTool({ name: 'echo', arguments: { n: 1 } })).toMatchObject({
-    structuredContent: { n: 1 },
-  });
-});
+test.each(cancellable)(
+  'a cancelled call ends its process, and others go on ($wire, $era)',
+  async ({ wire, era }) => {
+    const { folder, client } = await serve(
+      wire,
+      `tools: {slow: {exec: {command: ./slow.sh}}, echo: {exec: {command: ${fixture('echo-args')}}}}`,
+      { files: { 'slow.sh': slow } },
+    );
+    const connected = await client(era);
+    const cancel = new AbortController();
+    const cut = connected.callTool({ name: 'slow' }, { signal: cancel.signal });
+    cut.catch(() => {});
+    await until(() => pidIn(folder) > 0);
+    cancel.abort();
+    await expect(cut).rejects.toThrow();
+    await until(() => !isAlive(pidIn(folder)));
+    expect(await connected.callTool({ name: 'echo', arguments: { n: 1 } })).toMatchObject({
+      structuredContent: { n: 1 },
+    });
+  },
+);
 
 test.each(everyWay)('the end of a connection ends its calls ($wire, $era)', async ({ wire, era }) => {
   const { folder, client } = await serve(wire, 'tools: {slow: {exec: {command: ./slow.sh}}}', {

@@ -89,6 +89,36 @@ test.each(everyWay)(
   },
 );
 
+test.each(wires)('the same call made again after the decision gets the result, once (%s)', async (wire) => {
+  const { client, runtime } = await serve(wire, tools, { files });
+  const connected = await client('2026');
+  const ask = async (args: Record<string, unknown>) =>
+    await connected.callTool({ name: 'refund', arguments: args });
+  const open = async () => (await runtime.pending.list()).map(({ id }) => id);
+  await ask({ order: 17, items: ['a'] });
+  const [id = ''] = await open();
+  expect(await ask({ items: ['a'], order: 17 })).toMatchObject({ isError: true });
+  expect(await open()).toEqual([id]);
+  await runtime.pending.approve(id, { by: 'mara', reason: '' });
+  expect(await ask({ order: 17, items: ['a'] })).toMatchObject({
+    structuredContent: { order: 17, items: ['a'] },
+  });
+  expect(await ask({ order: 17, items: ['a'] })).toMatchObject({ isError: true });
+  expect(await open()).toHaveLength(1);
+});
+
+test('a rejected call says why', async () => {
+  const { client, runtime } = await serve('stdio', tools, { files });
+  const connected = await client('2026');
+  await connected.callTool({ name: 'refund' });
+  const [pending] = await runtime.pending.list();
+  await runtime.pending.reject(pending?.id ?? '', { by: 'mara', reason: 'too much money' });
+  expect(await connected.callTool({ name: 'refund' })).toMatchObject({
+    isError: true,
+    content: [{ type: 'text', text: expect.stringContaining('too much money') }],
+  });
+});
+
 test('an unknown tool is an error that names the nearest one', async () => {
   const { client } = await serve('http', tools, { files });
   const call = (await client('2026')).callTool({ name: 'ecko' });
