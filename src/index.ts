@@ -17,6 +17,7 @@ export {
   type CallOptions,
   type CaseRecord,
   type CassetteOptions,
+  type Change,
   type Decider,
   type EvalInput,
   type EvalOptions,
@@ -59,4 +60,6 @@ export {
   type SuiteRunFilter,
   type SuiteRunInfo,
   type SuiteRunOptions,
+  type WatchKind,
+  type WatchOptions,
 } from './runtime/runtime.ts';

@@ -10,6 +10,7 @@ import type { AgentCaller } from '../dialects/inbound.ts';
 import type { CassetteOptions } from '../process/cassette/cassette.ts';
 import type { HostEnv } from '../process/env.ts';
 import type { LauncherName } from '../process/launch/native.ts';
+import type { WatchKind } from '../store/changes.ts';
 import type { CallIdentity } from '../store/identities.ts';
 import type { SuiteProgress } from '../suites/file/model.ts';
 import type { CaseRecord, JudgeAgain, RunHeader } from '../suites/record.ts';
@@ -243,6 +244,16 @@ export interface PendingCheckOptions {
   readonly args?: unknown;
   /** The person who would approve. Default: anyone who may. */
   readonly by?: string | undefined;
+}
+
+export interface WatchOptions {
+  /** Ends the watch. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Change {
+  /** What may have changed. */
+  readonly kinds: readonly WatchKind[];
 }
 
 /** An event of an external agent. If `caller` is given, calls that require an approval wait for a person. */

@@ -24,11 +24,13 @@ import type {
 import type { EvalInput } from '../pipelines/run/eval-request.ts';
 import type { StartOptions } from '../pipelines/run/new-run.ts';
 import type { RunOptions } from '../pipelines/run/runs.ts';
+import type { WatchKind } from '../store/changes.ts';
 import type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 import type { RunSource, SuiteReport } from '../suites/record.ts';
 import type {
   AgentEvent,
   CallOptions,
+  Change,
   EvalOptions,
   FireOptions,
   GuardOptions,
@@ -43,6 +45,7 @@ import type {
   StartedCall,
   StartedRun,
   SuiteRunOptions,
+  WatchOptions,
 } from './api-options.ts';
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
@@ -254,6 +257,14 @@ export interface Runtime extends AsyncDisposable {
     /** Throws RESULT_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
     respond(id: string, decision: DecisionInput & { readonly result: unknown }): Promise<PendingDocument>;
   };
+  /**
+   * Says when these kinds may have changed, by any process that uses the store: first all of them at once, then at most
+   * four times a second those that did. `pendings`: a call waits, is approved or decided. `runs`: a run starts, ends, or
+   * has another status. `suites`: a run of a suite starts, ends or is rated. While a database cannot be reached, all
+   * kinds may have changed every five seconds. Ends when `signal` aborts or the runtime closes. Throws USAGE,
+   * STORE_FAILED, RUNTIME_CLOSED.
+   */
+  watch(kinds: readonly WatchKind[], options?: WatchOptions): AsyncIterable<Change>;
   /** Suspends active runs, waits for observers, then ends every process. Never rejects. */
   close(): Promise<void>;
 }

@@ -13,6 +13,7 @@ export type { EvalInput } from '../pipelines/run/eval-request.ts';
 export type { StartOptions } from '../pipelines/run/new-run.ts';
 export type { RunOptions } from '../pipelines/run/runs.ts';
 export type { CassetteOptions } from '../process/cassette/cassette.ts';
+export type { WatchKind } from '../store/changes.ts';
 export type { SuiteProgress } from '../suites/file/model.ts';
 export type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 export type { RatingAgreement, RatingAgreementOptions } from '../suites/rating-agreement.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RuntimeError, toFault } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
+import { watchKinds } from './changes.ts';
 import { identityMethods } from './identities.ts';
 import { type FunctionCall, toCall, toStatement } from './postgres/change-call.ts';
 import { type Claims, createClaims, lostClaimError } from './postgres/claims.ts';
@@ -8,7 +9,7 @@ import type { Address } from './postgres/connection/address.ts';
 import type { Link } from './postgres/connection/client.ts';
 import { poolerError } from './postgres/connection/pooler.ts';
 import { createSession, type Session, transact } from './postgres/connection/session.ts';
-import { createListener } from './postgres/database-watch.ts';
+import { anyChanges, createListener, decisions } from './postgres/database-watch.ts';
 import { createDriver, type Run } from './postgres/driver.ts';
 import { openLink } from './postgres/layout/migrations.ts';
 import { createTextReader } from './postgres/texts/text-reader.ts';
@@ -39,7 +40,8 @@ export async function openPostgresStore(
     ...{ address, retryMs, onReconnect: (link, lost) => claims.restore(link, lost) },
   });
   const texts = createTextReader(address);
-  const listener = createListener(address);
+  const listener = createListener(address, decisions);
+  const changes = createListener(address, anyChanges);
   const tokens = new WeakMap<Change, string>();
   const tokenOf = (change: Change) => {
     const token = tokens.get(change) ?? randomUUID();
@@ -64,7 +66,7 @@ export async function openPostgresStore(
   const close = async () => {
     await queue.onIdle();
     await claims.releaseAll();
-    await Promise.all([session.close(), listener.close(), texts.close()]);
+    await Promise.all([session.close(), listener.close(), changes.close(), texts.close()]);
   };
   const shared = workMethods({ address, hungMs, run });
   const single = changeMethods({ location, change });
@@ -112,6 +114,10 @@ export async function openPostgresStore(
       return numberOf(row, 'now');
     },
     watch: listener.watch,
+    changes: {
+      kinds: watchKinds,
+      watch: (tell) => changes.watch((told) => tell(watchKinds.find((kind) => kind === told))),
+    },
     close: () => {
       closing ??= close();
       return closing;

@@ -1,3 +1,4 @@
+import type { ChangeSource } from './changes.ts';
 import type { Announce } from './shared-work.ts';
 import type { Claim } from './store.ts';
 
@@ -8,6 +9,8 @@ import type { Claim } from './store.ts';
  */
 export interface ResultStore {
   readonly location: string;
+  /** Absent if the state store reports them. */
+  readonly changes?: ChangeSource;
   /** Rejects with STORE_FAILED if a run has this ID. */
   createRun(run: NewResultRun): Promise<void>;
   findRun(id: string): Promise<ResultRun | undefined>;

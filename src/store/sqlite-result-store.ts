@@ -1,7 +1,9 @@
+import { countedChanges } from './changes.ts';
 import { type Driver, doNow } from './driver.ts';
 import type { NewResult, ResultStore } from './result-store.ts';
 import { type ResultWriter, resultMethods } from './results.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
+import { watchDatabase } from './sqlite/database.ts';
 import { checksumOf, textOf } from './sqlite/row.ts';
 import { createRunLocks } from './sqlite/run-locks.ts';
 import { resultLayout } from './sqlite/schema.ts';
@@ -79,6 +81,7 @@ function createStore({
   } satisfies Driver;
   return {
     location,
+    changes: countedChanges(['suites'], driver, (tell) => watchDatabase(file, tell)),
     ...resultMethods(driver, createWriter(prepare, { location, read, write })),
     claimRun: (id) => locks.claim(id),
     prune: async (before) => {

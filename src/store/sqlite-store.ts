@@ -1,5 +1,6 @@
 import { RuntimeError } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
+import { countedChanges } from './changes.ts';
 import { identityMethods } from './identities.ts';
 import { createOutbox, readMethods } from './reads.ts';
 import { callFromRow, textFromRow } from './rows.ts';
@@ -79,6 +80,7 @@ function createStore(database: Database): Store {
     listClaimed: () => database.write(() => locks.sweep()),
     now: async () => Date.now(),
     watch: database.watch,
+    changes: countedChanges(['pendings', 'runs'], driver, database.watch),
     close: () => database.close(locks.releaseAll),
   };
 }

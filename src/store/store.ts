@@ -2,6 +2,7 @@ import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
 import type { PendingCall, PendingDecision, PendingRecord, RunParent } from '../contract/approval.ts';
 import type { RunLabels, RunStatus } from '../contract/run.ts';
+import type { ChangeSource, StoreWatch } from './changes.ts';
 import type { Identities } from './identities.ts';
 import type { TextPlace } from './kept-text.ts';
 import type { Outbox } from './outbox.ts';
@@ -112,6 +113,7 @@ export interface Store extends Identities {
 
   /** Calls `tell` when a call may have been decided, by any process; also spuriously. Never throws. */
   watch(tell: () => void): StoreWatch;
+  readonly changes: ChangeSource;
 
   /** Releases the claims of this store. Never rejects; may be called again. */
   close(): Promise<void>;
@@ -156,12 +158,6 @@ export interface PendingCount {
   readonly tool: string;
   readonly status: PendingStatus;
   readonly count: number;
-}
-
-export interface StoreWatch {
-  /** Whether changes are reported; otherwise the caller must poll. */
-  isLive(): boolean;
-  close(): void;
 }
 
 /** The record, and whether this caller's decision or approval was accepted. */

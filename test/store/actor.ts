@@ -39,11 +39,34 @@ async function withStore(work: (store: Store) => Promise<unknown>): Promise<void
 }
 
 async function openPlace(place: string): Promise<Store> {
-  if (!place.startsWith('postgres:')) return await openStore({ type: 'sqlite', file: place });
-  return await openStore({ type: 'postgres', urlEnv: 'PLACE', folder: '/nowhere' }, { PLACE: place });
+  return await openStore(...placeOf(place));
+}
+
+function placeOf(place: string): Parameters<typeof openStore> {
+  if (!place.startsWith('postgres:')) return [{ type: 'sqlite', file: place }];
+  return [{ type: 'postgres', urlEnv: 'PLACE', folder: '/nowhere' }, { PLACE: place }];
 }
 
 const roles: Readonly<Record<string, () => Promise<unknown>>> = {
+  /** change FILE WHAT COUNT: adds calls of the run "r1", runs, or runs of a suite. */
+  change: async () => {
+    const [what = '', count = '1'] = rest;
+    const place = placeOf(file);
+    const results = what === 'suites' ? await openResultStore(...place) : undefined;
+    const store = await openStore(...place);
+    const add = async (id: string) => {
+      if (what === 'pendings') await store.addPending(newCall(id, 'r1'));
+      if (what === 'runs') await store.createRun(newRun(id));
+      await results?.createRun(newResultRun(id));
+    };
+    await waitForGo();
+    const from = Date.now();
+    for (let index = 0; index < Number(count); index++) await add(`${what}-${from}-${index}`);
+    await store.close();
+    await results?.close();
+    say('done');
+  },
+
   /** decide FILE ID WHO */
   decide: () =>
     withStore(async (store) => {

@@ -196,7 +196,7 @@ test.each([
   const before = readFileSync(file);
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
-    message: `the state store ${file} has version ${version}, but this Signalbox supports version 3`,
+    message: `the state store ${file} has version ${version}, but this Signalbox supports version 4`,
     hint: `${who} wrote it: use that version, or choose another path in spec.state_store.`,
   });
   expect(readFileSync(file).equals(before)).toBe(true);

@@ -45,6 +45,7 @@ export function createMemoryStore(): Store {
   };
   return {
     location: storeLocation,
+    changes: { kinds: [], watch: () => ({ isLive: () => true, close: () => {} }) },
     outbox: {
       setRules: async () => {},
       take: async () => [],

@@ -198,11 +198,11 @@ test('a file that is no database, or of a newer version, is reported', async () 
   const file = newFile();
   await (await openBeside(file)).close();
   const database = new DatabaseSync(resultsOf(file));
-  database.exec('PRAGMA user_version = 3');
+  database.exec('PRAGMA user_version = 4');
   database.close();
   expect(await faultOf(openResultStore({ type: 'sqlite', file }))).toMatchObject({
     code: 'STORE_FAILED',
-    message: `the state store ${resultsOf(file)} has version 3, but this Signalbox supports version 2`,
+    message: `the state store ${resultsOf(file)} has version 4, but this Signalbox supports version 3`,
   });
   writeFileSync(resultsOf(file), 'kind: RuntimeConfig\n'.repeat(100));
   expect((await faultOf(openResultStore({ type: 'sqlite', file }))).message).toMatch(/is not a database/);

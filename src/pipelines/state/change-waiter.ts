@@ -10,13 +10,14 @@ export interface ChangeWaiter {
 export interface ChangeWaiterOptions {
   /** The longest time between two reads without a change, since a watcher may miss one. Default: 10 s. */
   readonly idleMs?: number;
+  /** The time between two reads of a store that cannot be watched. Default: 250 ms. */
+  readonly pollMs?: number;
 }
 
-/** Polls every 250 ms if the store cannot be watched. */
 export function openChangeWaiter(
   store: Pick<Store, 'watch'>,
   signal: AbortSignal,
-  { idleMs = 10_000 }: ChangeWaiterOptions = {},
+  { idleMs = 10_000, pollMs = SOONEST_MS }: ChangeWaiterOptions = {},
 ): ChangeWaiter {
   let hasChanged = false;
   // SQLite reports a write before it is readable, since it syncs its journal in between.
@@ -27,19 +28,19 @@ export function openChangeWaiter(
     hasChanged = true;
     sleeper.wake('change');
   });
-  const untilSoonest = () => lastReadAt + POLL_INTERVAL_MS - performance.now();
+  const untilSoonest = () => lastReadAt + SOONEST_MS - performance.now();
   const onAbort = () => sleeper.wake('abort');
   signal.addEventListener('abort', onAbort);
   return {
     next: async (due = Number.POSITIVE_INFINITY) => {
-      const idle = watch.isLive() ? Math.min(lookAgainMs, idleMs) : POLL_INTERVAL_MS;
+      const idle = watch.isLive() ? Math.min(lookAgainMs, idleMs) : pollMs;
       const untilDue = due - Date.now() + 1;
       // The store's clock may be behind this one.
       const pause = untilDue > 0 ? Math.min(idle, untilDue) : untilSoonest();
       if (!hasChanged && !signal.aborted) await sleeper.take(pause, ['change', 'abort']);
       if (hasChanged && !signal.aborted) await sleeper.take(untilSoonest(), ['abort']);
-      if (signal.aborted) throw new RuntimeError('ABORTED', 'the wait for a decision was cancelled');
-      lookAgainMs = hasChanged ? POLL_INTERVAL_MS : 2 * lookAgainMs;
+      if (signal.aborted) throw new RuntimeError('ABORTED', 'the wait for a change was cancelled');
+      lookAgainMs = hasChanged ? SOONEST_MS : 2 * lookAgainMs;
       hasChanged = false;
       lastReadAt = performance.now();
     },
@@ -50,7 +51,7 @@ export function openChangeWaiter(
   };
 }
 
-const POLL_INTERVAL_MS = 250;
+const SOONEST_MS = 250;
 
 type Reason = 'change' | 'abort';
 

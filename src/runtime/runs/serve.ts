@@ -28,8 +28,17 @@ import { requireTrace } from '../../contract/trace.ts';
 import { lazyGuard } from '../../models/guard/lazy-guard.ts';
 import { type EvalInput, toEvalRequest } from '../../pipelines/run/eval-request.ts';
 import type { RunListener } from '../../pipelines/run/runs.ts';
+import type { WatchKind } from '../../store/changes.ts';
 import type { ResultStore } from '../../store/result-store.ts';
-import type { AgentEvent, EvalOptions, FireOptions, GatewayOptions, JudgeOptions, Runtime } from '../api.ts';
+import type {
+  AgentEvent,
+  Change,
+  EvalOptions,
+  FireOptions,
+  GatewayOptions,
+  JudgeOptions,
+  Runtime,
+} from '../api.ts';
 import type { StartedRun } from '../api-options.ts';
 import { callDirectly } from '../direct-call.ts';
 import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
@@ -39,6 +48,8 @@ import type { LoadedRuntime } from '../stages/load.ts';
 import type { Rates } from '../stages/rates.ts';
 import type { WiredRuntime } from '../stages/wire.ts';
 import type { BuildOf } from '../worker/build.ts';
+
+const never = new AbortController().signal;
 
 interface ServeContext {
   readonly rates: Rates;
@@ -165,6 +176,21 @@ export function serveRuntime(
       reject: runs.method((api) => api.pending.reject),
       respond: runs.method((api) => api.pending.respond),
     },
+    watch: (kinds, { signal = never } = {}) => ({
+      [Symbol.asyncIterator]: () => {
+        const left = new AbortController();
+        const ended = AbortSignal.any([closed, signal, left.signal]);
+        const changes = watchStores({ store, results, requireOpen, scrubber }, kinds, ended);
+        return {
+          next: () => changes.next(),
+          // A generator would first wait for the next change.
+          return: () => {
+            left.abort();
+            return changes.return();
+          },
+        };
+      },
+    }),
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
     tools: {
       list: () => shown(config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval))),
@@ -447,4 +473,30 @@ export function redactDocument<Document extends object>(document: Document, reda
   const shown = redact(text);
   if (shown === text) return document;
   return toDocument(Object.fromEntries(exactMembers(new Json(shown)))) as Document;
+}
+
+async function* watchStores(
+  {
+    store,
+    results,
+    requireOpen,
+    scrubber,
+  }: Pick<ServeContext, 'store' | 'results'> & {
+    readonly requireOpen: () => void;
+    readonly scrubber: LoadedRuntime['scrubber'];
+  },
+  kinds: readonly WatchKind[],
+  ended: AbortSignal,
+): AsyncGenerator<Change, void> {
+  requireOpen();
+  try {
+    const { requireKinds, watchChanges } = await import('../watch.ts');
+    requireKinds(kinds);
+    const opened = await store.open();
+    const isElsewhere = kinds.includes('suites') && !opened.changes.kinds.includes('suites');
+    const more = isElsewhere ? (await results.open()).changes : undefined;
+    yield* watchChanges([opened.changes, ...(more ? [more] : [])], kinds, ended);
+  } catch (thrown) {
+    throw scrubError(toRuntimeError(thrown), scrubber);
+  }
 }

@@ -1,7 +1,7 @@
 import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import type { StoreWatch } from '../changes.ts';
 import { type Driver, doNow } from '../driver.ts';
-import type { StoreWatch } from '../store.ts';
 import {
   type Connection,
   ignoreErrors,
@@ -177,7 +177,7 @@ const emptyJournal = 'PRAGMA wal_checkpoint(TRUNCATE)';
 const OPTIONAL_WRITE_MS = 1_000;
 
 /** Each write goes to the journal beside the file. Never throws. */
-function watchDatabase(file: string, onChange: () => void): StoreWatch {
+export function watchDatabase(file: string, onChange: () => void): StoreWatch {
   let watcher: FSWatcher | undefined;
   const close = () => {
     watcher?.close();

@@ -1,3 +1,4 @@
+import { counterTables } from '../changes.ts';
 import { AGENT_SOURCE, endedInSql } from '../store-rules.ts';
 import { identityTable, resultTables, stateTables, toSqliteTables } from '../tables.ts';
 import type { Layout } from './layout.ts';
@@ -52,12 +53,15 @@ WHEN NEW.why = 'fault' AND NEW.tries = 1 AND EXISTS (SELECT 1 FROM notify_rules)
 END;
 `;
 
+const stateCounters = counterTables(['pendings', 'runs']);
+const resultCounters = counterTables(['suites']);
+
 /** "SGBX": runs, their steps and pending calls. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
-  version: 3,
-  tables: toSqliteTables(stateTables + identityTable) + ofState,
-  upgrades: [toSqliteTables(identityTable)],
+  version: 4,
+  tables: toSqliteTables(stateTables + identityTable) + ofState + stateCounters,
+  upgrades: [toSqliteTables(identityTable), stateCounters],
 };
 
 // Keeps every replaced record.
@@ -73,6 +77,7 @@ END;
 /** "SGBE": results of suite runs, and cached answers. */
 export const resultLayout: Layout = {
   applicationId: 0x53474245,
-  version: 2,
-  tables: toSqliteTables(resultTables) + ofResults,
+  version: 3,
+  tables: toSqliteTables(resultTables) + ofResults + resultCounters,
+  upgrades: [resultCounters],
 };

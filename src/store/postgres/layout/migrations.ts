@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../../base/errors.ts';
+import { notifyTables } from '../../changes.ts';
 import { numberOf } from '../../sqlite/row.ts';
 import { identityTable, toPostgresTables } from '../../tables.ts';
 import type { Address } from '../connection/address.ts';
@@ -15,6 +16,7 @@ export const migrations: readonly string[] = [
   layout,
   'ALTER TABLE signalbox.gateway_keys ADD COLUMN IF NOT EXISTS role text, ADD COLUMN IF NOT EXISTS tools text;',
   toPostgresTables(identityTable),
+  notifyTables,
 ];
 
 /** Connects, and creates the tables if there are none. Throws STORE_FAILED for another version. */
