@@ -7,6 +7,7 @@ import { mockSchema } from '../src/config/mock-responses.ts';
 import { runtimeSchema } from '../src/config/schema.ts';
 import { foreignDialects } from '../src/dialects/registry.ts';
 import { eventSchemas } from '../src/calls/hooks/event-input.ts';
+import { contentResultSchema } from '../src/calls/tool-call/result-texts.ts';
 import { pipelineSchema } from '../src/pipelines/file/schema.ts';
 import { suiteSchema } from '../src/suites/file/schema.ts';
 import { metaSchemaName } from '../src/base/yaml/data-schema.ts';
@@ -22,6 +23,7 @@ const schemas: readonly object[] = [
   mockSchema,
   mockEmbeddingsSchema,
   ...eventSchemas,
+  contentResultSchema,
   ...checks.map(schemaOf),
 ];
 

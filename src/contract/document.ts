@@ -12,6 +12,8 @@ export type ToolDocument =
   | {
       readonly status: 'failed';
       readonly error: Fault;
+      /** The tool result of MCP by which the tool reported the failure. */
+      readonly result?: unknown;
       readonly context?: readonly string[];
       readonly metadata?: Readonly<Record<string, unknown>>;
     }
@@ -68,6 +70,8 @@ export interface DecisionDocument {
   readonly abort: 'turn' | 'session' | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly error?: Fault;
+  /** Set if the call of an agent waits for a person. */
+  readonly pending?: { readonly id: string; readonly run_id: string };
 }
 
 /** A tool as `tool list --json` prints it. */

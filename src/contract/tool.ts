@@ -16,11 +16,15 @@ export interface ToolCall {
 export interface ToolOk {
   readonly status: 'ok';
   readonly result: Json;
+  /** What a model reads of a result in the form of MCP. Absent: the result itself. */
+  readonly text?: string;
 }
 
 export interface ToolFailed {
   readonly status: 'failed';
   readonly error: Fault;
+  /** The tool's result in the form of MCP, with `isError`. */
+  readonly result?: Json | undefined;
 }
 
 /** The tool requires a person's decision. `members` is the whole pending object, unknown members included. */

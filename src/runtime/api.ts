@@ -151,8 +151,9 @@ export interface Runtime extends AsyncDisposable {
     readonly holdMs: number;
     /**
      * Runs the hooks for an event and, for a call with its `caller`, also checks approvals. A call that waits for a
-     * person is denied with a reason that names it. After the approval, the same call passes once. Throws
-     * EVENT_INVALID, ARGS_INVALID, STORE_FAILED, ABORTED, RUNTIME_CLOSED.
+     * person is denied with a reason that names it, and with its `pending`. After the approval, the same call passes
+     * once. A `response` whose `content` is a list of MCP blocks is judged text by text. Throws EVENT_INVALID,
+     * ARGS_INVALID, STORE_FAILED, ABORTED, RUNTIME_CLOSED.
      */
     judge(event: AgentEvent, options?: JudgeOptions): Promise<DecisionDocument>;
   };

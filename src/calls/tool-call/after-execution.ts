@@ -1,8 +1,16 @@
-import { type Fault, isCancelled } from '../../base/errors.ts';
-import type { EndedCall, HookEvent, ToolHookResponse } from '../../contract/hook.ts';
+import { type Fault, isCancelled, toFault } from '../../base/errors.ts';
+import type { SchemaCheck } from '../../base/yaml/schema-check.ts';
+import type {
+  Decision,
+  EndedCall,
+  HookEvent,
+  ToolHookRequest,
+  ToolHookResponse,
+} from '../../contract/hook.ts';
 import { failed, type ToolFailed, type ToolOk } from '../../contract/tool.ts';
 import { mergeMetadata } from '../../dialects/metadata.ts';
-import { type ChainResult, type Link, passGate } from '../hooks/gate.ts';
+import { type GateOptions, type Link, passGate } from '../hooks/gate.ts';
+import { allowed } from '../hooks/hook-chain.ts';
 import { isHeard } from '../hooks/links.ts';
 import {
   type Call,
@@ -14,6 +22,7 @@ import {
   requestOf,
   withContent,
 } from './callable-tool.ts';
+import { ContentResult, passContent, passText } from './result-texts.ts';
 
 export function isHeardAfter(links: readonly Link[]): boolean {
   return phasesAfter.some((phase) => isHeard(links, phase));
@@ -51,32 +60,71 @@ export async function passAfterHooks(
     answeredBy === null
       ? tool.links
       : tool.links.filter((link) => !('group' in link) || link.group.dialect.name !== answeredBy);
-  const chain = await passGate(
-    links,
-    { hook: 'tool', phase: 'after_execution', request, response },
-    { call: callId, signal, hookContext, onAnswer },
-  );
-  const visibleOutcome =
-    hasFilterAnswered && outcome.status === 'failed' ? failed(withoutPeerText(outcome.error)) : outcome;
-  const result = { ...toCallResult(before, visibleOutcome, chain), callId };
-  if (!isCancelled(chain.decision.error))
+  const options = { call: callId, signal, hookContext, onAnswer };
+  const {
+    decision,
+    outcome: passed,
+    text,
+  } = isHeard(links, 'after_execution')
+    ? await passResult(outcome, { links, request, response, options, fits: tool.checkResult })
+    : { decision: allowed, outcome };
+  const visible =
+    hasFilterAnswered && passed.status === 'failed'
+      ? { ...passed, error: withoutPeerText(passed.error) }
+      : passed;
+  const result = { ...toCallResult(before, { outcome: visible, text }, decision), callId };
+  if (!isCancelled(decision.error))
     await notifyFinished(before, result, { response, stage: 'after_execution' });
   return result;
 }
 
+interface ResultHooks {
+  readonly links: readonly Link[];
+  readonly request: ToolHookRequest;
+  readonly response: ToolHookResponse;
+  readonly options: GateOptions;
+  readonly fits: SchemaCheck;
+}
+
+interface HookedResult {
+  readonly decision: Decision;
+  readonly outcome: ToolOk | ToolFailed;
+  /** The text that a hook gave in place of the result. */
+  readonly text?: string | undefined;
+}
+
+async function passResult(
+  outcome: ToolOk | ToolFailed,
+  { links, request, response, options, fits }: ResultHooks,
+): Promise<HookedResult> {
+  const { latency_ms: latencyMs, content: given, error, result } = response;
+  const held = outcome.status === 'failed' || outcome.text !== undefined ? outcome.result : undefined;
+  if (held === undefined) {
+    const shown = { text: given, error, latencyMs, result };
+    const { decision, text } = await passText(links, request, shown, options);
+    const isChanged = decision.verdict === 'modify';
+    return isChanged ? { decision, outcome: withContent(outcome, text), text } : { decision, outcome };
+  }
+  const content = new ContentResult(held);
+  try {
+    const call = { links, request, latencyMs, options, fitsStructured: fits };
+    const decision = await passContent(content, call);
+    return { decision, outcome: decision.verdict === 'modify' ? content.toOutcome() : outcome };
+  } catch (error) {
+    return { decision: allowed, outcome: failed(toFault(error)) };
+  }
+}
+
 function toCallResult(
   before: FilteredCall,
-  outcome: ToolOk | ToolFailed,
-  { decision, event }: ChainResult,
+  { outcome, text }: Omit<HookedResult, 'decision'>,
+  decision: Decision,
 ): CallResult {
   const { verdict } = decision;
   if (verdict !== 'allow' && verdict !== 'modify') return deniedResult(namesOf(before.call), decision);
   const metadata = mergeMetadata([before.metadata, decision.metadata]);
   const context = [...before.context, ...decision.context];
-  const passed = { call: before.call, metadata, context };
-  if (verdict !== 'modify' || event.phase !== 'after_execution') return passedResult(passed, outcome);
-  const { content } = event.response;
-  return passedResult(passed, withContent(outcome, content), content);
+  return passedResult({ call: before.call, metadata, context }, outcome, text);
 }
 
 export function passedResult(

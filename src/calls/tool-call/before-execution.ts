@@ -1,5 +1,5 @@
 import { isCancelled, RuntimeError, toFault } from '../../base/errors.ts';
-import { isObject, type Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
 import { fitsAnything } from '../../base/yaml/schema-check.ts';
 import { answers, type Decision, type HookEvent, type Respond } from '../../contract/hook.ts';
 import { failed, ok } from '../../contract/tool.ts';
@@ -24,6 +24,7 @@ import {
   requestOf,
   resultOf,
 } from './callable-tool.ts';
+import { ContentResult, findContentFaults } from './result-texts.ts';
 
 /**
  * Passes a call through its before_execution filters, then through the approver hooks. `approvals`: hook questions that
@@ -215,10 +216,17 @@ async function takeHookResponse(
   await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const { result, isError = false, handled } = respond;
   const text = typeof result.value === 'string' ? result.value : result.text;
-  const outcome = isError ? failed(toFault(new RuntimeError('TOOL_ERROR', text))) : ok(result);
+  const plain = isError ? failed(toFault(new RuntimeError('TOOL_ERROR', text))) : ok(result);
+  const outcome = call.tool.isContent === true ? asContent(result, text, isError).toOutcome() : plain;
   const answered = await passAfterHooks(before, outcome, { latencyMs: 0, answeredBy: dialect });
   const isWithheld = answered.outcome.status === 'denied';
   return handled === undefined || isWithheld ? answered : { ...answered, handled };
+}
+
+/** An answer that has not the form of MCP becomes a text block. */
+function asContent(result: Json, text: string, isError: boolean): ContentResult {
+  const isFit = !isError && findContentFaults(result).length === 0;
+  return new ContentResult(isFit ? result : Json.from({ content: [{ type: 'text', text }], isError }));
 }
 
 async function blockCall(before: FilteredCall, decision: Decision, stage: DenialStage): Promise<CallResult> {

@@ -1,6 +1,7 @@
 import { type Fault, RuntimeError, toFault, withCatalogueText } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
+import { fitsAnything } from '../../base/yaml/schema-check.ts';
 import type { Approval } from '../../contract/approval.ts';
 import { type Emit, emitNothing, type OperationEnd } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
@@ -36,6 +37,7 @@ import {
   resultOf,
   unfilteredCall,
 } from './callable-tool.ts';
+import { ContentResult, findContentFaults } from './result-texts.ts';
 
 export interface PreparedCall {
   /** The result if a hook or a required approval stopped the call. */
@@ -164,10 +166,30 @@ function failureEvent(call: Call, args: Json, message: string): HookEvent {
   return { hook: 'tool', phase: 'after_execution', request: requestOf(call, args), response };
 }
 
-/** Returns a failure if the result does not fit the tool's output schema. */
+/**
+ * Returns a failure if the result does not fit the tool's output schema, or has not the form of MCP that it declares,
+ * or reports a failure in that form.
+ */
 export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolFailed {
-  const violations = findMisfits(tool.checkResult, outcome.result);
-  if (violations.length === 0) return outcome;
-  const message = `the result of tool "${tool.name}" does not fit output_schema: ${violations.join('; ')}`;
-  return failed(toFault(new RuntimeError('RESULT_INVALID', message)));
+  const invalid = (what: string, faults: readonly string[]) =>
+    failed(
+      toFault(
+        new RuntimeError('RESULT_INVALID', `the result of tool "${tool.name}" ${what}: ${faults.join('; ')}`),
+      ),
+    );
+  if (tool.isContent !== true) {
+    const violations = findMisfits(tool.checkResult, outcome.result);
+    return violations.length === 0 ? outcome : invalid('does not fit output_schema', violations);
+  }
+  const faults = findContentFaults(outcome.result);
+  if (faults.length > 0) return invalid('is not a tool result of MCP', faults);
+  const content = new ContentResult(outcome.result);
+  const { structured, isError } = content;
+  if (!isError && tool.checkResult !== fitsAnything) {
+    const violations =
+      structured === undefined ? ['it is missing'] : findMisfits(tool.checkResult, structured);
+    if (violations.length > 0)
+      return invalid('has a structuredContent that does not fit output_schema', violations);
+  }
+  return content.toOutcome();
 }

@@ -26,7 +26,10 @@ export interface CallableTool {
   /** Undefined if there is nothing to run. */
   readonly port: Port<ToolCall, ToolOutcome> | undefined;
   readonly checkArgs: SchemaCheck;
+  /** Checks the result, or its structured content if it has the form of MCP. */
   readonly checkResult: SchemaCheck;
+  /** The result has the form of MCP. */
+  readonly isContent?: boolean | undefined;
   readonly links: readonly Link[];
   /** Determines when a person must approve first; absent: never. */
   readonly approval?: ApprovalCheck | undefined;
@@ -285,7 +288,8 @@ export function rejectedResult({ tool, callId }: CallNames, error: Fault, reason
 /** A string as it is, any other result as its JSON text. */
 export function modelText(tool: string, outcome: ToolOk | ToolFailed): string {
   if (outcome.status === 'failed') return `Tool "${tool}" failed: ${outcome.error.message}`;
-  const { result } = outcome;
+  const { result, text } = outcome;
+  if (text !== undefined) return text;
   return result.text.startsWith('"') ? String(result.value) : result.text;
 }
 

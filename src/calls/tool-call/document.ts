@@ -26,7 +26,10 @@ export function toToolDocument(
     case 'ok':
       return toDocument<ToolDocument>({ status: 'ok', result: outcome.result, ...extra });
     case 'failed':
-      return toDocument<ToolDocument>({ status: 'failed', error: outcome.error, ...extra });
+      return toDocument<ToolDocument>({
+        ...{ status: 'failed', error: outcome.error, ...extra },
+        ...(outcome.result && { result: outcome.result }),
+      });
     case 'denied': {
       const { hook, abort } = outcome;
       const { reason, error } = shownFault(outcome, options);

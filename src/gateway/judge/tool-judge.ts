@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { isCancelled, RuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import { tryJson } from '../../base/json/parse.ts';
-import { type Link, passGate } from '../../calls/hooks/gate.ts';
+import type { Link } from '../../calls/hooks/gate.ts';
 import { isFilter, isHeard } from '../../calls/hooks/links.ts';
 import { type AgentTools, agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import { requestOf } from '../../calls/tool-call/callable-tool.ts';
+import { passText } from '../../calls/tool-call/result-texts.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
-import type { ToolHookResponse } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { createHookContext, type HookContext } from '../../contract/turn.ts';
 import type { Store } from '../../store/store.ts';
@@ -324,13 +324,11 @@ async function judgeResult(
 ): Promise<JudgedResult> {
   const tool = tools(call.name);
   const request = requestOf({ tool, callId, toolUseId: callId }, argsOf(call));
-  const response: ToolHookResponse = {
-    ...{ name: tool.name, call_id: callId, content, error: isError ? content : '', latency_ms: 0 },
-    ...(!isError && { result: resultOf(content) }),
-  };
-  const { decision, event } = await passGate(
+  const shown = { text: content, error: isError ? content : '', latencyMs: 0 };
+  const { decision, text } = await passText(
     links,
-    { hook: 'tool', phase: 'after_execution', request, response },
+    request,
+    isError ? shown : { ...shown, result: resultOf(content) },
     { call: callId, signal, hookContext },
   );
   if (isCancelled(decision.error)) signal.throwIfAborted();
@@ -339,8 +337,7 @@ async function judgeResult(
   const { verdict, hook, reason, context } = decision;
   if (verdict !== 'allow' && verdict !== 'modify')
     return { content: denialText(call.name, hook, reason), isSettled };
-  const passed = event.phase === 'after_execution' ? event.response.content : content;
-  return { content: [passed, ...context].join('\n'), isSettled };
+  return { content: [text, ...context].join('\n'), isSettled };
 }
 
 /** Hooks judge the result even if the call's arguments are unreadable. */

@@ -156,7 +156,7 @@ export async function respond(
     return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
   }
   const checked = checkResult(requireTool(context, record), ok(json));
-  if (checked.status === 'failed') {
+  if (checked.status === 'failed' && checked.result === undefined) {
     const { message, hint } = checked.error;
     throw new RuntimeError('RESULT_INVALID', message, { hint });
   }

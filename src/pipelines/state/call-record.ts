@@ -4,7 +4,7 @@ import { exact, exactObject, fromMembers, ifPresent, object } from '../../base/j
 import { exactMembers } from '../../base/json/scan.ts';
 import { listOf, nullOr, number, oneOf, optional, text } from '../../base/json/shape.ts';
 import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
-import { failed, ok } from '../../contract/tool.ts';
+import { ok } from '../../contract/tool.ts';
 import { fault, type RecordKind } from './record.ts';
 
 const result = object({
@@ -48,7 +48,7 @@ function readOutcome(json: Json, at: string): CallResult['outcome'] {
     case 'ok':
       return ok(okOutcome(members, at).result);
     case 'failed':
-      return failed(failedOutcome(members, at).error);
+      return { status, ...failedOutcome(members, at) };
     case 'denied':
       return { status, ...deniedOutcome(members, at) };
     case 'pending':
@@ -58,7 +58,7 @@ function readOutcome(json: Json, at: string): CallResult['outcome'] {
 
 const outcome = fromMembers({ status: oneOf('ok', 'failed', 'denied', 'pending') });
 const okOutcome = fromMembers({ result: exact });
-const failedOutcome = fromMembers({ error: fault });
+const failedOutcome = fromMembers({ error: fault, result: ifPresent(exact) });
 const deniedOutcome = fromMembers({
   hook: text,
   reason: text,

@@ -50,7 +50,8 @@ export async function judgeAgentCall(
     call_id: callId,
     aliases,
   } = isObject(event.request) ? event.request : {};
-  if (typeof calledAs !== 'string' || !goesOn.has(decision.verdict)) return decision;
+  if (event.phase !== 'before_execution' || typeof calledAs !== 'string') return decision;
+  if (!goesOn.has(decision.verdict)) return decision;
   const { tools, signal, isDurable } = judging;
   const id = typeof callId === 'string' && callId !== '' ? callId : nextCallId();
   const otherNames = Array.isArray(aliases) ? aliases.filter((each) => typeof each === 'string') : [];
@@ -186,11 +187,12 @@ function refuseCall(reason: string): DecisionDocument {
   return toDecisionDocument(decisionOf(byPeople, answers.deny(reason)));
 }
 
-function refuseOpen({ id, tool, message }: PendingRecord, config: string): DecisionDocument {
+function refuseOpen({ id, runId, tool, message }: PendingRecord, config: string): DecisionDocument {
   const approve = `signalbox pending approve ${id}${configOptions(config)}`;
-  return refuseCall(
+  const refusal = refuseCall(
     `tool "${tool}" waits for a person (${id}), who decides with \`${approve}\` or \`reject\`; after that make the very same call again. The question is: ${message}`,
   );
+  return { ...refusal, pending: { id, run_id: runId } };
 }
 
 function changeArgs(before: DecisionDocument, args: Json, { ruling }: DecidedRecord): DecisionDocument {

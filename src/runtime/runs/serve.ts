@@ -326,6 +326,12 @@ async function fireEvent(
 ): Promise<DecisionDocument> {
   const call = nextEventId();
   if (!isPointEvent(event)) {
+    if (hasBlocks(event)) {
+      const { judgeResult } = await import('../agents/agent-result.ts');
+      const options = { call, signal, onHear };
+      const decision = await judgeResult(event, { links, tools: agentTools(declared, links), options });
+      return toDecisionDocument(decision, { wholeFaults });
+    }
     const resolved = resolveToolNames(readEvent(event), agentTools(declared, links));
     const { decision } = await passGate(links, resolved, { call, signal, check: checkArgs, onHear });
     return toDecisionDocument(decision, { wholeFaults });
@@ -334,6 +340,12 @@ async function fireEvent(
   const host = { tool_count: tools.size };
   const decision = await fireForeignPoint(event, { groups, call, signal, host, onHear });
   return toDecisionDocument(decision, { wholeFaults });
+}
+
+/** Whether the event has a tool result of MCP. */
+function hasBlocks({ hook, phase, response }: EventInput): boolean {
+  const isResult = hook === 'tool' && phase === 'after_execution' && isObject(response);
+  return isResult && Array.isArray(response['content']);
 }
 
 function isPointEvent(event: EventInput | PointEvent): event is PointEvent {

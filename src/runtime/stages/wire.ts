@@ -217,6 +217,7 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
       port: resolved && port(resolved, requireToolCodec(resolved.binding.dialect)),
       checkArgs: compileSchema(tool.inputSchema),
       checkResult: compileSchema(tool.outputSchema),
+      isContent: tool.mcp?.result === 'content',
       links,
       approval: approvalsOf(
         [tool.name, ...(tool.aliases ?? [])],

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { stringifyJson } from '../../src/base/json/json.ts';
+import { faultOf } from '../process/harness.ts';
+import { open } from './open.ts';
+
+/** Replaces SECRET by [hidden] and denies FORBIDDEN. */
+const guard = `#!/usr/bin/env python3
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    content = request["params"]["response"]["content"]
+    answer = {"allow": "FORBIDDEN" not in content}
+    if "SECRET" in content:
+        answer["replace"] = {"content": content.replace("SECRET", "[hidden]").replace('"BREAK"', "BREAK")}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}), flush=True)
+`;
+
+const spec = `
+tools:
+  typed: {aliases: [theirs], output_schema: {type: object, properties: {n: {type: integer}}}}
+hooks:
+  guard: {command: ./guard.py, runtime: server, hook: tool, phases: [after_execution]}
+approvals:
+  pushes: {tools: [push], message: Push?}
+state_store: {type: sqlite, path: $folder/state.db}
+`;
+
+const text = (value: string) => ({ type: 'text', text: value });
+const image = { type: 'image', data: 'iVBORw0KGgoAAAAN', mimeType: 'image/png' };
+
+async function openJudge() {
+  const { runtime } = await open(spec, {}, { 'guard.py': guard });
+  const judge = async (response: object, name = 'read') =>
+    await runtime.agents.judge({
+      ...{ hook: 'tool', phase: 'after_execution', request: { name, args: {}, call_id: 'c1' }, response },
+    });
+  return { runtime, judge };
+}
+
+test('a result in blocks is judged text by text and given back in its form', async () => {
+  const { judge } = await openJudge();
+  const given = {
+    content: [
+      text('a'),
+      text('b SECRET'),
+      image,
+      { type: 'resource', resource: { uri: 'SECRET', text: 'c' } },
+    ],
+    structuredContent: { note: 'SECRET', n: JSON.rawJSON('12345678901234567890') },
+    _meta: { note: 'SECRET' },
+  };
+  const document = await judge(given);
+  expect(document).toMatchObject({ verdict: 'modify', hook: 'guard', dialect: 'promptkit' });
+  expect(stringifyJson(document.replace)).toBe(stringifyJson(given).replaceAll('SECRET', '[hidden]'));
+  expect(await judge({ content: [text('a'), image] })).toMatchObject({ verdict: 'allow', replace: null });
+  expect(await judge({ content: [] })).toMatchObject({ verdict: 'allow', replace: null });
+});
+
+test.each([
+  ['one text is denied', 'read', { content: [text('SECRET'), text('FORBIDDEN')] }],
+  ['structured content is no longer JSON', 'read', { content: [], structuredContent: ['SECRET', 'BREAK'] }],
+  [
+    'structured content does not fit the schema',
+    'theirs',
+    { content: [], structuredContent: { SECRET: 1, n: 'x' } },
+  ],
+])('the whole result is withheld if %s', async (_title, name, response) => {
+  const { judge } = await openJudge();
+  expect(await judge(response, name)).toMatchObject({ verdict: 'deny', hook: 'guard', replace: null });
+});
+
+test.each([
+  ['an unknown block', { content: [{ type: 'video', data: '' }] }],
+  ['a block without a text', { content: [text('a'), { type: 'text' }] }],
+  ['deep JSON', { content: [{ ...text('a'), _meta: JSON.parse(`${'['.repeat(1500)}${']'.repeat(1500)}`) }] }],
+])('a response that is no tool result of MCP is EVENT_INVALID: %s', async (_title, response) => {
+  const { judge } = await openJudge();
+  expect(await faultOf(judge(response))).toMatchObject({ code: 'EVENT_INVALID' });
+});
+
+test('a call that waits for a person has the id of its pending call and run', async () => {
+  const { runtime } = await openJudge();
+  const caller = { agent: 'claude', session: 's1', cwd: '/' };
+  const push = { name: 'push', args: { force: false }, call_id: 'c1' };
+  const ask = async (response?: object) =>
+    await runtime.agents.judge({
+      ...{ hook: 'tool', phase: response ? 'after_execution' : 'before_execution', request: push },
+      ...{ caller, ...(response && { response }) },
+    });
+  const { pending, verdict } = await ask();
+  const [open] = await runtime.pending.list();
+  expect({ pending, verdict }).toEqual({ pending: { id: open?.id, run_id: open?.run_id }, verdict: 'deny' });
+  expect((await ask()).pending).toEqual(pending);
+  expect(await ask({ content: [text('done')] })).toMatchObject({ verdict: 'allow' });
+  await runtime.pending.approve(open?.id ?? '', { by: 'mara' });
+  const { pending: none, verdict: allowed } = await ask();
+  expect({ none, allowed }).toEqual({ none: undefined, allowed: 'allow' });
+});
