@@ -23,6 +23,10 @@ export function toResult(document: ToolDocument, tool: CalledTool): CallToolResu
       return { ...given, content: [...given.content, ...textBlocks(document.context ?? [])] };
     }
     case 'failed': {
+      if (document.result !== undefined) {
+        const given = contentOf(document.result);
+        return { ...given, content: [...given.content, ...textBlocks(document.context ?? [])] };
+      }
       const { code, message, hint } = document.error;
       return errorResult(
         [`Tool "${tool.name}" failed: [${code}] ${message}`, hint].filter((text) => text !== '').join('\n'),

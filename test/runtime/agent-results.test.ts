@@ -1,19 +1,8 @@
 import { expect, test } from 'vitest';
 import { stringifyJson } from '../../src/base/json/json.ts';
 import { faultOf } from '../process/harness.ts';
+import { guard, text } from './content-desk.ts';
 import { open } from './open.ts';
-
-/** Replaces SECRET by [hidden] and denies FORBIDDEN. */
-const guard = `#!/usr/bin/env python3
-import json, sys
-for line in sys.stdin:
-    request = json.loads(line)
-    content = request["params"]["response"]["content"]
-    answer = {"allow": "FORBIDDEN" not in content}
-    if "SECRET" in content:
-        answer["replace"] = {"content": content.replace("SECRET", "[hidden]").replace('"BREAK"', "BREAK")}
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}), flush=True)
-`;
 
 const spec = `
 tools:
@@ -25,7 +14,6 @@ approvals:
 state_store: {type: sqlite, path: $folder/state.db}
 `;
 
-const text = (value: string) => ({ type: 'text', text: value });
 const image = { type: 'image', data: 'iVBORw0KGgoAAAAN', mimeType: 'image/png' };
 
 async function openJudge() {

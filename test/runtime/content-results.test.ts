@@ -1,74 +1,13 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../src/base/json/json.ts';
-import type { ToolDocument } from '../../src/index.ts';
 import { entry, shHook } from '../dialects/picoclaw/scripts.ts';
 import { faultOf } from '../process/harness.ts';
 import { pipeline } from '../workspace.ts';
+import { base64, guard, guarded, image, openDesk, png, resource, spec, text } from './content-desk.ts';
 import { open } from './open.ts';
-
-/** Replaces SECRET by [hidden] and denies FORBIDDEN. Records each text that it sees. */
-const guard = `#!/usr/bin/env python3
-import json, sys
-def judge(response):
-    content = response["content"]
-    open("seen.jsonl", "a").write(json.dumps([content, response["error"]]) + "\\n")
-    if "FORBIDDEN" in content:
-        return {"allow": False, "reason": "forbidden"}
-    if "SECRET" in content:
-        hidden = content.replace("SECRET", "[hidden]").replace('"BREAK"', "BREAK")
-        return {"allow": True, "replace": {"content": hidden}}
-    return {"allow": True}
-for line in sys.stdin:
-    request = json.loads(line)
-    result = judge(request["params"]["response"])
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
-`;
-
-/** Records each event, and allows it. */
-const watcher = `#!/bin/sh
-cat >> seen.jsonl; echo '{"allow": true}'
-`;
-
-const spec = (hooks = '') => `
-tools:
-  t: {mcp: {result: content}, exec: {command: cat, args: [reply.json], max_output_bytes: 200000000}}
-  typed:
-    mcp: {result: content}
-    output_schema: {type: object, required: [n], properties: {n: {type: integer}, note: {type: string}}}
-    exec: {command: cat, args: [reply.json]}
-  plain: {exec: {command: cat, args: [reply.json]}}
-${hooks}`;
-const guarded = spec(
-  'hooks:\n  guard: {command: ./guard.py, runtime: server, hook: tool, phases: [after_execution], timeout_ms: 60000, max_output_bytes: 200000000}\n',
-);
-
-async function openDesk(config: string, program = guard) {
-  const { runtime, folder } = await open(config, {}, { 'guard.py': program, 'watcher.sh': watcher });
-  return {
-    runtime,
-    answer: async (result: unknown, tool = 't'): Promise<ToolDocument> => {
-      rmSync(join(folder, 'seen.jsonl'), { force: true });
-      const text = typeof result === 'string' ? result : stringifyJson(result);
-      writeFileSync(join(folder, 'reply.json'), `{"result":${text}}`);
-      return await runtime.tools.call(tool);
-    },
-    shown: () => readFileSync(join(folder, 'seen.jsonl'), 'utf8'),
-    seen: () =>
-      readFileSync(join(folder, 'seen.jsonl'), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line): [string, string] => JSON.parse(line)),
-  };
-}
-
-const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes).toString('base64');
-const png = base64(Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13]));
-const text = (value: string) => ({ type: 'text', text: value });
-const resource = (members: object) => ({ type: 'resource', resource: { uri: 'file:///a', ...members } });
-const image = (data: string, mimeType = 'image/png') => ({ type: 'image', data, mimeType });
 
 test('a tool answers with every kind of block, and the result is what it answered', async () => {
   const { answer } = await openDesk(spec());
@@ -297,17 +236,6 @@ test('a text resource that no hook can read is withheld', async () => {
   const document = await answer({ content: [unreadable] });
   expect(document).toMatchObject({ status: 'failed', error: { code: 'RESULT_INVALID' } });
   expect(document).not.toHaveProperty('result');
-});
-
-test('10,000 blocks and 60 MB of text pass', async () => {
-  const fast = await openDesk(spec());
-  const many = { content: Array.from({ length: 10_000 }, (_, at) => text(`block ${at}`)) };
-  expect(await fast.answer(many)).toEqual({ status: 'ok', result: many });
-  const desk = await openDesk(guarded);
-  const [a, b] = [`${'x'.repeat(60_000_000)}SECRET`, base64(new Uint8Array(3_000_000))];
-  const document = await desk.answer({ content: [text(a), image(b)] });
-  const changed = { content: [text(a.replace('SECRET', '[hidden]')), image(b)] };
-  expect(JSON.stringify(document) === JSON.stringify({ status: 'ok', result: changed })).toBe(true);
 });
 
 const people = `
