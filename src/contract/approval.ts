@@ -120,8 +120,14 @@ export interface PendingInfo extends PendingDocument {
     readonly name: string;
     readonly labels: Readonly<Record<string, string>>;
   };
-  /** The agent or gateway that made the call, and what it said about itself; null for any other call. */
-  readonly caller: { readonly agent: string; readonly [member: string]: unknown } | null;
+  /**
+   * The agent or gateway that made the call, and what it said about itself, or the principal of a call with an identity;
+   * null for any other call.
+   */
+  readonly caller:
+    | { readonly agent: string; readonly [member: string]: unknown }
+    | { readonly principal: string }
+    | null;
 }
 
 /** Calls that wait or were decided, oldest first. */

@@ -103,7 +103,7 @@ export interface StartCallOptions extends TraceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A tool call that is stored as a run. Both promises reject with the same error. */
+/** A tool call that is stored as a run. Both promises reject with the same error; it is enough to handle one. */
 export interface StartedCall {
   /** The ID of the run, once it is stored and before the process of the tool starts. It cannot be guessed. */
   readonly id: Promise<string>;

@@ -37,10 +37,10 @@ import {
 } from '../pipelines/run/runs.ts';
 import type { Services } from '../pipelines/state/run-context.ts';
 import { hostEnv } from '../process/env.ts';
+import { IDENTITY_MS } from '../store/identities.ts';
 import type { SeenWorker, SharedWork } from '../store/shared-work.ts';
 import type { RunRecord, Store } from '../store/store.ts';
 import { isOfAgent } from '../store/store-rules.ts';
-import { COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
 import type { RunListFilter } from './api-options.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
@@ -187,7 +187,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       },
       prune: async ({ olderThanMs }) => {
         const opened = await storeAfterExpiry();
-        await endForgottenRuns(opened, Date.now() - COUNTS_FOR_MS);
+        await endForgottenRuns(opened, Date.now() - IDENTITY_MS);
         const count = await opened.prune(Date.now() - olderThanMs);
         const texts = textsFolderOf(config.stateStore);
         if (texts !== undefined)

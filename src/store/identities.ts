@@ -12,7 +12,10 @@ export interface CallIdentity {
   readonly id?: string | undefined;
 }
 
-/** How long an identity counts after its run has ended: the outcome of a call, the decision about an agent's call. */
+/**
+ * How long an identity counts after its run has ended, and the outcome of its call with it. How long a decision applies
+ * to the same call of an agent: an approval until it is used, a rejection for every call.
+ */
 export const IDENTITY_MS = 24 * 3600 * 1000;
 
 /** The identity of the call that a run makes. */

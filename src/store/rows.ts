@@ -236,6 +236,7 @@ export function placedCallFromRow(row: Row): PlacedPending {
       ...(labels && { labels }),
     },
     caller: jsonOrNull(row, 'caller'),
+    principal: textOrNull(row, 'principal'),
   };
 }
 

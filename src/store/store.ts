@@ -152,6 +152,8 @@ export interface PlacedPending {
   readonly run: Pick<NewRun, 'kind' | 'name' | 'labels'>;
   /** What an agent or a gateway said about itself when it made the call; null for any other call. */
   readonly caller: Json | null;
+  /** Who made the call, if it has an identity. */
+  readonly principal: string | null;
 }
 
 export interface PendingCount {

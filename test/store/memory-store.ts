@@ -369,7 +369,13 @@ function placePendings(
   return [...state.pendings.values()]
     .map((record, index): PlacedPending => {
       const { kind, name, labels } = requireRun(state, record.runId).record;
-      return { record, place: index + 1, run: { kind, name, ...(labels && { labels }) }, caller: null };
+      return {
+        record,
+        place: index + 1,
+        run: { kind, name, ...(labels && { labels }) },
+        caller: null,
+        principal: null,
+      };
     })
     .filter(({ record }) => status === undefined || (record.ruling?.kind ?? 'open') === status)
     .filter(({ record }) => tool === undefined || record.tool === tool)

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Json } from '../../base/json/json.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Emit } from '../../contract/event.ts';
-import type { Store } from '../../store/store.ts';
+import { toPendingOpened } from '../../pipelines/state/decision-wait.ts';
+import type { NewRun, Store } from '../../store/store.ts';
 import { AGENT_SOURCE } from '../../store/store-rules.ts';
 import type { JudgeContext } from '../ports.ts';
 
@@ -34,15 +35,12 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
   return {
     id,
     list,
-    add: async (calls, context, tell) => {
-      const store = await openStore();
-      await ensureRun(store, { id, config }, context);
-      const known = new Set((await list()).map((record) => record.id));
-      const records: PendingRecord[] = [];
-      for (const call of calls) records.push(await store.addPending(call));
-      await store.setRunStatus(id, { status: 'pending', at: Date.now() });
-      for (const record of records.filter((each) => !known.has(each.id))) {
-        emit(toOpened(record));
+    add: async (calls, { caller, endpoint, model }, tell) => {
+      const input = Json.from({ caller: caller.name, endpoint, model });
+      const run = { id, name: 'gateway', config, input };
+      const { records, added } = await keepAgentCalls(await openStore(), run, calls);
+      for (const record of added) {
+        emit(toPendingOpened(record));
         await tell(record);
       }
       return records;
@@ -61,22 +59,33 @@ export async function endForgottenRuns(store: Store, before: number): Promise<vo
   }
 }
 
-/** Concurrent requests create only one run. */
-async function ensureRun(
+/** A run with calls that an agent or the caller of a gateway makes itself, and what it said about itself. */
+type AgentRun = Pick<NewRun, 'id' | 'name' | 'config' | 'input'>;
+
+/**
+ * Stores calls that wait for a person; concurrent callers create one run. `added` are those that were not stored yet.
+ * Throws STORE_FAILED.
+ */
+export async function keepAgentCalls(
   store: Store,
-  { id, config }: { readonly id: string; readonly config: string },
-  { caller, endpoint, model }: JudgeContext,
-): Promise<void> {
-  if ((await store.findRunStatus(id)) !== undefined) return;
-  const input = Json.from({ caller: caller.name, endpoint, model });
-  const run = { id, kind: 'tool', name: 'gateway', file: null, source: AGENT_SOURCE } as const;
-  try {
-    await store.createRun({ ...run, config, input, createdAt: Date.now() });
-  } catch (error) {
-    if ((await store.findRunStatus(id)) === undefined) throw error;
-  }
+  run: AgentRun,
+  calls: readonly PendingCall[],
+): Promise<{ readonly records: readonly PendingRecord[]; readonly added: readonly PendingRecord[] }> {
+  const { id } = run;
+  await ensureRun(store, run);
+  const known = new Set((await store.listPendings({ runId: id }, Date.now())).map((record) => record.id));
+  const records: PendingRecord[] = [];
+  for (const call of calls) records.push(await store.addPending(call));
+  await store.setRunStatus(id, { status: 'pending', at: Date.now() });
+  return { records, added: records.filter((record) => !known.has(record.id)) };
 }
 
-function toOpened({ id, runId, step, tool, reason, message }: PendingRecord) {
-  return { type: 'pending.opened', id, run: runId, step, tool, reason, message } as const;
+async function ensureRun(store: Store, run: AgentRun): Promise<void> {
+  if ((await store.findRunStatus(run.id)) !== undefined) return;
+  const about = { ...run, kind: 'tool', file: null, source: AGENT_SOURCE, createdAt: Date.now() } as const;
+  try {
+    await store.createRun(about);
+  } catch (error) {
+    if ((await store.findRunStatus(run.id)) === undefined) throw error;
+  }
 }

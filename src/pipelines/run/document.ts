@@ -119,7 +119,7 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
 }
 
 export function toPendingInfo(
-  { record, run, caller }: PlacedPending,
+  { record, run, caller, principal }: PlacedPending,
   tool: Pick<PendingInfo, 'deciders' | 'input_schema'>,
 ): PendingInfo {
   const { kind, name, labels = {} } = run;
@@ -128,7 +128,7 @@ export function toPendingInfo(
     ...pendingMembers(record),
     ...tool,
     run: { kind, name, labels },
-    caller: isObject(value) ? { agent: name, ...value } : null,
+    caller: isObject(value) ? { agent: name, ...value } : principal === null ? null : { principal },
   });
 }
 

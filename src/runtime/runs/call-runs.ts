@@ -54,7 +54,6 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
 
   const start: CallRuns['start'] = (tool, args, options) => {
     const kept = Promise.withResolvers<string>();
-    // The promise of the document rejects with the same error.
     kept.promise.catch(() => {});
     const beginRead = async () =>
       await begin({ tool, args: readArgs(tool.name, args), onKept: kept.resolve }, options);

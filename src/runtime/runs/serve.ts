@@ -211,8 +211,8 @@ export function serveRuntime(
         });
         const id = method(async () => await (await started).id)();
         const done = method(async () => await (await started).done)();
-        // The promise of the document rejects with the same error.
-        id.catch(() => {});
+        // Both reject with the same error, so a caller may read only one.
+        for (const promise of [id, done]) promise.catch(() => {});
         return { id, done };
       },
       outcome: method(runs.method((api) => api.calls.outcome)),
