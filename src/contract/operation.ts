@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isCancelled, RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { type ErrorCode, isCancelled, RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { startStopwatch } from '../base/time/stopwatch.ts';
 import type {
   Emit,
@@ -10,7 +10,7 @@ import type {
   OperationPlace,
 } from './event.ts';
 import { createIds } from './tool.ts';
-import type { TraceContext } from './trace.ts';
+import { requireTrace, type TraceContext } from './trace.ts';
 
 interface Context extends OperationContext {
   readonly trace?: TraceContext | undefined;
@@ -47,6 +47,14 @@ export function trackedOperation(): Operation | undefined {
 /** Runs work as part of the caller's trace. */
 export function inTrace<Result>(trace: TraceContext | undefined, work: () => Result): Result {
   return trace === undefined ? work() : contexts.run({ ...contexts.getStore(), trace }, work);
+}
+
+/** Runs work as part of the trace in the caller's options. Throws USAGE if it is invalid. */
+export function inTraceOf<Result>(
+  options: { readonly trace?: TraceContext | undefined } | undefined,
+  work: () => Result,
+): Result {
+  return inTrace(requireTrace(options?.trace), work);
 }
 
 /** Runs work for a step of the current run. */
@@ -190,8 +198,9 @@ export function readWithin<Part>(
   );
 }
 
-export function endOfError(thrown: unknown): OperationEnd {
-  const error = toRuntimeError(isAbort(thrown) ? new RuntimeError('ABORTED', thrown.message) : thrown);
+/** `code` is that of an error without one. */
+export function endOfError(thrown: unknown, code?: ErrorCode): OperationEnd {
+  const error = toRuntimeError(isAbort(thrown) ? new RuntimeError('ABORTED', thrown.message) : thrown, code);
   return { status: error.code === 'DENIED' ? 'denied' : 'failed', error };
 }
 

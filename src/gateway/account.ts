@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { HookSet } from '../calls/hooks/links.ts';
+import type { OperationEnd } from '../contract/event.ts';
 import type { Decision } from '../contract/hook.ts';
+import { endOfError, type Operation, startOperation, tracksOperations } from '../contract/operation.ts';
 import { costOf } from '../models/spending/cost.ts';
 import type {
   AuditedVerdict,
@@ -41,11 +43,13 @@ interface CallEnd {
   readonly outcome: 'allowed' | 'failed' | 'aborted' | 'refused';
   /** The body sent to the client; undefined if it was not recorded. */
   readonly answer?: string | RecordedAnswer | undefined;
+  /** The code and message that the client gets. */
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
 export class CallAccount {
   readonly id = `call_${randomUUID()}`;
-  readonly #services: Pick<GatewayServices, 'audit' | 'config'>;
+  readonly #services: Pick<GatewayServices, 'audit' | 'config' | 'emit'>;
   readonly #endpoint: EndpointName;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
@@ -68,13 +72,19 @@ export class CallAccount {
   usage: TokenUsage | undefined;
   upstreamStatus: number | undefined;
 
-  constructor(services: Pick<GatewayServices, 'audit' | 'config'>, endpoint: EndpointName) {
+  /** Undefined if no operation is tracked. */
+  readonly operation: Operation | undefined;
+
+  constructor(services: Pick<GatewayServices, 'audit' | 'config' | 'emit'>, endpoint: EndpointName) {
     this.#services = services;
     this.#endpoint = endpoint;
+    const about = { operation: 'gateway', name: endpoint, call: this.id } as const;
+    this.operation = tracksOperations(services.emit) ? startOperation(services.emit, about) : undefined;
   }
 
   get countsTokens(): boolean {
-    return this.#services.audit !== undefined || this.caller?.keyId != null;
+    const { audit } = this.#services;
+    return audit !== undefined || this.operation !== undefined || this.caller?.keyId != null;
   }
 
   startRecord(): AnswerRecord | undefined {
@@ -122,10 +132,35 @@ export class CallAccount {
   async end(end: CallEnd): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    await this.#lease?.end(this.#wasSent || this.#mayOwe ? this.#used() : undefined);
-    // Calls without a valid key get no row. Otherwise any client could fill the disk.
-    const { audit } = this.#services;
-    if (audit !== undefined && this.caller !== undefined) await audit.write(this.#record(end, this.caller));
+    try {
+      await this.#lease?.end(this.#wasSent || this.#mayOwe ? this.#used() : undefined);
+      // Calls without a valid key get no row. Otherwise any client could fill the disk.
+      const { audit } = this.#services;
+      if (audit !== undefined && this.caller !== undefined) await audit.write(this.#record(end, this.caller));
+    } catch (thrown) {
+      this.operation?.finish(endOfError(thrown));
+      throw thrown;
+    }
+    this.operation?.finish(this.#operationEnd(end));
+  }
+
+  #operationEnd({ status: httpStatus, outcome, error }: CallEnd): OperationEnd {
+    const { usage, provider, offered, isStream } = this;
+    const isPending = error?.code === 'pending_approval';
+    return {
+      status: isPending ? 'pending' : operationStatus[this.#outcomeOf(outcome)],
+      ...{ httpStatus, isStreamed: isStream },
+      // A client that has left gets no error.
+      error: outcome === 'aborted' ? undefined : error,
+      ...(offered !== undefined && { model: this.model }),
+      ...(offered && provider !== undefined && { answeredBy: { provider, model: offered.upstreamName } }),
+      ...(usage && {
+        inputTokens: usage.input,
+        outputTokens: usage.output,
+        ...(usage.cachedInput !== undefined && { cachedTokens: usage.cachedInput }),
+        costUsd: this.#cost(),
+      }),
+    };
   }
 
   get #keepsContent(): boolean {
@@ -185,6 +220,11 @@ export class CallAccount {
     return outcome;
   }
 }
+
+const operationStatus: Readonly<Record<AuditRecord['outcome'], OperationEnd['status']>> = {
+  ...{ allowed: 'ok', modified: 'ok', denied: 'denied' },
+  ...{ failed: 'failed', refused: 'failed', aborted: 'cancelled' },
+};
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');

@@ -1,6 +1,7 @@
 import type { Link } from '../calls/hooks/gate.ts';
 import type { HookSet } from '../calls/hooks/links.ts';
 import type { GatewayConfig } from '../config/config.ts';
+import type { Emit } from '../contract/event.ts';
 import type { Decision } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
 import type { Breaker } from '../models/fallback.ts';
@@ -193,6 +194,8 @@ export interface GatewayServices {
   readonly tools: ToolJudge | undefined;
   /** Undefined if every hook judges all messages. */
   readonly seen: SeenMessages | undefined;
+  /** Receives the events of requests as operations. */
+  readonly emit: Emit;
   /** Receives internal errors of the gateway. */
   readonly report: (thrown: unknown) => void;
   hooksOf(caller: Caller): HookSet;

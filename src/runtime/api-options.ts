@@ -118,7 +118,7 @@ export interface OutcomeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface FireOptions {
+export interface FireOptions extends TraceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the name of each hook that runs or is notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
@@ -129,7 +129,7 @@ export interface FireOptions {
   readonly wholeFaults?: boolean | undefined;
 }
 
-export interface EvalOptions {
+export interface EvalOptions extends TraceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Decides `passed`; without bounds only a score of 1.0 passes. */
   readonly threshold?: Threshold | undefined;
@@ -137,7 +137,7 @@ export interface EvalOptions {
   readonly id?: string | undefined;
 }
 
-export interface SuiteRunOptions {
+export interface SuiteRunOptions extends TraceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Overrides `dataset.path` of the suite. */
   readonly dataset?: string | undefined;
@@ -259,7 +259,7 @@ export interface Change {
 /** An event of an external agent. If `caller` is given, calls that require an approval wait for a person. */
 export type AgentEvent = EventInput & { readonly caller?: AgentCaller | undefined };
 
-export interface JudgeOptions {
+export interface JudgeOptions extends TraceOptions {
   readonly signal?: AbortSignal | undefined;
   /** The time within which the agent needs its answer, in milliseconds. Default: no limit. */
   readonly withinMs?: number | undefined;

@@ -8,6 +8,7 @@ import { loadConfig } from '../config/load.ts';
 import { filesOf, identityOf } from '../config/overlay/identity.ts';
 import type { PendingInfo, PendingRecord } from '../contract/approval.ts';
 import type { Emit } from '../contract/event.ts';
+import { inTraceOf } from '../contract/operation.ts';
 import type { RunDocument, RunInfo, RunPage } from '../contract/run.ts';
 import { endForgottenRuns } from '../gateway/judge/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipelines/file/load.ts';
@@ -243,7 +244,8 @@ function createActiveRuns() {
       start: (options: Options) => Promise<Result>,
     ): Promise<Result> => {
       const signals = [closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
-      const task = withoutOverflow(() => start({ ...options, signal: AbortSignal.any(signals) }));
+      const work = () => start({ ...options, signal: AbortSignal.any(signals) });
+      const task = withoutOverflow(async () => await inTraceOf(options, work));
       working.add(task);
       try {
         return await task;

@@ -61,7 +61,7 @@ test('a check needs no declaration, and is reported and counted like any eval', 
     params: { patterns: ['ORDER', 'refund'] },
   });
   expect(document).toMatchObject({ status: 'scored', score: 0.5, passed: false });
-  expect(events).toMatchObject([
+  expect(events.filter(({ type }) => type.startsWith('call.'))).toMatchObject([
     { type: 'call.started', capability: 'eval', name: 'contains' },
     { type: 'call.finished', capability: 'eval', name: 'contains', status: 'scored' },
   ]);

@@ -22,9 +22,10 @@ interface Alone {
 
 function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
   const told: RuntimeEvent[] = [];
-  const emit = (event: RuntimeEvent) => {
+  const take = (event: RuntimeEvent) => {
     told.push(event);
   };
+  const emit = Object.assign(take, { hears: (type: string) => !type.startsWith('operation.') });
   onTestFinished(() => store.close());
   const place = {
     store,

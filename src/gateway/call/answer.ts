@@ -2,6 +2,8 @@ import { isTextTooDeep } from '../../base/json/depth.ts';
 import { scanMembers } from '../../base/json/scan.ts';
 import { inTurnOf } from '../../base/time/turns.ts';
 import type { Decision } from '../../contract/hook.ts';
+import { inTrace, readWithin } from '../../contract/operation.ts';
+import { readTrace } from '../../contract/trace.ts';
 import { CallAccount, type CallOfCaller, type ReadCall } from '../account.ts';
 import {
   judgeAnswer,
@@ -32,9 +34,27 @@ import { usageIn } from './usage.ts';
 
 /** Answers one client call, from admission to the last byte of the response and the audit row. Never rejects. */
 export async function answerCall(client: ClientCall, services: GatewayServices): Promise<ClientReply> {
+  const { traceparent, tracestate } = client.headers;
+  return await inTrace(readTrace(traceparent, tracestate), async () => {
+    const account = new CallAccount(services, client.endpoint);
+    const { operation } = account;
+    if (operation === undefined) return await answerFor(client, services, account);
+    const reply = await operation.run(() => answerFor(client, services, account));
+    // The HTTP server reads a stream outside of the operation.
+    const { body } = reply;
+    // The account ends the operation.
+    const read = { onPart: () => {}, onEnd: () => {} };
+    return body instanceof ReadableStream ? { ...reply, body: readWithin(operation, body, read) } : reply;
+  });
+}
+
+async function answerFor(
+  client: ClientCall,
+  services: GatewayServices,
+  account: CallAccount,
+): Promise<ClientReply> {
   const { config, rules, tools } = services;
   const codec = services.codecs[client.endpoint];
-  const account = new CallAccount(services, client.endpoint);
   const answer = async (): Promise<ClientReply> => {
     // Admission: the audit must be writable and the key valid.
     await services.audit?.ensureWritable();
@@ -116,7 +136,8 @@ async function refuse(
   const reply = toRefusalReply(codec, refusal);
   const outcome = client.signal.aborted ? 'aborted' : refusal.status >= 500 ? 'failed' : 'refused';
   try {
-    await account.end({ status: refusal.status, outcome, answer: String(reply.body) });
+    const { status, code, message } = refusal;
+    await account.end({ status, outcome, answer: String(reply.body), error: { code, message } });
     return reply;
   } catch (failed) {
     return toRefusalReply(codec, toRefusal(failed));

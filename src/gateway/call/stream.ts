@@ -27,6 +27,7 @@ export async function judgeStream(
     return await toDenialReply(call, opened.refusal);
   }
   const { account, client } = call;
+  account.operation?.noteFirstChunk();
   const body = toBody(opened.chunks, {
     client,
     record: account.startRecord(),
@@ -229,6 +230,7 @@ export function relayStream(
             controller.close();
             return;
           }
+          account.operation?.noteFirstChunk();
           // The audit row must be written before the end of the response is sent.
           if (watch?.push(value) === true) await endWell();
           controller.enqueue(value);

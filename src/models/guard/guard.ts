@@ -14,7 +14,6 @@ import {
   readWithin,
   startOperation,
   trackedOperation,
-  trackOperation,
   tracksOperations,
 } from '../../contract/operation.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
@@ -96,20 +95,24 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
     wrapGenerate: async ({ model, params }) => {
       requireModelV4(model);
       const settings = { fire, providerId, select, signal: params.abortSignal };
-      const about = () => aboutCall(model, providerId, false);
-      return trackOperation(
-        emit,
-        about,
-        () => generateGuarded({ model, params }, settings),
-        () => ({ status: 'ok' }),
-      );
+      const answer = () => generateGuarded({ model, params }, settings);
+      if (!tracksOperations(emit)) return await answer();
+      const operation = startOperation(emit, aboutCall(model, providerId, false));
+      return await trackCall(operation, answer, (result) => {
+        operation.finish({ status: 'ok' });
+        return result;
+      });
     },
     wrapStream: async ({ model, params }) => {
       requireModelV4(model);
       const settings = { fire, providerId, select, signal: params.abortSignal, windowChars: window };
       const answer = () => streamGuarded({ model, params }, settings);
-      if (!tracksOperations(emit)) return answer();
-      return await trackStream(startOperation(emit, aboutCall(model, providerId, true)), answer);
+      if (!tracksOperations(emit)) return await answer();
+      const operation = startOperation(emit, aboutCall(model, providerId, true));
+      return await trackCall(operation, answer, (result) => ({
+        ...result,
+        stream: trackStream(operation, result.stream),
+      }));
     },
   };
 }
@@ -118,25 +121,31 @@ function aboutCall({ modelId, provider }: LanguageModelV4, id = provider, isStre
   return { operation: 'model', name: modelId, provider: id, isStreamed } as const;
 }
 
-/** The operation ends with the stream, and has failed if an error is a part of it. */
-async function trackStream(
+async function trackCall<Result>(
   operation: Operation,
-  answer: () => Promise<LanguageModelV4StreamResult>,
-): Promise<LanguageModelV4StreamResult> {
+  answer: () => Promise<Result>,
+  onResult: (result: Result) => Result,
+): Promise<Result> {
   try {
-    const result = await operation.run(answer);
-    let end: OperationEnd = { status: 'ok' };
-    const stream = readWithin(operation, result.stream, {
-      onPart: (part) => {
-        if (part.type === 'error' && end.status === 'ok') end = endOfError(part.error);
-      },
-      onEnd: (thrown) => operation.finish(thrown === undefined ? end : endOfError(thrown)),
-    });
-    return { ...result, stream };
+    return onResult(await operation.run(answer));
   } catch (thrown) {
-    operation.finish(endOfError(thrown));
+    operation.finish(endOfError(thrown, 'PROVIDER_FAILED'));
     throw thrown;
   }
+}
+
+/** The operation ends with the stream. It has failed if an error is a part of the stream. */
+function trackStream(operation: Operation, stream: ReadableStream<Part>): ReadableStream<Part> {
+  let failure: OperationEnd | undefined;
+  return readWithin(operation, stream, {
+    onPart: (part) => {
+      if (part.type === 'error') failure ??= endOfError(part.error, 'PROVIDER_FAILED');
+    },
+    onEnd: (thrown) => {
+      const end = thrown === undefined ? ({ status: 'ok' } as const) : endOfError(thrown, 'PROVIDER_FAILED');
+      operation.finish(failure ?? end);
+    },
+  });
 }
 
 type Part = LanguageModelV4StreamPart;

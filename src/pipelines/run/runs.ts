@@ -10,6 +10,7 @@ import {
   type RuntimeEvent,
 } from '../../contract/event.ts';
 import type { RunDocument, RunStatus } from '../../contract/run.ts';
+import type { TraceContext } from '../../contract/trace.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
 import { envBelow } from '../file/below.ts';
@@ -45,6 +46,8 @@ export interface RunOptions extends Partial<WaitOptions> {
   readonly signal?: AbortSignal | undefined;
   /** A `wait` with more time left, in ms, suspends the run. Default: this process waits. */
   readonly longestWaitMs?: number | undefined;
+  /** The trace that the caller continues. Throws USAGE if it is not valid by W3C Trace Context. */
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface RunListener {

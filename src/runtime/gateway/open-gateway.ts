@@ -82,7 +82,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   const sets = openHookSets(links);
   const judges = await openJudges({ ...context, linksOf: (caller) => sets.of(caller).links });
   const services: GatewayServices = {
-    ...{ config: gateway, models: offer.models, codecs, admission, audit, requiresKeys },
+    ...{ config: gateway, models: offer.models, codecs, admission, audit, requiresKeys, emit },
     fallback: watchFallbacks(emit),
     modelOf: createModelFinder(offer.models),
     rules: {

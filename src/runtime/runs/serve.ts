@@ -20,11 +20,10 @@ import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
 import type { Emit, RunEvent } from '../../contract/event.ts';
-import { inTrace } from '../../contract/operation.ts';
+import { inTraceOf } from '../../contract/operation.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { type Redact, scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
 import { nextCallId, nextEventId } from '../../contract/tool.ts';
-import { requireTrace } from '../../contract/trace.ts';
 import { lazyGuard } from '../../models/guard/lazy-guard.ts';
 import { type EvalInput, toEvalRequest } from '../../pipelines/run/eval-request.ts';
 import type { RunListener } from '../../pipelines/run/runs.ts';
@@ -106,6 +105,7 @@ export function serveRuntime(
         throw scrubError(toRuntimeError(thrown), scrubber);
       }
     };
+  const runSuite = suites.method((api) => api.run);
   const startRun = runs.method((api) => api.run);
   const gateways: LazyGateway[] = [];
   let shared: LazyGateway | undefined;
@@ -194,20 +194,19 @@ export function serveRuntime(
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
     tools: {
       list: () => shown(config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval))),
-      call: method(async (name, args, { trace, ...options } = {}) => {
+      call: method(async (name, args, options = {}) => {
         const call = async () => {
           const tool = await requireTool(name);
           const { identity } = options;
           if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
           return await callDirectly({ ...direct, tool, find }, args, options);
         };
-        return await inTrace(requireTrace(trace), call);
+        return await inTraceOf(options, call);
       }),
       start: (name, args, options = {}) => {
         const started = runs.open().then(async ({ calls }) => {
-          const { trace, ...others } = options;
-          const begin = async () => calls.start(await requireTool(name), args, others);
-          return await inTrace(requireTrace(trace), begin);
+          const begin = async () => calls.start(await requireTool(name), args, options);
+          return await inTraceOf(options, begin);
         });
         const id = method(async () => await (await started).id)();
         const done = method(async () => await (await started).done)();
@@ -219,8 +218,11 @@ export function serveRuntime(
     },
     evals: {
       list: () => [...evals.keys()],
-      call: method(async (type, input, options) => await callEval(wired, { type, input }, options)),
-      run: suites.method((api) => api.run),
+      call: method(
+        async (type, input, options) =>
+          await inTraceOf(options, () => callEval(wired, { type, input }, options)),
+      ),
+      run: async (suite, options) => await inTraceOf(options, () => runSuite(suite, options)),
       clearCache: suites.method((api) => api.clearCache),
       runs: {
         list: suites.method((api) => api.runs.list),
@@ -232,9 +234,14 @@ export function serveRuntime(
     },
     hooks: {
       list: () => shown(toHookInfos(config)),
-      fire: method(async (event, options) => await fireEvent(wired, event, options)),
+      fire: method(
+        async (event, options) => await inTraceOf(options, () => fireEvent(wired, event, options)),
+      ),
     },
-    agents: { ...agents, judge: method(agents.judge) },
+    agents: {
+      ...agents,
+      judge: method(async (event, options) => await inTraceOf(options, () => agents.judge(event, options))),
+    },
     providers: { list: () => shown(config.providers.map(({ id, type, model }) => ({ id, type, model }))) },
     gateway: openGateway,
     fetch: ({ fetch: inner = globalThis.fetch } = {}) => {

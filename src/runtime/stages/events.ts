@@ -85,7 +85,8 @@ export function scrubEvent(event: RuntimeEvent, scrubber: Scrubber): RuntimeEven
       return event;
     case 'stderr':
       return { ...event, line: scrubber.text(event.line) };
-    case 'call.finished': {
+    case 'call.finished':
+    case 'operation.finished': {
       const { error } = event;
       return error === undefined
         ? event
