@@ -1,5 +1,11 @@
+import { isLoopbackName } from '../base/text/url.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { type Fields, usual, usually } from '../base/yaml/fields.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { nonEmptyTextAt, valueAt } from '../base/yaml/read.ts';
 import { listenPattern } from './listen.ts';
+
+const url = { type: 'string', pattern: '^https?://' } as const;
 
 export const mcpSchema = {
   type: ['object', 'null'],
@@ -26,6 +32,35 @@ export const mcpSchema = {
       description:
         'Who may decide about a call that waits for a person. operators: those who may decide elsewhere. caller: also the person in front of the agent, whom the agent asks. Default: operators.',
     },
+    public_url: {
+      ...url,
+      description:
+        'The URL that clients use, such as https://tools.example.com/mcp. Needed for any other than a loopback address, and behind a proxy.',
+    },
+    auth: {
+      type: ['object', 'null'],
+      [usual]: {},
+      description: 'Credentials of clients over HTTP, beside the keys of `signalbox keys`.',
+      additionalProperties: false,
+      properties: {
+        required: {
+          type: 'boolean',
+          description:
+            'Whether requests need a credential. Default: true if `public_url` or `issuer` is set, or the address is not a loopback one.',
+        },
+        issuer: {
+          ...url,
+          description: 'The authorization server whose access tokens (JWT) are accepted: their `iss`.',
+        },
+        jwks_url: { ...url, description: 'Where the issuer publishes its keys. Redirects are not followed.' },
+        audience: {
+          type: 'string',
+          minLength: 1,
+          description:
+            'The `aud` that tokens must have. Default: `public_url`, or the URL at the loopback address.',
+        },
+      },
+    },
     max_message_bytes: usually(
       8 * 1024 * 1024,
       {
@@ -40,3 +75,47 @@ export const mcpSchema = {
 } as const;
 
 export type McpConfig = Fields<typeof mcpSchema.properties>;
+
+/** Reports URLs over which credentials would travel in the clear, and half an issuer. */
+export function checkMcp(document: YamlDocument): Finding[] {
+  const auth = ['spec', 'mcp', 'auth'];
+  const has = (key: string) => valueAt(document, [...auth, key]) !== undefined;
+  const lone = (['issuer', 'jwks_url'] as const).find(
+    (key) => has(key) && !(has('issuer') && has('jwks_url')),
+  );
+  const idle = has('audience') && !has('issuer');
+  return [
+    ...checkUrl(document, ['spec', 'mcp', 'public_url']),
+    ...checkUrl(document, [...auth, 'issuer']),
+    ...checkUrl(document, [...auth, 'jwks_url']),
+    ...(lone === undefined
+      ? []
+      : [error([...auth, lone], '`issuer` and `jwks_url` belong together', 'Set both, or neither.')]),
+    ...(idle
+      ? [
+          error(
+            [...auth, 'audience'],
+            '`audience` needs an `issuer`',
+            'Set `issuer` and `jwks_url`, or remove it.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function checkUrl(document: YamlDocument, path: Path): Finding[] {
+  const text = nonEmptyTextAt(document, path);
+  if (text === undefined) return [];
+  const parsed = URL.parse(text);
+  if (parsed === null) return [error(path, 'it is not a URL', 'Write it like https://host/path.')];
+  if (/[?#]/.test(text) && path.at(-1) !== 'jwks_url')
+    return [error(path, 'it has a query or a fragment', 'Remove it.')];
+  if (parsed.username !== '' || parsed.password !== '')
+    return [error(path, 'it contains a user or a password', 'Remove them.')];
+  if (parsed.protocol === 'https:' || isLoopbackName(parsed.host)) return [];
+  return [error(path, 'http is allowed to this machine only', 'Use https: credentials depend on it.')];
+}
+
+function error(path: Path, message: string, hint: string): Finding {
+  return { severity: 'error', path, message, hint };
+}

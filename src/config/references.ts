@@ -18,6 +18,7 @@ import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkGateway } from './gateway.ts';
 import { checkEndpoints, checkMatches } from './hook.ts';
+import { checkMcp } from './mcp.ts';
 import { checkNotify } from './notify.ts';
 import { checkPii } from './pii.ts';
 import { findSandbox, findSandboxFaults } from './sandbox/read.ts';
@@ -72,6 +73,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Find
     ...checkNotify(document),
     ...checkStateStore(document),
     ...checkGateway(document),
+    ...checkMcp(document),
     ...checkPii(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),
   ];

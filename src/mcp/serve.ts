@@ -1,8 +1,8 @@
 import { RuntimeError } from '../base/errors.ts';
-import { isLoopbackName } from '../base/text/url.ts';
 import { loadHttpServer, parseListen, type Runtime } from '../runtime/runtime.ts';
 import { endpoint, httpHandler } from './http.ts';
-import { loadSdk, loadStdioSdk, localCaller, serverFactory } from './server.ts';
+import { refuse, rpcCodes } from './messages.ts';
+import { loadSdk, loadStdioSdk, serverFactory } from './server.ts';
 import { openStdio, type StdioOptions } from './stdio.ts';
 import { offeredTools } from './tools.ts';
 
@@ -49,18 +49,17 @@ export async function serveOverHttp(
         hint: 'Write it like 127.0.0.1:8788; port 0 takes any free port.',
       },
     );
-  requireLoopback(address.host);
   const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
   const sdk = await loadSdk();
   const handler = sdk.createMcpHandler(serverFactory({ sdk, runtime, offered, version }));
   const closed = Promise.withResolvers<void>();
-  const listener = toListener(
-    httpHandler({
-      ...{ sdk, handler, authorize: async () => localCaller },
-      maxBytes: runtime.mcp.maxMessageBytes,
-      address: () => server,
-    }),
-  );
+  const callers = await runtime.callers({
+    host: address.host,
+    url: () => `${server.url}${endpoint}`,
+    bodyOf: ({ message }) => refuse(null, rpcCodes.request, message).reply,
+  });
+  const maxBytes = runtime.mcp.maxMessageBytes;
+  const listener = toListener(httpHandler({ sdk, handler, callers, maxBytes }));
   const generation = { listener, begin: () => () => {} };
   const { limits } = runtime.mcp;
   const server = await listen({ ...address, limits, generation: () => generation });
@@ -77,10 +76,3 @@ export async function serveOverHttp(
 }
 
 const LAST_ANSWERS_MS = 200;
-
-function requireLoopback(host: string): void {
-  if (isLoopbackName(host)) return;
-  throw new RuntimeError('LISTEN_FAILED', `other machines can reach ${host}, and there are no keys for it`, {
-    hint: 'Listen on 127.0.0.1.',
-  });
-}

@@ -1,7 +1,7 @@
-import type { CallToolResult, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
+import type { AuthInfo, CallToolResult, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { suggest } from '../base/text/suggest.ts';
-import type { CallIdentity, Runtime } from '../runtime/runtime.ts';
+import type { CallIdentity, Principal, Runtime } from '../runtime/runtime.ts';
 import { argumentsOf } from './messages.ts';
 import { errorResult, toResult } from './result.ts';
 import { type OfferedTool, pageOf } from './tools.ts';
@@ -38,15 +38,16 @@ export interface ServerParts {
 
 /** Makes the server of one connection over stdio, or of one request over HTTP. Both eras use the same handlers. */
 export function serverFactory(parts: ServerParts): McpServerFactory {
-  const { sdk, runtime, offered, version } = parts;
-  const shown = [...offered.values()].map((tool) => tool.shown);
+  const { sdk, runtime, version } = parts;
   /** Over HTTP, the SDK checks `Mcp-Param-*` headers against this schema. */
   class ToolServer extends sdk.McpServer {
     override toolInputSchemaJson(name: string) {
-      return offered.get(name)?.shown.inputSchema;
+      return parts.offered.get(name)?.shown.inputSchema;
     }
   }
-  return () => {
+  return ({ authInfo }) => {
+    const offered = toolsOf(parts.offered, authInfo);
+    const shown = [...offered.values()].map((tool) => tool.shown);
     const mcp = new ToolServer({ name: 'signalbox', title: runtime.name, version });
     const { server } = mcp;
     server.registerCapabilities({ tools: {} });
@@ -74,6 +75,18 @@ export function serverFactory(parts: ServerParts): McpServerFactory {
   };
 }
 
+/** The sender of a request over HTTP, as the SDK hands it on. */
+export function toAuthInfo(caller: Principal): AuthInfo {
+  return { token: '', clientId: caller.id, scopes: [...caller.scopes], extra: { caller } };
+}
+
+/** Tools that the caller may not call do not exist for it. Over stdio, there is no `authInfo`, and no limit. */
+function toolsOf(offered: ServerParts['offered'], authInfo: AuthInfo | undefined): ServerParts['offered'] {
+  if (authInfo === undefined) return offered;
+  const caller = authInfo.extra?.['caller'] as Principal | undefined;
+  return new Map([...offered].filter(([name]) => caller?.mayCall(name)));
+}
+
 function invalid({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Error {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
@@ -95,15 +108,15 @@ async function callTool(
 }
 
 /**
- * A model that calls again after a decision gives its call a new id (`claudecode/toolUseId`, Codex’ `callId`). So ids of
- * clients do not count: the caller, the tool and the arguments tell that it is the same call.
+ * A model that calls again after a decision gives its call a new id. So ids of clients do not count: the
+ * caller, the tool and the arguments tell that it is the same call.
  */
 function identityOf({ http }: ServerContext): CallIdentity {
-  return { principal: http?.authInfo?.clientId ?? localCaller.clientId };
+  return { principal: http?.authInfo?.clientId ?? LOCAL_USER };
 }
 
-/** The user of this machine: over stdio, and over HTTP on loopback without keys. */
-export const localCaller = { token: '', clientId: 'local', scopes: [] };
+/** The user of this machine over stdio, with the id that the user has over HTTP on loopback. */
+const LOCAL_USER = 'local';
 
 /** Clients close a connection, or refuse an answer, if a message is too long. */
 function bounded(result: CallToolResult, maxBytes: number): CallToolResult {

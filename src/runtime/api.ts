@@ -21,6 +21,7 @@ import type {
   StepDetails,
   StepsOptions,
 } from '../contract/run.ts';
+import type { Callers, CallersOptions } from '../gateway/http/callers.ts';
 import type { EvalInput } from '../pipelines/run/eval-request.ts';
 import type { StartOptions } from '../pipelines/run/new-run.ts';
 import type { RunOptions } from '../pipelines/run/runs.ts';
@@ -50,6 +51,7 @@ import type {
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
+export type { Callers, CallersOptions, Principal } from '../gateway/http/callers.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
 export type * from './worker/api.ts';
@@ -165,6 +167,11 @@ export interface Runtime extends AsyncDisposable {
    * Throws USAGE, RUNTIME_CLOSED.
    */
   gateway(options?: GatewayOptions): Gateway;
+  /**
+   * Checks who sends the requests of an HTTP server of yours: by keys of `signalbox keys`, and by tokens of
+   * `spec.mcp.auth`. Throws LISTEN_FAILED if others could reach it without a credential, STORE_FAILED, RUNTIME_CLOSED.
+   */
+  callers(options: CallersOptions): Promise<Callers>;
   /**
    * A `fetch` for OpenAI and Anthropic SDKs in this process. Hooks run on calls before they go to the API with the
    * SDK's own credentials. Calls that no hook can read are answered with 404. Throws RUNTIME_CLOSED.

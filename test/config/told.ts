@@ -36,7 +36,12 @@ export function line({ severity, line, column, message, hint }: Problem): string
   return hint === undefined ? text : `${text} | ${hint}`;
 }
 
-export const usualMcp: McpConfig = { tools: ['*'], decide: 'operators', maxMessageBytes: 8_388_608 };
+export const usualMcp: McpConfig = {
+  tools: ['*'],
+  decide: 'operators',
+  maxMessageBytes: 8_388_608,
+  auth: {},
+};
 
 export const usualGateway: GatewayConfig = {
   listen: { host: '127.0.0.1', port: 8787 },

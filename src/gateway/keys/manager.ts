@@ -82,7 +82,8 @@ export async function openKeyManager(
   };
 }
 
-async function openKeyBook(store: StateStoreConfig, env: HostEnv): Promise<KeyBook> {
+/** Rejects with STORE_FAILED. */
+export async function openKeyBook(store: StateStoreConfig, env: HostEnv): Promise<KeyBook> {
   if (store.type !== 'postgres') {
     const { driver, close } = await openKeysDatabase(keysFileOf(store), { commitWaitsFor: 'disk' });
     return createKeyBook(driver, close);

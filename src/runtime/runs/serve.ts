@@ -107,7 +107,7 @@ export function serveRuntime(
     };
   const runSuite = suites.method((api) => api.run);
   const startRun = runs.method((api) => api.run);
-  const gateways: LazyGateway[] = [];
+  const gateways: { close(): Promise<void> }[] = [];
   let shared: LazyGateway | undefined;
   const openGateway = (options: GatewayOptions = {}) => {
     requireOpen();
@@ -244,6 +244,19 @@ export function serveRuntime(
     },
     providers: { list: () => shown(config.providers.map(({ id, type, model }) => ({ id, type, model }))) },
     gateway: openGateway,
+    callers: method(async (options) => {
+      const { openCallers } = await import('../../gateway/http/callers.ts');
+      const report = (message: string) => emit({ type: 'note', name: 'auth', level: 'warn', message });
+      const opened = await openCallers({
+        config: config.mcp,
+        store: config.stateStore,
+        env: host,
+        report,
+        ...options,
+      });
+      gateways.push(opened);
+      return opened;
+    }),
     fetch: ({ fetch: inner = globalThis.fetch } = {}) => {
       requireOpen();
       shared ??= openGateway();

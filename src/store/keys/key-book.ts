@@ -81,6 +81,8 @@ export interface KeyBook {
   list(): Promise<KeyEntry[]>;
   /** Finds a key by ID, or by name: the key that is not revoked, else the last revoked one. */
   find(which: string): Promise<KeyEntry | undefined>;
+  /** The keys of secrets whose digests begin like this one. Compare the digests in constant time. */
+  findSecrets(hash: string): Promise<{ readonly key: KeyRecord; readonly secret: SecretRecord }[]>;
   usageOf(
     id: string,
     periods: readonly string[],
@@ -105,6 +107,19 @@ export function createKeyBook(driver: Driver, close: () => Promise<void>): KeyBo
         return keys.map((key) => ({ key, secrets: byKey.get(key.id) ?? [] }));
       }),
     find: (which) => driver.read(() => findEntry(which)),
+    findSecrets: (hash) =>
+      driver.read(function* () {
+        const rows = yield* all(
+          `SELECT k.*, s.key, s.hash, s.hint, s.created_at AS secret_from, s.expires_at AS secret_until
+            FROM signalbox.gateway_secrets AS s JOIN signalbox.gateway_keys AS k ON k.id = s.key
+            WHERE s.prefix = :prefix`,
+          { prefix: hash.slice(0, PREFIX_LENGTH) },
+        );
+        return rows.map((row) => {
+          const secret = { ...row, created_at: row['secret_from'], expires_at: row['secret_until'] };
+          return { key: keyOfRow(row), secret: secretOfRow(secret) };
+        });
+      }),
     usageOf: (id, periods) =>
       driver.read(function* () {
         const held = yield* get('SELECT calls FROM signalbox.gateway_held WHERE key = :id', { id });

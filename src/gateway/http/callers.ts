@@ -1,0 +1,300 @@
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isCredentialName } from '../../base/text/credential-name.ts';
+import { isLoopbackName } from '../../base/text/url.ts';
+import { once } from '../../base/time/async.ts';
+import type { McpConfig, StateStoreConfig } from '../../config/config.ts';
+import type { HostEnv } from '../../process/env.ts';
+import type { KeyBook, KeyRecord } from '../../store/keys/key-book.ts';
+import { mayCall, type Scope, scopes, scopesOf } from '../keys/grants.ts';
+import { digestOf, isKeyText } from '../keys/key-text.ts';
+import { findPresented, presentedKeyOf } from '../keys/ledger.ts';
+import { openKeyBook } from '../keys/manager.ts';
+
+/** Who sends a request. */
+export interface Principal {
+  /** Unique among keys and tokens; `local` for the user of this machine, who needs no credential. */
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** `tool`: the name of a tool that exists. */
+  mayCall(tool: string): boolean;
+}
+
+type CheckedRequest = Pick<Request, 'method' | 'headers' | 'url'>;
+
+export interface Callers {
+  /**
+   * Checks the host, the origin and the credential of a request, and that its sender has the scopes. Returns the sender,
+   * or the response to send instead: a refusal, or the metadata of the resource. Never rejects.
+   */
+  admit(request: CheckedRequest, needed: readonly Scope[]): Promise<Principal | Response>;
+  close(): Promise<void>;
+}
+
+export interface CallersOptions {
+  /** The host that the server listens on. */
+  readonly host: string;
+  /** The URL of the resource at that address, with the port that the server got. */
+  readonly url: () => string;
+  /** The body of a refusal. Default: `{"error": {"code", "message"}}`. */
+  readonly bodyOf?: (refusal: { readonly code: string; readonly message: string }) => unknown;
+}
+
+interface CallersContext extends CallersOptions {
+  readonly config: Pick<McpConfig, 'publicUrl' | 'auth'>;
+  /** Where the keys are. */
+  readonly store: StateStoreConfig;
+  readonly env: HostEnv;
+  /** Receives why credentials cannot be checked. */
+  readonly report: (message: string) => void;
+  readonly now?: () => number;
+}
+
+/** Rejects with LISTEN_FAILED if others could reach the server without a credential, and with STORE_FAILED. */
+export async function openCallers(context: CallersContext): Promise<Callers> {
+  const { config, host, url, store, env, report, bodyOf = (error) => ({ error }), now = Date.now } = context;
+  const { issuer, jwksUrl, audience, required } = config.auth;
+  const isExposed = !isLoopback(host) || config.publicUrl !== undefined;
+  const isRequired = isExposed || (required ?? issuer !== undefined);
+  const keys = once(async () => await openKeyBook(store, env));
+  const tell = atMostEvery(REPORT_MS, report);
+  const resource = () => config.publicUrl ?? url();
+  const tokens = once(async () => {
+    if (issuer === undefined || jwksUrl === undefined) return undefined;
+    const { openTokens } = await import('./tokens.ts');
+    return openTokens({ issuer, jwksUrl, audience: () => audience ?? resource() });
+  });
+  const close = async () => await (await keys.opened())?.close();
+  try {
+    requireSafe(context, isExposed && issuer === undefined ? await hasKeys(await keys.open()) : true);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  const find = async (text: string): Promise<Principal | undefined> => {
+    if (text.startsWith('sbx_')) {
+      const key = isKeyText(text) ? await findKey(await keys.open(), text, now()) : undefined;
+      return key && principalOfKey(key);
+    }
+    const token = await (await tokens.open())?.verify(text);
+    if (token === undefined) return undefined;
+    const { subject } = token;
+    const held = scopes.filter((scope) => token.scopes.includes(scope));
+    return principalOf({ id: `${issuer} ${subject}`, name: subject, scopes: new Set(held), tools: null });
+  };
+
+  const admit = async (
+    request: CheckedRequest,
+    needed: readonly Scope[],
+  ): Promise<Principal | Refusal | Response> => {
+    const foreign = refuseForeign(request.headers, { host, own: url(), publicUrl: config.publicUrl });
+    if (foreign !== undefined) return foreign;
+    if (issuer !== undefined && isMetadata(request, resource())) return describe(request, resource(), issuer);
+    const challenge = challenger({ resource: resource(), hasMetadata: issuer !== undefined, needed });
+    if (hasCredentialInQuery(request.url)) return challenge(400, 'invalid_request', misplaced);
+    const header = request.headers.get('authorization');
+    if (header === null && !isRequired)
+      return proxied.some((name) => request.headers.has(name)) ? viaProxy : localUser;
+    if (header === null) return challenge(401, undefined, missing);
+    const text = credentialOf(header);
+    const caller = text === undefined ? undefined : await find(text);
+    if (caller === undefined) return challenge(401, 'invalid_token', invalid);
+    if (needed.every((scope) => caller.scopes.has(scope))) return caller;
+    return challenge(
+      403,
+      'insufficient_scope',
+      `The credential lacks a scope that this needs: ${needed.join(' ')}.`,
+    );
+  };
+  return {
+    admit: async (request, needed) => {
+      const admitted = await admit(request, needed).catch((error: unknown): Refusal => {
+        tell(toRuntimeError(error).message);
+        const message = 'Credentials cannot be checked at the moment.';
+        return { status: 503, code: 'unavailable', message, headers: { 'retry-after': '5' } };
+      });
+      if (!('status' in admitted) || admitted instanceof Response) return admitted;
+      const { status, code, message, headers } = admitted;
+      return Response.json(bodyOf({ code, message }), { status, headers });
+    },
+    close,
+  };
+}
+
+const REPORT_MS = 5_000;
+
+/** Callers must not be able to fill the log. */
+function atMostEvery(ms: number, report: CallersContext['report']): CallersContext['report'] {
+  let next = Number.NEGATIVE_INFINITY;
+  return (message) => {
+    if (performance.now() < next) return;
+    next = performance.now() + ms;
+    report(message);
+  };
+}
+
+/** A refusal before it has the body of its surface. Quotes nothing of the request. */
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const missing = 'Send a credential in the Authorization header, as a bearer token.';
+const misplaced = 'A credential in the address is not accepted; send it in the Authorization header.';
+const invalid = 'The credential is not valid here, or no longer.';
+
+/** A proxy on this machine would make everybody the user of this machine. */
+const viaProxy: Refusal = {
+  ...{ status: 403, code: 'untrusted_proxy', headers: {} },
+  message:
+    'A request through a proxy needs a credential; set spec.mcp.public_url to the URL that clients use.',
+};
+const proxied = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+
+function isLoopback(host: string): boolean {
+  return isLoopbackName(host.includes(':') ? `[${host}]` : host);
+}
+
+function requireSafe({ config: { publicUrl, auth }, host }: CallersContext, hasCredentials: boolean): void {
+  const isLocal = isLoopback(host);
+  const who = isLocal
+    ? 'spec.mcp.public_url names this server to others'
+    : `other machines can reach ${host}`;
+  const fail = (what: string, hint: string) => new RuntimeError('LISTEN_FAILED', `${who}, ${what}`, { hint });
+  if (!isLocal && publicUrl === undefined)
+    throw fail(
+      'but its name there is unknown',
+      'Set spec.mcp.public_url to the URL that clients use, or listen on 127.0.0.1.',
+    );
+  if (isLocal && publicUrl === undefined) return;
+  if (auth.required === false)
+    throw fail(
+      'and spec.mcp.auth.required is false',
+      'Remove `required: false`, or listen on 127.0.0.1 without public_url.',
+    );
+  if (!hasCredentials)
+    throw fail(
+      'and there is no key yet',
+      "Create one with `signalbox keys create NAME --tools '*'`, or set spec.mcp.auth.issuer.",
+    );
+}
+
+async function hasKeys(book: KeyBook): Promise<boolean> {
+  return (await book.list()).some(({ key }) => key.revokedAt === null && scopesOf(key).size > 0);
+}
+
+/** Undefined for a key that does not exist, was revoked or replaced, or has expired. Reads the store for every call. */
+async function findKey(book: KeyBook, text: string, at: number): Promise<KeyRecord | undefined> {
+  const digest = digestOf(text);
+  const candidates = (await book.findSecrets(digest)).map(({ key, secret }) => presentedKeyOf(key, secret));
+  const found = findPresented(candidates, digest);
+  if (found === undefined || found.key.revokedAt !== null) return undefined;
+  return found.expiresAt !== null && at >= found.expiresAt ? undefined : found.key;
+}
+
+function principalOfKey(key: KeyRecord): Principal {
+  return principalOf({ id: key.id, name: key.name, scopes: scopesOf(key), tools: key.tools });
+}
+
+function principalOf({ tools, ...who }: Omit<Principal, 'mayCall'> & Pick<KeyRecord, 'tools'>): Principal {
+  return { ...who, mayCall: (tool) => mayCall({ scopes: who.scopes, tools }, tool) };
+}
+
+const localUser = principalOf({ id: 'local', name: 'local', scopes: new Set(scopes), tools: null });
+
+/** Undefined for anything other than one bearer token. Source: RFC 6750, section 2.1. */
+function credentialOf(header: string): string | undefined {
+  if (header.length > MAX_CHARACTERS) return undefined;
+  return /^Bearer +([\w.~+/-]+=*) *$/i.exec(header)?.[1];
+}
+
+const MAX_CHARACTERS = 16_384;
+
+function hasCredentialInQuery(url: string): boolean {
+  const { searchParams } = new URL(url);
+  return [...searchParams].some(([name, value]) => isCredentialName(name) || value.startsWith('sbx_'));
+}
+
+/** Refusals that tell OAuth clients where to get a token. Sources: RFC 6750, section 3; RFC 9728, section 5.1. */
+function challenger({
+  resource,
+  hasMetadata,
+  needed,
+}: {
+  readonly resource: string;
+  readonly hasMetadata: boolean;
+  readonly needed: readonly Scope[];
+}) {
+  return (status: number, error: string | undefined, message: string): Refusal => {
+    const parameters = {
+      realm: 'signalbox',
+      ...(error !== undefined && { error, error_description: message }),
+      ...(hasMetadata && { resource_metadata: metadataUrlOf(resource) }),
+      scope: needed.join(' '),
+    };
+    const challenge = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
+    const headers = { 'www-authenticate': `Bearer ${challenge.join(', ')}` };
+    return { status, code: error ?? 'unauthorized', message, headers };
+  };
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource';
+
+function metadataUrlOf(resource: string): string {
+  const { origin, pathname } = new URL(resource);
+  return `${origin}${wellKnown}${pathname === '/' ? '' : pathname}`;
+}
+
+/** Whether the metadata of the resource is there: at its own address, or at that of the whole server (RFC 9728, section 3). */
+function isMetadata({ url }: CheckedRequest, resource: string): boolean {
+  const { pathname } = new URL(url);
+  return pathname === wellKnown || pathname === new URL(metadataUrlOf(resource)).pathname;
+}
+
+function describe({ method }: CheckedRequest, resource: string, issuer: string): Response | Refusal {
+  if (method !== 'GET' && method !== 'HEAD') {
+    const message = 'This address takes GET only.';
+    return { status: 405, code: 'method_not_allowed', message, headers: { allow: 'GET, HEAD' } };
+  }
+  return Response.json({
+    resource,
+    authorization_servers: [issuer],
+    scopes_supported: scopes,
+    bearer_methods_supported: ['header'],
+  });
+}
+
+/**
+ * Refuses requests that name another server, which a page in a browser sends by DNS rebinding, and requests of pages of
+ * other origins. The names of this server: loopback names with its port if it listens there, and its public URL.
+ */
+export function refuseForeign(
+  headers: Headers,
+  {
+    host,
+    own,
+    publicUrl,
+  }: { readonly host: string; readonly own: string; readonly publicUrl: string | undefined },
+): Refusal | undefined {
+  const { port } = new URL(own);
+  const local = isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]', new URL(own).hostname] : [];
+  const names = local.map((name) => new URL(`http://${name}:${port || 80}`));
+  if (publicUrl !== undefined) names.push(new URL(publicUrl));
+  const named = headers.get('host')?.toLowerCase();
+  if (!names.some((name) => named === name.host || named === `${name.hostname}:${portOf(name)}`))
+    return untrusted('host', 'The Host header does not name this server.');
+  const origin = headers.get('origin')?.toLowerCase();
+  if (origin === undefined || names.some((name) => origin === name.origin)) return undefined;
+  return untrusted('origin', 'A page of another origin cannot call this server.');
+}
+
+function untrusted(what: 'host' | 'origin', message: string): Refusal {
+  return { status: 403, code: `untrusted_${what}`, message, headers: {} };
+}
+
+function portOf({ protocol, port }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80');
+}
