@@ -160,8 +160,9 @@ export async function startAgent(client: Client, { server, folder, session }: St
     async kill() {
       if (hasEnded()) return;
       // The program of Codex is a child of the script that npm installs.
-      const { stdout } = spawnSync('pgrep', ['-P', String(child.pid), 'codex'], { encoding: 'utf8' });
-      process.kill(Number(stdout.trim() || child.pid), 'SIGKILL');
+      const { stdout } = spawnSync('ps', ['-eo', 'ppid=,pid=,comm='], { encoding: 'utf8' });
+      const [, inner] = new RegExp(`^ *${child.pid} +(\\d+) +codex`, 'm').exec(stdout) ?? [];
+      process.kill(Number(inner ?? child.pid), 'SIGKILL');
       await ended;
     },
   };
