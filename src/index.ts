@@ -1,6 +1,14 @@
 export { catalogue, type ErrorCode, type Fault, RuntimeError } from './base/errors.ts';
 export { Json, stringifyJson } from './base/json/json.ts';
 export type * from './contract/approval.ts';
+export type {
+  Conversation,
+  DecisionCounts,
+  DecisionPage,
+  RecordedDecision,
+  RecordedGap,
+  RecordedModelCall,
+} from './contract/decision.ts';
 export type * from './contract/document.ts';
 export type {
   EvalContext,
@@ -18,7 +26,10 @@ export {
   type CaseRecord,
   type CassetteOptions,
   type Change,
+  type ConversationOf,
   type Decider,
+  type DecisionFilter,
+  type DecisionPageFilter,
   type EvalInput,
   type EvalOptions,
   type FetchOptions,

@@ -3,6 +3,7 @@ import type { Fault } from '../base/errors.ts';
 import { findNearest } from '../base/text/suggest.ts';
 import { type Declared, openRunCommand } from './command.ts';
 import { auditCommands } from './commands/audit.ts';
+import { decisionsCommands } from './commands/decisions.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { evalCommands } from './commands/eval/eval.ts';
 import { hookCommands } from './commands/hook.ts';
@@ -72,7 +73,15 @@ const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
 const commands: readonly Declared[] = [
   ...[initCommand, validateCommand, doctorCommand, toolCommands, evalCommands, cacheCommands],
   ...[hookCommands, providerCommands, serveCommand, mcpCommand, runCommand, pendingCommands, runsCommands],
-  ...[workCommand, workerCommand, workersCommands, keysCommands, auditCommands, storeCommands],
+  ...[
+    workCommand,
+    workerCommand,
+    workersCommands,
+    keysCommands,
+    auditCommands,
+    decisionsCommands,
+    storeCommands,
+  ],
   completionCommand,
 ];
 

@@ -1,10 +1,11 @@
 import type { YamlDocument } from '../base/yaml/document.ts';
-import { as, read, usual } from '../base/yaml/fields.ts';
+import { as, read, usual, usually } from '../base/yaml/fields.ts';
 import { type Finding, locateFinding as locate } from '../base/yaml/finding.ts';
 import type { Problem } from '../base/yaml/problem.ts';
 import { textsByNameAt } from '../base/yaml/read.ts';
 import { foreignDialects, foreignNames } from '../dialects/registry.ts';
 import { agentsSchema, approvalsSchema } from './approval.ts';
+import { duration } from './duration.ts';
 import { defaultProperties, evalSchema, execProperties } from './exec.ts';
 import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
@@ -127,6 +128,29 @@ const loggingSchema = {
   },
 } as const;
 
+const decisionsSchema = {
+  type: ['object', 'null'],
+  description:
+    'Records what each hook decided, in decisions.db beside the state store or in its database. Without this section, nothing is recorded.',
+  additionalProperties: false,
+  properties: {
+    keep: usually(
+      30 * 86_400_000,
+      {
+        ...duration,
+        [as]: 'keepMs',
+        description:
+          'How long decisions and messages are kept. Those of a run with an open call stay until it is decided.',
+      },
+      '30d',
+    ),
+    content: usually(false, {
+      type: 'boolean',
+      description: 'Record the messages of model calls too, as the hooks left them.',
+    }),
+  },
+} as const;
+
 const limitKeys = {
   concurrency: {
     type: 'integer',
@@ -152,6 +176,7 @@ const limitKeys = {
 /** Keys of `spec` that become members of a config unchanged. */
 export const settingKeys = {
   agents: agentsSchema,
+  decisions: decisionsSchema,
   mcp: mcpSchema,
   logging: loggingSchema,
   ...limitKeys,
@@ -189,6 +214,7 @@ const specSchema = {
     agents: agentsSchema,
     notify: notifySchema,
     state_store: stateStoreSchema,
+    decisions: decisionsSchema,
     gateway: gatewaySchema,
     mcp: mcpSchema,
     pii: piiSchema,

@@ -4,6 +4,7 @@ import type { Approval, PendingDocument } from '../contract/approval.ts';
 import type { ToolDocument } from '../contract/document.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
+import type { HookMode, Verdict } from '../contract/hook.ts';
 import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
 import type { TraceContext } from '../contract/trace.ts';
 import type { AgentCaller } from '../dialects/inbound.ts';
@@ -234,6 +235,40 @@ export interface PendingPageFilter extends PendingCountFilter {
   /** Default: `open`. */
   readonly status?: PendingDocument['status'] | 'all' | undefined;
   /** The maximum number of calls, 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `next` of the previous page. */
+  readonly after?: string | undefined;
+}
+
+/** Filters recorded decisions; all given conditions must hold. */
+export interface DecisionFilter {
+  /** The name of the hook. */
+  readonly hook?: string | undefined;
+  readonly verdict?: Verdict | undefined;
+  readonly mode?: HookMode | undefined;
+  /** The kind of the operation in which the hook ran, such as `tool`, `model` or `gateway`. */
+  readonly operation?: string | undefined;
+  /** The ID of the run. */
+  readonly run?: string | undefined;
+  /** Decisions of this time or later. */
+  readonly since?: Date | undefined;
+}
+
+export interface DecisionPageFilter extends DecisionFilter {
+  /** The maximum number of decisions, 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `next` of the previous page. */
+  readonly after?: string | undefined;
+}
+
+/** Selects model calls: by a run, the ID of an operation, or a pending call, which selects those of its step. */
+export interface ConversationOf {
+  readonly run?: string | undefined;
+  /** The path of a step of the run, or of a call in it. Default: all steps. */
+  readonly step?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly pending?: string | undefined;
+  /** The maximum number of model calls, 1 to 1,000. Default: 100. */
   readonly limit?: number | undefined;
   /** The `next` of the previous page. */
   readonly after?: string | undefined;

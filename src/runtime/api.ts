@@ -4,6 +4,7 @@ import type { PointEvent } from '../calls/hooks/fire-point.ts';
 import type { DecisionInput } from '../calls/tool-call/approvals.ts';
 import type { GatewayLimits, McpConfig } from '../config/config.ts';
 import type { PendingCheck, PendingCounts, PendingDocument, PendingPage } from '../contract/approval.ts';
+import type { Conversation, DecisionCounts, DecisionPage } from '../contract/decision.ts';
 import type {
   CallOutcome,
   DecisionDocument,
@@ -32,6 +33,9 @@ import type {
   AgentEvent,
   CallOptions,
   Change,
+  ConversationOf,
+  DecisionFilter,
+  DecisionPageFilter,
   EvalOptions,
   FireOptions,
   GuardOptions,
@@ -273,6 +277,18 @@ export interface Runtime extends AsyncDisposable {
    * STORE_FAILED, RUNTIME_CLOSED.
    */
   watch(kinds: readonly WatchKind[], options?: WatchOptions): AsyncIterable<Change>;
+  /** What hooks decided, if the config has `spec.decisions`. All methods throw STORE_FAILED, USAGE. */
+  readonly decisions: {
+    /** Newest first. A page costs the same however many decisions are recorded. */
+    page(filter?: DecisionPageFilter): Promise<DecisionPage>;
+    /** How often each hook decided what. */
+    counts(filter?: DecisionFilter): Promise<DecisionCounts>;
+    /**
+     * The messages of model calls in order, as the hooks left them, if the config has `content: true`. Throws
+     * RUN_UNKNOWN for an unknown pending call.
+     */
+    conversation(of: ConversationOf): Promise<Conversation>;
+  };
   /** Suspends active runs, waits for observers, then ends every process. Never rejects. */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { toRuntimeError } from '../base/errors.ts';
 import { type Once, once } from '../base/time/async.ts';
 import type { StateStoreConfig } from '../config/config.ts';
 import { type HostEnv, hostEnv } from '../process/env.ts';
+import type { DecisionStore } from '../store/decision-store.ts';
 import { readAddress } from '../store/postgres/connection/address.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import type { Announce } from '../store/shared-work.ts';
@@ -37,6 +38,32 @@ export function lazyResults(config: StateStoreConfig, env: HostEnv = hostEnv()):
     const { openResultStore } = await import('../store/open-result-store.ts');
     return await openResultStore(config, env);
   });
+}
+
+export interface LazyDecisions extends Pick<Lazy<DecisionStore>, 'open' | 'close'> {
+  /** Undefined if nothing was recorded yet. Throws STORE_FAILED. */
+  find(): Promise<DecisionStore | undefined>;
+  /** Closes a store that failed, so that the next `open` opens it again. Never rejects. */
+  reopen(): Promise<void>;
+}
+
+export function lazyDecisions(config: StateStoreConfig, env: HostEnv): LazyDecisions {
+  const load = async () => await import('../store/open-decisions.ts');
+  const openNew = () => lazy(async () => await (await load()).openDecisions(config, env));
+  let current = openNew();
+  return {
+    open: () => current.open(),
+    find: async () => {
+      const isOpen = (await current.opened()) !== undefined;
+      return isOpen || (await load()).mayHaveDecisions(config) ? await current.open() : undefined;
+    },
+    reopen: async () => {
+      const failed = current;
+      current = openNew();
+      await failed.close();
+    },
+    close: () => current.close(),
+  };
 }
 
 function lazy<Opened extends { close(): unknown }>(load: () => Promise<Opened>): Lazy<Opened> {

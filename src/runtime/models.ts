@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { unknownName } from '../base/yaml/wording.ts';
 import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
+import type { KeepCall } from '../contract/decision.ts';
 import type { Emit } from '../contract/event.ts';
 import { trackedOperation } from '../contract/operation.ts';
 import type { Scrubber } from '../contract/scrub.ts';
@@ -43,6 +44,7 @@ export interface ModelsContext {
   readonly rates: Rates;
   readonly fire: Fire;
   readonly emit: Emit;
+  readonly keepCall?: KeepCall | undefined;
   readonly embedByTool: EmbedByTool;
 }
 
@@ -52,7 +54,7 @@ export interface Models {
 }
 
 export function openModels(parts: ModelsContext): Models {
-  const { config, env, record, replay, cassette, scrubber, rates, fire, emit, embedByTool } = parts;
+  const { config, env, record, replay, cassette, scrubber, rates, fire, emit, keepCall, embedByTool } = parts;
   const recorder = record === undefined ? undefined : openCallRecorder(record, cassette?.redact);
   const context = { env, folder: config.folder, recorder, replayContext: cassette, scrubber, embedByTool };
   const memory = createTextMemory();
@@ -114,6 +116,7 @@ export function openModels(parts: ModelsContext): Models {
           providerId: declared.id,
           fire: (event, passage) => fire(event, { ...passage, ...(hookContext && { hookContext }) }),
           stream,
+          keepCall,
           select: async (wanted) => watched(await openNamedModel(declared.id, role, wanted)),
         });
         return wrapModel(watched(opened), guard);

@@ -10,7 +10,7 @@ import type { Cassette } from '../process/cassette/cassette.ts';
 import type { ProcessContext } from '../process/process.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
-import { lazyDispatcher, lazyResults, lazyStore } from './lazy-store.ts';
+import { lazyDecisions, lazyDispatcher, lazyResults, lazyStore } from './lazy-store.ts';
 import type { Deliverer } from './notify/deliverer.ts';
 import { serveRuntime } from './runs/serve.ts';
 import { openEvents } from './stages/events.ts';
@@ -48,17 +48,20 @@ export async function composeRuntime(
     return await notify.wrap(scrubbedStore(opened, scrubber), emit);
   };
   const store = lazyStore(config.stateStore, wrap, loaded.host);
-  const events = await openEvents(loaded, results.open, options);
-  const { emit } = events;
+  const decisions = lazyDecisions(config.stateStore, loaded.host);
+  const events = await openEvents(loaded, { results: results.open, decisions, state: store }, options);
+  const { emit, keepCall } = events;
   const closing = new AbortController();
   const closed = closing.signal;
   const rates = await openRates(config, store);
-  const wired = await wireRuntime(loaded, entries, { emit, closed, options, rates, cassette });
+  const wired = await wireRuntime(loaded, entries, { emit, closed, options, rates, keepCall, cassette });
   const { suspendRuns, closeGateways, ...served } = serveRuntime(loaded, wired, {
     emit,
     closed,
     store,
     results,
+    decisions,
+    keepCall,
     rates,
     dispatcher,
     buildOf: createBuildOf(config.file, bindingsOf(entries), config.overlays),
@@ -72,7 +75,8 @@ export async function composeRuntime(
     await events.close();
     await dispatcher.close();
     await rates.close();
-    await Promise.all([wired.services.close(), store.close(), results.close(), wired.cassette?.close()]);
+    const stores = [store.close(), results.close(), decisions.close()];
+    await Promise.all([wired.services.close(), wired.cassette?.close(), ...stores]);
     removeScrubber();
   });
   return { ...served, close: end.open, [Symbol.asyncDispose]: end.open };

@@ -14,6 +14,7 @@ import { type Link, passGate } from '../calls/hooks/gate.ts';
 import { isHeard } from '../calls/hooks/links.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { askedProvider } from '../config/provider-use.ts';
+import type { KeepCall } from '../contract/decision.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Emit, OperationEnd } from '../contract/event.ts';
 import { trackOperation } from '../contract/operation.ts';
@@ -40,6 +41,7 @@ interface ServicesContext {
   readonly cassette?: Cassette | undefined;
   readonly scrubber?: Scrubber | undefined;
   readonly rates: Rates;
+  readonly keepCall?: KeepCall | undefined;
   readonly requireOpen: () => void;
 }
 
@@ -52,12 +54,13 @@ export function openServices(context: ServicesContext): RuntimeServices {
   const { config, evals, links, emit, requireOpen } = context;
   const fire = openFire(links);
   const foreignLinks = links.filter((link) => 'group' in link);
-  const { env, record, replay, cassette, scrubber, rates } = context;
+  const { env, record, replay, cassette, scrubber, rates, keepCall } = context;
   const models = once(async () => {
     const { openModels } = await import('./models.ts');
     const { openEmbeddingTools } = await import('./judge/embedding-tool.ts');
     const embedByTool = openEmbeddingTools(context.tools, emit);
-    return openModels({ config, env, record, replay, cassette, scrubber, rates, fire, emit, embedByTool });
+    const recording = { record, replay, cassette, scrubber };
+    return openModels({ config, env, ...recording, rates, fire, emit, keepCall, embedByTool });
   });
   const model = models.method((opened) => opened.model);
   const judge = openJudge(config, model);

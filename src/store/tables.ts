@@ -265,6 +265,75 @@ CREATE TABLE signalbox.replaced_results (
 CREATE INDEX replaced_results_in_order ON signalbox.replaced_results (run, reopening, number, epoch, seq);
 `;
 
+/**
+ * What hooks decided, and the messages of model calls. Hooks decide in few combinations, so each combination is a row
+ * of its own: an index on them makes the pages of any filter cost the same.
+ */
+export const decisionTables = `
+CREATE TABLE signalbox.decision_groups (
+  id bigserial PRIMARY KEY,
+  hook text COLLATE "C" NOT NULL,
+  dialect text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  phase text COLLATE "C" NOT NULL,
+  mode text COLLATE "C" NOT NULL,
+  verdict text COLLATE "C" NOT NULL,
+  operation text COLLATE "C" NOT NULL,
+  UNIQUE (hook, dialect, kind, phase, mode, verdict, operation)
+);
+
+-- A row of the group without a hook is a gap: so many decisions were dropped there.
+CREATE TABLE signalbox.decisions (
+  seq bigserial PRIMARY KEY,
+  in_group bigint NOT NULL REFERENCES signalbox.decision_groups (id),
+  at bigint NOT NULL,
+  dropped bigint NOT NULL,
+  duration_ms bigint NOT NULL,
+  event text NOT NULL,
+  operation_id text COLLATE "C",
+  run text COLLATE "C",
+  step text COLLATE "C",
+  error text,
+  reason text NOT NULL,
+  token text -- shared
+);
+CREATE INDEX decisions_in_group ON signalbox.decisions (in_group, seq, at);
+CREATE INDEX decisions_of_run ON signalbox.decisions (run, in_group, seq) WHERE run IS NOT NULL;
+CREATE INDEX decisions_by_time ON signalbox.decisions (at);
+CREATE UNIQUE INDEX decisions_added ON signalbox.decisions (token) WHERE token IS NOT NULL; -- shared
+
+-- Model calls, and their messages, each kept once by the hash of its text. The answers come last.
+CREATE TABLE signalbox.model_calls (
+  seq bigserial PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  at bigint NOT NULL,
+  operation text NOT NULL,
+  operation_id text COLLATE "C",
+  run text COLLATE "C",
+  step text COLLATE "C",
+  provider text NOT NULL,
+  model text NOT NULL,
+  answers bigint NOT NULL
+);
+CREATE INDEX model_calls_of_run ON signalbox.model_calls (run, seq) WHERE run IS NOT NULL;
+CREATE INDEX model_calls_of_operation ON signalbox.model_calls (operation_id, seq) WHERE operation_id IS NOT NULL;
+CREATE INDEX model_calls_by_time ON signalbox.model_calls (at);
+
+CREATE TABLE signalbox.messages (
+  id bigserial PRIMARY KEY,
+  hash text COLLATE "C" NOT NULL UNIQUE,
+  text text NOT NULL
+);
+
+CREATE TABLE signalbox.call_messages (
+  call bigint NOT NULL REFERENCES signalbox.model_calls (seq) ON DELETE CASCADE,
+  place bigint NOT NULL,
+  message bigint NOT NULL REFERENCES signalbox.messages (id),
+  PRIMARY KEY (call, place)
+) WITHOUT ROWID;
+CREATE INDEX calls_of_message ON signalbox.call_messages (message);
+`;
+
 export const keyTables = `
 CREATE TABLE signalbox.gateway_keys (
   seq bigserial PRIMARY KEY,

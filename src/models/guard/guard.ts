@@ -44,9 +44,11 @@ import {
   type AdmittedCall,
   type AnswerOutcome,
   answerFacts,
+  answersOf,
   type CallSettings,
   generateGuarded,
   type ModelCall,
+  openKeeping,
   runAfterCall,
   runBeforeCall,
   withoutAnswerText,
@@ -78,6 +80,7 @@ export interface GuardOptions {
   readonly windowChars?: number | undefined;
   /** Opens the model that a hook has named. Absent: hooks cannot choose the model. */
   readonly select?: CallSettings['select'];
+  readonly keepCall?: CallSettings['keepCall'];
 }
 
 /**
@@ -86,7 +89,15 @@ export interface GuardOptions {
  * positive whole number, or if the model does not have the AI SDK's specification v4.
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
-  const { fire, emit = emitNothing, providerId, stream = 'hold', windowChars = 200, select } = options;
+  const {
+    fire,
+    emit = emitNothing,
+    providerId,
+    stream = 'hold',
+    windowChars = 200,
+    select,
+    keepCall,
+  } = options;
   requireWindow(windowChars);
   const window = stream === 'windowed' ? windowChars : undefined;
   return {
@@ -94,7 +105,7 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
     overrideSupportedUrls: requireSupportedVersion,
     wrapGenerate: async ({ model, params }) => {
       requireModelV4(model);
-      const settings = { fire, providerId, select, signal: params.abortSignal };
+      const settings = { fire, providerId, select, keepCall, signal: params.abortSignal };
       const answer = () => generateGuarded({ model, params }, settings);
       if (!tracksOperations(emit)) return await answer();
       const operation = startOperation(emit, aboutCall(model, providerId, false));
@@ -105,7 +116,8 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
     },
     wrapStream: async ({ model, params }) => {
       requireModelV4(model);
-      const settings = { fire, providerId, select, signal: params.abortSignal, windowChars: window };
+      const signal = params.abortSignal;
+      const settings = { fire, providerId, select, keepCall, signal, windowChars: window };
       const answer = () => streamGuarded({ model, params }, settings);
       if (!tracksOperations(emit)) return await answer();
       const operation = startOperation(emit, aboutCall(model, providerId, true));
@@ -166,15 +178,21 @@ async function streamGuarded(
   const admitted = await runBeforeCall(call, { ...settings, signal });
   signal.throwIfAborted();
   if (admitted.kind !== 'admit') return { stream: toStream(streamRefusal(admitted), { cancel: () => {} }) };
+  const keep = openKeeping(admitted, settings);
   const startedAt = performance.now();
-  const result = await callModel(admitted, AbortSignal.any([signal, modelStop.signal]));
+  const result = await callModel(admitted, AbortSignal.any([signal, modelStop.signal])).catch((error) => {
+    keep([]);
+    throw error;
+  });
   const upstream = openUpstream(result.stream, modelStop, createUniqueToolCallIds(admitted.params.prompt));
   const latencyMs = () => Math.round(performance.now() - startedAt);
   const { metadata, onSame } = holdMetadata(result);
-  const guarded: GuardedStream = { fire: settings.fire, admitted, upstream, signal, latencyMs, onSame };
+  const { fire } = settings;
+  const guarded: GuardedStream = { fire, admitted, upstream, signal, latencyMs, onSame, keep };
   const cancel = (reason: unknown): void => {
     consumerGone.abort(reason);
     upstream.abandon(reason);
+    keep([]);
   };
   return {
     ...metadata,
@@ -263,11 +281,14 @@ class AnswerDoor implements StreamDoor<Part, Part> {
   async *conclude(): AsyncGenerator<Part, void> {
     const end = this.#end;
     const outcome = await runAfterCallOnCollected(this.#passage, this.#collector, end);
-    if (outcome.kind === 'refuse' || outcome.kind === 'answer') yield* this.#withhold(outcome);
-    else {
+    if (outcome.kind === 'refuse' || outcome.kind === 'answer') {
+      this.#passage.keep(answersOf(outcome));
+      yield* this.#withhold(outcome);
+    } else {
       const content = outcome.kind === 'same' ? this.#collector.content() : outcome.content;
       if (!this.#continuesReleased(content))
         return yield* this.#withhold(createContradictionRefusal(outcome.decision));
+      this.#passage.keep(answersOf(outcome));
       yield* this.#finishText(content);
       const parts = outcome.kind === 'same' ? this.#collector.parts() : streamContent(outcome.content);
       const isLeft = this.#window === undefined ? () => true : isNoText;
@@ -288,6 +309,7 @@ class AnswerDoor implements StreamDoor<Part, Part> {
   }
 
   *#withhold(withheld: StoppedAnswer): Generator<Part> {
+    this.#keepReleased();
     this.#passage.signal.throwIfAborted();
     yield* this.#closeText();
     yield* endWithheld(withheld, this.#decisions(withheld.decision), this.#end.usage);
@@ -295,9 +317,16 @@ class AnswerDoor implements StreamDoor<Part, Part> {
 
   /** A fault of the guard itself ends the stream with INTERNAL, without answer text. */
   async *fail(error: unknown): AsyncGenerator<Part, void> {
+    this.#keepReleased();
     if (error instanceof UpstreamFailure) yield* this.#closeText();
     const fault = new RuntimeError('INTERNAL', 'the guard failed, so the answer is withheld');
     yield* endFailed(this.#passage, error instanceof UpstreamFailure ? error.cause : fault);
+  }
+
+  /** Of an answer that is stopped, the caller has what was released. */
+  #keepReleased(): void {
+    const content = this.#window?.released ?? '';
+    this.#passage.keep(content === '' ? [] : [{ role: 'assistant', content }]);
   }
 
   #continuesReleased(content: readonly LanguageModelV4Content[]): boolean {
@@ -373,6 +402,7 @@ interface GuardedStream {
   readonly signal: AbortSignal;
   readonly latencyMs: () => number;
   readonly onSame: () => void;
+  readonly keep: (answers: readonly ChatMessage[]) => void;
 }
 
 async function runAfterCallOnCollected(

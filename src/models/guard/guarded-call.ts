@@ -8,10 +8,11 @@ import type {
 } from '@ai-sdk/provider';
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
+import type { KeepCall } from '../../contract/decision.ts';
 import type { OperationFacts } from '../../contract/event.ts';
 import type { Decision } from '../../contract/hook.ts';
 import { trackedOperation } from '../../contract/operation.ts';
-import type { ProviderRequest } from '../../contract/provider.ts';
+import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
 import { finishWord, fromAnswer, type ModelAnswer, toAnswer } from '../messages/answer.ts';
 import { fromPrompt, roundOf, toPrompt } from '../messages/prompt.ts';
 import { listTools, replaceTools, toModelOptions } from '../messages/tools.ts';
@@ -45,6 +46,7 @@ export interface CallSettings {
   readonly providerId: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly select?: ((name: string) => Promise<LanguageModelV4>) | undefined;
+  readonly keepCall?: KeepCall | undefined;
 }
 
 export interface AdmittedCall {
@@ -172,10 +174,11 @@ function replacePrompt(
 }
 
 export type AnswerOutcome =
-  | { readonly kind: 'same'; readonly decision: Decision }
+  | { readonly kind: 'same'; readonly decision: Decision; readonly message: ChatMessage }
   | {
       readonly kind: 'replaced';
       readonly decision: Decision;
+      readonly message: ChatMessage;
       readonly content: LanguageModelV4Content[];
       readonly finishReason: LanguageModelV4FinishReason;
     }
@@ -198,9 +201,9 @@ export async function runAfterCall(answer: ModelAnswer, options: AfterCallOption
     if (outcome.kind !== 'pass') return outcome;
     const { decision } = outcome;
     const filtered = outcome.event.response.message;
-    if (filtered === message) return { kind: 'same', decision };
+    if (filtered === message) return { kind: 'same', decision, message };
     try {
-      return { kind: 'replaced', decision, ...toAnswer(filtered, { ...answer, message }) };
+      return { kind: 'replaced', decision, message: filtered, ...toAnswer(filtered, { ...answer, message }) };
     } catch (error) {
       return createFaultRefusal('after_call', error, decision);
     }
@@ -222,12 +225,43 @@ export async function generateGuarded(call: ModelCall, settings: CallSettings): 
     const report = reportDecisions({ before: admitted.decision });
     return { ...textResult(text), finishReason, usage: zeroUsage, warnings: [], providerMetadata: report };
   }
-  const startedAt = performance.now();
-  const result = await callModel(admitted);
-  const latencyMs = Math.round(performance.now() - startedAt);
-  const outcome = await runAfterCall(result, { fire: settings.fire, admitted, latencyMs, signal });
-  if (outcome.kind === 'refuse') signal?.throwIfAborted();
-  return toResult(result, admitted, outcome);
+  const keep = openKeeping(admitted, settings);
+  try {
+    const startedAt = performance.now();
+    const result = await callModel(admitted);
+    const latencyMs = Math.round(performance.now() - startedAt);
+    const outcome = await runAfterCall(result, { fire: settings.fire, admitted, latencyMs, signal });
+    if (outcome.kind === 'refuse') signal?.throwIfAborted();
+    keep(answersOf(outcome));
+    return toResult(result, admitted, outcome);
+  } finally {
+    keep([]);
+  }
+}
+
+/** Records the call with its answers; only the first ones count. */
+export function openKeeping(
+  { request }: Pick<AdmittedCall, 'request'>,
+  { keepCall }: Pick<CallSettings, 'keepCall'>,
+): (answers: readonly ChatMessage[]) => void {
+  let isKept = false;
+  return (answers) => {
+    if (!isKept) keepCall?.({ request, answers });
+    isKept = true;
+  };
+}
+
+/** The answer as the hooks left it. */
+export function answersOf(outcome: AnswerOutcome): ChatMessage[] {
+  switch (outcome.kind) {
+    case 'same':
+    case 'replaced':
+      return [outcome.message];
+    case 'answer':
+      return [{ role: 'assistant', content: outcome.answer.text }];
+    case 'refuse':
+      return [];
+  }
 }
 
 async function callModel({ model, params }: AdmittedCall): Promise<Result> {

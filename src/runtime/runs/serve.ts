@@ -18,6 +18,7 @@ import {
 } from '../../calls/tool-call/document.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
+import type { KeepCall } from '../../contract/decision.ts';
 import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
 import type { Emit, RunEvent } from '../../contract/event.ts';
 import { inTraceOf } from '../../contract/operation.ts';
@@ -41,7 +42,7 @@ import type {
 import type { StartedRun } from '../api-options.ts';
 import { callDirectly } from '../direct-call.ts';
 import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
-import type { Lazy, LazyDispatcher, LazyStore } from '../lazy-store.ts';
+import type { Lazy, LazyDecisions, LazyDispatcher, LazyStore } from '../lazy-store.ts';
 import { scrubEvent } from '../stages/events.ts';
 import type { LoadedRuntime } from '../stages/load.ts';
 import type { Rates } from '../stages/rates.ts';
@@ -58,6 +59,8 @@ interface ServeContext {
   readonly dispatcher: LazyDispatcher;
   readonly buildOf: BuildOf;
   readonly results: Lazy<ResultStore>;
+  readonly decisions: LazyDecisions;
+  readonly keepCall: KeepCall | undefined;
 }
 
 type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
@@ -69,7 +72,7 @@ type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
 export function serveRuntime(
   loaded: LoadedRuntime,
   wired: WiredRuntime,
-  { emit, closed, store, results, rates, dispatcher, buildOf }: ServeContext,
+  { emit, closed, store, results, decisions, keepCall, rates, dispatcher, buildOf }: ServeContext,
 ): ServedRuntime {
   const { config, scrubber, host } = loaded;
   const { tools, declared, evals, services, cassette, links, concurrency } = wired;
@@ -92,6 +95,11 @@ export function serveRuntime(
       findRecordingFault: async () => await cassette?.findRecordingFault(),
       ...{ concurrency, batchSizeOf: wired.batchSizeOf, requireOpen, announce: dispatcher.announce, buildOf },
     });
+  });
+  const recorded = once(async () => {
+    requireOpen();
+    const { openDecisionsApi } = await import('../decisions/decisions-api.ts');
+    return openDecisionsApi({ openStore: decisions.find, openState: store.open });
   });
   /** Rejects if the runtime is closed; scrubs thrown errors and failure messages. */
   const method =
@@ -191,6 +199,11 @@ export function serveRuntime(
         };
       },
     }),
+    decisions: {
+      page: recorded.method((api) => api.page),
+      counts: recorded.method((api) => api.counts),
+      conversation: recorded.method((api) => api.conversation),
+    },
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
     tools: {
       list: () => shown(config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval))),
@@ -267,7 +280,7 @@ export function serveRuntime(
     },
     guard: ({ providerId, stream = 'hold', window } = {}) => {
       requireOpen();
-      return lazyGuard({ fire: services.fire, emit, stream, providerId, windowChars: window });
+      return lazyGuard({ fire: services.fire, emit, stream, providerId, windowChars: window, keepCall });
     },
   };
 }

@@ -10,6 +10,7 @@ import { type DecisionContext, decidersOf, mayDecide } from '../../pipelines/run
 import { toPendingInfo } from '../../pipelines/run/document.ts';
 import type { PendingCount, PlacedPending, PendingCountFilter as StoreFilter } from '../../store/store.ts';
 import type { PendingCountFilter, PendingPageFilter } from '../api-options.ts';
+import { MAX_PAGE, readCursor, readPageSize, toCursor } from '../cursor.ts';
 import { timeOf } from './shown-runs.ts';
 
 interface PendingContext extends DecisionContext {
@@ -19,19 +20,15 @@ interface PendingContext extends DecisionContext {
 /** Throws USAGE, STORE_FAILED. */
 export async function pagePendings(
   context: PendingContext,
-  { status = 'open', limit = PAGE_SIZE, after: given, ...filter }: PendingPageFilter,
+  { status = 'open', limit: size, after: given, ...filter }: PendingPageFilter,
 ): Promise<PendingPage> {
   if (status !== 'all' && !statuses.includes(status))
     throw new RuntimeError('USAGE', `\`status\` is not one of ${[...statuses, 'all'].join(', ')}`);
-  if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
-    throw new RuntimeError(
-      'USAGE',
-      `\`limit\` is not a whole number from 1 to ${MAX_PAGE.toLocaleString('en')}`,
-    );
+  const limit = readPageSize(size);
   const wanted = { ...toStoreFilter(filter), status: status === 'all' ? undefined : status };
   const tools = await decidableTools(context, filter);
   const found: PlacedPending[] = [];
-  let after = given === undefined ? undefined : readCursor(given);
+  let after = readCursor('pending', given);
   for (let isLast = false; !isLast && found.length <= limit; ) {
     const rows = await context.store.pagePendings({ ...wanted, tools, after, limit: limit + 1 }, Date.now());
     found.push(...rows.filter((row) => isFor(row, filter.by)));
@@ -42,7 +39,7 @@ export async function pagePendings(
   const last = found.length > limit ? shown.at(-1) : undefined;
   return {
     pending: shown.map((row) => toInfo(context, row)),
-    ...(last && { next: toCursor(last.place) }),
+    ...(last && { next: toCursor('pending', last.place) }),
   };
 }
 
@@ -121,19 +118,3 @@ const statuses = [
   'expired',
   'cancelled',
 ] as const satisfies readonly PendingCount['status'][];
-
-const PAGE_SIZE = 100;
-const MAX_PAGE = 1_000;
-
-function toCursor(place: number): string {
-  return Buffer.from(`pending:${place}`).toString('base64url');
-}
-
-function readCursor(after: string): number {
-  const text = typeof after === 'string' ? Buffer.from(after, 'base64url').toString() : '';
-  const place = Number(/^pending:(\d{1,15})$/.exec(text)?.[1]);
-  if (Number.isSafeInteger(place) && toCursor(place) === after) return place;
-  throw new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
-    hint: 'Give the `next` of the previous page.',
-  });
-}

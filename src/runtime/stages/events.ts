@@ -1,14 +1,19 @@
 import { toRuntimeError } from '../../base/errors.ts';
+import type { KeepCall } from '../../contract/decision.ts';
 import { type Emit, emitNothing, type RuntimeEvent } from '../../contract/event.ts';
 import { type Scrubber, scrubMessages } from '../../contract/scrub.ts';
 import { hostEnv } from '../../process/env.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type { RuntimeOptions } from '../api.ts';
+import type { DecisionRecorder } from '../decisions/recorder.ts';
+import type { LazyDecisions, LazyStore } from '../lazy-store.ts';
 import { openShadowRecorder, type ShadowRecorder } from '../shadow-recorder.ts';
 import type { LoadedRuntime } from './load.ts';
 
 export interface RuntimeEvents {
   readonly emit: Emit;
+  /** Undefined unless messages of model calls are recorded. */
+  readonly keepCall: KeepCall | undefined;
   close(): Promise<void>;
 }
 
@@ -20,7 +25,11 @@ interface EventSink {
 
 export async function openEvents(
   { config, scrubber, events }: LoadedRuntime,
-  results: () => Promise<ResultStore>,
+  stores: {
+    readonly results: () => Promise<ResultStore>;
+    readonly decisions: LazyDecisions;
+    readonly state: LazyStore;
+  },
   options: RuntimeOptions,
 ): Promise<RuntimeEvents> {
   const sinks: EventSink[] = [];
@@ -29,9 +38,12 @@ export async function openEvents(
   const notify = (event: RuntimeEvent) => {
     for (const sink of sinks) if (sink.wants(event)) notifySink(sink, event);
   };
-  const shadows = openShadowRecorder(config, results, notify);
+  const shadows = openShadowRecorder(config, stores.results, notify);
   if (shadows.isRecording) sinks.push(shadowSink(shadows));
-  if (sinks.length === 0) return { emit: emitNothing, close: () => shadows.close() };
+  const recorder = await openRecorder({ config, scrubber }, stores, notify);
+  if (recorder !== undefined) sinks.push(decisionSink(recorder));
+  const close = async () => void (await Promise.all([shadows.close(), recorder?.close()]));
+  if (sinks.length === 0) return { emit: emitNothing, keepCall: undefined, close };
   const take = (given: RuntimeEvent) => {
     if (sinks.some((sink) => sink.wants(given))) notify(scrubEvent(given, scrubber));
   };
@@ -39,7 +51,7 @@ export async function openEvents(
     hears: (type: RuntimeEvent['type']) => sinks.some((sink) => sink.hears(type)),
   });
   for (const event of events) emit(event);
-  return { emit, close: () => shadows.close() };
+  return { emit, keepCall: recorder?.keepCall, close };
 }
 
 function listenerSink(listener: NonNullable<RuntimeOptions['onEvent']>): EventSink {
@@ -53,6 +65,25 @@ function shadowSink({ listen }: ShadowRecorder): EventSink {
   return {
     hears: (type) => type === 'decision',
     wants: (event) => event.type === 'decision' && event.mode === 'shadow',
+    take: (event) => event.type === 'decision' && listen(event),
+  };
+}
+
+async function openRecorder(
+  { config, scrubber }: Pick<LoadedRuntime, 'config' | 'scrubber'>,
+  { decisions: store, state }: { readonly decisions: LazyDecisions; readonly state: LazyStore },
+  emit: Emit,
+): Promise<DecisionRecorder | undefined> {
+  const { name, decisions } = config;
+  if (decisions === undefined) return undefined;
+  const { openDecisionRecorder } = await import('../decisions/recorder.ts');
+  return openDecisionRecorder({ config: { name, decisions }, store, openState: state.open, emit, scrubber });
+}
+
+function decisionSink({ listen }: DecisionRecorder): EventSink {
+  return {
+    hears: (type) => type === 'decision',
+    wants: ({ type }) => type === 'decision',
     take: (event) => event.type === 'decision' && listen(event),
   };
 }

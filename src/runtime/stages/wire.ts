@@ -13,6 +13,7 @@ import { indexNames } from '../../calls/tool-call/agent-tool.ts';
 import { compileApproval, compileApprovals } from '../../calls/tool-call/approvals.ts';
 import { checkChangedArgs } from '../../calls/tool-call/before-execution.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from '../../config/config.ts';
+import type { KeepCall } from '../../contract/decision.ts';
 import type { EvalOutcome, EvalRequest } from '../../contract/eval.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
@@ -42,6 +43,7 @@ interface WireContext {
   readonly closed: AbortSignal;
   readonly options: RuntimeOptions;
   readonly rates: Rates;
+  readonly keepCall?: KeepCall | undefined;
   readonly cassette?: Cassette | undefined;
 }
 
@@ -51,7 +53,7 @@ const IN_FLIGHT_MB = 256;
 export async function wireRuntime(
   loaded: LoadedRuntime,
   entries: Entries,
-  { emit, closed, options, rates, cassette: given }: WireContext,
+  { emit, closed, options, rates, keepCall, cassette: given }: WireContext,
 ) {
   const { config, host, launch, scrubber } = loaded;
   const cassette = given ?? (await openRuntimeCassette(loaded, entries, { emit, options }));
@@ -92,7 +94,7 @@ export async function wireRuntime(
   const { record = options.cassette?.record, replay = options.cassette?.replay } = options;
   const services = openServices({
     ...{ config, tools, evals, batches, links, emit, env: host },
-    ...{ record, replay, cassette, scrubber, rates, requireOpen: () => closed.throwIfAborted() },
+    ...{ record, replay, cassette, scrubber, rates, keepCall, requireOpen: () => closed.throwIfAborted() },
   });
   const checkArgs = (changed: HookEvent) =>
     changed.phase === 'before_execution'

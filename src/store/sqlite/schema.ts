@@ -1,6 +1,6 @@
 import { counterTables } from '../changes.ts';
 import { AGENT_SOURCE, endedInSql } from '../store-rules.ts';
-import { identityTable, resultTables, stateTables, toSqliteTables } from '../tables.ts';
+import { decisionTables, identityTable, resultTables, stateTables, toSqliteTables } from '../tables.ts';
 import type { Layout } from './layout.ts';
 
 // Indexes for lists of runs without long columns. The end of a run below another is not notified. A suspended run is
@@ -80,4 +80,11 @@ export const resultLayout: Layout = {
   version: 3,
   tables: toSqliteTables(resultTables) + ofResults + resultCounters,
   upgrades: [resultCounters],
+};
+
+/** "SGBD": what hooks decided, and the messages of model calls. */
+export const decisionLayout: Layout = {
+  applicationId: 0x53474244,
+  version: 1,
+  tables: toSqliteTables(decisionTables),
 };

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { notifyTables } from '../../changes.ts';
 import { numberOf } from '../../sqlite/row.ts';
-import { identityTable, toPostgresTables } from '../../tables.ts';
+import { decisionTables, identityTable, toPostgresTables } from '../../tables.ts';
 import type { Address } from '../connection/address.ts';
 import { connect, type Link } from '../connection/client.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
@@ -17,6 +17,7 @@ export const migrations: readonly string[] = [
   'ALTER TABLE signalbox.gateway_keys ADD COLUMN IF NOT EXISTS role text, ADD COLUMN IF NOT EXISTS tools text;',
   toPostgresTables(identityTable),
   notifyTables,
+  toPostgresTables(decisionTables),
 ];
 
 /** Connects, and creates the tables if there are none. Throws STORE_FAILED for another version. */

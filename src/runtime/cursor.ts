@@ -1,0 +1,28 @@
+import { RuntimeError } from '../base/errors.ts';
+
+/** The `next` of a page of `kind` whose last row is at `place`. */
+export function toCursor(kind: string, place: number): string {
+  return Buffer.from(`${kind}:${place}`).toString('base64url');
+}
+
+/** Throws USAGE unless `toCursor` made it for the same kind. */
+export function readCursor(kind: string, after: string | undefined): number | undefined {
+  if (after === undefined) return undefined;
+  const text = typeof after === 'string' ? Buffer.from(after, 'base64url').toString() : '';
+  const place = /^\d{1,15}$/.test(text.slice(kind.length + 1))
+    ? Number(text.slice(kind.length + 1))
+    : Number.NaN;
+  if (Number.isSafeInteger(place) && toCursor(kind, place) === after) return place;
+  throw new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
+    hint: 'Give the `next` of the previous page.',
+  });
+}
+
+/** The number of rows on a page. Throws USAGE. */
+export function readPageSize(limit = 100): number {
+  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_PAGE) return limit;
+  const most = MAX_PAGE.toLocaleString('en');
+  throw new RuntimeError('USAGE', `\`limit\` is not a whole number from 1 to ${most}`);
+}
+
+export const MAX_PAGE = 1_000;
