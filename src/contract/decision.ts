@@ -1,3 +1,4 @@
+import type { OperationContext } from './event.ts';
 import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { ChatMessage, ProviderRequest } from './provider.ts';
 
@@ -84,6 +85,7 @@ export interface Conversation {
 export interface ModelExchange {
   readonly request: ProviderRequest;
   readonly answers: readonly ChatMessage[];
+  readonly origin: OperationContext;
   /** The run that waits for a person because of the answer. */
   readonly run?: string | undefined;
 }

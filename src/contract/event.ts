@@ -244,6 +244,7 @@ export interface RunFinished {
 /** The operation that an event belongs to. Empty if there is none, or if operations are not tracked. */
 export interface OperationContext {
   readonly operation?: string;
+  readonly operationKind?: OperationAbout['operation'];
   /** The run and its step in which the operation happens. */
   readonly run?: string;
   readonly step?: string;
@@ -280,7 +281,7 @@ export type OperationAbout =
       readonly isResumed: boolean;
     };
 
-export interface OperationPlace extends Omit<OperationContext, 'operation'> {
+export interface OperationPlace extends Omit<OperationContext, 'operation' | 'operationKind'> {
   /** Pairs a start with its end, and is unique across processes. */
   readonly id: string;
   /** The ID of the operation that this one is a part of. */

@@ -117,7 +117,7 @@ export function startOperation(emit: Emit, about: OperationAbout): Operation {
     },
   };
   const context: Context = {
-    ...{ operation: id, tracked: operation },
+    ...{ operation: id, operationKind: about.operation, tracked: operation },
     ...(run !== undefined && { run }),
     ...(step !== undefined && { step }),
     ...(trace && { trace }),

@@ -11,7 +11,7 @@ import { isObject } from '../../base/json/json.ts';
 import type { KeepCall } from '../../contract/decision.ts';
 import type { OperationFacts } from '../../contract/event.ts';
 import type { Decision } from '../../contract/hook.ts';
-import { trackedOperation } from '../../contract/operation.ts';
+import { currentOperation, trackedOperation } from '../../contract/operation.ts';
 import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
 import { finishWord, fromAnswer, type ModelAnswer, toAnswer } from '../messages/answer.ts';
 import { fromPrompt, roundOf, toPrompt } from '../messages/prompt.ts';
@@ -244,9 +244,10 @@ export function openKeeping(
   { request }: Pick<AdmittedCall, 'request'>,
   { keepCall }: Pick<CallSettings, 'keepCall'>,
 ): (answers: readonly ChatMessage[]) => void {
+  const origin = currentOperation();
   let isKept = false;
   return (answers) => {
-    if (!isKept) keepCall?.({ request, answers });
+    if (!isKept) keepCall?.({ request, answers, origin });
     isKept = true;
   };
 }

@@ -98,7 +98,7 @@ export function serveRuntime(
   });
   const recorded = once(async () => {
     requireOpen();
-    const { openDecisionsApi } = await import('../decisions/decisions-api.ts');
+    const { openDecisionsApi } = await import('../decisions-api.ts');
     return openDecisionsApi({ openStore: decisions.find, openState: store.open });
   });
   /** Rejects if the runtime is closed; scrubs thrown errors and failure messages. */

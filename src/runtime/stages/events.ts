@@ -5,7 +5,7 @@ import { type Scrubber, scrubMessages } from '../../contract/scrub.ts';
 import { hostEnv } from '../../process/env.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type { RuntimeOptions } from '../api.ts';
-import type { DecisionRecorder } from '../decisions/recorder.ts';
+import type { DecisionRecorder } from '../decision-recorder.ts';
 import type { LazyDecisions, LazyStore } from '../lazy-store.ts';
 import { openShadowRecorder, type ShadowRecorder } from '../shadow-recorder.ts';
 import type { LoadedRuntime } from './load.ts';
@@ -76,13 +76,14 @@ async function openRecorder(
 ): Promise<DecisionRecorder | undefined> {
   const { name, decisions } = config;
   if (decisions === undefined) return undefined;
-  const { openDecisionRecorder } = await import('../decisions/recorder.ts');
+  const { openDecisionRecorder } = await import('../decision-recorder.ts');
   return openDecisionRecorder({ config: { name, decisions }, store, openState: state.open, emit, scrubber });
 }
 
 function decisionSink({ listen }: DecisionRecorder): EventSink {
   return {
-    hears: (type) => type === 'decision',
+    // Decisions name their operations only if something hears of these.
+    hears: (type) => type === 'decision' || type === 'operation.started',
     wants: ({ type }) => type === 'decision',
     take: (event) => event.type === 'decision' && listen(event),
   };

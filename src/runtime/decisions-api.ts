@@ -1,5 +1,5 @@
-import { RuntimeError } from '../../base/errors.ts';
-import { parseLossless } from '../../base/json/json.ts';
+import { RuntimeError } from '../base/errors.ts';
+import { parseLossless } from '../base/json/json.ts';
 import type {
   Conversation,
   DecisionCounts,
@@ -7,15 +7,15 @@ import type {
   RecordedDecision,
   RecordedGap,
   RecordedModelCall,
-} from '../../contract/decision.ts';
-import type { HookMode, Verdict } from '../../contract/hook.ts';
-import type { ChatMessage } from '../../contract/provider.ts';
-import { requirePending } from '../../pipelines/run/decisions.ts';
-import type { CallFilter, DecisionStore, KeptDecision, KeptModelCall } from '../../store/decision-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { ConversationOf, DecisionFilter, DecisionPageFilter } from '../api-options.ts';
-import { readCursor, readPageSize, toCursor } from '../cursor.ts';
-import { timeOf } from '../runs/shown-runs.ts';
+} from '../contract/decision.ts';
+import type { HookMode, Verdict } from '../contract/hook.ts';
+import type { ChatMessage } from '../contract/provider.ts';
+import { requirePending } from '../pipelines/run/decisions.ts';
+import type { CallFilter, DecisionStore, KeptDecision, KeptModelCall } from '../store/decision-store.ts';
+import type { Store } from '../store/store.ts';
+import type { ConversationOf, DecisionFilter, DecisionPageFilter } from './api-options.ts';
+import { readCursor, readPageSize, toCursor } from './cursor.ts';
+import { timeOf } from './runs/shown-runs.ts';
 
 export interface DecisionsContext {
   /** Undefined if nothing was ever recorded. */

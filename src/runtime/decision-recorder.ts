@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { toRuntimeError } from '../../base/errors.ts';
-import { stringifyJson } from '../../base/json/json.ts';
-import { within } from '../../base/time/async.ts';
-import type { RuntimeConfig } from '../../config/config.ts';
-import type { KeepCall, ModelExchange } from '../../contract/decision.ts';
-import type { DecisionMade, Emit } from '../../contract/event.ts';
-import type { ChatMessage } from '../../contract/provider.ts';
-import type { Scrubber } from '../../contract/scrub.ts';
-import type { NewDecision, NewGap, NewModelCall } from '../../store/decision-store.ts';
-import type { Store } from '../../store/store.ts';
-import type { LazyDecisions } from '../lazy-store.ts';
+import { toRuntimeError } from '../base/errors.ts';
+import { stringifyJson } from '../base/json/json.ts';
+import { within } from '../base/time/async.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import type { KeepCall, ModelExchange } from '../contract/decision.ts';
+import type { DecisionMade, Emit, OperationContext } from '../contract/event.ts';
+import type { ChatMessage } from '../contract/provider.ts';
+import type { Scrubber } from '../contract/scrub.ts';
+import type { NewDecision, NewGap, NewModelCall } from '../store/decision-store.ts';
+import type { Store } from '../store/store.ts';
+import type { LazyDecisions } from './lazy-store.ts';
 
 export interface DecisionRecorder {
   readonly listen: (decision: DecisionMade) => void;
@@ -205,8 +205,17 @@ function toNewDecision(decision: DecisionMade): NewDecision {
     // The message of a fault may quote the traffic.
     reason: error === undefined ? cut(reason) : '',
     error: error?.code ?? null,
-    ...{ operation: '', operationId: null, run: null, step: null },
+    ...originOf(decision),
     at: Date.now(),
+  };
+}
+
+function originOf({ operationKind, operation, run, step }: OperationContext) {
+  return {
+    operation: operationKind ?? '',
+    operationId: operation ?? null,
+    run: run ?? null,
+    step: step ?? null,
   };
 }
 
@@ -216,7 +225,7 @@ function cut(text: string): string {
 
 const LONGEST_REASON = 1_000;
 
-function toRow({ request, answers, run, id, at }: WaitingCall, scrubber: Scrubber): NewModelCall {
+function toRow({ request, answers, origin, run, id, at }: WaitingCall, scrubber: Scrubber): NewModelCall {
   const { system_prompt: system, messages, provider_id: provider, model } = request;
   const first: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
   const all = [...first, ...messages, ...answers];
@@ -224,7 +233,7 @@ function toRow({ request, answers, run, id, at }: WaitingCall, scrubber: Scrubbe
     ...{ id, at, provider, model },
     messages: all.map((message) => scrubber.values(stringifyJson(message))),
     answers: answers.length,
-    ...{ operation: '', operationId: null, run: run ?? null, step: null },
+    ...originOf(run === undefined ? origin : { ...origin, run }),
   };
 }
 
