@@ -322,7 +322,7 @@ export interface OperationFacts {
   readonly cachedTokens?: number | undefined;
   /** model, gateway: US dollars; null if the price or the usage is unknown. */
   readonly costUsd?: number | null | undefined;
-  /** model, gateway: why the answer ended, such as `stop`, `length` or `tool-calls`. */
+  /** model: why the answer ended, such as `stop`, `length` or `tool-calls`. */
   readonly finishReason?: string | undefined;
   /** model, gateway: the time from the start to the first part of a streamed answer of the provider. */
   readonly firstChunkMs?: number | undefined;

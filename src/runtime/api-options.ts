@@ -22,9 +22,10 @@ import type { LogTarget } from './log/log.ts';
 export type { CallIdentity } from '../store/identities.ts';
 
 /** Receives the events of some types. What only other types need, such as measurements, costs nothing then. */
-export interface RuntimeListener<Type extends RuntimeEvent['type'] = RuntimeEvent['type']> {
-  readonly types: readonly Type[];
-  take(event: Extract<RuntimeEvent, { readonly type: Type }>): void;
+export interface RuntimeListener {
+  readonly types: readonly RuntimeEvent['type'][];
+  /** May be declared for the events of these types alone. */
+  take(event: RuntimeEvent): void;
 }
 
 export interface RuntimeOptions {
