@@ -42,7 +42,8 @@ export const catalogue = {
     hint: 'Correct the arguments; no process was started.',
   },
   RESULT_INVALID: {
-    summary: 'The result of a tool does not fit its output_schema.',
+    summary:
+      'The result of a tool does not fit its output_schema, or is not in blocks of MCP as it declares.',
     hint: 'Correct the tool or its output_schema.',
     page: 'docs/guides/write-tools.md',
   },
