@@ -1,25 +1,21 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isObject, Json, parseLossless, stringifyJson } from '../base/json/json.ts';
-import type { ToolDocument } from '../contract/document.ts';
+import type { ToolDocument, ToolInfo } from '../contract/document.ts';
 import { parseSpelt } from './messages.ts';
 
 type Blocks = CallToolResult['content'];
 
-interface CalledTool {
-  readonly name: string;
-  /** Whether its result is MCP’s own form: content blocks. */
-  readonly givesContent: boolean;
-  readonly hasOutputSchema: boolean;
-}
+type CalledTool = Pick<ToolInfo, 'name' | 'mcp' | 'output_schema'>;
 
 /**
- * A text and, for an object or a tool with an output schema, the same as structured content. What is not a result is an
- * `isError` result, whose text tells the agent what it can do.
+ * A text and, for a tool with an output schema, the same as structured content, because agents then show the model no
+ * text. What is not a result is an `isError` result, whose text tells the agent what it can do.
  */
 export function toResult(document: ToolDocument, tool: CalledTool): CallToolResult {
   switch (document.status) {
     case 'ok': {
-      const given = tool.givesContent ? contentOf(document.result) : resultOf(document.result, tool);
+      const given =
+        tool.mcp.result === 'content' ? contentOf(document.result) : resultOf(document.result, tool);
       return { ...given, content: [...given.content, ...textBlocks(document.context ?? [])] };
     }
     case 'failed': {
@@ -57,10 +53,10 @@ function textBlocks(texts: readonly string[]): Blocks {
   return texts.map((text) => ({ type: 'text', text }));
 }
 
-function resultOf(result: unknown, { hasOutputSchema }: CalledTool): CallToolResult {
+function resultOf(result: unknown, { output_schema }: CalledTool): CallToolResult {
   const text = typeof result === 'string' ? result : stringifyJson(result ?? null);
   const content = textBlocks([text]);
-  return isObject(result) || hasOutputSchema
+  return output_schema !== null
     ? { content, structuredContent: spelt(result) as Record<string, unknown> }
     : { content };
 }

@@ -13,6 +13,11 @@ interface ServeOptions {
   readonly version: string;
 }
 
+interface StdioServeOptions extends ServeOptions, Omit<StdioOptions, 'maxBytes'> {
+  /** The session of the agent that started this process, if it says one. */
+  readonly session?: string | undefined;
+}
+
 export interface ServedMcp {
   /** The names of the offered tools. */
   readonly tools: readonly string[];
@@ -25,12 +30,12 @@ export interface ServedMcp {
 /** Serves one client. Throws USAGE. */
 export async function serveOverStdio(
   runtime: Runtime,
-  { tools, version, ...streams }: ServeOptions & Omit<StdioOptions, 'maxBytes'>,
+  { tools, version, session, ...streams }: StdioServeOptions,
 ): Promise<ServedMcp> {
   const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
   const [sdk, { serveStdio }] = await Promise.all([loadSdk(), loadStdioSdk()]);
   const transport = openStdio({ ...streams, maxBytes: runtime.mcp.maxMessageBytes });
-  const served = serveStdio(serverFactory({ sdk, runtime, offered, version }), { transport });
+  const served = serveStdio(serverFactory({ sdk, runtime, offered, version, session }), { transport });
   return { tools: [...offered.keys()], closed: transport.closed, close: served.close };
 }
 

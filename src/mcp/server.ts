@@ -1,9 +1,20 @@
-import type { AuthInfo, CallToolResult, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
-import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import type {
+  AuthInfo,
+  CallToolResult,
+  McpServerFactory,
+  Result,
+  ServerContext,
+} from '@modelcontextprotocol/server';
+import { RuntimeError, toFault } from '../base/errors.ts';
+import { isObject } from '../base/json/json.ts';
 import { suggest } from '../base/text/suggest.ts';
+import type { ToolInfo } from '../contract/document.ts';
 import type { CallIdentity, Principal, Runtime } from '../runtime/runtime.ts';
+import { clientOf, type McpClient } from './client.ts';
+import { decide, openQuestion, readDecision } from './decision.ts';
 import { argumentsOf } from './messages.ts';
 import { errorResult, toResult } from './result.ts';
+import { createdTask, mayDecide, requireTasks, serveTasks } from './tasks.ts';
 import { type OfferedTool, pageOf } from './tools.ts';
 
 export type Sdk = typeof import('@modelcontextprotocol/server');
@@ -34,6 +45,8 @@ export interface ServerParts {
   readonly runtime: Runtime;
   readonly offered: ReadonlyMap<string, OfferedTool>;
   readonly version: string;
+  /** The session of the agent that started this process, if it says one. */
+  readonly session?: string | undefined;
 }
 
 /** Makes the server of one connection over stdio, or of one request over HTTP. Both eras use the same handlers. */
@@ -48,7 +61,8 @@ export function serverFactory(parts: ServerParts): McpServerFactory {
   return ({ authInfo }) => {
     const offered = toolsOf(parts.offered, authInfo);
     const shown = [...offered.values()].map((tool) => tool.shown);
-    const mcp = new ToolServer({ name: 'signalbox', title: runtime.name, version });
+    const about = { name: 'signalbox', title: runtime.name, version };
+    const mcp = new ToolServer(about, { inputRequired: { roundTimeoutMs: ASK_MS } });
     const { server } = mcp;
     server.registerCapabilities({ tools: {} });
     server.setRequestHandler('tools/list', ({ params }) => {
@@ -65,12 +79,15 @@ export function serverFactory(parts: ServerParts): McpServerFactory {
           `\`params.name\`: there is no tool ${JSON.stringify(name)}${hint ? `; ${hint}` : ''}`,
         );
       }
-      const result = await callTool(parts, tool, context);
+      const client = clientOf(server, context, parts.session);
+      const result = await answerCall(parts, { info: tool.info, client }, context);
+      if ('resultType' in result) return result as CallToolResult;
       return bounded(
-        server.projectCallToolResult(result, tool.shown.outputSchema),
+        server.projectCallToolResult(result as CallToolResult, tool.shown.outputSchema),
         runtime.mcp.maxMessageBytes,
       );
     });
+    serveTasks(server, parts);
     return mcp;
   };
 }
@@ -91,35 +108,66 @@ function invalid({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Er
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-async function callTool(
-  { runtime }: ServerParts,
-  { info: { name, output_schema, mcp } }: OfferedTool,
-  context: ServerContext,
-): Promise<CallToolResult> {
-  const { signal, _meta } = context.mcpReq;
-  const called = { name, givesContent: mcp.result === 'content', hasOutputSchema: output_schema !== null };
+/**
+ * The model's own id of the call: the client repeats it with a request that got no answer. A model that calls again
+ * gives a new one. A call that only reads is made again.
+ */
+function identityOf({ info, client: { principal } }: ClientCall, meta: unknown): CallIdentity {
+  const { 'claudecode/toolUseId': toolUseId, callId } = isObject(meta) ? meta : {};
+  const id = [toolUseId, callId].find((given) => typeof given === 'string' && given !== '');
+  return typeof id === 'string' && info.annotations.read_only !== true
+    ? { principal, id, joinsWaiting: true }
+    : { principal };
+}
+
+/** A client of 2025 is asked while its call waits, and may have nobody to answer. */
+const ASK_MS = 20_000;
+
+interface ClientCall {
+  readonly info: ToolInfo;
+  readonly client: McpClient;
+}
+
+/** A task, a question for the person in front of the agent, or the result of the call. */
+async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: ServerContext): Promise<Result> {
+  const { sdk, runtime } = parts;
+  const { info, client } = call;
+  const { task } = info.mcp;
+  if (task === 'required') requireTasks(sdk, client);
+  const { signal, _meta } = mcpReq;
+  const args = argumentsOf(_meta);
+  const identity = identityOf(call, _meta);
   try {
-    const options = { signal, identity: identityOf(context) };
-    return toResult(await runtime.tools.call(name, argumentsOf(_meta), options), called);
+    if (task !== null && client.hasTasks) {
+      const { id, done } = runtime.tools.start(info.name, args, { id: identity });
+      done.catch(() => {});
+      return await createdTask(parts, await id);
+    }
+    const make = async () => await runtime.tools.call(info.name, args, { signal, identity });
+    const document = await make();
+    if (document.status !== 'pending') return toResult(document, info);
+    const { id, run_id } = document.pending;
+    if (client.hasTasks) return await createdTask(parts, run_id);
+    if (!mayDecide(parts, client)) return toResult(document, info);
+    const ticket: unknown = mcpReq.requestState();
+    if (typeof ticket !== 'string') {
+      const question = await openQuestion(runtime, id);
+      return question === undefined ? toResult(document, info) : sdk.inputRequired(question);
+    }
+    if (!(await runtime.pending.useTicket(id, ticket)))
+      throw invalid(sdk, '`params.requestState` is not valid, or has been used');
+    const decision = readDecision(mcpReq.inputResponses);
+    if (decision === undefined) return toResult(document, info);
+    const refusal = await decide(runtime, { id, client, decision });
+    return refusal === undefined ? toResult(await make(), info) : errorResult(refusal);
   } catch (thrown) {
-    const { code, message, hint } = toRuntimeError(thrown);
-    return toResult({ status: 'failed', error: { code, message, hint } }, called);
+    if (thrown instanceof sdk.ProtocolError) throw thrown;
+    return toResult({ status: 'failed', error: toFault(thrown) }, info);
   }
 }
 
-/**
- * A model that calls again after a decision gives its call a new id. So ids of clients do not count: the
- * caller, the tool and the arguments tell that it is the same call.
- */
-function identityOf({ http }: ServerContext): CallIdentity {
-  return { principal: http?.authInfo?.clientId ?? LOCAL_USER };
-}
-
-/** The user of this machine over stdio, with the id that the user has over HTTP on loopback. */
-const LOCAL_USER = 'local';
-
 /** Clients close a connection, or refuse an answer, if a message is too long. */
-function bounded(result: CallToolResult, maxBytes: number): CallToolResult {
+export function bounded(result: CallToolResult, maxBytes: number): CallToolResult {
   const bytes = Buffer.byteLength(JSON.stringify(result));
   if (bytes + ENVELOPE_BYTES <= maxBytes) return result;
   return errorResult(

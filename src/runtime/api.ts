@@ -262,6 +262,13 @@ export interface Runtime extends AsyncDisposable {
      * `running` when the time is over. Throws ABORTED, and USAGE for questions and for calls that an agent makes.
      */
     outcome(id: string, options?: OutcomeOptions): Promise<CallOutcome>;
+    /**
+     * A ticket with which one answer of a client may decide the call. Undefined if the call had one before, so that no
+     * client asks twice. It counts for 24 hours.
+     */
+    issueTicket(id: string): Promise<string | undefined>;
+    /** True for only one caller, in any process, that has the ticket of the call. */
+    useTicket(id: string, ticket: string): Promise<boolean>;
     /** Throws ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
     approve(id: string, decision: DecisionInput & { readonly args?: unknown }): Promise<PendingDocument>;
     /** Throws PENDING_DECIDED, PENDING_EXPIRED. */

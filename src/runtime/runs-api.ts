@@ -49,6 +49,7 @@ import type { LazyDispatcher, LazyStore } from './lazy-store.ts';
 import { type CallRuns, type CallRunsContext, openCallRuns } from './runs/call-runs.ts';
 import { countPendings, pagePendings } from './runs/shown-pendings.ts';
 import { findRuns, type ListFilter, listRuns, showRun, showSteps, timeOf } from './runs/shown-runs.ts';
+import { issueTicket, useTicket } from './runs/tickets.ts';
 import type { Worker, WorkerInfo } from './worker/api.ts';
 import type { BuildOf } from './worker/build.ts';
 import type { SuiteWork } from './worker/open-worker.ts';
@@ -222,6 +223,11 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       },
       outcome: calls.outcomeOfPending,
       show: async (id) => toPendingDocument(await requirePending(await storeAfterExpiry(), id)),
+      issueTicket: async (id) => {
+        const opened = await store();
+        return await issueTicket(opened, (await requirePending(opened, id)).id);
+      },
+      useTicket: async (id, ticket) => await useTicket(await store(), id, ticket),
       approve: async (id, decision) =>
         await withoutOverflow(async () => approve(await ownDecisionContext(id), id, decision)),
       reject: async (id, decision) => await reject(await decisionContext(), id, decision),

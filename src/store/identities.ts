@@ -10,6 +10,11 @@ export interface CallIdentity {
   readonly principal: string;
   /** Absent: the call is known by its tool and its arguments, until its outcome has been delivered. */
   readonly id?: string | undefined;
+  /**
+   * A new ID joins a call of the same tool with the same arguments that waits for a person, or whose outcome nobody has
+   * received: a model that repeats its call gives it a new ID.
+   */
+  readonly joinsWaiting?: boolean | undefined;
 }
 
 /**
@@ -52,16 +57,12 @@ export function identify(
   args: Json,
 ): Pick<KeptIdentity, 'principal' | 'args'> & { readonly key: string } {
   const digest = digestOf([tool, canonicalText(args.text)]);
-  const key = id === undefined ? keyWithoutId(principal, digest) : digestOf([principal, 'id', id]);
+  const key = id === undefined ? keyWithoutId({ principal, args: digest }) : digestOf([principal, 'id', id]);
   return { key, principal, args: digest };
 }
 
-/** Whether the caller gave the call no ID, so that the identity ends once the outcome has been delivered. */
-export function endsOnDelivery({ key, principal, args }: KeptIdentity): boolean {
-  return key === keyWithoutId(principal, args);
-}
-
-function keyWithoutId(principal: string, args: string): string {
+/** The key of a call without an ID. It ends once the outcome has been delivered. */
+export function keyWithoutId({ principal, args }: Pick<KeptIdentity, 'principal' | 'args'>): string {
   return digestOf([principal, 'args', args]);
 }
 
@@ -102,7 +103,7 @@ const columns = 'i.key, i.run, i.principal, i.args, i.at FROM signalbox.call_ide
 const counts = `(i.at > signalbox.now_ms(:at) - :kept OR EXISTS (SELECT 1 FROM signalbox.runs AS r WHERE r.id = i.run
   AND (r.status NOT IN (${endedInSql}) OR r.updated_at > signalbox.now_ms(:at) - :kept)))`;
 const byKey = `SELECT ${columns} WHERE i.key = :key AND ${counts}`;
-const byRun = `SELECT ${columns} WHERE i.run = :run`;
+const byRun = `SELECT ${columns} WHERE i.run = :run ORDER BY i.seq LIMIT 1`;
 const insert = `INSERT INTO signalbox.call_identities (key, run, principal, args, at)
   VALUES (:key, :run, :principal, :args, signalbox.now_ms(:at)) ON CONFLICT DO NOTHING`;
 const end = `UPDATE signalbox.call_identities SET key = NULL WHERE key = :key AND run = :run RETURNING run`;

@@ -207,7 +207,7 @@ const wholeCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalb
 const placedCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin,
     r.kind AS run_kind, r.name AS run_name, signalbox.labels_of(r.seq) AS labels,
     CASE WHEN r.source = '${AGENT_SOURCE}' THEN r.input END AS caller,
-    (SELECT i.principal FROM signalbox.call_identities AS i WHERE i.run = r.id) AS principal
+    (SELECT min(i.principal) FROM signalbox.call_identities AS i WHERE i.run = r.id) AS principal
   FROM signalbox.pendings AS p JOIN signalbox.runs AS r
     ON r.id = coalesce((SELECT k.root FROM signalbox.run_parents AS k WHERE k.id = p.run_id), p.run_id)`;
 const expired = `SELECT id FROM signalbox.runs AS runs WHERE status IN ('running', 'pending') AND NOT ${isBelow}

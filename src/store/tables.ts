@@ -174,15 +174,17 @@ CREATE TABLE signalbox.notify_rules (
 ) WITHOUT ROWID;
 `;
 
-/** Which call a run makes; without a key, no other call can be the same. The run may be missing after a crash. */
+/** Which calls a run makes, each by a key; without a key, no other call can be the same. The run may be missing after a crash. */
 export const identityTable = `
 CREATE TABLE signalbox.call_identities (
-  run text COLLATE "C" PRIMARY KEY,
+  seq bigserial PRIMARY KEY,
+  run text COLLATE "C" NOT NULL,
   key text COLLATE "C" UNIQUE,
   principal text NOT NULL,
   args text NOT NULL,
   at bigint NOT NULL
 );
+CREATE INDEX call_identities_by_run ON signalbox.call_identities (run);
 CREATE INDEX call_identities_by_time ON signalbox.call_identities (at);
 `;
 

@@ -66,7 +66,9 @@ const values = [
 test.each(wires.flatMap((wire) => eras.map((era) => ({ wire, era }))))(
   'numbers pass from the client to the tool and back as they are written ($wire, $era)',
   async ({ wire, era }) => {
-    const runtime = await openTool(`tools: {echo: {exec: {command: ${fixture('echo-args')}}}}`);
+    const runtime = await openTool(
+      `tools: {echo: {output_schema: {type: object}, exec: {command: ${fixture('echo-args')}}}}`,
+    );
     const args = `{${values.map((value, at) => `"v${at}":${value}`).join(',')}}`;
     const answer = await send[wire](runtime, callOf(era, 'echo', args));
     expect(answer).toContain(`"text":${JSON.stringify(args)}`);
@@ -75,14 +77,18 @@ test.each(wires.flatMap((wire) => eras.map((era) => ({ wire, era }))))(
 );
 
 test('arguments reach the tool byte for byte', async () => {
-  const runtime = await openTool(`tools: {echo: {exec: {command: ${fixture('echo-args')}}}}`);
+  const runtime = await openTool(
+    `tools: {echo: {output_schema: {type: object}, exec: {command: ${fixture('echo-args')}}}}`,
+  );
   const args = '{ "b" :1,\t"a": "\\u00e9", "2": 0, "1": 0, "__proto__": {"x": 1} }';
   const answer = await send.stdio(runtime, callOf('2026', 'echo', args));
   expect(answer).toContain(`"text":${JSON.stringify(args)}`);
 });
 
 test('no client can pass other arguments than those that hooks see', async () => {
-  const runtime = await openTool(`tools: {echo: {exec: {command: ${fixture('echo-args')}}}}`);
+  const runtime = await openTool(
+    `tools: {echo: {output_schema: {type: object}, exec: {command: ${fixture('echo-args')}}}}`,
+  );
   const message = callOf('2026', 'echo', '{"a":1}').replace(
     '"_meta":{',
     '"_meta":{"signalbox/arguments":"{\\"a\\":2}",',

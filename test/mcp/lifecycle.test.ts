@@ -30,7 +30,7 @@ test.each(cancellable)(
   async ({ wire, era }) => {
     const { folder, client } = await serve(
       wire,
-      `tools: {slow: {exec: {command: ./slow.sh}}, echo: {exec: {command: ${fixture('echo-args')}}}}`,
+      `tools: {slow: {exec: {command: ./slow.sh}}, echo: {output_schema: {type: object}, exec: {command: ${fixture('echo-args')}}}}`,
       { files: { 'slow.sh': slow } },
     );
     const connected = await client(era);
@@ -79,7 +79,7 @@ concurrency: 4
 tools:
   stuck: {timeout_ms: 300, exec: {command: ${fixture('hang-ignoring-term.sh')}, grace_ms: 100}}
   flood: {exec: {command: ${fixture('flood.sh')}}}
-  echo: {exec: {command: ${fixture('echo-args')}}}
+  echo: {output_schema: {type: object}, exec: {command: ${fixture('echo-args')}}}
 `,
   );
   const connected = await client('2026');
@@ -103,7 +103,7 @@ for line in sys.stdin:
 test('a thousand calls at once are all answered, each with its own result', async () => {
   const { client } = await serve(
     'http',
-    'tools: {answers: {exec: {command: ./answers.py, runtime: server}}}',
+    'tools: {answers: {output_schema: {type: object}, exec: {command: ./answers.py, runtime: server}}}',
     { files: { 'answers.py': answers } },
   );
   const connected = await client('2026');

@@ -1,5 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientCapabilities,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
 import { openRuntime } from '../../src/index.ts';
@@ -17,7 +22,7 @@ export interface Served {
   readonly folder: string;
   readonly runtime: Awaited<ReturnType<typeof openRuntime>>;
   /** A client of the official SDK. */
-  client(era: Era): Promise<Client>;
+  client(era: Era, capabilities?: ClientCapabilities): Promise<Client>;
 }
 
 /** Serves the tools of a config until the test ends. */
@@ -33,9 +38,9 @@ export async function serve(
   const runtime = await openRuntime(`${folder}/runtime.yaml`, { log: false });
   onTestFinished(async () => await runtime.close());
   const open = wire === 'http' ? await overHttp(runtime, tools) : () => overStdio(runtime, tools);
-  const client = async (era: Era) => {
+  const client = async (era: Era, capabilities: ClientCapabilities = {}) => {
     const mode = era === '2025' ? 'legacy' : { pin: '2026-07-28' };
-    const made = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+    const made = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities });
     await made.connect(await open());
     onTestFinished(async () => await made.close());
     return made;

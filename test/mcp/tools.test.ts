@@ -37,13 +37,11 @@ test.each(everyWay)('tools are listed in the order of the config ($wire, $era)',
   expect(listed[2]).toEqual({ name: 'broken', inputSchema: { type: 'object' } });
 });
 
-test.each(everyWay)('a result is a text and structured content ($wire, $era)', async ({ wire, era }) => {
+test.each(everyWay)('a result is a text, as the model must see it ($wire, $era)', async ({ wire, era }) => {
   const { client } = await serve(wire, tools, { files });
   const result = await (await client(era)).callTool({ name: 'echo', arguments: { text: 'hé' } });
-  expect(result).toMatchObject({
-    content: [{ type: 'text', text: '{"text":"hé"}' }],
-    structuredContent: { text: 'hé' },
-  });
+  expect(result.content).toEqual([{ type: 'text', text: '{"text":"hé"}' }]);
+  expect(result).not.toHaveProperty('structuredContent');
   expect(result.isError).toBeUndefined();
 });
 
@@ -101,7 +99,7 @@ test.each(wires)('the same call made again after the decision gets the result, o
   expect(await open()).toEqual([id]);
   await runtime.pending.approve(id, { by: 'mara', reason: '' });
   expect(await ask({ order: 17, items: ['a'] })).toMatchObject({
-    structuredContent: { order: 17, items: ['a'] },
+    content: [{ type: 'text', text: '{"order":17,"items":["a"]}' }],
   });
   expect(await ask({ order: 17, items: ['a'] })).toMatchObject({ isError: true });
   expect(await open()).toHaveLength(1);

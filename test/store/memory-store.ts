@@ -35,7 +35,7 @@ export function createMemoryStore(): Store {
     runs: new Map(),
     pendings: new Map(),
     claimed: new Set(),
-    identities: new Map(),
+    identities: [],
     listeners: new Set(),
     closed: false,
   };
@@ -56,17 +56,19 @@ export function createMemoryStore(): Store {
     claimIdentity: (wanted) =>
       ifOpen(() => {
         const known = wanted.key === null ? undefined : findIdentity(state, wanted.key, wanted.at);
-        if (known === undefined) state.identities.set(wanted.run, wanted);
+        if (known === undefined) state.identities.push(wanted);
         return known ?? wanted;
       }),
     findIdentity: (by) =>
-      ifOpen(() => ('key' in by ? findIdentity(state, by.key, by.at) : state.identities.get(by.run))),
+      ifOpen(() =>
+        'key' in by ? findIdentity(state, by.key, by.at) : state.identities.find(({ run }) => run === by.run),
+      ),
     endIdentity: (key, run) =>
       ifOpen(() => {
-        const known = state.identities.get(run);
-        if (known?.key !== key) return false;
-        state.identities.set(run, { ...known, key: null });
-        return true;
+        const at = state.identities.findIndex((known) => known.key === key && known.run === run);
+        const known = state.identities[at];
+        if (known !== undefined) state.identities[at] = { ...known, key: null };
+        return known !== undefined;
       }),
     createRun: (run) => ifOpen(() => createRun(state, run)),
     findRun: (id) => ifOpen(() => state.runs.get(id)?.record),
@@ -156,7 +158,7 @@ interface State {
   readonly runs: Map<string, StoredRun>;
   readonly pendings: Map<string, PendingRecord>;
   readonly claimed: Set<string>;
-  readonly identities: Map<string, KeptIdentity>;
+  readonly identities: KeptIdentity[];
   readonly listeners: Set<() => void>;
   closed: boolean;
 }
@@ -168,7 +170,7 @@ interface StoredRun {
 }
 
 function findIdentity(state: State, key: string, at: number): KeptIdentity | undefined {
-  const known = [...state.identities.values()].find((identity) => identity.key === key);
+  const known = state.identities.find((identity) => identity.key === key);
   const run = known && state.runs.get(known.run)?.record;
   const isUnderWay = run !== undefined && !isEnded(run.status);
   return isUnderWay || Math.max(known?.at ?? 0, run?.updatedAt ?? 0) > at - IDENTITY_MS ? known : undefined;

@@ -35,8 +35,10 @@ More: docs/guides/use-your-tools-in-an-agent.md, docs/reference/mcp.md`,
             hint: 'Add --http HOST:PORT, or remove --json.',
           },
         );
-      const { stdin, stdout } = invocation;
-      const served = await serveOverStdio(runtime, { ...given, stdin, stdout });
+      const { stdin, stdout, env } = invocation;
+      // Claude Code gives its own environment to the servers that it starts.
+      const session = env['CLAUDE_CODE_SESSION_ID'];
+      const served = await serveOverStdio(runtime, { ...given, session, stdin, stdout });
       if (stdin.isTTY)
         terminal.printStderr(
           `Serving ${formatCount(served.tools.length, 'tool')} over MCP. An agent starts this command and speaks on its stdin; see docs/guides/use-your-tools-in-an-agent.md.`,

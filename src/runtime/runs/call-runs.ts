@@ -15,7 +15,7 @@ import {
 import { newRun, readLabels, requireRun } from '../../pipelines/run/new-run.ts';
 import { type RunOptions, type RunsContext, resumeRun, workOn } from '../../pipelines/run/runs.ts';
 import { type ChangeWaiter, openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
-import { type CallIdentity, endsOnDelivery, identify } from '../../store/identities.ts';
+import { type CallIdentity, identify, keyWithoutId } from '../../store/identities.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded, isOfAgent } from '../../store/store-rules.ts';
 import type { CallOptions, OutcomeOptions, StartCallOptions, StartedCall } from '../api-options.ts';
@@ -73,12 +73,23 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
     const wanted = identify(identity, tool.name, args);
     // Without an ID, no other start is the same call.
     const name = identity.id === undefined ? { ...wanted, key: null } : wanted;
+    const waiting = { ...wanted, key: keyWithoutId(wanted), at: Date.now() };
+    if (identity.joinsWaiting === true) {
+      const found = await store.findIdentity(waiting);
+      if (found !== undefined) await store.claimIdentity({ ...wanted, run: found.run, at: waiting.at });
+    }
     const claimed = await claimCallRun(store, name, signal);
     const { id } = claimed;
+    const followAs = async (options: Pick<FollowCaller, 'claim'> = {}) => {
+      const document = await follow(id, { signal, isCaller: true, wholeFaults, ...options });
+      if (identity.joinsWaiting === true && document.status === 'pending')
+        await store.claimIdentity({ ...waiting, run: id });
+      return document;
+    };
     if (claimed.isTaken) {
       if (claimed.identity.args !== name.args) throw await takenError(store, { id, identity, tool });
       onKept(id);
-      return await follow(id, { signal, isCaller: true, wholeFaults });
+      return await followAs();
     }
     const { claim } = claimed;
     try {
@@ -86,7 +97,7 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
       const about = { kind: 'tool', name: tool.name, file: null, source: '', config, input: args } as const;
       await store.createRun(newRun({ ...about, build, ...(known && { labels: known }) }, id));
       onKept(id);
-      return await follow(id, { signal, isCaller: true, claim, wholeFaults });
+      return await followAs({ claim });
     } finally {
       // It has no effect if the work has released it.
       await claim?.release();
@@ -281,8 +292,7 @@ async function within<Result>(
 
 async function deliver(store: Store, run: string, document: ToolDocument): Promise<ToolDocument> {
   const identity = await store.findIdentity({ run });
-  if (identity !== undefined && identity.key !== null && endsOnDelivery(identity))
-    await store.endIdentity(identity.key, run);
+  if (identity !== undefined) await store.endIdentity(keyWithoutId(identity), run);
   return document;
 }
 
@@ -296,9 +306,9 @@ function tryArgs(tool: CallableTool, args: unknown): Json | Fault {
 
 /** Throws USAGE. */
 function readIdentity(given: unknown): CallIdentity {
-  const { principal, id } = isObject(given) ? given : {};
+  const { principal, id, joinsWaiting } = isObject(given) ? given : {};
   if (typeof principal === 'string' && (id === undefined || (typeof id === 'string' && id !== '')))
-    return { principal, id };
+    return { principal, id, joinsWaiting: joinsWaiting === true };
   throw new RuntimeError('USAGE', 'the identity of the call is not valid', {
     hint: 'It is {principal, id}: two strings, of which `id` may be absent but not empty.',
   });

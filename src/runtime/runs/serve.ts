@@ -180,6 +180,8 @@ export function serveRuntime(
       show: runs.method((api) => api.pending.show),
       outcome: method(runs.method((api) => api.pending.outcome)),
       check: async (id, options) => scrubMessages(await checkPending(id, options), scrubber),
+      issueTicket: runs.method((api) => api.pending.issueTicket),
+      useTicket: runs.method((api) => api.pending.useTicket),
       approve: runs.method((api) => api.pending.approve),
       reject: runs.method((api) => api.pending.reject),
       respond: runs.method((api) => api.pending.respond),

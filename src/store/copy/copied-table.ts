@@ -37,7 +37,7 @@ function partOf(
 export const copiedState = partOf('state', stateTables + identityTable, {
   ...{ runs: 'seq', run_labels: 'run key', run_parents: 'id', run_pipelines: 'run_id file', steps: 'seq' },
   ...{ pendings: 'seq', consents: 'seq', texts: 'run_id step number', parts: 'run_id step', moments: 'seq' },
-  ...{ suspensions: 'run', notices: 'seq', call_identities: 'run' },
+  ...{ suspensions: 'run', notices: 'seq', call_identities: 'seq' },
 });
 
 export const copiedResults = partOf('results', resultTables, {

@@ -1,0 +1,44 @@
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import { isObject } from '../base/json/json.ts';
+import type { Principal } from '../runtime/runtime.ts';
+
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
+
+/** Who sends a request, and what the client declares that it can do. */
+export interface McpClient {
+  /** The name of the key or token; of the user of this machine if there is none. */
+  readonly name: string;
+  /** The caller, and the session if the client says one. Calls of one principal are the same if their arguments are. */
+  readonly principal: string;
+  readonly hasTasks: boolean;
+  /** Whether the client can show a form to a person. It does not prove that a person is there. */
+  readonly hasForms: boolean;
+}
+
+/** The user of this machine over stdio, with the ID that the user has over HTTP on loopback. */
+const LOCAL_USER = 'local';
+
+export function clientOf(
+  server: Pick<Server, 'getClientCapabilities'>,
+  { http, mcpReq: { envelope, _meta } }: ServerContext,
+  session: string | undefined,
+): McpClient {
+  const declared = toObject(envelope)['io.modelcontextprotocol/clientCapabilities'];
+  const { extensions, elicitation } = toObject(declared ?? server.getClientCapabilities());
+  const { clientId: id = LOCAL_USER, extra } = http?.authInfo ?? {};
+  const caller = extra?.['caller'] as Principal | undefined;
+  // Codex names its session in each call. It separates the sessions of one caller, and proves nothing.
+  const named = toObject(_meta)['sessionId'];
+  const own = typeof named === 'string' && named !== '' ? named : session;
+  return {
+    name: caller?.name ?? LOCAL_USER,
+    principal: own === undefined ? id : JSON.stringify([id, own]),
+    hasTasks: isObject(toObject(extensions)[tasksExtension]),
+    // Before `form` and `url` there was only the form, declared as {}.
+    hasForms: isObject(elicitation) && ('form' in elicitation || !('url' in elicitation)),
+  };
+}
+
+function toObject(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,75 @@
+import type { ElicitRequest, InputRequests } from '@modelcontextprotocol/server';
+import { toRuntimeError } from '../base/errors.ts';
+import { isObject, stringifyJson } from '../base/json/json.ts';
+import { escapeInvisible } from '../base/text/escape-invisible.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { McpClient } from './client.ts';
+
+const questionKey = 'decision';
+
+/** The form that asks the person in front of the agent. Undefined if the arguments are too long to be shown whole. */
+export async function questionOf({ pending }: Runtime, id: string): Promise<InputRequests | undefined> {
+  const { tool, message, reason, args } = await pending.show(id);
+  const text = stringifyJson(args);
+  if (text.length > MOST_CHARACTERS) return undefined;
+  const why = message === '' ? reason : message;
+  const question: ElicitRequest = {
+    method: 'elicitation/create',
+    params: {
+      mode: 'form',
+      message: `${why}\nThe call: ${tool} ${escapeInvisible(text)}`,
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          decision: { type: 'string', title: 'Decision', enum: ['approve', 'reject'] },
+          reason: { type: 'string', title: 'Reason' },
+        },
+        required: ['decision'],
+      },
+    },
+  };
+  return { [questionKey]: question };
+}
+
+/** A client shows a form in a few lines, and a person must see all of the call. */
+const MOST_CHARACTERS = 4_000;
+
+/** Asks once for each call: a client that answers without a person would be asked again and again. */
+export async function openQuestion(runtime: Runtime, id: string) {
+  const inputRequests = await questionOf(runtime, id);
+  if (inputRequests === undefined) return undefined;
+  const requestState = await runtime.pending.issueTicket(id);
+  return requestState === undefined ? undefined : { inputRequests, requestState };
+}
+
+export interface Decision {
+  readonly kind: 'approve' | 'reject';
+  readonly reason: string;
+}
+
+/** Only `accept` with a decision decides. Anything else, such as a client that answers by itself, leaves the call open. */
+export function readDecision(responses: unknown): Decision | undefined {
+  const response: unknown = isObject(responses) ? responses[questionKey] : undefined;
+  if (!isObject(response) || response['action'] !== 'accept') return undefined;
+  const { decision: kind, reason = '' } = isObject(response['content']) ? response['content'] : {};
+  if ((kind !== 'approve' && kind !== 'reject') || typeof reason !== 'string') return undefined;
+  return { kind, reason };
+}
+
+/** Decides in the name of the client. Returns why it could not, unless somebody has decided meanwhile. */
+export async function decide(
+  { pending }: Runtime,
+  { id, client, decision }: { readonly id: string; readonly client: McpClient; readonly decision: Decision },
+): Promise<string | undefined> {
+  const { kind, reason } = decision;
+  try {
+    await pending[kind](id, { by: client.name, reason });
+    return undefined;
+  } catch (thrown) {
+    const { code, message, hint } = toRuntimeError(thrown);
+    if (code === 'PENDING_DECIDED' || code === 'PENDING_EXPIRED') return undefined;
+    return [`The decision was not accepted: [${code}] ${message}`, hint]
+      .filter((text) => text !== '')
+      .join('\n');
+  }
+}

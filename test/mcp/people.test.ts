@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import type { Client, ClientCapabilities } from '@modelcontextprotocol/client';
+import { expect, test } from 'vitest';
+import { type Era, serve, type Wire } from './serving.ts';
+
+const refund = `#!/bin/sh
+cat > /dev/null
+echo run >> runs.txt
+echo '{"result": "paid"}'
+`;
+
+async function desk(wire: Wire, decide: 'operators' | 'caller') {
+  const tools = 'tools: {refund: {approval: required, exec: {command: ./refund.sh}}}';
+  const all = await serve(wire, `mcp: {decide: ${decide}}\n${tools}`, { files: { 'refund.sh': refund } });
+  return { ...all, runs: () => countRuns(all.folder) };
+}
+
+function countRuns(folder: string): number {
+  try {
+    return readFileSync(`${folder}/runs.txt`, 'utf8').split('\n').length - 1;
+  } catch {
+    return 0;
+  }
+}
+
+/** A client that answers each question with the next of the answers, and keeps the questions. */
+function answering(client: Client, answers: readonly object[]) {
+  const questions: string[] = [];
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    questions.push(params.message);
+    return { action: 'cancel', ...answers[questions.length - 1] };
+  });
+  return questions;
+}
+
+const forms: ClientCapabilities = { elicitation: { form: {} } };
+const ask = async (client: Client) => await client.callTool({ name: 'refund', arguments: { order: 17 } });
+const approve = { action: 'accept', content: { decision: 'approve', reason: 'a good customer' } };
+const reject = { action: 'accept', content: { decision: 'reject', reason: 'too late' } };
+const paid = { content: [{ type: 'text', text: 'paid' }] };
+const waits = {
+  isError: true,
+  content: [{ type: 'text', text: expect.stringContaining('signalbox pending approve pending_') }],
+};
+
+test.each([
+  { wire: 'stdio', era: '2026' },
+  { wire: 'http', era: '2026' },
+  { wire: 'stdio', era: '2025' },
+] as const)(
+  'the person in front of the agent decides, if the config lets them ($wire, $era)',
+  async (way) => {
+    const { client, runtime, runs } = await desk(way.wire, 'caller');
+    const made = await client(way.era, forms);
+    const questions = answering(made, [approve]);
+    expect(await ask(made)).toMatchObject(paid);
+    expect(questions).toEqual(['Tool "refund" needs approval.\nThe call: refund {"order":17}']);
+    expect(await runtime.pending.list({ all: true })).toMatchObject([
+      { status: 'approved', by: 'local', decision_reason: 'a good customer' },
+    ]);
+    expect(runs()).toBe(1);
+  },
+);
+
+test('a rejection by the caller ends the call', async () => {
+  const { client, runs } = await desk('stdio', 'caller');
+  const made = await client('2026', forms);
+  answering(made, [reject]);
+  const result = await ask(made);
+  expect(JSON.stringify(result)).toContain('was rejected by local: too late');
+  expect(result.isError).toBe(true);
+  expect(runs()).toBe(0);
+});
+
+const undecided = [
+  { action: 'decline' },
+  { action: 'cancel' },
+  { action: 'accept' },
+  { action: 'accept', content: {} },
+  { action: 'accept', content: { confirm: true } },
+  { action: 'accept', content: { decision: 'yes' } },
+  { action: 'cancel', content: { decision: 'approve' } },
+];
+
+test.each(undecided.flatMap((answer) => (['2025', '2026'] as const).map((era) => ({ answer, era }))))(
+  'the answer $answer decides nothing, and the client is not asked again ($era)',
+  async ({ answer, era }) => {
+    const { client, runtime, runs } = await desk('stdio', 'caller');
+    const made = await client(era, forms);
+    const questions = answering(made, [answer, approve, approve]);
+    for (let times = 0; times < 3; times += 1) expect(await ask(made)).toMatchObject(waits);
+    expect(questions).toHaveLength(1);
+    const [open, ...others] = await runtime.pending.list();
+    expect(others).toEqual([]);
+    await runtime.pending.approve(open?.id ?? '', { by: 'mara', reason: '' });
+    expect(await ask(made)).toMatchObject(paid);
+    expect(runs()).toBe(1);
+  },
+);
+
+interface Unasked {
+  readonly wire: Wire;
+  readonly era: Era;
+  readonly decide: 'operators' | 'caller';
+  readonly capabilities: ClientCapabilities;
+}
+
+const unasked: readonly Unasked[] = [
+  { wire: 'stdio', era: '2026', decide: 'operators', capabilities: forms },
+  { wire: 'stdio', era: '2025', decide: 'operators', capabilities: forms },
+  { wire: 'http', era: '2026', decide: 'operators', capabilities: forms },
+  { wire: 'stdio', era: '2026', decide: 'caller', capabilities: {} },
+  { wire: 'stdio', era: '2025', decide: 'caller', capabilities: {} },
+  { wire: 'stdio', era: '2026', decide: 'caller', capabilities: { elicitation: { url: {} } } },
+  // Over HTTP, a client of 2025 has no session, so it cannot be asked.
+  { wire: 'http', era: '2025', decide: 'caller', capabilities: forms },
+];
+
+test.each(unasked)(
+  'nobody in front of the agent is asked ($wire, $era, decide: $decide, $capabilities)',
+  async ({ wire, era, decide, capabilities }) => {
+    const { client, runtime } = await desk(wire, decide);
+    const made = await client(era, capabilities);
+    const questions = 'elicitation' in capabilities ? answering(made, [approve]) : [];
+    expect(await ask(made)).toMatchObject(waits);
+    expect(questions).toEqual([]);
+    expect(await runtime.pending.list()).toHaveLength(1);
+  },
+);
+
+test('arguments that a form cannot show whole are not asked about', async () => {
+  const { client } = await desk('stdio', 'caller');
+  const made = await client('2026', forms);
+  const questions = answering(made, [approve]);
+  const long = await made.callTool({ name: 'refund', arguments: { text: 'x'.repeat(5_000) } });
+  expect(long).toMatchObject(waits);
+  expect(questions).toEqual([]);
+});
+
+test('invisible characters of the arguments are shown by their code points', async () => {
+  const { client } = await desk('stdio', 'caller');
+  const made = await client('2026', forms);
+  const questions = answering(made, [reject]);
+  await made.callTool({ name: 'refund', arguments: { to: 'a\u202eb\u200bc' } });
+  expect(questions).toEqual([expect.not.stringMatching(/[\u202e\u200b]/)]);
+});
