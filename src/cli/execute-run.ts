@@ -102,8 +102,11 @@ async function openRunOptions(
   { runtime, progress }: { readonly runtime: Runtime; readonly progress: RunProgress },
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
-  const printChoices = ({ id, tool }: PendingRecord) =>
-    progress.writeLine(`${choicesText(id, nextCommands(invocation, runtime, flags), tool)}\n${waitText(id)}`);
+  const { choicesOf } = await import('../runtime/runtime.ts');
+  const printChoices = (pending: PendingRecord) => {
+    const commands = nextCommands(invocation, runtime, flags);
+    progress.writeLine(`${choicesText(pending.id, commands, choicesOf(pending))}\n${waitText(pending.id)}`);
+  };
   const printQuestion = (pending: PendingRecord) => {
     progress.writeLine(questionText(questionOfRecord(pending)));
     printChoices(pending);

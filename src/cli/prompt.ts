@@ -2,7 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toRuntimeError } from '../base/errors.ts';
 import { escapeInvisible } from '../base/text/escape-invisible.ts';
-import { isQuestion, type PendingRecord } from '../contract/approval.ts';
+import { isQuestion, type PendingChoice, type PendingRecord } from '../contract/approval.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { parseJson } from './input.ts';
 import type { Invocation } from './invocation.ts';
@@ -66,6 +66,14 @@ async function promptFor(pending: PendingRecord, context: PromptContext): Promis
   }
 }
 
+const choiceWords: Readonly<Record<PendingChoice, string>> = {
+  approve: '[a]pprove',
+  edit: '[e]dit the arguments',
+  respond: 're[s]pond',
+  answer: 'an[s]wer',
+  reject: '[r]eject',
+};
+
 type ReadAnswer = (words: string, given?: string) => Promise<string | undefined>;
 
 async function dropTypedAhead(lines: Interface, signal: AbortSignal): Promise<void> {
@@ -85,12 +93,10 @@ async function promptUntilDecided(
     const text = await readAnswer(words, given);
     return text?.trim() === '' ? undefined : text;
   };
+  const { choicesOf } = await import('../runtime/runtime.ts');
+  const choices = choicesOf(pending);
   for (;;) {
-    const word = await readAnswer(
-      isQuestion(pending)
-        ? 'an[s]wer, [r]eject or [l]ater? '
-        : '[a]pprove, [e]dit the arguments, re[s]pond, [r]eject or [l]ater? ',
-    );
+    const word = await readAnswer(`${choices.map((choice) => choiceWords[choice]).join(', ')} or [l]ater? `);
     try {
       switch (word?.trim().toLowerCase()) {
         case 'a':

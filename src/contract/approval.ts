@@ -108,10 +108,15 @@ export interface PendingDocument extends PendingNotice {
   readonly error?: Fault;
 }
 
+/** What people can do with an open call. `edit`: approve it with other arguments. `answer`: respond to a question. */
+export type PendingChoice = 'approve' | 'edit' | 'respond' | 'answer' | 'reject';
+
 /** A pending call with what a person needs to decide, by the config that is open now. */
 export interface PendingInfo extends PendingDocument {
   /** The people who may decide; null: anyone with a name. */
   readonly deciders: readonly string[] | null;
+  /** The decisions that are possible now; none for a call that is decided. */
+  readonly choices: readonly PendingChoice[];
   /** The `input_schema` of the tool; null if the config has none. */
   readonly input_schema: Readonly<Record<string, unknown>> | boolean | null;
   /** The outermost run. */

@@ -3,7 +3,13 @@ import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { PointEvent } from '../calls/hooks/fire-point.ts';
 import type { DecisionInput } from '../calls/tool-call/approvals.ts';
 import type { GatewayLimits, McpConfig } from '../config/config.ts';
-import type { PendingCheck, PendingCounts, PendingDocument, PendingPage } from '../contract/approval.ts';
+import type {
+  PendingCheck,
+  PendingCounts,
+  PendingDocument,
+  PendingInfo,
+  PendingPage,
+} from '../contract/approval.ts';
 import type { Conversation, DecisionCounts, DecisionPage } from '../contract/decision.ts';
 import type {
   CallOutcome,
@@ -246,7 +252,8 @@ export interface Runtime extends AsyncDisposable {
   };
   /** Calls that wait for a person. All methods throw STORE_FAILED, and RUN_UNKNOWN if there is no call with the ID. */
   readonly pending: {
-    list(filter?: PendingFilter): Promise<PendingDocument[]>;
+    /** All calls at once; `page` is cheaper if many may wait. */
+    list(filter?: PendingFilter): Promise<PendingInfo[]>;
     /**
      * A page of calls, oldest first, with who may decide, the schema of the tool, the run and the caller. It costs the
      * same however many calls there are. A call that is added later comes on a later page. Throws USAGE.
@@ -254,7 +261,7 @@ export interface Runtime extends AsyncDisposable {
     page(filter?: PendingPageFilter): Promise<PendingPage>;
     /** How many calls the filter finds, by status and by tool. Throws USAGE. */
     counts(filter?: PendingCountFilter): Promise<PendingCounts>;
-    show(id: string): Promise<PendingDocument>;
+    show(id: string): Promise<PendingInfo>;
     /** Says what `approve` would do, and changes nothing. A call that does not exist is `unknown`. Throws USAGE. */
     check(id: string, options?: PendingCheckOptions): Promise<PendingCheck>;
     /**

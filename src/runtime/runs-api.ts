@@ -23,7 +23,7 @@ import {
   unknownPending,
 } from '../pipelines/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipelines/run/direct-call-run.ts';
-import { iso, toPendingDocument } from '../pipelines/run/document.ts';
+import { iso } from '../pipelines/run/document.ts';
 import { endExpired } from '../pipelines/run/expired-runs.ts';
 import { buildTextOf, readInput, readLabels, requireRun } from '../pipelines/run/new-run.ts';
 import { queueRetry, retryRun } from '../pipelines/run/retry-run.ts';
@@ -47,7 +47,7 @@ import type { RunListFilter } from './api-options.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyDispatcher, LazyStore } from './lazy-store.ts';
 import { type CallRuns, type CallRunsContext, openCallRuns } from './runs/call-runs.ts';
-import { countPendings, pagePendings } from './runs/shown-pendings.ts';
+import { countPendings, listPendings, pagePendings, showPending } from './runs/shown-pendings.ts';
 import { findRuns, type ListFilter, listRuns, showRun, showSteps, timeOf } from './runs/shown-runs.ts';
 import { issueTicket, useTicket } from './runs/tickets.ts';
 import type { Worker, WorkerInfo } from './worker/api.ts';
@@ -102,6 +102,10 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   const storeAfterExpiry = async () => {
     await endExpired(await runs(), toPipeline);
     return await store();
+  };
+  const pagesAfterExpiry = async () => {
+    await storeAfterExpiry();
+    return await pages();
   };
   const toPipeline = (run: RunRecord) => {
     requireOwnRun(run, config, buildOf);
@@ -198,14 +202,9 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       },
     },
     pending: {
-      list: async ({ runId, all = false } = {}) => {
-        const found = await (await storeAfterExpiry()).listPendings(
-          { runId, below: true, ...(!all && { open: true }) },
-          Date.now(),
-        );
-        return found.map(toPendingDocument);
-      },
-      page: async (filter = {}) => await pagePendings(await pages(), filter),
+      list: async (filter = {}) => await listPendings(await pagesAfterExpiry(), filter),
+      page: async (filter = {}) =>
+        await pagePendings(await (filter.after === undefined ? pagesAfterExpiry() : pages()), filter),
       counts: async (filter = {}) => await countPendings(await pages(), filter),
       check: async (id, { args, by } = {}) => {
         if (by !== undefined) requireDecider(by);
@@ -222,7 +221,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         });
       },
       outcome: calls.outcomeOfPending,
-      show: async (id) => toPendingDocument(await requirePending(await storeAfterExpiry(), id)),
+      show: async (id) => await showPending(await pagesAfterExpiry(), id),
       issueTicket: async (id) => {
         const opened = await store();
         return await issueTicket(opened, (await requirePending(opened, id)).id);

@@ -6,6 +6,7 @@ export { countProblems, formatProblem, problemsOf } from '../base/yaml/problem.t
 export type { EventInput as LooseEvent } from '../calls/hooks/event-input.ts';
 export type { PointEvent } from '../calls/hooks/fire-point.ts';
 export type { DecisionInput as Decider } from '../calls/tool-call/approvals.ts';
+export { choicesOf } from '../calls/tool-call/approvals.ts';
 export { parseDuration } from '../config/duration.ts';
 export { parseListen } from '../config/listen.ts';
 export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../dialects/inbound.ts';

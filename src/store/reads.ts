@@ -163,10 +163,11 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
   };
 }
 
-function toPendingQuery({ status, tool, tools, run, since, after }: Omit<PendingPageFilter, 'limit'>) {
+function toPendingQuery({ id, status, tool, tools, run, since, after }: Omit<PendingPageFilter, 'limit'>) {
   const isOpen = status === 'open';
   const below = 'OR p.run_id IN (SELECT id FROM signalbox.run_parents WHERE root = :run)';
   const given = [
+    [id, 'p.id = :id', { id }],
     [isOpen || undefined, 'p.ruling IS NULL', {}],
     [isOpen ? undefined : status, 'p.ruling = :status', { status }],
     [tool, 'p.tool = :tool', { tool }],

@@ -137,6 +137,7 @@ export interface PendingCountFilter {
 }
 
 export interface PendingPageFilter extends PendingCountFilter {
+  readonly id?: string | undefined;
   /** Absent: any. */
   readonly status?: PendingStatus | undefined;
   /** Names of tools, of which the call must have one. */

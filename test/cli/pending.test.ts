@@ -33,6 +33,15 @@ tools:
   brief: {exec: {command: ${fixture('echo-args')}}, approval: {expires: 1ms}}
 `;
 
+const strict = `
+tools:
+  pay: {exec: {command: ${fixture('print-stdin')}}, approval: {by: [mara, joe], quorum: 2}}
+  send:
+    input_schema: {type: object, properties: {cents: {type: integer}}}
+    exec: {command: ${fixture('print-stdin')}}
+    approval: {by: [joe]}
+`;
+
 interface Waiting {
   readonly folder: string;
   readonly id: string;
@@ -89,6 +98,99 @@ test.concurrent('pending list --run and --all filter the list', async ({ expect 
   expect(lists).toEqual([[second], [id, second], [], [id]]);
 });
 
+test.concurrent('pending list shows a page of the calls that a filter finds', async ({ expect }) => {
+  const folder = workspace(strict);
+  const ids: string[] = [];
+  for (const tool of ['pay', 'send', 'pay', 'send', 'pay']) ids.push((await callThatWaits(folder, tool)).id);
+  await run(`pending reject ${ids[4]} --reason no --by joe`, { cwd: folder });
+  const listed = async (...more: string[]) => {
+    const { document } = await runJson(['pending', 'list', ...more], { cwd: folder });
+    const { pending, next } = document as { pending: { id: string }[]; next?: string };
+    return { ids: pending.map(({ id }) => ids.indexOf(id)), next };
+  };
+  const first = await listed('--limit', '3');
+  expect(first).toEqual({ ids: [0, 1, 2], next: expect.any(String) });
+  expect(await listed('--limit', '3', '--after', first.next ?? '')).toEqual({ ids: [3], next: undefined });
+  expect((await listed('--tool', 'send')).ids).toEqual([1, 3]);
+  expect((await listed('--by', 'mara')).ids).toEqual([0, 2]);
+  expect((await listed('--status', 'rejected')).ids).toEqual([4]);
+  expect((await listed('--all', '--since', '1h', '--limit', '1000')).ids).toEqual([0, 1, 2, 3, 4]);
+  expect((await listed('--since', '2999-01-01')).ids).toEqual([]);
+  const text = await run('pending list --limit 1', { cwd: folder });
+  expect(text.stderr).toMatch(/^there are more: --after \S+\n$/);
+  for (const wrong of [
+    '--after x',
+    '--limit 0',
+    '--limit 1001',
+    '--all --status open',
+    '--limit 1 --after x',
+  ])
+    expect(await run(`pending list ${wrong}`, { cwd: folder }), wrong).toMatchObject({ code: 2, stdout: '' });
+});
+
+test.concurrent('pending check says what approve would do, and decides nothing', async ({ expect }) => {
+  const folder = workspace(strict);
+  const { id } = await callThatWaits(folder, 'pay');
+  const { id: other } = await callThatWaits(folder, 'send');
+  const check = async (args: string) => {
+    const { code, stdout, stderr } = await run(`pending check ${args}`, { cwd: folder });
+    return [code, stdout, stderr];
+  };
+  expect(await check(id)).toEqual([
+    0,
+    'approve would be stored, and the call would still wait for others (approved by 0 of 2)\n',
+    '',
+  ]);
+  await run(`pending approve ${id} --by joe`, { cwd: folder });
+  expect(await check(`${id} --by mara`)).toEqual([
+    0,
+    'approve would let the call continue (approved by 1 of 2)\n',
+    '',
+  ]);
+  expect(await check(`${id} --by eve`)).toEqual([
+    2,
+    expect.stringMatching(/^approve would be refused \(approved by 1 of 2\): "eve" may not .*\n$/),
+    '',
+  ]);
+  expect(await check(`${other} --args '{"cents": "x"}'`)).toEqual([
+    2,
+    expect.stringMatching(/^approve would refuse these arguments: .*\n$/),
+    '',
+  ]);
+  expect(await runJson(['pending', 'check', other], { cwd: folder })).toMatchObject({
+    code: 0,
+    document: { id: other, outcome: 'resumes' },
+  });
+  await run(`pending reject ${other} --reason no --by joe`, { cwd: folder });
+  expect(await check(other)).toEqual([1, expect.stringMatching(/^the call is decided: .*by joe\n$/), '']);
+  expect(await check('pending_0000000000000000')).toEqual([
+    2,
+    expect.stringMatching(/^there is no such call: /),
+    '',
+  ]);
+});
+
+test.concurrent('a call that needs several people offers only decisions that work', async ({ expect }) => {
+  const folder = workspace(strict);
+  const { id, runId } = await callThatWaits(folder, 'pay');
+  const choices = `approve:  signalbox pending approve ${id}
+reject:   signalbox pending reject ${id} --reason REASON
+`;
+  const shown = await run(`pending show ${id}`, { cwd: folder });
+  expect(shown.stdout).toBe(`pending: Tool "pay" needs approval. (the config requires approval)
+  id         ${id}
+  run        ${runId}
+  deciders   mara, joe
+  tool       pay
+  step       call
+  arguments  {}
+  approved   0 of 2
+${choices}`);
+  const called = await run('tool call pay', { cwd: folder });
+  expect([shown.stdout, called.stderr].filter((text) => text.includes('respond'))).toEqual([]);
+  expect((await run(`runs show ${runId}`, { cwd: folder })).stdout).toContain(`\n${choices}`);
+});
+
 test.concurrent('when nothing waits, text output says so and JSON is an empty list', async ({ expect }) => {
   const folder = workspace(spec);
   const ran = [await run('pending list', { cwd: folder }), await run('pending list --json', { cwd: folder })];
@@ -117,6 +219,11 @@ test.concurrent('pending show prints every member, digit for digit', async ({ ex
     message: 'Refund 250 EUR?',
     members: expect.objectContaining({ ticket: Number(long) }),
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    deciders: null,
+    choices: ['approve', 'edit', 'respond', 'reject'],
+    input_schema: null,
+    run: { kind: 'tool', name: 'refund', labels: {} },
+    caller: null,
   });
 });
 

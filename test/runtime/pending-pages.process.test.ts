@@ -228,8 +228,44 @@ function pageTests(open: OpenStore): void {
         caller: { agent: 'claude-code', session: 's' },
       },
     ]);
-    const { deciders: _, input_schema: __, run: ___, caller: ____, ...same } = found[0] ?? {};
-    expect(same).toEqual((await desk.runtime.pending.list())[0]);
+    expect(await desk.runtime.pending.list()).toEqual(found);
+    expect(await Promise.all(['p0', 'q1'].map((id) => desk.runtime.pending.show(id)))).toEqual(found);
+    await expect(desk.runtime.pending.show('nothing')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
+  });
+
+  test('a call shows the decisions that work now, and each of the others is refused', async () => {
+    const desk = await openDesk(open);
+    const calls = [
+      { tool: 'pay', quorum: 2 },
+      { tool: 'pay', quorum: 2, origin: 'interrupted' },
+      { tool: 'pay' },
+      { tool: 'send' },
+      { tool: 'gone' },
+    ] as const;
+    await add(desk, calls.length, (index) => calls[index] ?? {});
+    const { pending } = desk.runtime;
+    const shown = (await pending.list()).map(({ id, choices }) => [id, choices.join(' ')]);
+    expect(shown).toEqual([
+      ['p0', 'approve reject'],
+      ['p1', 'approve respond reject'],
+      ['p2', 'reject'],
+      ['p3', 'approve edit respond reject'],
+      ['p4', 'approve reject'],
+    ]);
+    const by = 'joe';
+    const refused = await Promise.allSettled([
+      pending.approve('p0', { by, args: { cents: 1 } }),
+      pending.respond('p0', { by, result: 1 }),
+      pending.approve('p1', { by, args: { cents: 1 } }),
+      pending.approve('p2', { by }),
+      pending.approve('p4', { by, args: {} }),
+      pending.respond('p4', { by, result: 1 }),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 'rejected'));
+    await pending.respond('p1', { by, result: 1 });
+    await pending.approve('p3', { by, args: { to: 1 } });
+    await pending.approve('p4', { by });
+    expect((await pending.show('p3')).choices).toEqual([]);
   });
 
   test('a filter that is none is a USAGE error', async () => {

@@ -8,6 +8,7 @@ import type { ApprovalRule, NamedApprovalRule } from '../../config/config.ts';
 import {
   isQuestion,
   type PendingCall,
+  type PendingChoice,
   type PendingDecision,
   type PendingRecord,
 } from '../../contract/approval.ts';
@@ -165,6 +166,21 @@ export function whyNotForQuorum(
     return unusable(`${needs}, so nobody can answer in its place`, hint);
   return undefined;
 }
+
+/** What people can do with the call while it is open. */
+export function choicesOf(record: Asked): readonly PendingChoice[] {
+  if (isQuestion(record)) return ['answer', 'reject'];
+  const by = { by: '', reason: '' };
+  const isValid = (decision: PendingDecision) => whyNotForQuorum(record, decision) === undefined;
+  return [
+    'approve',
+    ...(isValid({ kind: 'approved', args: anyJson, ...by }) ? (['edit'] as const) : []),
+    ...(isValid({ kind: 'responded', result: anyJson, ...by }) ? (['respond'] as const) : []),
+    'reject',
+  ];
+}
+
+const anyJson = new Json('{}');
 
 /** Why a stored decision has no effect for this tool: its decider may not decide, or too few people approved. */
 export function whyNotDecided(

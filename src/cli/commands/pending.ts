@@ -1,24 +1,32 @@
 import { relative } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
-import type { PendingDocument } from '../../contract/approval.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { PendingCheck, PendingDocument } from '../../contract/approval.ts';
+import type { PendingPageFilter, Runtime } from '../../runtime/runtime.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
 import { executeRun, runOptions } from '../execute-run.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { shortIds } from '../id.ts';
+import { readTime, readWhole } from '../input.ts';
 import { nextCommands } from '../next-command.ts';
 import { formatFields } from '../show/columns.ts';
 import { exactText } from '../show/exact-text.ts';
 import {
   approvalsText,
   choicesText,
+  contextOf,
   jsonLine,
   questionOfDocument,
   questionText,
   resumeText,
 } from '../show/pending.ts';
-import { openAllRuntimes, openForId, resolveId } from '../show/state-stores.ts';
+import {
+  openAllRuntimes,
+  openForId,
+  pagedCalls,
+  requireOneRuntime,
+  resolveId,
+} from '../show/state-stores.ts';
 import type { Terminal } from '../terminal.ts';
 
 const decisionOptions = {
@@ -32,45 +40,97 @@ Exit codes: 0 decided, 1 somebody else decided before or the call expired, 2 wro
 codes of \`signalbox run\`, and 1 if another process executes the run (RUN_BUSY). The decision is stored even if the run
 cannot continue at that moment: \`signalbox runs resume\` tries again.`;
 
+/** A record, so that the compiler finds a missing status. */
+const statuses: { readonly [Status in PendingDocument['status']]: Status } = {
+  open: 'open',
+  approved: 'approved',
+  rejected: 'rejected',
+  responded: 'responded',
+  expired: 'expired',
+  cancelled: 'cancelled',
+};
+
 const list = command('list', {
   about: 'show the calls that wait for a person, oldest first',
-  options: { '--all': 'also show decided calls', '--run <id>': 'only calls of this run' },
+  options: {
+    '--all': 'also show decided calls',
+    '--status <status>': ['only calls with this status', { choices: Object.values(statuses) }],
+    '--run <id>': 'only calls of this run and of the runs that its steps started',
+    '--tool <name>': 'only calls of this tool; @ask for questions',
+    '--by <name>': 'only calls about which this person may decide',
+    '--since <time>':
+      'only calls made at this time or later: a duration ago, such as 24h, or a time, such as 2026-01-31 or 2026-01-31T12:00Z',
+    '--limit <number>': 'show at most this many, up to 1,000',
+    '--after <place>': 'the next page: the value of `next` from the page before; needs --limit',
+  },
   examples: `
 Examples:
   signalbox pending list
   signalbox pending list --all --run run_51c0
+  signalbox pending list --by mara --tool refund --since 24h
+  signalbox pending list --limit 50 --after "$(signalbox pending list --limit 50 --json | jq -r .next)"
   signalbox pending list --json | jq '.pending[] | {id, tool, args}'`,
-  run: async (context, { all, run }) => {
-    const { cwd } = context.invocation;
-    const lists: { runtime: Runtime; calls: PendingDocument[] }[] = [];
+  run: async (context, { all, status, run, tool, by, since, limit, after }) => {
+    const { options, terminal, invocation } = context;
+    if (all === true && status !== undefined)
+      throw new RuntimeError('USAGE', '--all and --status cannot be combined');
+    if (after !== undefined && limit === undefined) throw new RuntimeError('USAGE', '--after needs --limit');
+    const filter = {
+      ...{ tool, by, status: all === true ? ('all' as const) : (status ?? 'open') },
+      since: since === undefined ? undefined : await readTime('--since', since),
+    };
+    const found: { readonly runtime: Runtime; readonly filter: PendingPageFilter }[] = [];
     if (run === undefined) {
-      for (const runtime of await openAllRuntimes(context))
-        lists.push({ runtime, calls: await runtime.pending.list({ all }) });
+      for (const runtime of await openAllRuntimes(context)) found.push({ runtime, filter });
     } else {
-      const { runtime, id: runId } = await openForId(context, { kind: 'run', given: run });
-      await runtime.runs.show(runId);
-      lists.push({ runtime, calls: await runtime.pending.list({ all, runId }) });
+      const { runtime, id } = await openForId(context, { kind: 'run', given: run });
+      await runtime.runs.show(id);
+      found.push({ runtime, filter: { ...filter, run: id } });
     }
-    const pending = lists.flatMap(({ calls }) => calls);
-    const short = shortIds(pending.flatMap(({ id, run_id }) => [id, run_id]));
-    const isMixed = lists.length > 1;
+    let next: string | undefined;
+    const size = readWhole('--limit', limit);
+    const calls = async function* () {
+      if (size === undefined) {
+        for (const one of found)
+          for await (const call of pagedCalls(one.runtime, one.filter)) yield { ...one, call };
+        return;
+      }
+      requireOneRuntime(found.map(({ runtime }) => runtime));
+      for (const one of found) {
+        const page = await one.runtime.pending.page({ ...one.filter, limit: size, after });
+        next = page.next;
+        for (const call of page.pending) yield { ...one, call };
+      }
+    };
+    if (options.json) {
+      const { write } = terminal.stdout;
+      let before = '{"pending":[';
+      for await (const { call } of calls()) {
+        await write(`${before}${terminal.jsonText(call)}`);
+        before = ',';
+      }
+      const end = next === undefined ? ']}\n' : `],"next":${JSON.stringify(next)}}\n`;
+      await write(before === ',' ? end : `${before}${end}`);
+      return 0;
+    }
+    const isMixed = found.length > 1;
+    const rows: string[][] = [];
+    for await (const { runtime, call } of calls()) {
+      const { id, run_id, status: now, created_at, quorum, approvals = [], message } = call;
+      const isCounted = now === 'open' && quorum !== undefined;
+      const count = isCounted ? ` (${approvals.length} of ${quorum} approve)` : '';
+      const file = isMixed ? [relative(invocation.cwd, runtime.file)] : [];
+      rows.push([id, run_id, call.tool, `${now}${count}`, created_at, ...file, escapeInvisibleLine(message)]);
+    }
+    const short = shortIds(rows.flatMap(([id = '', runId = '']) => [id, runId]));
     return {
-      document: { pending },
+      document: {},
       table: {
         names: ['call', 'run', 'tool', 'status', 'asked', ...(isMixed ? ['config'] : []), 'question'],
-        rows: lists.flatMap(({ runtime, calls }) =>
-          calls.map(({ id, run_id, tool, status, created_at, quorum, approvals = [], message }) => {
-            const isCounted = status === 'open' && quorum !== undefined;
-            const count = isCounted ? ` (${approvals.length} of ${quorum} approve)` : '';
-            return [
-              ...[short(id), short(run_id), tool, `${status}${count}`, created_at],
-              ...(isMixed ? [relative(cwd, runtime.file)] : []),
-              escapeInvisibleLine(message),
-            ];
-          }),
-        ),
+        rows: rows.map(([id = '', runId = '', ...rest]) => [short(id), short(runId), ...rest]),
         none: 'no call waits for a person',
       },
+      note: next === undefined ? undefined : `there are more: --after ${next}`,
     };
   },
 });
@@ -86,11 +146,57 @@ Examples:
     const document = await runtime.pending.show(id);
     const below =
       document.status === 'open'
-        ? choicesText(document.id, nextCommands(context.invocation, runtime), document.tool)
+        ? choicesText(document.id, nextCommands(context.invocation, runtime), document.choices)
         : decisionText(document);
-    return { document, text: `${questionText(questionOfDocument(document))}\n${below}` };
+    const question = { ...questionOfDocument(document), context: contextOf(document) };
+    return { document, text: `${questionText(question)}\n${below}` };
   },
 });
+
+const check = command('check <id>', {
+  about: 'say what `pending approve` would do, and decide nothing',
+  options: {
+    '--args <json>': 'other arguments for the call: a JSON object, @FILE, or - for stdin',
+    '--by <name>': 'who would approve (default: anyone who may)',
+  },
+  examples: `
+Examples:
+  signalbox pending check pending_3f2a
+  signalbox pending check pending_3f2a --args '{"order": "A-17", "amount": 20}' --by mara
+  signalbox pending check pending_3f2a --json | jq -r .outcome
+
+Exit codes: 0 \`approve\` would be stored, 1 the call is decided or expired, 2 the approval would be refused or no such call
+exists.`,
+  run: async (context, own, given) => {
+    const args = own.args === undefined ? undefined : await context.input.text('--args', own.args);
+    const { runtime, id } = await openForId(context, { kind: 'pending', given });
+    const document = await runtime.pending.check(id, { args, by: own.by });
+    const { outcome, approvals, error } = document;
+    const counted =
+      approvals === undefined || approvals.needed === 1
+        ? ''
+        : ` (approved by ${approvals.given} of ${approvals.needed})`;
+    const why = error === undefined ? '' : `: ${escapeInvisibleLine(error.message)}`;
+    if (context.options.json) context.terminal.printJson(document);
+    else context.terminal.print(`${outcomeWords[outcome]}${counted}${why}`);
+    return checkCodes[outcome];
+  },
+});
+
+const outcomeWords: Readonly<Record<PendingCheck['outcome'], string>> = {
+  resumes: 'approve would let the call continue',
+  needs_approvals: 'approve would be stored, and the call would still wait for others',
+  args_invalid: 'approve would refuse these arguments',
+  refused: 'approve would be refused',
+  decided: 'the call is decided',
+  expired: 'the call has expired',
+  unknown: 'there is no such call',
+};
+
+const checkCodes: Readonly<Record<PendingCheck['outcome'], ExitCode>> = {
+  ...{ resumes: 0, needs_approvals: 0, decided: 1, expired: 1 },
+  ...{ args_invalid: 2, refused: 2, unknown: 2 },
+};
 
 const approve = command('approve <id>', {
   about: 'approve a call, with its own or other arguments',
@@ -178,7 +284,7 @@ Examples:
 
 A unique prefix of an id is enough. Without --config and without a runtime.yaml in this folder, the state stores
 (.signalbox/state.db) of all folders below are searched. More: docs/guides/ask-a-person.md`,
-  commands: [list, show, approve, reject, respond, answer],
+  commands: [list, show, check, approve, reject, respond, answer],
 });
 
 function decisionText(document: PendingDocument): string {

@@ -8,7 +8,8 @@ import { executeRun, type RunFlags, refuseRunOptions, runOptions, setDownWaits }
 import { shortIds } from '../id.ts';
 import { readAge, readLabels, readTime, readWhole } from '../input.ts';
 import { nextCommands } from '../next-command.ts';
-import { labelsText, printDetails, statusText, totalsText } from '../show/details.ts';
+import { labelsText } from '../show/columns.ts';
+import { printDetails, statusText, totalsText } from '../show/details.ts';
 import { stepText } from '../show/run-steps.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
 import { countsText, type GoneOn, goneOnText, worstOf } from './work.ts';
@@ -295,8 +296,10 @@ async function printText(
   const width = isShortened ? columns : undefined;
   const options = { step: flags.step, ...(isShortened && { maxCharacters: SHOWN_CHARACTERS }) };
   const details = await runtime.runs.show(id, options);
-  if (flags.step === undefined)
-    await printDetails(details, nextCommands(invocation, runtime), { ...terminal, width });
+  if (flags.step === undefined) {
+    const pendings = details.pendings.length === 0 ? [] : await runtime.pending.list({ runId: id });
+    await printDetails(details, pendings, nextCommands(invocation, runtime), { ...terminal, width });
+  }
   let count = 0;
   for await (const step of runtime.runs.steps(id, options)) {
     const isFirst = count === 0 && flags.step !== undefined;

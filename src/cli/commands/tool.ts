@@ -59,7 +59,11 @@ Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a pe
     });
     if (options.json) terminal.printJson(document);
     else
-      printResult(document, { runtime, name, args, commands: nextCommands(invocation, runtime) }, terminal);
+      await printResult(
+        document,
+        { runtime, name, args, commands: nextCommands(invocation, runtime) },
+        terminal,
+      );
     if (document.status === 'pending' && !runtime.isDurable)
       terminal.printStderr(memoryStoreText('approve at once with --approve'));
     return exitCodeOfTool[document.status];
@@ -75,11 +79,11 @@ Examples:
   commands: [list, call],
 });
 
-function printResult(
+async function printResult(
   document: ToolDocument,
   { runtime, name, args, commands }: { runtime: Runtime; name: string; args: string; commands: NextCommands },
   terminal: Terminal,
-): void {
+): Promise<void> {
   switch (document.status) {
     case 'ok':
       terminal.printValue(resultText(document));
@@ -99,7 +103,7 @@ function printResult(
       const { id, run_id } = document.pending;
       terminal.printStderr(headline(document.pending));
       if (!runtime.isDurable) return;
-      terminal.printStderr(choicesText(id, commands));
+      terminal.printStderr(choicesText(id, commands, (await runtime.pending.show(id)).choices));
       terminal.printStderr(resumeText(run_id, commands, { isLast: true }));
     }
   }

@@ -55,3 +55,9 @@ export function formatFields(rows: readonly (readonly [name: string, value: stri
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`.trimEnd()).join('\n');
 }
+
+export function labelsText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${escapeInvisibleLine(value)}`)
+    .join(' ');
+}

@@ -1,10 +1,11 @@
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import { cut } from '../../base/text/width.ts';
-import type { RunDetails, RunInfo, RunLabels, ShownStatus, TimelineEntry } from '../../contract/run.ts';
+import type { PendingInfo } from '../../contract/approval.ts';
+import type { RunDetails, RunInfo, ShownStatus, TimelineEntry } from '../../contract/run.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatFields } from './columns.ts';
+import { formatFields, labelsText } from './columns.ts';
 import { exactText } from './exact-text.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
 import type { StepTextOptions } from './run-steps.ts';
@@ -16,6 +17,7 @@ interface WidthOf {
 
 export async function printDetails(
   details: RunDetails,
+  pendings: readonly PendingInfo[],
   commands: NextCommands,
   { print, printColumns, width }: Pick<Terminal, 'print' | 'printColumns'> & WidthOf,
 ): Promise<void> {
@@ -23,10 +25,10 @@ export async function printDetails(
   print(summary(details, width));
   print('');
   printColumns(toRows(details.timeline, formatDuration));
-  for (const pending of details.pendings) {
+  for (const pending of pendings) {
     print('');
     print(headline(pending));
-    print(choicesText(pending.id, commands, pending.tool));
+    print(choicesText(pending.id, commands, pending.choices));
   }
   if (details.timeline_cut === true) print('…');
   printChildren(details, { print, printColumns });
@@ -99,12 +101,6 @@ function summary(details: RunDetails, width: number | undefined): string {
 
 function fitIn(value: string, width: number | undefined): string {
   return width === undefined ? value : cut(value, Math.max(20, width - 10));
-}
-
-export function labelsText(labels: RunLabels): string {
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}=${escapeInvisibleLine(value)}`)
-    .join(' ');
 }
 
 function toRows(timeline: readonly TimelineEntry[], formatDuration: (ms: number) => string): string[][] {

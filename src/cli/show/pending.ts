@@ -1,12 +1,14 @@
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import {
   isQuestion,
+  type PendingChoice,
   type PendingDocument,
+  type PendingInfo,
   type PendingRecord,
   placeOfStep,
 } from '../../contract/approval.ts';
 import type { NextCommands } from '../next-command.ts';
-import { formatFields } from './columns.ts';
+import { formatFields, labelsText } from './columns.ts';
 import { exactText } from './exact-text.ts';
 
 export interface PendingQuestion {
@@ -23,6 +25,8 @@ export interface PendingQuestion {
   readonly expires: string | null;
   /** The approvals so far; undefined: one person decides. */
   readonly approvals: string | undefined;
+  /** More fields: names and values. */
+  readonly context?: readonly (readonly [string, string])[];
 }
 
 /** Undefined if one person decides. */
@@ -33,6 +37,17 @@ export function approvalsText(
   if (quorum === undefined) return undefined;
   const names = approvals.map(({ by }) => escapeInvisibleLine(by)).join(', ');
   return `${approvals.length} of ${quorum}${names === '' ? '' : `: ${names}`}`;
+}
+
+/** What `pending show` adds to the question: the outermost run, the caller and who may decide. */
+export function contextOf({ run, caller, deciders }: PendingInfo): (readonly [string, string])[] {
+  const labels = labelsText(run.labels);
+  return [
+    ...(run.kind === 'pipeline' ? [['pipeline', escapeInvisibleLine(run.name)] as const] : []),
+    ...(labels === '' ? [] : [['labels', labels] as const]),
+    ...(caller === null ? [] : [['caller', jsonLine(exactText({ caller }, 'caller'))] as const]),
+    ...(deciders === null ? [] : [['deciders', deciders.map(escapeInvisibleLine).join(', ')] as const]),
+  ];
 }
 
 export function questionOfDocument(document: PendingDocument): PendingQuestion {
@@ -52,10 +67,11 @@ export function questionOfRecord(record: PendingRecord): PendingQuestion {
 }
 
 export function questionText(question: PendingQuestion): string {
-  const { id, run, tool, step, hook, reason, message, args, expires, approvals } = question;
+  const { id, run, tool, step, hook, reason, message, args, expires, approvals, context = [] } = question;
   const lines = formatFields([
     ['id', id],
     ['run', run],
+    ...context,
     ...(isQuestion({ tool }) ? [] : [['tool', escapeInvisibleLine(tool)] as const]),
     ['step', escapeInvisibleLine(step.replace(/\/(?:call|ask)$/, ''))],
     ...(hook === null ? [] : [['asked by', `hook "${escapeInvisibleLine(hook)}"`] as const]),
@@ -76,18 +92,11 @@ export function headline({ reason, message }: Pick<PendingQuestion, 'reason' | '
   return `pending: ${escapeInvisibleLine(message)}${reason === '' ? '' : ` (${escapeInvisibleLine(reason)})`}`;
 }
 
-export function choicesText(id: string, commands: NextCommands, tool = ''): string {
-  if (isQuestion({ tool })) {
-    return formatFields([
-      ['answer:', commands.answer(id)],
-      ['reject:', commands.reject(id)],
-    ]);
-  }
-  return formatFields([
-    ['approve:', commands.approve(id)],
-    ['reject:', commands.reject(id)],
-    ['respond:', commands.respond(id)],
-  ]);
+export function choicesText(id: string, commands: NextCommands, choices: readonly PendingChoice[]): string {
+  const shown = (['approve', 'answer', 'reject', 'respond'] as const).filter((each) =>
+    choices.includes(each),
+  );
+  return formatFields(shown.map((choice) => [`${choice}:`, commands[choice](id)]));
 }
 
 /** `isLast`: the command follows the choices about pending calls. */

@@ -84,9 +84,10 @@ async function printPending(
 ): Promise<void> {
   const { runtime, flags } = executed;
   const commands = nextCommands(executed, runtime, flags);
-  for (const { id, tool } of document.pending) {
-    printStderr(questionText(questionOfDocument(await runtime.pending.show(id))));
-    if (runtime.isDurable) printStderr(choicesText(id, commands, tool));
+  for (const { id } of document.pending) {
+    const pending = await runtime.pending.show(id);
+    printStderr(questionText(questionOfDocument(pending)));
+    if (runtime.isDurable) printStderr(choicesText(id, commands, pending.choices));
   }
   if (runtime.isDurable)
     printStderr(resumeText(document.run_id, commands, { isLast: document.pending.length > 0 }));

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
-import type { FoundState, Runtime } from '../../runtime/runtime.ts';
+import type { PendingInfo } from '../../contract/approval.ts';
+import type { FoundState, PendingPageFilter, Runtime } from '../../runtime/runtime.ts';
 import type { CommandContext, OpenOptions } from '../command.ts';
 import { ambiguousId, completeId, type IdKind, matchesId } from '../id.ts';
 import type { Invocation } from '../invocation.ts';
@@ -82,12 +83,25 @@ async function openRuntimesOf(context: StoreContext, found: readonly FoundState[
 
 /** Completes an id of a runtime. Throws STORE_FAILED, and USAGE if several match. */
 export async function resolveId(runtime: Runtime, { kind, given }: IdQuery): Promise<string> {
-  return await completeId(given, kind, async () =>
-    kind === 'run'
-      ? (await runtime.runs.list({ children: true })).map(({ run_id }) => run_id)
-      : (await runtime.pending.list({ all: true })).map(({ id }) => id),
-  );
+  return await completeId(given, kind, async () => {
+    if (kind === 'run') return (await runtime.runs.list({ children: true })).map(({ run_id }) => run_id);
+    const ids: string[] = [];
+    for await (const { id } of pagedCalls(runtime, { status: 'all' })) ids.push(id);
+    return ids;
+  });
 }
+
+/** All calls of the filter, read in pages. */
+export async function* pagedCalls(runtime: Runtime, filter: PendingPageFilter): AsyncGenerator<PendingInfo> {
+  for (let after: string | undefined; ; ) {
+    const { pending, next } = await runtime.pending.page({ ...filter, after, limit: PAGE_SIZE });
+    yield* pending;
+    if (next === undefined) return;
+    after = next;
+  }
+}
+
+const PAGE_SIZE = 500;
 
 async function configFor(context: CommandContext, { kind, given }: IdQuery): Promise<string> {
   if (hasConfig(context)) return context.options.config;

@@ -2,6 +2,7 @@ import { RuntimeError, toFault } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import {
+  choicesOf,
   type DecisionInput,
   findAnswerFaults,
   notApprovable,
@@ -17,6 +18,7 @@ import { type CallableTool, readCheckedArgs, readGivenArgs } from '../../calls/t
 import {
   isQuestion,
   type PendingCheck,
+  type PendingChoice,
   type PendingDecision,
   type PendingDocument,
   type PendingRecord,
@@ -112,6 +114,27 @@ export function decidersOf(
   record: PendingRecord,
 ): readonly string[] | undefined {
   return isQuestion(record) ? peopleAsked(record) : toolOf(declared, record.tool).approval?.by;
+}
+
+/** What people can do with the call, by the config that is open now. */
+export function choicesNow(context: Declared, record: PendingRecord): readonly PendingChoice[] {
+  if (record.ruling !== null) return [];
+  if (isQuestion(record)) return choicesOf(record);
+  const isPossible = (check: () => unknown) => {
+    try {
+      check();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const canApprove = isPossible(() => requireOwnQuorum(context, record));
+  const hasTool = isPossible(() => requireTool(context, record));
+  const quorum = Math.max(record.quorum ?? 1, quorumOf(toolOf(context.declared, record.tool)));
+  return choicesOf({ ...record, quorum }).filter((choice) => {
+    if (choice === 'reject') return true;
+    return (hasTool || choice === 'approve') && (canApprove || choice === 'respond');
+  });
 }
 
 /** Whether this person may decide about calls of the tool. Questions say themselves who may answer. */

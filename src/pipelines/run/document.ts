@@ -120,7 +120,7 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
 
 export function toPendingInfo(
   { record, run, caller, principal }: PlacedPending,
-  tool: Pick<PendingInfo, 'deciders' | 'input_schema'>,
+  tool: Pick<PendingInfo, 'deciders' | 'choices' | 'input_schema'>,
 ): PendingInfo {
   const { kind, name, labels = {} } = run;
   const value = caller?.value;

@@ -87,8 +87,11 @@ async function statesOf(store: Store): Promise<FoundState[]> {
     if (known === undefined) ids.set(config, [id]);
     else known.push(id);
   }
-  for (const { id, runId } of await store.listPendings({}, Date.now())) {
-    ids.get(configOf.get(runId) ?? '')?.push(id);
+  for (let after: number | undefined, isLast = false; !isLast; ) {
+    const page = await store.pagePendings({ after, limit: PAGE_SIZE }, Date.now());
+    for (const { record } of page) ids.get(configOf.get(record.runId) ?? '')?.push(record.id);
+    after = page.at(-1)?.place;
+    isLast = page.length < PAGE_SIZE;
   }
   return [...ids].map(([recorded, known]) => {
     const besideStore = join(dirname(dirname(store.location)), basename(recorded));
@@ -101,6 +104,9 @@ async function statesOf(store: Store): Promise<FoundState[]> {
     };
   });
 }
+
+/** Calls may be long, and many. */
+const PAGE_SIZE = 500;
 
 async function readResults(file: string): Promise<FoundState[]> {
   const { openSqliteResults } = await import('../../store/sqlite-result-store.ts');

@@ -6,10 +6,16 @@ import {
   type PendingInfo,
   type PendingPage,
 } from '../../contract/approval.ts';
-import { type DecisionContext, decidersOf, mayDecide } from '../../pipelines/run/decisions.ts';
+import {
+  choicesNow,
+  type DecisionContext,
+  decidersOf,
+  mayDecide,
+  unknownPending,
+} from '../../pipelines/run/decisions.ts';
 import { toPendingInfo } from '../../pipelines/run/document.ts';
 import type { PendingCount, PlacedPending, PendingCountFilter as StoreFilter } from '../../store/store.ts';
-import type { PendingCountFilter, PendingPageFilter } from '../api-options.ts';
+import type { PendingCountFilter, PendingFilter, PendingPageFilter } from '../api-options.ts';
 import { MAX_PAGE, readCursor, readPageSize, toCursor } from '../cursor.ts';
 import { timeOf } from './shown-runs.ts';
 
@@ -43,10 +49,33 @@ export async function pagePendings(
   };
 }
 
+/** All calls in the order of adding. Throws STORE_FAILED. */
+export async function listPendings(
+  context: PendingContext,
+  { runId: run, all = false }: PendingFilter,
+): Promise<PendingInfo[]> {
+  const found: PendingInfo[] = [];
+  for (let after: number | undefined; ; ) {
+    const page = { run, status: all ? undefined : ('open' as const), after, limit: MAX_PAGE };
+    const rows = await context.store.pagePendings(page, Date.now());
+    found.push(...rows.map((row) => toInfo(context, row)));
+    after = rows.at(-1)?.place;
+    if (rows.length < MAX_PAGE) return found;
+  }
+}
+
+/** Throws RUN_UNKNOWN, STORE_FAILED. */
+export async function showPending(context: PendingContext, id: string): Promise<PendingInfo> {
+  const [row] = typeof id === 'string' ? await context.store.pagePendings({ id, limit: 1 }, Date.now()) : [];
+  if (row === undefined) throw unknownPending(context.store, id);
+  return toInfo(context, row);
+}
+
 function toInfo({ declared, schemaOf }: PendingContext, row: PlacedPending) {
   const { record } = row;
   return toPendingInfo(row, {
     deciders: decidersOf(declared, record) ?? null,
+    choices: choicesNow({ declared, isOfAgent: row.caller !== null }, record),
     input_schema: schemaOf(record.tool),
   });
 }
