@@ -332,3 +332,26 @@ test('a warning of a config is logged with its line', () => {
   const lines = readFileSync(join(desk, 'runtime.yaml'), 'utf8').split('\n');
   expect(lines[21]).toBe('    bare: {description: Declared only.}');
 });
+
+test('a call with an id is one call: its run is shown, and the same call prints the same outcome', async () => {
+  const cwd = workspace(
+    `
+state_store: {type: sqlite, path: state.db}
+tools:
+  pay: {approval: required, exec: {command: ./count.sh}}
+`,
+    { 'count.sh': '#!/bin/sh\necho run >> ran.txt\nprintf \'{"result": %s}\' "$(wc -l < ran.txt)"\n' },
+  );
+  const pay = `tool call pay --args {"cents":1} --id job-1`;
+  const asked = await runJson(`${pay} --label shop=berlin`, { cwd });
+  const again = await runJson(pay, { cwd });
+  expect([asked.code, again.code, again.document]).toEqual([3, 3, asked.document]);
+  const { runs } = (await runJson('runs list --label shop=berlin', { cwd })).document as { runs: object[] };
+  expect(runs).toMatchObject([{ kind: 'tool', name: 'pay', status: 'pending', labels: { shop: 'berlin' } }]);
+  expect(await runJson(`${pay} --approve`, { cwd })).toMatchObject({ code: 0, document: { result: 1 } });
+  expect(await runJson(pay, { cwd })).toMatchObject({ code: 0, document: { status: 'ok', result: 1 } });
+  const other = await runJson('tool call pay --args {"cents":2} --id job-1', { cwd });
+  expect([other.code, JSON.stringify(other.document)]).toEqual([2, expect.stringContaining('CALL_ID_TAKEN')]);
+  const labelled = await runJson('tool call pay --label shop=rome --approve', { cwd });
+  expect(labelled).toMatchObject({ code: 0, document: { result: 2 } });
+});

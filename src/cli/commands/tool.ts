@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Fault } from '../../base/errors.ts';
 import { isJson } from '../../base/json/parse.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
@@ -5,7 +6,7 @@ import type { ToolDocument } from '../../contract/document.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { command, group } from '../command.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
-import { wanted } from '../input.ts';
+import { readLabels, wanted } from '../input.ts';
 import { type NextCommands, nextCommands } from '../next-command.ts';
 import { exactText } from '../show/exact-text.ts';
 import { choicesText, headline, memoryStoreText, resumeText } from '../show/pending.ts';
@@ -31,32 +32,47 @@ const call = command('call <name>', {
   options: {
     '--args <json>': ['the arguments: a JSON object, @FILE, or - for stdin', { default: '{}' }],
     '--approve': 'approve the call at once if the tool needs a person',
+    '--id <id>':
+      'your id for the call: repeated with the same arguments, it returns the same outcome for 24 hours',
+    '--label <name=value>': ['store the call as a run with this label; may be repeated', { isMany: true }],
   },
   examples: `
 Examples:
   signalbox tool call weather --args '{"city": "Oslo"}'
   signalbox tool call refund --args @request.json --json
   echo '{"order": "A-17"}' | signalbox tool call lookup --args -
+  signalbox tool call export --id export-2026 --label shop=berlin
 
 A call that waits for a person is stored: decide with \`signalbox pending\`, then \`signalbox runs resume\`
 makes the call. With --approve you approve at once. If spec.state_store is memory, nothing is stored.
+
+A call with --id or --label is a run from its start: \`signalbox runs\` shows, continues and cancels it. With other
+arguments, the same --id fails with CALL_ID_TAKEN.
 
 More: docs/guides/write-tools.md
 
 Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`,
   run: async ({ invocation, options, terminal, input, signal, open }, own, name) => {
     const args = await input.text('--args', own.args);
+    const labels = readLabels(own.label);
     const runtime = await open();
-    const document = await runtime.tools.call(name, args, {
-      signal,
-      wholeFaults: true,
-      ...(own.approve && {
-        approve: async ({ id }) => ({
-          ...{ id, decision: 'approved', by: invocation.userName() },
-          reason: 'approved on the command line',
-        }),
-      }),
-    });
+    const by = invocation.userName();
+    const reason = 'approved on the command line';
+    const callOnce = async () =>
+      await runtime.tools.call(name, args, {
+        signal,
+        wholeFaults: true,
+        ...(own.approve && { approve: async ({ id }) => ({ id, decision: 'approved', by, reason }) }),
+      });
+    const identity = { principal: by, id: own.id ?? randomUUID() };
+    const callAsRun = async (): Promise<ToolDocument> => {
+      const document = await runtime.tools.start(name, args, { id: identity, labels, signal }).done;
+      if (!own.approve || document.status !== 'pending') return document;
+      const { status } = await runtime.pending.approve(document.pending.id, { by, reason });
+      // An open call needs other people, too. Repeated, the call continues.
+      return status === 'open' ? document : await callAsRun();
+    };
+    const document = await (own.id === undefined && labels === undefined ? callOnce() : callAsRun());
     if (options.json) terminal.printJson(document);
     else
       await printResult(
