@@ -16,7 +16,7 @@ import {
   type TestServer,
   unlessMissing,
 } from '../store/postgres/server.ts';
-import { config, folderOf } from '../workspace.ts';
+import { config, folderOf, pipeline } from '../workspace.ts';
 
 /** Appends a line to ran.txt for each execution, and returns its arguments with a number. */
 const counts = `#!/bin/sh
@@ -320,6 +320,36 @@ function identityTests(newPlace: () => Promise<Place>): void {
     ] as const;
     for (const [call, code] of wrong) await expect(call()).rejects.toMatchObject({ code });
     expect(await tools.call('pay', '[', { identity })).toMatchObject({ error: { code: 'ARGS_INVALID' } });
+  });
+
+  test('the outcome of a call in a pipeline is that of its step, and a call of an agent has none here', async () => {
+    const desk = await openDesk(await newPlace());
+    const { run, pending, tools, agents } = await desk.open();
+    const file = join(desk.folder, 'two.pipeline.yaml');
+    const steps = `steps:\n  - {id: first, tool: pay, args: {cents: 1}}\n  - {id: second, tool: pay, args: {cents: 2}}`;
+    writeFileSync(file, pipeline(steps));
+    const { pending: waiting, run_id: id } = await run(file);
+    const first = waiting[0]?.id ?? '';
+    expect(await pending.outcome(first, { waitMs: 0 })).toMatchObject({
+      status: 'pending',
+      pending: { id: first },
+    });
+    await pending.approve(first, mara);
+    const paid = { status: 'ok', result: { ran: 1, input: { args: { cents: 1 } } } };
+    expect(await pending.outcome(first)).toMatchObject(paid);
+    expect(await pending.outcome(first)).toMatchObject(paid);
+    expect((await pending.list()).map(({ run_id, args }) => [run_id, args])).toEqual([[id, { cents: 2 }]]);
+    await expect(tools.outcome(id)).rejects.toMatchObject({ code: 'USAGE' });
+    const event = {
+      hook: 'tool',
+      phase: 'before_execution',
+      request: { name: 'pay', args: {}, call_id: 'c' },
+    } as const;
+    await agents.judge({ ...event, caller: { agent: 'claude', session: 's', cwd: '/' } });
+    const [, ofAgent] = await pending.list();
+    await expect(pending.outcome(ofAgent?.id ?? '')).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(tools.outcome(ofAgent?.run_id ?? '')).rejects.toMatchObject({ code: 'USAGE' });
+    expect(desk.ran()).toBe(1);
   });
 
   test('every decision has its outcome, which stays', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../../src/base/errors.ts';
 import { composeJson } from '../../src/base/json/compose.ts';
 import { Json } from '../../src/base/json/json.ts';
+import type { KeptIdentity } from '../../src/store/identities.ts';
 import type { RunFilter, RunRecord, Store } from '../../src/store/store.ts';
 import { pendingContract } from './contract-pendings.ts';
 import { suspensionContract } from './contract-suspensions.ts';
@@ -17,10 +18,68 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(`runs in the ${name} store`, () => runContract(openForTest));
   describe(`claims in the ${name} store`, () => claimContract(openForTest));
   describe(`prune in the ${name} store`, () => pruneContract(openForTest));
+  describe(`identities of calls in the ${name} store`, () => identityContract(openForTest));
   describe(`steps in the ${name} store`, () => stepContract(openForTest));
   describe(`pending calls in the ${name} store`, () => pendingContract(openForTest));
   describe(`suspended runs in the ${name} store`, () => suspensionContract(openForTest));
   describe(`the end of the ${name} store`, () => closeContract(openForTest));
+}
+
+function identityContract(open: Open): void {
+  const day = 24 * 3_600_000;
+  const wanted = (run: string, overrides: Partial<KeptIdentity> = {}): KeptIdentity => ({
+    ...{ key: 'k', run, principal: 'key_1', args: 'digest', at: 10 * day },
+    ...overrides,
+  });
+
+  test('of many claims of a key one stands, and every caller receives it', async () => {
+    const store = await open();
+    const runs = ['r1', 'r2', 'r3', 'r4'];
+    const claimed = await Promise.all(runs.map((run) => store.claimIdentity(wanted(run))));
+    const [first] = claimed;
+    expect(runs).toContain(first?.run);
+    for (const each of claimed) expect(each).toEqual(first);
+    expect(await store.findIdentity({ key: 'k', at: 10 * day })).toEqual(first);
+    expect(await store.findIdentity({ run: first?.run ?? '' })).toEqual(first);
+    expect(await store.findIdentity({ key: 'other', at: 10 * day })).toBeUndefined();
+  });
+
+  test('an identity without a key is never that of another call', async () => {
+    const store = await open();
+    for (const run of ['r1', 'r2'])
+      expect((await store.claimIdentity(wanted(run, { key: null }))).run).toBe(run);
+    expect(await store.findIdentity({ run: 'r2' })).toEqual(wanted('r2', { key: null }));
+  });
+
+  test('one caller ends an identity, whose key is free then, and the run keeps its principal', async () => {
+    const store = await open();
+    await store.claimIdentity(wanted('r1'));
+    expect(await store.endIdentity('k', 'r2')).toBe(false);
+    const ended = await Promise.all([1, 2, 3].map(() => store.endIdentity('k', 'r1')));
+    expect(ended.filter(Boolean)).toHaveLength(1);
+    expect((await store.claimIdentity(wanted('r2'))).run).toBe('r2');
+    expect(await store.findIdentity({ run: 'r1' })).toEqual(wanted('r1', { key: null }));
+  });
+
+  test.each([
+    { title: 'without its run, a day after the claim', status: undefined, at: 11 * day, run: 'r2' },
+    { title: 'without its run, within a day', status: undefined, at: 11 * day - 1, run: 'r1' },
+    { title: 'whose run waits, at any time', status: 'pending', at: 90 * day, run: 'r1' },
+    { title: 'whose run ended less than a day ago', status: 'completed', at: 21 * day - 1, run: 'r1' },
+    { title: 'whose run ended a day ago', status: 'failed', at: 21 * day, run: 'r2' },
+    { title: 'when the clock went back', status: 'completed', at: 0, run: 'r1' },
+  ] as const)('an identity $title', async ({ status, at, run }) => {
+    const store = await open();
+    await store.claimIdentity(wanted('r1'));
+    if (status !== undefined) {
+      await store.createRun(newRun('r1'));
+      await store.setRunStatus('r1', { status, at: 20 * day });
+    }
+    const isKept = run === 'r1';
+    expect((await store.findIdentity({ key: 'k', at })) !== undefined).toBe(isKept);
+    expect((await store.claimIdentity(wanted('r2', { at }))).run).toBe(run);
+    expect((await store.findIdentity({ run: 'r1' })) !== undefined).toBe(isKept);
+  });
 }
 
 function runContract(open: Open): void {
