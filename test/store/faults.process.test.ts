@@ -17,6 +17,7 @@ import { expect, test } from 'vitest';
 import { Json } from '../../src/base/json/json.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
+import { stateLayout } from '../../src/store/sqlite/schema.ts';
 import { faultOf, newCall, newRun } from './examples.ts';
 import { mayMount, newFile, openAt, start, withDisk } from './processes.ts';
 
@@ -188,7 +189,7 @@ test.each([
 
 test.each([
   [1, 'A Signalbox before the first release'],
-  [4, 'A newer Signalbox'],
+  [stateLayout.version + 1, 'A newer Signalbox'],
 ])('a store of version %i is unchanged', async (version, who) => {
   const file = newFile();
   await (await openAt(file)).close();
@@ -196,7 +197,7 @@ test.each([
   const before = readFileSync(file);
   expect(await openFault(file)).toEqual({
     code: 'STORE_FAILED',
-    message: `the state store ${file} has version ${version}, but this Signalbox supports version 4`,
+    message: `the state store ${file} has version ${version}, but this Signalbox supports version ${stateLayout.version}`,
     hint: `${who} wrote it: use that version, or choose another path in spec.state_store.`,
   });
   expect(readFileSync(file).equals(before)).toBe(true);
