@@ -39,10 +39,11 @@ export interface Issuer {
 export async function serveIssuer(body: string = JSON.stringify(jwks)): Promise<Issuer> {
   let count = 0;
   const served: Issuer = { url: '', answer: { body }, fetches: () => count };
-  const server = createServer((_, response) => {
+  const server = createServer((request, response) => {
     count += 1;
+    if (request.url === '/elsewhere') return response.end(JSON.stringify(jwks));
     const { status = 200, headers = { 'content-type': 'application/json' }, body } = served.answer;
-    response.writeHead(status, headers).end(body);
+    return response.writeHead(status, headers).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -120,7 +121,7 @@ export async function serveCallers(serving: Serving = {}) {
 /** The claims of a token that is valid at that resource. */
 export function claimsFor(audience: string) {
   const at = Math.floor(Date.now() / 1000);
-  return { iss: issuer, aud: audience, sub: 'mara', exp: at + 300, iat: at, scope: 'openid tools:call' };
+  return { iss: issuer, aud: audience, sub: 'mara', exp: at + 3_600, iat: at, scope: 'openid tools:call' };
 }
 
 export async function sign(

@@ -53,8 +53,8 @@ const wrong: Readonly<Record<string, string | Promise<string>>> = {
   'an audience that is an object': sign({ ...good, aud: { [audience]: true } }),
   'an end in the past': sign({ ...good, exp: at - 31 }),
   'no end': sign({ ...good, exp: undefined }),
-  'an end that is a text': sign({ ...good, exp: String(at + 300) }),
-  'a beginning in the future': sign({ ...good, nbf: at + 60 }),
+  'an end that is a text': sign({ ...good, exp: String(at + 3_600) }),
+  'a beginning in the future': sign({ ...good, nbf: at + 3_600 }),
   'no subject': sign({ ...good, sub: undefined }),
   'an empty subject': sign({ ...good, sub: '' }),
   'a subject that is a number': sign({ ...good, sub: 7 }),
@@ -104,7 +104,7 @@ describe('access tokens', () => {
     ['a list of audiences', { aud: ['https://other.example.com', audience] }],
     ['scp as a list', { scope: undefined, scp: ['tools:call', 'x'] }],
     ['scp as a text', { scope: undefined, scp: 'x tools:call' }],
-    ['a clock that is 20 seconds behind', { exp: Math.floor(Date.now() / 1000) - 20 }],
+    ['no time of its issue', { iat: undefined }],
   ] as const)('pass with %s', async (title, claims) => {
     const { bearer } = await serveWithIssuer();
     const alg = title in pairs ? (title as keyof typeof pairs) : 'RS256';
@@ -127,6 +127,14 @@ describe('access tokens', () => {
     expect([answered.status, JSON.parse(answered.body).error.code]).toEqual([401, 'invalid_token']);
     expect(answered.headers['www-authenticate']).toContain('error="invalid_token"');
     if (token.length > 20) expectNothingOf(token, answered, notes);
+  });
+
+  test('pass with a clock that is 20 seconds behind', async () => {
+    const { bearer } = await serveWithIssuer();
+    const now = Math.floor(Date.now() / 1000);
+    expect((await bearer(await sign({ ...claimsFor(audience), exp: now - 20, nbf: now + 20 }))).status).toBe(
+      200,
+    );
   });
 
   test('without a known scope are refused with 403, whatever else they claim', async () => {
@@ -178,7 +186,7 @@ describe('access tokens', () => {
   > = {
     'an error': { status: 500, body: JSON.stringify(jwks) },
     'no content': { status: 204, body: '' },
-    'a redirect': { status: 302, headers: { location: 'http://169.254.169.254/' }, body: '' },
+    'a redirect': { status: 302, headers: { location: '/elsewhere' }, body: JSON.stringify(jwks) },
     'a page': { body: '<html>' },
     'a list': { body: '[]' },
     'an object without keys': { body: '{}' },
@@ -375,11 +383,7 @@ describe('a request', () => {
       ),
     );
     const isValid = (text: string) =>
-      [created.key, token].some((valid) =>
-        new RegExp(`^bearer +${valid.replaceAll('.', '\\.')} *$`, 'i').test(
-          text.replaceAll(/^[ \t]+|[ \t]+$/g, ''),
-        ),
-      );
+      [created.key, token].includes(/^bearer +(.*?)[ \t]*$/i.exec(text.replace(/^[ \t]+/, ''))?.[1] ?? '');
     await fc.assert(
       fc.asyncProperty(header, async (generated) => {
         const text = generated.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '');
