@@ -61,7 +61,7 @@ import type {
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
-export type { Callers, CallersOptions, Principal } from '../gateway/http/callers.ts';
+export type { Callers, Principal } from '../gateway/http/callers.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
 export type * from './worker/api.ts';

@@ -271,7 +271,7 @@ function describe({ method }: CheckedRequest, resource: string, issuer: string):
  * Refuses requests that name another server, which a page in a browser sends by DNS rebinding, and requests of pages of
  * other origins. The names of this server: loopback names with its port if it listens there, and its public URL.
  */
-export function refuseForeign(
+function refuseForeign(
   headers: Headers,
   {
     host,

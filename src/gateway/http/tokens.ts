@@ -12,7 +12,7 @@ export interface TokenRules {
   readonly jwksUrl: string;
 }
 
-export interface VerifiedToken {
+interface VerifiedToken {
   readonly subject: string;
   /** The words of `scope` or `scp`, known to Signalbox or not. */
   readonly scopes: readonly string[];
