@@ -21,6 +21,7 @@ interface Launch {
 export interface Session {
   readonly id: string;
   readonly home: string;
+  readonly server: Server;
 }
 
 export interface Client {
@@ -110,19 +111,18 @@ export interface Agent {
 
 interface Start {
   readonly server: Server;
-  /** For the files of its session. */
-  readonly folder: string;
-  /** The session to go on with. Default: a new one. */
-  readonly session: Session | undefined;
+  /** The session to continue, or a folder for the files of a new one. */
+  readonly session: Session | string;
 }
 
 const PATIENCE_MS = 90_000;
 
-export async function startAgent(client: Client, { server, folder, session }: Start): Promise<Agent> {
+export async function startAgent(client: Client, { server, session }: Start): Promise<Agent> {
   let arrived = Promise.withResolvers<Turn>();
   const model = await openModel((turn) => arrived.resolve(turn));
-  const home = session?.home ?? mkdtempSync(join(folder, 'agent-'));
-  const { args, env } = client.launch({ modelUrl: model.url, server, home, session: session?.id });
+  const { home, id } =
+    typeof session === 'string' ? { home: mkdtempSync(join(session, 'agent-')), id: undefined } : session;
+  const { args, env } = client.launch({ modelUrl: model.url, server, home, session: id });
   const key = 'key' in server ? { [KEY_VARIABLE]: server.key } : {};
   const child = spawn(client.program, args, {
     cwd: home,
@@ -155,7 +155,7 @@ export async function startAgent(client: Client, { server, folder, session }: St
       const { answer } = await Promise.race([arrived.promise, died]);
       answer([]);
       await ended;
-      return { home, id: client.session.exec(output.join(''))?.[1] ?? '' };
+      return { home, server, id: client.session.exec(output.join(''))?.[1] ?? '' };
     },
     async kill() {
       if (hasEnded()) return;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,13 +31,13 @@ const stories: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
   ) => {
     const agent = await desk.start();
     const [sum] = await agent.call({ tool: 'add', args: { a: 2, b: 3 } });
-    assert.match(String(sum), /"sum":5/);
+    assert.match(String(sum), /"sum": ?5/);
     const id = pendingIn(await agent.call(refund(25)));
     assert.equal(pendingIn(await agent.call(refund(25))), id, 'the same call has the same id while it waits');
     assert.equal(desk.executions(), 0);
     await desk.signalbox('pending', 'approve', id, '--by', 'mara');
     const [paid] = await agent.call(refund(25));
-    assert.match(String(paid), /"refunded":25/);
+    assert.match(String(paid), /"refunded": ?25/);
     assert.equal(desk.executions(), 1);
     assert.notEqual(pendingIn(await agent.call(refund(25))), id, 'a call after the result is a new call');
     assert.equal(desk.executions(), 1);
@@ -61,7 +62,7 @@ const stories: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
     await desk.signalbox('pending', 'approve', first, '--by', 'mara');
     await desk.signalbox('pending', 'reject', second, '--by', 'mara', '--reason', 'only one');
     const [paid, refused] = await agent.call(refund(1), refund(2));
-    assert.match(String(paid), /"refunded":1\b/);
+    assert.match(String(paid), /"refunded": ?1\b/);
     assert.match(String(refused), /only one/);
     assert.equal(desk.executions(), 1);
     await agent.end();
@@ -74,7 +75,7 @@ const stories: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
     assert.equal(pendingIn(waiting.slice(1)), id);
     await desk.signalbox('pending', 'approve', id, '--by', 'mara');
     const [paid] = await agent.call(refund(7));
-    assert.match(String(paid), /"refunded":7\b/);
+    assert.match(String(paid), /"refunded": ?7\b/);
     assert.equal(desk.executions(), 1);
     await agent.end();
   },
@@ -87,42 +88,49 @@ const stories: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
     assert.equal(desk.executions(), 1);
     const later = await desk.start(session);
     const [paid] = await later.call(refund(40));
-    assert.match(String(paid), /"refunded":40/);
+    assert.match(String(paid), /"refunded": ?40/);
     assert.equal(desk.executions(), 1);
     await later.end();
+  },
+
+  'makes the same call in two sessions at once, and each waits for a decision of its own': async (desk) => {
+    const agents = await Promise.all([desk.start(), desk.start()]);
+    const waiting = await Promise.all(agents.map(async (agent) => await agent.call(refund(50))));
+    const [first, second] = waiting.map(pendingIn);
+    assert.notEqual(first, second);
+    await desk.signalbox('pending', 'approve', String(first), '--by', 'mara');
+    const again = await Promise.all(agents.map(async (agent) => await agent.call(refund(50))));
+    assert.match(String(again[0]), /"refunded": ?50/);
+    assert.equal(pendingIn(again[1] ?? []), second);
+    assert.equal(desk.executions(), 1);
+    await Promise.all(agents.map(async (agent) => await agent.end()));
   },
 
   'is killed in the middle of a call, and leaves no process': async (desk) => {
     const agent = await desk.start();
     agent.call({ tool: 'wait', args: {} }).catch(() => {});
-    const pids = await desk.waitFor(() => {
-      const lines = desk.read('pids').split('\n');
-      return lines.length > 3 ? lines.filter(Boolean) : undefined;
-    });
+    const started = await desk.waitFor(() => desk.read('pids')?.trim().split('\n'));
+    const pids = desk.serverStays ? started.slice(1) : started;
     assert.deepEqual(alive(pids), pids);
     await agent.kill();
     await desk.waitFor(() => (alive(pids).length === 0 ? true : undefined));
   },
 };
 
-/** Over HTTP, the caller is the key, whatever the session is. */
-const onlyOverStdio = /two sessions|is killed/;
-
 export const scenarios: readonly Scenario[] = [
   { client: claudeCode, transport: 'stdio' },
   { client: codex, transport: 'stdio' },
-  { client: claudeCode, transport: 'http' },
+  { client: claudeCode, transport: 'HTTP' },
+  { client: codex, transport: 'HTTP' },
 ].flatMap(({ client, transport }) =>
-  Object.entries(stories)
-    .filter(([title]) => transport === 'stdio' || !onlyOverStdio.test(title))
-    .map(([title, story]) => ({
-      title: `${client.title} over ${transport === 'http' ? 'HTTP' : transport} ${title}`,
-      client,
-      play: async (report) => {
-        await using desk = await openDesk(client, transport, report);
-        await story(desk);
-      },
-    })),
+  Object.entries(stories).map(([title, story]) => ({
+    title: `${client.title} over ${transport} ${title}`,
+    client,
+    play: async (report) => {
+      await using desk = await openDesk(client, transport, report);
+      await story(desk);
+    },
+  })),
 );
 
 const refund = (cents: number) => ({ tool: 'refund', args: { cents } });
@@ -143,11 +151,13 @@ function alive(pids: readonly string[]): string[] {
 
 const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
-const files = {
+/** Over stdio, the agents are asked first. They answer at once that nobody is there, and the call keeps waiting. */
+const filesFor = (transport: string) => ({
   'runtime.yaml': `apiVersion: signalbox/v1
 kind: RuntimeConfig
 spec:
   state_store: {type: sqlite, path: state.db}
+  mcp: ${transport === 'HTTP' ? '{auth: {required: true}}' : '{decide: caller}'}
   tools:
     add:
       description: Adds two numbers.
@@ -156,7 +166,7 @@ spec:
       exec: {command: ./add.sh}
     refund:
       description: Pays money back.
-      approval: {message: "Refund \${args.cents} cents?", by: [mara]}
+      approval: {message: "Refund \${args.cents} cents?"}
       input_schema: {type: object, required: [cents], properties: {cents: {type: integer}}}
       exec: {command: ./refund.sh}
     wait:
@@ -179,37 +189,44 @@ sleep 600 &
 printf '%s\\n' $PPID $$ $! > pids.new && mv pids.new pids
 wait
 `,
-};
+});
 
 interface Desk extends AsyncDisposable {
+  /** Without a session, a new one. Over HTTP, each session has a key of its own. */
   readonly start: (session?: Session) => Promise<Agent>;
   /** Runs a command as a person does at a shell. */
   readonly signalbox: (...args: readonly string[]) => Promise<string>;
   /** How many times the tool `refund` ran. */
   readonly executions: () => number;
-  readonly read: (file: string) => string;
+  readonly read: (file: string) => string | undefined;
+  /** Whether the server outlives its agents. */
+  readonly serverStays: boolean;
   readonly waitFor: <T>(find: () => T | undefined) => Promise<T>;
 }
 
 /** A folder with a config, its tools and a state store; over HTTP also the server, with a key for its callers. */
 async function openDesk(client: Client, transport: string, report: (line: string) => void): Promise<Desk> {
   const folder = mkdtempSync(join(tmpdir(), 'agents-'));
-  for (const [name, text] of Object.entries(files)) {
+  for (const [name, text] of Object.entries(filesFor(transport))) {
     writeFileSync(join(folder, name), text);
     if (name.endsWith('.sh')) chmodSync(join(folder, name), 0o755);
   }
   const ran = async (...args: readonly string[]) =>
     (await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder })).stdout;
-  const served = transport === 'http' ? await serve(folder, ran) : undefined;
-  const server: Server = served ?? {
-    command: [process.execPath, program, 'mcp', '--config', join(folder, 'runtime.yaml')],
+  const served = transport === 'HTTP' ? await serve(folder) : undefined;
+  const command = [process.execPath, program, 'mcp', '--config', join(folder, 'runtime.yaml')] as const;
+  const agents: Agent[] = [];
+  const newServer = async (): Promise<Server> => {
+    if (served === undefined) return { command };
+    const { key } = JSON.parse(await ran('keys', 'create', randomUUID(), '--tools', '*', '--json'));
+    return { url: served.url, key };
   };
   const read = (file: string) =>
-    existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : '';
-  const agents: Agent[] = [];
+    existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : undefined;
   return {
     async start(session) {
-      const agent = await startAgent(client, { server, folder, session });
+      const server = session?.server ?? (await newServer());
+      const agent = await startAgent(client, { server, session: session ?? folder });
       agents.push(agent);
       report(`$ ${client.title} ${session ? 'resumes its session' : 'starts'}`);
       return {
@@ -227,8 +244,9 @@ async function openDesk(client: Client, transport: string, report: (line: string
       report(`$ signalbox ${args.join(' ')}\n${stdout.trimEnd().replace(/^/gm, '    ')}`);
       return stdout;
     },
-    executions: () => read('executions').split('\n').length - 1,
+    executions: () => (read('executions') ?? '').split('\n').length - 1,
     read,
+    serverStays: served !== undefined,
     async waitFor(find) {
       for (let tries = 0; tries < 600; tries++) {
         const found = find();
@@ -245,14 +263,12 @@ async function openDesk(client: Client, transport: string, report: (line: string
   };
 }
 
-async function serve(folder: string, ran: (...args: string[]) => Promise<string>) {
-  const key = JSON.parse(await ran('keys', 'create', 'agent', '--tools', '*', '--json')).key;
+async function serve(folder: string) {
   const args = [program, 'mcp', '--http', '127.0.0.1:0', '--json'];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
   return {
     url: JSON.parse(line).url,
-    key,
     async close() {
       child.kill();
       if (child.exitCode === null) await once(child, 'close');
