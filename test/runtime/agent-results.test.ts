@@ -16,8 +16,8 @@ state_store: {type: sqlite, path: $folder/state.db}
 
 const image = { type: 'image', data: 'iVBORw0KGgoAAAAN', mimeType: 'image/png' };
 
-async function openJudge() {
-  const { runtime } = await open(spec, {}, { 'guard.py': guard });
+async function openJudge(program = guard) {
+  const { runtime } = await open(spec, {}, { 'guard.py': program });
   const judge = async (response: object, name = 'read') =>
     await runtime.agents.judge({
       ...{ hook: 'tool', phase: 'after_execution', request: { name, args: {}, call_id: 'c1' }, response },
@@ -42,6 +42,25 @@ test('a result in blocks is judged text by text and given back in its form', asy
   expect(stringifyJson(document.replace)).toBe(stringifyJson(given).replaceAll('SECRET', '[hidden]'));
   expect(await judge({ content: [text('a'), image] })).toMatchObject({ verdict: 'allow', replace: null });
   expect(await judge({ content: [] })).toMatchObject({ verdict: 'allow', replace: null });
+});
+
+test('the metadata of a changed text counts over that of the others', async () => {
+  const counting = guard
+    .replace('return {"allow": True}', 'return {"allow": True, "metadata": {"hidden": 0, "other": 1}}')
+    .replace('{"allow": True, "replace"', '{"allow": True, "metadata": {"hidden": 1}, "replace"');
+  const { judge } = await openJudge(counting);
+  expect(await judge({ content: [text('SECRET'), text('a')] })).toMatchObject({
+    ...{ verdict: 'modify', metadata: { hidden: 1, other: 1 } },
+  });
+});
+
+test('a hook that judges several texts is heard once', async () => {
+  const { runtime } = await openJudge();
+  const heard: string[] = [];
+  const response = { content: [text('a'), text('b')] };
+  const event = { hook: 'tool', phase: 'after_execution', request: { name: 'read' }, response } as const;
+  await runtime.hooks.fire(event, { onHear: (hook) => heard.push(hook) });
+  expect(heard).toEqual(['guard']);
 });
 
 test.each([

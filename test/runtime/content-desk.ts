@@ -23,7 +23,7 @@ for line in sys.stdin:
 `;
 
 /** Records each event, and allows it. */
-export const watcher = `#!/bin/sh
+const watcher = `#!/bin/sh
 cat >> seen.jsonl; echo '{"allow": true}'
 `;
 

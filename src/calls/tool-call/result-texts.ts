@@ -346,13 +346,13 @@ export async function passContent(
   const made = decisions.filter((decision) => decision !== undefined);
   const denial = made.find((decision) => !isPassed(decision));
   if (denial !== undefined) return denial;
-  const decider =
-    made.findLast(({ verdict }) => verdict === 'modify') ?? made.findLast(({ hook }) => hook !== null);
+  const decider = made.findLast(isModify) ?? made.findLast(({ hook }) => hook !== null);
   const decision: Decision = {
     ...(decider ?? made.at(-1) ?? allowed),
     replace: null,
     context: [...new Set(made.flatMap(({ context }) => context))],
-    metadata: mergeMetadata(made.map(({ metadata }) => metadata)),
+    // What a hook says of a text that it changed counts over what it says of others.
+    metadata: mergeMetadata([...made, ...made.filter(isModify)].map(({ metadata }) => metadata)),
   };
   if (decision.verdict !== 'modify') return decision;
   const faults = content.rewrite();
@@ -366,4 +366,8 @@ const WIDTH = 8;
 
 function isPassed({ verdict }: Decision): boolean {
   return verdict === 'allow' || verdict === 'modify';
+}
+
+function isModify({ verdict }: Decision): boolean {
+  return verdict === 'modify';
 }

@@ -35,6 +35,14 @@ export async function judgeResult(
   const { request } = resolved;
   const { checkResult: fitsStructured } = tools(request.name, request.aliases);
   const latencyMs = resolved.response.latency_ms;
-  const decision = await passContent(content, { links, request, latencyMs, fitsStructured, options });
+  const heard = new Set<string>();
+  const onHear = (hook: string) => {
+    if (!heard.has(hook)) options.onHear?.(hook);
+    heard.add(hook);
+  };
+  const decision = await passContent(content, {
+    ...{ links, request, latencyMs, fitsStructured },
+    options: { ...options, onHear },
+  });
   return decision.verdict === 'modify' ? { ...decision, replace: content.json } : decision;
 }
