@@ -13,6 +13,8 @@ export interface McpClient {
   readonly hasTasks: boolean;
   /** Whether the client can show a form to a person. It does not prove that a person is there. */
   readonly hasForms: boolean;
+  /** Whether the client answers a question by calling again (2026), instead of while its call waits (2025). */
+  readonly asksAgain: boolean;
 }
 
 /** The user of this machine over stdio, with the ID that the user has over HTTP on loopback. */
@@ -33,6 +35,7 @@ export function clientOf(
   return {
     name: caller?.name ?? LOCAL_USER,
     principal: own === undefined ? id : JSON.stringify([id, own]),
+    asksAgain: envelope !== undefined,
     hasTasks: isObject(toObject(extensions)[tasksExtension]),
     // Before `form` and `url` there was only the form, declared as {}.
     hasForms: isObject(elicitation) && ('form' in elicitation || !('url' in elicitation)),

@@ -1,19 +1,30 @@
-import type { ElicitRequest, InputRequests } from '@modelcontextprotocol/server';
+import type { ElicitRequest, ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import { toRuntimeError } from '../base/errors.ts';
 import { isObject, stringifyJson } from '../base/json/json.ts';
 import { escapeInvisible } from '../base/text/escape-invisible.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { McpClient } from './client.ts';
 
-const questionKey = 'decision';
+/** The key of the question among the input requests of an answer. */
+export const questionKey = 'decision';
+
+export interface Question {
+  readonly inputRequests: {
+    readonly [questionKey]: ElicitRequest & { readonly params: ElicitRequestFormParams };
+  };
+  readonly requestState: string;
+}
 
 /** The form that asks the person in front of the agent. Undefined if the arguments are too long to be shown whole. */
-export async function questionOf({ pending }: Runtime, id: string): Promise<InputRequests | undefined> {
+export async function questionOf(
+  { pending }: Runtime,
+  id: string,
+): Promise<Question['inputRequests'] | undefined> {
   const { tool, message, reason, args } = await pending.show(id);
   const text = stringifyJson(args);
   if (text.length > MOST_CHARACTERS) return undefined;
   const why = message === '' ? reason : message;
-  const question: ElicitRequest = {
+  const question: Question['inputRequests'][typeof questionKey] = {
     method: 'elicitation/create',
     params: {
       mode: 'form',
@@ -35,7 +46,7 @@ export async function questionOf({ pending }: Runtime, id: string): Promise<Inpu
 const MOST_CHARACTERS = 4_000;
 
 /** Asks once for each call: a client that answers without a person would be asked again and again. */
-export async function openQuestion(runtime: Runtime, id: string) {
+export async function openQuestion(runtime: Runtime, id: string): Promise<Question | undefined> {
   const inputRequests = await questionOf(runtime, id);
   if (inputRequests === undefined) return undefined;
   const requestState = await runtime.pending.issueTicket(id);

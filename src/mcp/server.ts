@@ -11,7 +11,7 @@ import { suggest } from '../base/text/suggest.ts';
 import type { ToolInfo } from '../contract/document.ts';
 import type { CallIdentity, Principal, Runtime } from '../runtime/runtime.ts';
 import { clientOf, type McpClient } from './client.ts';
-import { decide, openQuestion, readDecision } from './decision.ts';
+import { decide, openQuestion, type Question, questionKey, readDecision } from './decision.ts';
 import { argumentsOf } from './messages.ts';
 import { errorResult, toResult } from './result.ts';
 import { createdTask, mayDecide, requireTasks, serveTasks } from './tasks.ts';
@@ -61,8 +61,7 @@ export function serverFactory(parts: ServerParts): McpServerFactory {
   return ({ authInfo }) => {
     const offered = toolsOf(parts.offered, authInfo);
     const shown = [...offered.values()].map((tool) => tool.shown);
-    const about = { name: 'signalbox', title: runtime.name, version };
-    const mcp = new ToolServer(about, { inputRequired: { roundTimeoutMs: ASK_MS } });
+    const mcp = new ToolServer({ name: 'signalbox', title: runtime.name, version });
     const { server } = mcp;
     server.registerCapabilities({ tools: {} });
     server.setRequestHandler('tools/list', ({ params }) => {
@@ -120,9 +119,6 @@ function identityOf({ info, client: { principal } }: ClientCall, meta: unknown):
     : { principal };
 }
 
-/** A client of 2025 is asked while its call waits, and may have nobody to answer. */
-const ASK_MS = 20_000;
-
 interface ClientCall {
   readonly info: ToolInfo;
   readonly client: McpClient;
@@ -150,13 +146,17 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
     if (client.hasTasks) return await createdTask(parts, run_id);
     if (!mayDecide(parts, client)) return toResult(document, info);
     const ticket: unknown = mcpReq.requestState();
-    if (typeof ticket !== 'string') {
+    let responses: unknown = mcpReq.inputResponses;
+    if (typeof ticket === 'string') {
+      if (!(await runtime.pending.useTicket(id, ticket)))
+        throw invalid(sdk, '`params.requestState` is not valid, or has been used');
+    } else {
       const question = await openQuestion(runtime, id);
-      return question === undefined ? toResult(document, info) : sdk.inputRequired(question);
+      if (question === undefined) return toResult(document, info);
+      if (client.asksAgain) return sdk.inputRequired(question);
+      responses = await askWithin(mcpReq, question.inputRequests);
     }
-    if (!(await runtime.pending.useTicket(id, ticket)))
-      throw invalid(sdk, '`params.requestState` is not valid, or has been used');
-    const decision = readDecision(mcpReq.inputResponses);
+    const decision = readDecision(responses);
     if (decision === undefined) return toResult(document, info);
     const refusal = await decide(runtime, { id, client, decision });
     return refusal === undefined ? toResult(await make(), info) : errorResult(refusal);
@@ -165,6 +165,20 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
     return toResult({ status: 'failed', error: toFault(thrown) }, info);
   }
 }
+
+/** A client of 2025 is asked while its call waits, and may have nobody to answer. Never rejects. */
+async function askWithin(
+  { elicitInput, signal }: ServerContext['mcpReq'],
+  { [questionKey]: question }: Question['inputRequests'],
+): Promise<unknown> {
+  try {
+    return { [questionKey]: await elicitInput(question.params, { signal, timeout: ASK_MS }) };
+  } catch {
+    return undefined;
+  }
+}
+
+const ASK_MS = 20_000;
 
 /** Clients close a connection, or refuse an answer, if a message is too long. */
 export function bounded(result: CallToolResult, maxBytes: number): CallToolResult {
