@@ -157,6 +157,7 @@ export const NOBODY = 65_534;
 
 const removeAll = [
   'runs',
+  'call_identities',
   'claims',
   'holders',
   'gateway_keys',
