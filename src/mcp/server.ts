@@ -9,6 +9,7 @@ import { RuntimeError, toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { suggest } from '../base/text/suggest.ts';
 import type { ToolInfo } from '../contract/document.ts';
+import { readTrace } from '../contract/trace.ts';
 import type { CallIdentity, Principal, Runtime } from '../runtime/runtime.ts';
 import { clientOf, type McpClient } from './client.ts';
 import { decide, openQuestion, type Question, questionKey, readDecision } from './decision.ts';
@@ -133,13 +134,14 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
   const { signal, _meta } = mcpReq;
   const args = argumentsOf(_meta);
   const identity = identityOf(call, _meta);
+  const trace = readTrace(_meta?.['traceparent'], _meta?.['tracestate']);
   try {
     if (task !== null && client.hasTasks) {
-      const { id, done } = runtime.tools.start(info.name, args, { id: identity });
+      const { id, done } = runtime.tools.start(info.name, args, { id: identity, trace });
       done.catch(() => {});
       return await createdTask(parts, await id);
     }
-    const make = async () => await runtime.tools.call(info.name, args, { signal, identity });
+    const make = async () => await runtime.tools.call(info.name, args, { signal, identity, trace });
     const document = await make();
     if (document.status !== 'pending') return toResult(document, info);
     const { id, run_id } = document.pending;

@@ -41,6 +41,16 @@ async function open(spec: string, options: RuntimeOptions = {}) {
 const prompt = { dialect: 'claude', point: 'UserPromptSubmit', payload: { prompt: 'Hello.' } } as const;
 
 describe.skipIf(noSandbox !== undefined)('entries in a sandbox of bubblewrap', () => {
+  test('a program gets the trace of its caller', async () => {
+    const print = 'echo "{\\"result\\": \\"$TRACEPARENT $TRACESTATE\\"}"';
+    const { runtime } = await open(
+      `sandboxes: {box: {mode: bubblewrap}}\ntools: {t: {exec: {${sh(print)}}}}`,
+    );
+    const trace = { traceparent: `00-${'1'.repeat(32)}-00f067aa0ba902b7-01`, tracestate: 'a=1' };
+    const result = `${trace.traceparent} a=1`;
+    expect(await runtime.tools.call('t', {}, { trace })).toEqual({ status: 'ok', result });
+  });
+
   test.each([
     { limit: 'memory_mb', value: 64, line: 'head -c 600000000 /dev/zero | tail -n 1 > /dev/null' },
     { limit: 'file_size_mb', value: 1, line: 'head -c 5000000 /dev/zero > /tmp/x' },

@@ -143,6 +143,18 @@ test('an operation and the decisions in it name the run and the step', async () 
   expect(observed.map(({ operation }) => operation)).toEqual(tools.map(({ id }) => id));
 });
 
+test('a decision that is made later belongs to its own call, also if many calls come at once', async () => {
+  const { runtime, events } = await open(spec);
+  await Promise.all(Array.from({ length: 10 }, () => runtime.tools.call('echo')));
+  await runtime.close();
+  const calls = new Map(
+    startsIn(events).flatMap((start) => (start.operation === 'tool' ? [[start.call, start.id]] : [])),
+  );
+  const decisions = allOf(events, 'decision');
+  expect(decisions).toHaveLength(20);
+  expect(decisions.map(({ operation }) => operation)).toEqual(decisions.map(({ call }) => calls.get(call)));
+});
+
 test('the readers of a run get no event of operations and decisions', async () => {
   const { runtime, folder } = await open(spec, {}, files);
   const run = runtime.run(join(folder, 'inner.pipeline.yaml'), {});

@@ -152,8 +152,11 @@ const guarded =
     const { stream } = await model.doStream({
       prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
     });
-    if (text === 'left') await stream.cancel();
-    else for await (const _ of stream);
+    if (text === 'left') {
+      const reader = stream.getReader();
+      const read = reader.read();
+      await Promise.all([read.catch(() => {}), reader.cancel(), reader.read().catch(() => {})]);
+    } else for await (const _ of stream);
   };
 
 /** Each row is an act, and the operations that it must have. */
