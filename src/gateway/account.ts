@@ -1,8 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { HookSet } from '../calls/hooks/links.ts';
+import type { ModelExchange } from '../contract/decision.ts';
 import type { OperationEnd } from '../contract/event.ts';
 import type { Decision } from '../contract/hook.ts';
-import { endOfError, type Operation, startOperation, tracksOperations } from '../contract/operation.ts';
+import {
+  currentOperation,
+  endOfError,
+  type Operation,
+  startOperation,
+  tracksOperations,
+} from '../contract/operation.ts';
 import { costOf } from '../models/spending/cost.ts';
 import type {
   AuditedVerdict,
@@ -49,7 +56,7 @@ interface CallEnd {
 
 export class CallAccount {
   readonly id = `call_${randomUUID()}`;
-  readonly #services: Pick<GatewayServices, 'audit' | 'config' | 'emit'>;
+  readonly #services: Pick<GatewayServices, 'audit' | 'config' | 'emit' | 'keepCall'>;
   readonly #endpoint: EndpointName;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
@@ -61,6 +68,7 @@ export class CallAccount {
   #wasSent = false;
   /** Whether an earlier upstream failed but may have charged for the call. */
   #mayOwe = false;
+  #exchange: ModelExchange | undefined;
   /** The IDs of the providers that were called, in order. */
   readonly asked: string[] = [];
   provider: string | undefined;
@@ -75,7 +83,10 @@ export class CallAccount {
   /** Undefined if no operation is tracked. */
   readonly operation: Operation | undefined;
 
-  constructor(services: Pick<GatewayServices, 'audit' | 'config' | 'emit'>, endpoint: EndpointName) {
+  constructor(
+    services: Pick<GatewayServices, 'audit' | 'config' | 'emit' | 'keepCall'>,
+    endpoint: EndpointName,
+  ) {
     this.#services = services;
     this.#endpoint = endpoint;
     const about = { operation: 'gateway', name: endpoint, call: this.id } as const;
@@ -97,6 +108,16 @@ export class CallAccount {
 
   decided(phase: string, decision: Decision): void {
     this.#verdicts.push(toAuditedVerdict(phase, decision));
+  }
+
+  /** Records the request as the hooks left it. */
+  sent(request: ModelExchange['request']): void {
+    this.#exchange = { request, answers: [], origin: currentOperation() };
+  }
+
+  /** Changes what is recorded of the request. */
+  noteExchange(change: (known: ModelExchange) => Partial<ModelExchange>): void {
+    if (this.#exchange !== undefined) this.#exchange = { ...this.#exchange, ...change(this.#exchange) };
   }
 
   turnTo(offered: OfferedModel): void {
@@ -132,6 +153,7 @@ export class CallAccount {
   async end(end: CallEnd): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    if (this.#exchange !== undefined) this.#services.keepCall?.(this.#exchange);
     try {
       await this.#lease?.end(this.#wasSent || this.#mayOwe ? this.#used() : undefined);
       // Calls without a valid key get no row. Otherwise any client could fill the disk.

@@ -1,6 +1,7 @@
 import type { Link } from '../calls/hooks/gate.ts';
 import type { HookSet } from '../calls/hooks/links.ts';
 import type { GatewayConfig } from '../config/config.ts';
+import type { KeepCall } from '../contract/decision.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Decision } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
@@ -129,6 +130,8 @@ export interface JudgeContext {
   readonly request: WireRequest;
   readonly signal: AbortSignal;
   readonly onDecision: (phase: string, decision: Decision) => void;
+  /** Calls of the response wait for a person, in this run. */
+  readonly onWait?: (run: string) => void;
 }
 
 export interface SeenMessages {
@@ -196,6 +199,8 @@ export interface GatewayServices {
   readonly seen: SeenMessages | undefined;
   /** Receives the events of requests as operations. */
   readonly emit: Emit;
+  /** Undefined unless messages of model calls are recorded. */
+  readonly keepCall?: KeepCall | undefined;
   /** Receives internal errors of the gateway. */
   readonly report: (thrown: unknown) => void;
   hooksOf(caller: Caller): HookSet;

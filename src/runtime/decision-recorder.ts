@@ -228,7 +228,13 @@ const LONGEST_REASON = 1_000;
 function toRow({ request, answers, origin, run, id, at }: WaitingCall, scrubber: Scrubber): NewModelCall {
   const { system_prompt: system, messages, provider_id: provider, model } = request;
   const first: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
-  const all = [...first, ...messages, ...answers];
+  // In the next request the answer has no `finish_reason`.
+  const given = answers.map(({ finish_reason: _, role, content, ...others }) => ({
+    role,
+    content,
+    ...others,
+  }));
+  const all = [...first, ...messages, ...given];
   return {
     ...{ id, at, provider, model },
     messages: all.map((message) => scrubber.values(stringifyJson(message))),

@@ -67,7 +67,8 @@ async function answerFor(
       if (text === undefined) throw invalidRequest('The body is not UTF-8.');
       account.request = text;
       const hooks = services.hooksOf(caller);
-      const isRead = hooks.hears('before_call') || hooks.hears('after_call') || tools !== undefined;
+      const isHeard = hooks.hears('before_call') || hooks.hears('after_call');
+      const isRead = isHeard || tools !== undefined || services.keepCall !== undefined;
       if (!isRead) return await relay({ client, services, account, caller }, text);
       const request = codec.readRequest(text, rules, client.headers);
       const call = { client, services, account, caller, hooks, request };

@@ -61,6 +61,7 @@ export async function runBeforeCall(
   try {
     const body = writeRequest(call, sent, request);
     chain?.remember();
+    account.sent(request);
     return { kind: 'pass', body, request };
   } catch (thrown) {
     const refused = createFaultRefusal('before_call', thrown, decision);
@@ -89,6 +90,7 @@ export function judgeContextOf({ caller, client, request, account }: RequestedCa
     request,
     signal: client.signal,
     onDecision: (phase, decision) => account.decided(phase, decision),
+    onWait: (run) => account.noteExchange(() => ({ run })),
   };
 }
 
@@ -279,10 +281,10 @@ export function judgeOf(
   { request }: PassedRequest,
   onDecision?: (decision: Decision) => void,
 ): AnswerJudge {
-  const { services, hooks, client } = call;
+  const { services, hooks, client, account } = call;
   const { tools } = services;
   const started = performance.now();
-  return createAnswerJudge({
+  const judge = createAnswerJudge({
     fire: createFire(hooks.links, call.caller),
     request,
     latencyMs: () => Math.round(performance.now() - started),
@@ -290,9 +292,40 @@ export function judgeOf(
     onDecision,
     judgeCalls:
       tools &&
-      ((answer: WireAnswer, messages) =>
-        inTurnOf(call.caller.keyId ?? '', () => tools.judgeCalls(answer, messages, judgeContextOf(call)))),
+      (async (answer: WireAnswer, messages) => {
+        const judged = await inTurnOf(call.caller.keyId ?? '', () =>
+          tools.judgeCalls(answer, messages, judgeContextOf(call)),
+        );
+        account.noteExchange(() => ({ answers: judged }));
+        return judged;
+      }),
   });
+  let isStopped = false;
+  // One stopped choice, or a stopped piece of it, stops all.
+  const note = (outcome: GuardOutcome<AfterCall>, passed: readonly ChatMessage[]) => {
+    if (outcome.kind === 'pass') {
+      if (!isStopped) account.noteExchange(({ answers }) => ({ answers: [...answers, ...passed] }));
+      return;
+    }
+    isStopped = true;
+    const text = outcome.kind === 'answer' ? outcome.answer.text : undefined;
+    account.noteExchange(() => ({
+      answers: text === undefined ? [] : [{ role: 'assistant', content: text }],
+    }));
+  };
+  return {
+    ...judge,
+    ask: async (message, signal) => {
+      const outcome = await judge.ask(message, signal);
+      note(outcome, outcome.kind === 'pass' ? [outcome.event.response.message] : []);
+      return outcome;
+    },
+    askAboutPiece: async (message, window, signal) => {
+      const outcome = await judge.askAboutPiece(message, window, signal);
+      note(outcome, []);
+      return outcome;
+    },
+  };
 }
 
 export function openHookSets(links: readonly Link[]) {

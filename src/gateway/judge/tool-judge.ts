@@ -63,6 +63,7 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
         ...{ signal: context.signal, isUnattended: !isDurable },
         openWaiting: async () => {
           const runId = kept?.runId ?? newRunId();
+          context.onWait?.(runId);
           const waiting = {
             runId,
             isRecalled: kept !== undefined,
@@ -179,7 +180,10 @@ async function openCallWaiting(
         const keptAs = await keep();
         isKept = true;
         // An equal request saved its response first, so that response counts.
-        if (keptAs !== runId) throw pendingRefusal(await openPendingRun(keptAs, options).list());
+        if (keptAs !== runId) {
+          context.onWait?.(keptAs);
+          throw pendingRefusal(await openPendingRun(keptAs, options).list());
+        }
       }
       const records = await run.add(calls, context, tell);
       // Cleanup runs in the background and retries with the next waiting call.

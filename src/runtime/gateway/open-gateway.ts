@@ -6,6 +6,7 @@ import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
+import type { KeepCall } from '../../contract/decision.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import { type AuditLogOptions, openAuditLog } from '../../gateway/audit/audit-log.ts';
@@ -39,6 +40,7 @@ export interface GatewayContext {
   readonly scrubber: Scrubber;
   readonly rates: Rates;
   readonly emit: Emit;
+  readonly keepCall?: KeepCall | undefined;
   readonly print?: ((line: string) => void) | undefined;
   readonly address: ListenAddress;
 }
@@ -94,6 +96,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     heldBytes: new HeldBytes({ perStream: gateway.limits.heldBytes, inTotal: gateway.limits.totalHeldBytes }),
     tools: judges.tools,
     seen: judges.seen,
+    keepCall: context.keepCall,
     hooksOf: sets.of,
     report: (thrown) => warn(toRuntimeError(thrown).message),
   };

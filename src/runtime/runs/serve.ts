@@ -121,7 +121,7 @@ export function serveRuntime(
     requireOpen();
     const gateway = lazyGateway(() => {
       requireOpen();
-      return { config, links, declared, store, env: host, scrubber, rates, emit };
+      return { config, links, declared, store, env: host, scrubber, rates, emit, keepCall };
     }, options);
     gateways.push(gateway);
     return gateway;
