@@ -45,7 +45,8 @@ test.concurrent('create prints only the key on stdout, once; list, show and revo
   ];
   expect(later.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(JSON.stringify([later, created.stderr])).not.toContain(key.slice(8));
-  expect(later[2]?.stdout).toContain('2.5 $ a month');
+  expect(later[2]?.stdout).toContain('at most $2.5 a month');
+  expect(later[2]?.stdout).toMatch(/^secret +sbx_\S+ until the key ends$/m);
   expect(later[5]?.stdout).toBe('');
   await expect(callerOf(cwd, key)).rejects.toMatchObject({ refusal: { status: 401 } });
 });

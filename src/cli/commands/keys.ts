@@ -195,7 +195,10 @@ const dateForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\
 function detailsText(details: KeyDetails): string {
   const { budget, secrets, usage } = details;
   const { models, tools, role } = rightsOf(details);
-  const limit = (value: number | null, unit = '') => (value === null ? 'no limit' : `${value}${unit}`);
+  const limit = (value: number | null, what: string, how: string) =>
+    value === null ? 'no limit' : `at most ${formatCount(value, what)} ${how}`;
+  const spent = (value: number | null, period: string) =>
+    value === null ? `no limit ${period}` : `at most $${value} ${period}`;
   const fields: [string, string][] = [
     ['id', details.id],
     ['name', details.name],
@@ -207,15 +210,15 @@ function detailsText(details: KeyDetails): string {
     ['created', details.created_at],
     ['expires', details.expires_at ?? 'never'],
     ...(details.revoked_at === null ? [] : [['revoked', details.revoked_at] satisfies [string, string]]),
-    ['requests', limit(details.requests_per_minute, ' a minute')],
-    ['tokens', limit(details.tokens_per_minute, ' a minute')],
-    ['concurrent', `${limit(details.concurrent)}, ${details.under_way} in progress`],
+    ['requests', limit(details.requests_per_minute, 'request', 'a minute')],
+    ['tokens', limit(details.tokens_per_minute, 'token', 'a minute')],
+    ['concurrent', `${limit(details.concurrent, 'call', 'at a time')}, ${details.under_way} in progress`],
     [
       'budget',
-      `${limit(budget.day, ' $ a day')}, ${limit(budget.month, ' $ a month')}, ${limit(budget.total, ' $ in total')}`,
+      `${spent(budget.day, 'a day')}, ${spent(budget.month, 'a month')}, ${spent(budget.total, 'in total')}`,
     ],
     ...secrets.map(({ begins, expires_at }): [string, string] => [
-      'text',
+      'secret',
       `${begins} until ${expires_at ?? 'the key ends'}`,
     ]),
     ...usage.map((each): [string, string] => [each.period, usageText(each)]),
@@ -234,5 +237,5 @@ function rightsOf({ models, tools, role, scopes }: KeyDocument) {
 
 function usageText({ calls, input_tokens, output_tokens, cost, estimated }: UsageDocument): string {
   const unknown = estimated === 0 ? '' : `, ${estimated} of them estimated`;
-  return `${formatCount(calls, 'call')}${unknown}; ${input_tokens} tokens in, ${output_tokens} out; ${cost} $`;
+  return `${formatCount(calls, 'call')}${unknown}; ${input_tokens} tokens in, ${output_tokens} out; $${cost}`;
 }

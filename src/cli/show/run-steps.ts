@@ -95,7 +95,7 @@ function callFields(step: StepDetails, call: ToolCallDetails, { formatDuration }
       ? []
       : [['reason', plain(hook === undefined ? reason : `hook "${hook}": ${reason}`)] as const]),
     ...(error === undefined ? [] : [['error', faultText(error)] as const]),
-    ...(call.metadata === undefined ? [] : [['hooks', jsonLine(exactText(call, 'metadata'))] as const]),
+    ...reportFields(call),
   ];
 }
 
@@ -113,7 +113,7 @@ function modelFields(call: ModelCallDetails, { formatDuration, formatUsd }: Step
   return [
     ['model', escapeInvisibleLine(said.join(', '))],
     ...(error === undefined ? [] : [['error', faultText(error)] as const]),
-    ...(hasDecision(call.metadata) ? [['hooks', jsonLine(exactText(call, 'metadata'))] as const] : []),
+    ...reportFields(call),
   ];
 }
 
@@ -143,8 +143,11 @@ function hookFields(hooks: HookDetails): Field[] {
   return kept.length === 0 ? [] : [['hooks', jsonLine(stringifyJson(Object.fromEntries(kept)))]];
 }
 
-function hasDecision(metadata: unknown): boolean {
-  return isObject(metadata) && Object.values(metadata).some((report) => !isEmpty(report));
+/** What hooks said about the call; nothing if each phase has an empty report, because no hook ran. */
+function reportFields(call: { readonly metadata?: unknown }): Field[] {
+  const { metadata } = call;
+  const isSaid = isObject(metadata) && Object.values(metadata).some((report) => !isEmpty(report));
+  return isSaid ? [['hooks', jsonLine(exactText(call, 'metadata'))]] : [];
 }
 
 function isEmpty(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/text/phrases.ts';
 import { RefusedCall, refusal, refuse } from '../wire/refusal.ts';
 
 // The messages never quote the presented key.
@@ -42,7 +43,7 @@ export function rateLimited(what: string, limit: number, retryAfter: number): Re
   return refuse(
     429,
     'rate_limit_exceeded',
-    `Rate limit reached: ${limit} ${what} a minute. Try again in ${retryAfter} s.`,
+    `Rate limit reached: ${formatCount(limit, what.replace(/s$/, ''))} a minute. Try again in ${retryAfter} s.`,
     { retryAfter, isRetryable: true },
   );
 }
