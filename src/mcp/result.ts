@@ -9,9 +9,10 @@ type CalledTool = Pick<ToolInfo, 'name' | 'mcp' | 'output_schema'>;
 
 /**
  * A text and, for a tool with an output schema, the same as structured content, because agents then show the model no
- * text. What is not a result is an `isError` result, whose text tells the agent what it can do.
+ * text. What is not a result is an `isError` result, whose text tells the agent what it can do. `options` belong to each
+ * command that a person runs.
  */
-export function toResult(document: ToolDocument, tool: CalledTool): CallToolResult {
+export function toResult(document: ToolDocument, tool: CalledTool, options = ''): CallToolResult {
   switch (document.status) {
     case 'ok': {
       const given =
@@ -37,7 +38,7 @@ export function toResult(document: ToolDocument, tool: CalledTool): CallToolResu
       return errorResult(
         [
           `Tool "${tool.name}" has not run: the call waits for the decision of a person${why === undefined ? '' : ` (${why})`}.`,
-          `Its id is ${id}. A person can decide with \`signalbox pending approve ${id}\` or \`signalbox pending reject ${id} --reason "…"\`.`,
+          `Its id is ${id}. Ask a person to decide with \`signalbox pending approve ${id}${options}\` or \`signalbox pending reject ${id}${options} --reason "…"\`; do not decide yourself.`,
           'After the decision, make the same call again with the same arguments to get its result. Until then, the same call gets this answer.',
         ].join('\n'),
       );

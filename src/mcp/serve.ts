@@ -1,5 +1,5 @@
 import { RuntimeError } from '../base/errors.ts';
-import { loadHttpServer, parseListen, type Runtime } from '../runtime/runtime.ts';
+import { configOptions, identityOf, loadHttpServer, parseListen, type Runtime } from '../runtime/runtime.ts';
 import { endpoint, httpHandler } from './http.ts';
 import { refuse, rpcCodes } from './messages.ts';
 import { loadSdk, loadStdioSdk, serverFactory } from './server.ts';
@@ -35,7 +35,10 @@ export async function serveOverStdio(
   const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
   const [sdk, { serveStdio }] = await Promise.all([loadSdk(), loadStdioSdk()]);
   const transport = openStdio({ ...streams, maxBytes: runtime.mcp.maxMessageBytes });
-  const served = serveStdio(serverFactory({ sdk, runtime, offered, version, session }), { transport });
+  const options = configOptions(identityOf(runtime));
+  const served = serveStdio(serverFactory({ sdk, runtime, offered, version, session, options }), {
+    transport,
+  });
   return { tools: [...offered.keys()], closed: transport.closed, close: served.close };
 }
 

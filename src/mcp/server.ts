@@ -8,7 +8,7 @@ import type {
 import { RuntimeError, toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { suggest } from '../base/text/suggest.ts';
-import type { ToolInfo } from '../contract/document.ts';
+import type { ToolDocument, ToolInfo } from '../contract/document.ts';
 import { readTrace } from '../contract/trace.ts';
 import type { CallIdentity, Principal, Runtime } from '../runtime/runtime.ts';
 import { clientOf, type McpClient } from './client.ts';
@@ -46,6 +46,8 @@ export interface ServerParts {
   readonly runtime: Runtime;
   readonly offered: ReadonlyMap<string, OfferedTool>;
   readonly version: string;
+  /** What a command of a person on this machine needs to find the config. */
+  readonly options?: string | undefined;
   /** The session of the agent that started this process, if it says one. */
   readonly session?: string | undefined;
 }
@@ -135,6 +137,7 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
   const args = argumentsOf(_meta);
   const identity = identityOf(call, _meta);
   const trace = readTrace(_meta?.['traceparent'], _meta?.['tracestate']);
+  const resultOf = (document: ToolDocument) => toResult(document, info, parts.options);
   try {
     if (task !== null && client.hasTasks) {
       const { id, done } = runtime.tools.start(info.name, args, { id: identity, trace });
@@ -143,10 +146,10 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
     }
     const make = async () => await runtime.tools.call(info.name, args, { signal, identity, trace });
     const document = await make();
-    if (document.status !== 'pending') return toResult(document, info);
+    if (document.status !== 'pending') return resultOf(document);
     const { id, run_id } = document.pending;
     if (client.hasTasks) return await createdTask(parts, run_id);
-    if (!mayDecide(parts, client)) return toResult(document, info);
+    if (!mayDecide(parts, client)) return resultOf(document);
     const ticket: unknown = mcpReq.requestState();
     let responses: unknown = mcpReq.inputResponses;
     if (typeof ticket === 'string') {
@@ -154,17 +157,17 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
         throw invalid(sdk, '`params.requestState` is not valid, or has been used');
     } else {
       const question = await openQuestion(runtime, id);
-      if (question === undefined) return toResult(document, info);
+      if (question === undefined) return resultOf(document);
       if (client.asksAgain) return sdk.inputRequired(question);
       responses = await askWithin(mcpReq, question.inputRequests);
     }
     const decision = readDecision(responses);
-    if (decision === undefined) return toResult(document, info);
+    if (decision === undefined) return resultOf(document);
     const refusal = await decide(runtime, { id, client, decision });
-    return refusal === undefined ? toResult(await make(), info) : errorResult(refusal);
+    return refusal === undefined ? resultOf(await make()) : errorResult(refusal);
   } catch (thrown) {
     if (thrown instanceof sdk.ProtocolError) throw thrown;
-    return toResult({ status: 'failed', error: toFault(thrown) }, info);
+    return resultOf({ status: 'failed', error: toFault(thrown) });
   }
 }
 
