@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createTaskSessionFromClient, resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime } from '../../src/index.ts';
 import { serveOverHttp } from '../../src/mcp/serve.ts';
@@ -51,23 +53,39 @@ async function open(folder: string) {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': capabilities,
     };
-    const response = await fetch(served.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': method,
-        'mcp-name': String(params['name'] ?? params['taskId']),
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    const { result, error } = await post(served.url, {
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: { ...params, _meta },
     });
-    const text = await response.text();
-    const json = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}');
-    const { result, error } = JSON.parse(json);
     return result ?? { error };
   };
-  return { runtime, send, end };
+  return { runtime, url: served.url, send, end };
+}
+
+interface Message {
+  readonly jsonrpc: '2.0';
+  readonly id: string | number;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+async function post(url: string, message: Message) {
+  const { method, params } = message;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      'mcp-name': String(params['name'] ?? params['taskId']),
+    },
+    body: JSON.stringify(message),
+  });
+  const text = await response.text();
+  return JSON.parse(text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}'));
 }
 
 async function served(decide: 'operators' | 'caller' = 'operators') {
@@ -269,3 +287,44 @@ test('a call that waits is found again under a new id, and its outcome is given 
   expect(await call('four')).toMatchObject({ isError: true });
   expect(await runtime.pending.list()).toHaveLength(1);
 });
+
+test.each([
+  { answer: { action: 'accept', content: { decision: 'approve' } }, text: 'paid', isError: undefined },
+  {
+    answer: { action: 'accept', content: { decision: 'reject', reason: 'too late' } },
+    text: expect.stringContaining('was rejected by local: too late'),
+    isError: true,
+  },
+] as const)(
+  'the client of the tasks extension decides and gets the result: $answer.content',
+  async (given) => {
+    const { url, runs } = await served('caller');
+    const clientInfo = { name: 'test', version: '1' };
+    const client = new Client(clientInfo, {
+      versionNegotiation: { mode: { pin: '2026-07-28' } },
+      capabilities: forms,
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    onTestFinished(async () => await client.close());
+    const session = createTaskSessionFromClient(client, {
+      endpointId: 'desk',
+      rawDispatch: async (request) => {
+        const { result, error } = await post(url, {
+          ...(request as unknown as Message),
+          jsonrpc: '2.0',
+          id: 1,
+        });
+        return error === undefined ? { kind: 'result', result } : { kind: 'error', error };
+      },
+      v2RequestFraming: { protocolVersion: '2026-07-28', clientInfo, clientCapabilities: forms },
+      onInputRequest: async () => given.answer as never,
+    });
+    const execution = await session.callTool('refund', { order: 1 });
+    expect(execution.kind).toBe('task');
+    const { outcome } = await execution.settle();
+    expect(outcome).toMatchObject({ status: 'completed', result: { content: [{ text: given.text }] } });
+    expect(resultFromTaskOutcome(outcome).isError).toBe(given.isError);
+    expect(runs()).toBe(given.isError === true ? 0 : 1);
+    await session.close();
+  },
+);
