@@ -1,5 +1,6 @@
 import type { RuntimeError } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
+import type { OnProgress } from './progress.ts';
 import type { TraceContext } from './trace.ts';
 
 export interface Message {
@@ -12,6 +13,8 @@ export interface Message {
   readonly timeoutMs?: number;
   /** Whether `body` is an object that may have `_meta`. Servers only. */
   readonly takesMeta?: boolean;
+  /** Receives the progress that a server reports about the request. */
+  readonly onProgress?: OnProgress;
   /** The trace for the process: variables of a one-shot process, `_meta` of a request that takes it. */
   readonly trace?: TraceContext;
   /** Called immediately before the message is sent, in the same event loop turn. An error prevents the sending. */

@@ -9,6 +9,7 @@ import { RuntimeError, toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { suggest } from '../base/text/suggest.ts';
 import type { ToolDocument, ToolInfo } from '../contract/document.ts';
+import type { OnProgress } from '../contract/progress.ts';
 import { readTrace } from '../contract/trace.ts';
 import type { CallIdentity, Principal, Runtime } from '../runtime/runtime.ts';
 import { clientOf, type McpClient } from './client.ts';
@@ -144,7 +145,8 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
       done.catch(() => {});
       return await createdTask(parts, await id);
     }
-    const make = async () => await runtime.tools.call(info.name, args, { signal, identity, trace });
+    const options = { signal, identity, trace, onProgress: progressOf(mcpReq) };
+    const make = async () => await runtime.tools.call(info.name, args, options);
     const document = await make();
     if (document.status !== 'pending') return resultOf(document);
     const { id, run_id } = document.pending;
@@ -184,6 +186,25 @@ async function askWithin(
 }
 
 const ASK_MS = 20_000;
+
+/** Tells a client that asked for it how far its call is: in rising steps, and not too often. */
+function progressOf({ _meta, notify }: ServerContext['mcpReq']): OnProgress | undefined {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let last = Number.NEGATIVE_INFINITY;
+  let nextAt = 0;
+  return (step) => {
+    const now = performance.now();
+    if (step.progress <= last || now < nextAt) return;
+    last = step.progress;
+    nextAt = now + PROGRESS_PAUSE_MS;
+    const params = { progressToken, ...step };
+    // A client that is gone needs no progress.
+    void notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+}
+
+const PROGRESS_PAUSE_MS = 50;
 
 /** Clients close a connection, or refuse an answer, if a message is too long. */
 export function bounded(result: CallToolResult, maxBytes: number): CallToolResult {

@@ -7,6 +7,7 @@ import { currentFence, type Fence } from '../base/time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../base/time/stopwatch.ts';
 import { currentTurn, inTurnOf, TurnQueue } from '../base/time/turns.ts';
 import { currentTrace } from '../contract/operation.ts';
+import { currentProgress } from '../contract/progress.ts';
 import type { Binding } from './binding.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';
@@ -63,7 +64,7 @@ export function createPool(concurrency: number): Pool {
  */
 export function withPool(
   transport: Transport,
-  binding: Pick<Binding, 'name' | 'concurrency'>,
+  binding: Pick<Binding, 'name' | 'concurrency'> & Partial<Pick<Binding, 'capability'>>,
   pool: Pool,
   inFlight?: InFlightBytes,
 ): Transport {
@@ -112,7 +113,11 @@ export function withPool(
       const fence = currentFence();
       // Here and not in the message of the caller, so that a recording does not have it.
       const trace = currentTrace();
-      const message = trace === undefined ? given : { ...given, trace };
+      const onProgress = binding.capability === 'tool' ? currentProgress() : undefined;
+      const message =
+        trace === undefined && onProgress === undefined
+          ? given
+          : { ...given, ...(trace && { trace }), ...(onProgress && { onProgress }) };
       const asked = { message, signal, clock };
       if (fence === undefined) return inSlots(asked, () => transport.exchange(message, signal));
       return exchangeFenced({ name, signal }, () =>

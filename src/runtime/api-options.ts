@@ -5,6 +5,7 @@ import type { ToolDocument } from '../contract/document.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
 import type { HookMode, Verdict } from '../contract/hook.ts';
+import type { OnProgress } from '../contract/progress.ts';
 import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
 import type { TraceContext } from '../contract/trace.ts';
 import type { AgentCaller } from '../dialects/inbound.ts';
@@ -89,6 +90,8 @@ export interface CallOptions extends TraceOptions {
   readonly approve?: ((pause: PendingCallNotice) => Promise<Approval | undefined>) | undefined;
   /** See `FireOptions`. */
   readonly wholeFaults?: boolean | undefined;
+  /** Receives the progress that a tool with `runtime: server` reports; must not throw. */
+  readonly onProgress?: OnProgress | undefined;
   /**
    * Who makes the call. With an `id`, the call is stored before it starts: the same id with the same arguments is the
    * same call, in any process, and returns its outcome for 24 hours. Without an `id`, a call with the same tool and

@@ -1,6 +1,7 @@
 import type { ErrorCode, RuntimeErrorOptions } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import type { Emit } from '../../contract/event.ts';
+import { readProgress } from '../../contract/progress.ts';
 import { noopScrubber, type Scrubber } from '../../contract/scrub.ts';
 import type { Binding } from '../binding.ts';
 import type { LineListener } from '../stream-reader.ts';
@@ -64,6 +65,9 @@ export class Inbox implements LineListener {
         this.#noise(line.why, bytes);
         break;
       case 'request': {
+        const reported =
+          line.method === 'progress' ? readProgress(line.params, this.#scrubber.text) : undefined;
+        if (reported !== undefined && this.requests.report(reported.id, reported.progress)) break;
         const again = readLine(scrubLine(bytes, this.#scrubber));
         const method = again.kind === 'request' ? again.method : 'a method';
         this.#drop('server request', `Signalbox does not answer ${method}`);

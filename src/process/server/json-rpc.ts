@@ -53,9 +53,10 @@ function readMessage(text: string, value: Readonly<Record<string, unknown>>): Se
   const names = Object.keys(value).map((key) => key.toLowerCase());
   const answers = names.includes('result') || names.includes('error');
   if ('method' in value && !answers) {
-    const { method } = value;
+    const { method, params } = value;
     return {
       kind: 'request',
+      params,
       method: typeof method === 'string' ? excerptOf(method) : 'a method without a name',
     };
   }
@@ -204,7 +205,7 @@ function readIdAfter(text: string, keyEnd: number): number | undefined {
 /** One line of a server's stdout. Source: JSON-RPC 2.0, one object per line, read strictly. */
 export type ServerLine =
   | { readonly kind: 'noise'; readonly why: string }
-  | { readonly kind: 'request'; readonly method: string }
+  | { readonly kind: 'request'; readonly method: string; readonly params: unknown }
   | { readonly kind: 'batch'; readonly ids: readonly number[] }
   | {
       readonly kind: 'reply';

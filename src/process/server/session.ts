@@ -77,11 +77,11 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     child.release();
   });
 
-  const send = ({ method, body, requireStart, takesMeta, trace }: Message): SentRequest => {
+  const send = ({ method, body, requireStart, takesMeta, trace, onProgress }: Message): SentRequest => {
     if (exit !== undefined) throw exit;
     requireStart?.();
     const box = requireRoom(binding, outbox);
-    const { waiting, reply } = inbox.requests.add();
+    const { waiting, reply } = inbox.requests.add(onProgress);
     const line = box.send(
       encodeRequest(waiting.id, method, trace === undefined || !takesMeta ? body : withMeta(body, trace)),
     );

@@ -1,15 +1,18 @@
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../base/errors.ts';
 import { attachUnusableLine } from '../../contract/exchange.ts';
+import type { OnProgress, Progress } from '../../contract/progress.ts';
 import type { RpcReply } from '../transport.ts';
 
 export class WaitingRequest {
   readonly id: number;
   /** The server has written lines that are not JSON-RPC since the request; one may be the intended reply. */
   hasNoise = false;
+  readonly onProgress: OnProgress | undefined;
   #settling: Settling | undefined;
 
-  constructor(id: number, settling: Settling) {
+  constructor(id: number, settling: Settling, onProgress?: OnProgress) {
     this.id = id;
+    this.onProgress = onProgress;
     this.#settling = settling;
   }
 
@@ -75,10 +78,10 @@ export class WaitingRequests {
     return this.#waiting.size;
   }
 
-  add(): BegunRequest {
+  add(onProgress?: OnProgress): BegunRequest {
     this.#lastId += 1;
     const { promise: reply, resolve, reject } = Promise.withResolvers<RpcReply>();
-    const waiting = new WaitingRequest(this.#lastId, { resolve, reject, onSettled: undefined });
+    const waiting = new WaitingRequest(this.#lastId, { resolve, reject, onSettled: undefined }, onProgress);
     this.#waiting.set(waiting.id, waiting);
     return { waiting, reply };
   }
@@ -112,6 +115,13 @@ export class WaitingRequests {
 
   abandon(id: number): void {
     if (this.#waiting.delete(id)) this.#abandoned.add(id);
+  }
+
+  /** Returns false if no such request waits for progress. */
+  report(id: number, progress: Progress): boolean {
+    const { onProgress } = this.#waiting.get(id) ?? {};
+    onProgress?.(progress);
+    return onProgress !== undefined;
   }
 
   noteNoise(): void {

@@ -22,6 +22,7 @@ import type { KeepCall } from '../../contract/decision.ts';
 import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
 import type { Emit, RunEvent } from '../../contract/event.ts';
 import { inTraceOf } from '../../contract/operation.ts';
+import { withProgress } from '../../contract/progress.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { type Redact, scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
 import { nextCallId, nextEventId } from '../../contract/tool.ts';
@@ -216,7 +217,7 @@ export function serveRuntime(
           if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
           return await callDirectly({ ...direct, tool, find }, args, options);
         };
-        return await inTraceOf(options, call);
+        return await withProgress(options.onProgress, () => inTraceOf(options, call));
       }),
       start: (name, args, options = {}) => {
         const started = runs.open().then(async ({ calls }) => {

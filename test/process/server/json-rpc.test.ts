@@ -163,7 +163,7 @@ describe('a line', () => {
     {
       title: 'a notification',
       text: '{"method":"progress","params":{}}',
-      line: { kind: 'request', method: 'progress' },
+      line: { kind: 'request', method: 'progress', params: {} },
     },
     {
       title: 'a request with the id of one of ours',
