@@ -1,7 +1,8 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Callers } from '../runtime/runtime.ts';
 import { readMessage, refuse, rpcCodes } from './messages.ts';
-import { type Sdk, toAuthInfo } from './server.ts';
+import type { Sdk } from './sdk.ts';
+import { toAuthInfo } from './server.ts';
 
 export interface HttpParts {
   readonly sdk: Sdk;

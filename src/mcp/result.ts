@@ -77,3 +77,14 @@ function contentOf(result: unknown): CallToolResult {
     ...(isError === true && { isError }),
   };
 }
+
+/** Clients close a connection, or refuse an answer, if a message is too long. */
+export function bounded(result: CallToolResult, maxBytes: number): CallToolResult {
+  const bytes = Buffer.byteLength(JSON.stringify(result));
+  if (bytes + ENVELOPE_BYTES <= maxBytes) return result;
+  return errorResult(
+    `The result was not sent: it has ${bytes} bytes as a message, and the limit (max_message_bytes) is ${maxBytes}. Ask for less, such as a part or a summary.`,
+  );
+}
+
+const ENVELOPE_BYTES = 1024;

@@ -2,7 +2,8 @@ import { RuntimeError } from '../base/errors.ts';
 import { configOptions, identityOf, loadHttpServer, parseListen, type Runtime } from '../runtime/runtime.ts';
 import { endpoint, httpHandler } from './http.ts';
 import { refuse, rpcCodes } from './messages.ts';
-import { loadSdk, loadStdioSdk, serverFactory } from './server.ts';
+import { loadSdk, loadStdioSdk } from './sdk.ts';
+import { serverFactory } from './server.ts';
 import { openStdio, type StdioOptions } from './stdio.ts';
 import { offeredTools } from './tools.ts';
 

@@ -5,53 +5,20 @@ import type {
   Result,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import { RuntimeError, toFault } from '../base/errors.ts';
+import { toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { suggest } from '../base/text/suggest.ts';
 import type { ToolDocument, ToolInfo } from '../contract/document.ts';
 import type { OnProgress } from '../contract/progress.ts';
 import { readTrace } from '../contract/trace.ts';
-import type { CallIdentity, Principal, Runtime } from '../runtime/runtime.ts';
+import type { CallIdentity, Principal } from '../runtime/runtime.ts';
 import { clientOf, type McpClient } from './client.ts';
 import { decide, openQuestion, type Question, questionKey, readDecision } from './decision.ts';
 import { argumentsOf } from './messages.ts';
-import { errorResult, toResult } from './result.ts';
+import { bounded, errorResult, toResult } from './result.ts';
+import { invalidParams, type ServerParts } from './sdk.ts';
 import { createdTask, mayDecide, requireTasks, serveTasks } from './tasks.ts';
-import { type OfferedTool, pageOf } from './tools.ts';
-
-export type Sdk = typeof import('@modelcontextprotocol/server');
-
-/** Loaded on first use. Throws USAGE if it is not installed. */
-export async function loadSdk(): Promise<Sdk> {
-  return await loading(import('@modelcontextprotocol/server'));
-}
-
-export async function loadStdioSdk() {
-  return await loading(import('@modelcontextprotocol/server/stdio'));
-}
-
-async function loading<Module>(module: Promise<Module>): Promise<Module> {
-  try {
-    return await module;
-  } catch (cause) {
-    throw new RuntimeError(
-      'USAGE',
-      'the package "@modelcontextprotocol/server", which `signalbox mcp` needs, cannot be loaded',
-      { hint: 'Install it: npm install @modelcontextprotocol/server.', cause },
-    );
-  }
-}
-
-export interface ServerParts {
-  readonly sdk: Sdk;
-  readonly runtime: Runtime;
-  readonly offered: ReadonlyMap<string, OfferedTool>;
-  readonly version: string;
-  /** What a command of a person on this machine needs to find the config. */
-  readonly options?: string | undefined;
-  /** The session of the agent that started this process, if it says one. */
-  readonly session?: string | undefined;
-}
+import { pageOf } from './tools.ts';
 
 /** Makes the server of one connection over stdio, or of one request over HTTP. Both eras use the same handlers. */
 export function serverFactory(parts: ServerParts): McpServerFactory {
@@ -71,13 +38,13 @@ export function serverFactory(parts: ServerParts): McpServerFactory {
     server.setRequestHandler('tools/list', ({ params }) => {
       const page = pageOf(shown, params?.cursor);
       if (page !== undefined) return page;
-      throw invalid(sdk, '`params.cursor` is not a cursor of this server');
+      throw invalidParams(sdk, '`params.cursor` is not a cursor of this server');
     });
     server.setRequestHandler('tools/call', async ({ params: { name } }, context) => {
       const tool = offered.get(name);
       if (tool === undefined) {
         const { hint } = suggest(name, [...offered.keys()]);
-        throw invalid(
+        throw invalidParams(
           sdk,
           `\`params.name\`: there is no tool ${JSON.stringify(name)}${hint ? `; ${hint}` : ''}`,
         );
@@ -105,10 +72,6 @@ function toolsOf(offered: ServerParts['offered'], authInfo: AuthInfo | undefined
   if (authInfo === undefined) return offered;
   const caller = authInfo.extra?.['caller'] as Principal | undefined;
   return new Map([...offered].filter(([name]) => caller?.mayCall(name)));
-}
-
-function invalid({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Error {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
 /**
@@ -156,7 +119,7 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
     let responses: unknown = mcpReq.inputResponses;
     if (typeof ticket === 'string') {
       if (!(await runtime.pending.useTicket(id, ticket)))
-        throw invalid(sdk, '`params.requestState` is not valid, or has been used');
+        throw invalidParams(sdk, '`params.requestState` is not valid, or has been used');
     } else {
       const question = await openQuestion(runtime, id);
       if (question === undefined) return resultOf(document);
@@ -205,14 +168,3 @@ function progressOf({ _meta, notify }: ServerContext['mcpReq']): OnProgress | un
 }
 
 const PROGRESS_PAUSE_MS = 50;
-
-/** Clients close a connection, or refuse an answer, if a message is too long. */
-export function bounded(result: CallToolResult, maxBytes: number): CallToolResult {
-  const bytes = Buffer.byteLength(JSON.stringify(result));
-  if (bytes + ENVELOPE_BYTES <= maxBytes) return result;
-  return errorResult(
-    `The result was not sent: it has ${bytes} bytes as a message, and the limit (max_message_bytes) is ${maxBytes}. Ask for less, such as a part or a summary.`,
-  );
-}
-
-const ENVELOPE_BYTES = 1024;

@@ -3,8 +3,8 @@ import { toRuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { clientOf, type McpClient, tasksExtension } from './client.ts';
 import { decide, questionOf, readDecision } from './decision.ts';
-import { toResult } from './result.ts';
-import { bounded, type Sdk, type ServerParts } from './server.ts';
+import { bounded, toResult } from './result.ts';
+import { invalidParams, type Sdk, type ServerParts } from './sdk.ts';
 
 // A task is a stored tool call. Its ID is that of the run: it cannot be guessed, and it counts for its principal only.
 // Source: https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html
@@ -88,10 +88,6 @@ async function requireTask({ sdk, runtime }: ServerParts, client: McpClient, id:
 function unlessUnknown(thrown: unknown): null {
   if (toRuntimeError(thrown).code !== 'RUN_UNKNOWN') throw thrown;
   return null;
-}
-
-function invalidParams({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Error {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
 export function mayDecide({ runtime }: Pick<ServerParts, 'runtime'>, { hasForms }: McpClient): boolean {
