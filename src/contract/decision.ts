@@ -3,7 +3,7 @@ import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { ChatMessage, ProviderRequest } from './provider.ts';
 
 /** Where a hook ran or a model was called; null: not in one, or unknown. */
-export interface RecordedOrigin {
+interface RecordedOrigin {
   /** The kind of the operation, such as `tool`, `model` or `gateway`. */
   readonly operation: string | null;
   readonly operation_id: string | null;

@@ -70,7 +70,7 @@ export interface DecisionFilter {
 }
 
 /** Milliseconds before `now` (ms since 1970); a database server has its own clock. */
-export interface Age {
+interface Age {
   readonly now: number;
   readonly keep: number;
 }
@@ -80,7 +80,7 @@ interface Page {
   readonly limit: number;
 }
 
-export interface DecisionCount extends Pick<NewDecision, 'hook' | 'mode' | 'verdict'> {
+interface DecisionCount extends Pick<NewDecision, 'hook' | 'mode' | 'verdict'> {
   readonly count: number;
 }
 
