@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { RuntimeError } from '../base/errors.ts';
 import { canonicalText } from '../base/json/equal.ts';
 import type { Json } from '../base/json/json.ts';
 import { all, type Driver, get, maybe, type Work } from './driver.ts';
@@ -70,6 +71,8 @@ function digestOf(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
+const MOST_TRIES = 10;
+
 export function identityMethods(driver: Driver): Identities {
   const counting = function* (key: string, at: number): Work<KeptIdentity | undefined> {
     return yield* maybe(get(byKey, { key, at, kept: IDENTITY_MS }, 'identity_by_key'), identityFromRow);
@@ -78,13 +81,14 @@ export function identityMethods(driver: Driver): Identities {
     claimIdentity: (wanted) =>
       driver.transact(function* () {
         const { key, run, principal, args, at } = wanted;
-        for (;;) {
+        for (let tries = 0; tries < MOST_TRIES; tries += 1) {
           yield* all(prune, { at, kept: IDENTITY_MS });
           yield* all(insert, { key, run, principal, args, at });
           const found = key === null ? wanted : yield* counting(key, at);
           // A concurrent transaction may have freed the key in between.
           if (found !== undefined) return found;
         }
+        throw new RuntimeError('STORE_FAILED', 'the identity of the call could not be stored');
       }),
     findIdentity: (by) =>
       driver.read(() =>
