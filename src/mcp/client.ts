@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { isObject } from '../base/json/json.ts';
 import type { Principal } from '../runtime/runtime.ts';
@@ -31,7 +32,7 @@ export function clientOf(
   const caller = extra?.['caller'] as Principal | undefined;
   // Codex names its session in each call. It separates the sessions of one caller, and proves nothing.
   const named = toObject(_meta)['sessionId'];
-  const own = typeof named === 'string' && named !== '' ? named : session;
+  const own = typeof named === 'string' && named !== '' ? toVisible(named) : session;
   return {
     name: caller?.name ?? LOCAL_USER,
     principal: own === undefined ? id : JSON.stringify([id, own]),
@@ -40,6 +41,12 @@ export function clientOf(
     // Before `form` and `url` there was only the form, declared as {}.
     hasForms: isObject(elicitation) && ('form' in elicitation || !('url' in elicitation)),
   };
+}
+
+/** People see the session beside the call that they decide about, and each of its calls stores it. */
+function toVisible(session: string): string {
+  if (/^[\x20-\x7e]{1,200}$/.test(session)) return session;
+  return `sha256:${createHash('sha256').update(session).digest('hex')}`;
 }
 
 function toObject(value: unknown): Readonly<Record<string, unknown>> {

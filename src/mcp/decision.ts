@@ -1,7 +1,8 @@
 import type { ElicitRequest, ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import { toRuntimeError } from '../base/errors.ts';
 import { isObject, stringifyJson } from '../base/json/json.ts';
-import { escapeInvisible } from '../base/text/escape-invisible.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../base/text/escape-invisible.ts';
+import type { PendingInfo } from '../contract/approval.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { McpClient } from './client.ts';
 
@@ -15,24 +16,34 @@ export interface Question {
   readonly requestState: string;
 }
 
-/** The form that asks the person in front of the agent. Undefined if the arguments are too long to be shown whole. */
+/** What the call waits for, in one line. Text of tools and arguments cannot look like other lines of a form. */
+export function reasonOf({ message, reason }: Pick<PendingInfo, 'message' | 'reason'>): string {
+  return escapeInvisibleLine(message === '' ? reason : message);
+}
+
+/**
+ * The form that asks the person in front of the agent. Undefined if they have no decision to make, or if the arguments
+ * are too long to be shown whole.
+ */
 export async function questionOf(
   { pending }: Runtime,
-  id: string,
+  { id, client }: { readonly id: string; readonly client: McpClient },
 ): Promise<Question['inputRequests'] | undefined> {
-  const { tool, message, reason, args } = await pending.show(id);
+  const waiting = await pending.show(id);
+  const { tool, args } = waiting;
   const text = stringifyJson(args);
-  if (text.length > MOST_CHARACTERS) return undefined;
-  const why = message === '' ? reason : message;
+  const decisions = (['approve', 'reject'] as const).filter((choice) => waiting.choices.includes(choice));
+  if (decisions.length === 0 || !isOpenFor(waiting, client.name) || text.length > MOST_CHARACTERS)
+    return undefined;
   const question: Question['inputRequests'][typeof questionKey] = {
     method: 'elicitation/create',
     params: {
       mode: 'form',
-      message: `${why}\nThe call: ${tool} ${escapeInvisible(text)}`,
+      message: `${reasonOf(waiting)}\nThe call: ${tool} ${escapeInvisible(text)}`,
       requestedSchema: {
         type: 'object',
         properties: {
-          decision: { type: 'string', title: 'Decision', enum: ['approve', 'reject'] },
+          decision: { type: 'string', title: 'Decision', enum: [...decisions] },
           reason: { type: 'string', title: 'Reason' },
         },
         required: ['decision'],
@@ -42,14 +53,22 @@ export async function questionOf(
   return { [questionKey]: question };
 }
 
+/** Whether this person may decide, and has not approved yet where several people must. */
+function isOpenFor({ deciders, approvals = [] }: PendingInfo, name: string): boolean {
+  return (deciders?.includes(name) ?? true) && !approvals.some(({ by }) => by === name);
+}
+
 /** A client shows a form in a few lines, and a person must see all of the call. */
 const MOST_CHARACTERS = 4_000;
 
 /** Asks once for each call: a client that answers without a person would be asked again and again. */
-export async function openQuestion(runtime: Runtime, id: string): Promise<Question | undefined> {
-  const inputRequests = await questionOf(runtime, id);
+export async function openQuestion(
+  runtime: Runtime,
+  asked: { readonly id: string; readonly client: McpClient },
+): Promise<Question | undefined> {
+  const inputRequests = await questionOf(runtime, asked);
   if (inputRequests === undefined) return undefined;
-  const requestState = await runtime.pending.issueTicket(id);
+  const requestState = await runtime.pending.issueTicket(asked.id);
   return requestState === undefined ? undefined : { inputRequests, requestState };
 }
 

@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Fault } from '../base/errors.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../base/json/json.ts';
 import type { ToolDocument, ToolInfo } from '../contract/document.ts';
 import { parseSpelt } from './messages.ts';
@@ -24,7 +25,7 @@ export function toResult(document: ToolDocument, tool: CalledTool, options = '')
         const given = contentOf(document.result);
         return { ...given, content: [...given.content, ...textBlocks(document.context ?? [])] };
       }
-      const { code, message, hint } = document.error;
+      const { code, message, hint } = forClient(document.error);
       return errorResult(
         [`Tool "${tool.name}" failed: [${code}] ${message}`, hint].filter((text) => text !== '').join('\n'),
         ...(document.context ?? []),
@@ -44,6 +45,17 @@ export function toResult(document: ToolDocument, tool: CalledTool, options = '')
       );
     }
   }
+}
+
+/** What a store says about itself, such as its address, is for the log. Clients may be on other machines. */
+export function forClient(fault: Fault): Fault {
+  if (fault.code !== 'STORE_FAILED') return fault;
+  const message = 'the state store failed, so it is not certain whether the tool has run';
+  return {
+    ...fault,
+    message,
+    hint: 'The log of Signalbox has the reason. Ask a person before you call again.',
+  };
 }
 
 export function errorResult(...texts: readonly string[]): CallToolResult {

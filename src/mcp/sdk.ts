@@ -1,4 +1,4 @@
-import { RuntimeError } from '../base/errors.ts';
+import { type Fault, RuntimeError } from '../base/errors.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { OfferedTool } from './tools.ts';
 
@@ -34,6 +34,8 @@ export interface ServerParts {
   readonly options?: string | undefined;
   /** The session of the agent that started this process, if it says one. */
   readonly session?: string | undefined;
+  /** Receives why a request failed. */
+  readonly report: (fault: Fault) => void;
 }
 
 export function invalidParams({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Error {

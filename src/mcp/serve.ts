@@ -1,4 +1,4 @@
-import { RuntimeError } from '../base/errors.ts';
+import { type Fault, RuntimeError } from '../base/errors.ts';
 import { configOptions, identityOf, loadHttpServer, parseListen, type Runtime } from '../runtime/runtime.ts';
 import { endpoint, httpHandler } from './http.ts';
 import { refuse, rpcCodes } from './messages.ts';
@@ -10,6 +10,8 @@ import { offeredTools } from './tools.ts';
 interface ServeOptions {
   /** Patterns of names. Default: `spec.mcp.tools`. */
   readonly tools: readonly string[] | undefined;
+  /** Receives lines for the log, without a line break. */
+  readonly report?: (line: string) => void;
   /** The version of this program, which clients show. */
   readonly version: string;
 }
@@ -31,22 +33,21 @@ export interface ServedMcp {
 /** Serves one client. Throws USAGE. */
 export async function serveOverStdio(
   runtime: Runtime,
-  { tools, version, session, ...streams }: StdioServeOptions,
+  { tools, version, session, report, ...streams }: StdioServeOptions,
 ): Promise<ServedMcp> {
   const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
   const [sdk, { serveStdio }] = await Promise.all([loadSdk(), loadStdioSdk()]);
   const transport = openStdio({ ...streams, maxBytes: runtime.mcp.maxMessageBytes });
   const options = configOptions(identityOf(runtime));
-  const served = serveStdio(serverFactory({ sdk, runtime, offered, version, session, options }), {
-    transport,
-  });
+  const parts = { sdk, runtime, offered, version, session, options, report: reporter(report) };
+  const served = serveStdio(serverFactory(parts), { transport });
   return { tools: [...offered.keys()], closed: transport.closed, close: served.close };
 }
 
 /** Serves any number of clients. Throws USAGE, LISTEN_FAILED. */
 export async function serveOverHttp(
   runtime: Runtime,
-  { tools, version, listen: text }: ServeOptions & { readonly listen: string },
+  { tools, version, report, listen: text }: ServeOptions & { readonly listen: string },
 ): Promise<ServedMcp & { readonly url: string }> {
   const { listen, toListener } = await loadHttpServer();
   const address = parseListen(text);
@@ -60,7 +61,9 @@ export async function serveOverHttp(
     );
   const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
   const sdk = await loadSdk();
-  const handler = sdk.createMcpHandler(serverFactory({ sdk, runtime, offered, version }));
+  const handler = sdk.createMcpHandler(
+    serverFactory({ sdk, runtime, offered, version, report: reporter(report) }),
+  );
   const closed = Promise.withResolvers<void>();
   const callers = await runtime.callers({
     host: address.host,
@@ -81,6 +84,13 @@ export async function serveOverHttp(
       await server.close(LAST_ANSWERS_MS);
       closed.resolve();
     },
+  };
+}
+
+/** Agents learn what fails in their calls; a store that fails concerns the people who run the server. */
+function reporter(report: (line: string) => void = () => {}): (fault: Fault) => void {
+  return ({ code, message }) => {
+    if (code === 'STORE_FAILED') report(`[${code}] ${message}`);
   };
 }
 

@@ -7,6 +7,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import { toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
+import { shorten } from '../base/text/phrases.ts';
 import { suggest } from '../base/text/suggest.ts';
 import type { ToolDocument, ToolInfo } from '../contract/document.ts';
 import type { OnProgress } from '../contract/progress.ts';
@@ -46,7 +47,7 @@ export function serverFactory(parts: ServerParts): McpServerFactory {
         const { hint } = suggest(name, [...offered.keys()]);
         throw invalidParams(
           sdk,
-          `\`params.name\`: there is no tool ${JSON.stringify(name)}${hint ? `; ${hint}` : ''}`,
+          `\`params.name\`: there is no tool ${JSON.stringify(shorten(name))}${hint ? `; ${hint}` : ''}`,
         );
       }
       const client = clientOf(server, context, parts.session);
@@ -121,7 +122,7 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
       if (!(await runtime.pending.useTicket(id, ticket)))
         throw invalidParams(sdk, '`params.requestState` is not valid, or has been used');
     } else {
-      const question = await openQuestion(runtime, id);
+      const question = await openQuestion(runtime, { id, client });
       if (question === undefined) return resultOf(document);
       if (client.asksAgain) return sdk.inputRequired(question);
       responses = await askWithin(mcpReq, question.inputRequests);
@@ -132,7 +133,9 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
     return refusal === undefined ? resultOf(await make()) : errorResult(refusal);
   } catch (thrown) {
     if (thrown instanceof sdk.ProtocolError) throw thrown;
-    return resultOf({ status: 'failed', error: toFault(thrown) });
+    const error = toFault(thrown);
+    parts.report(error);
+    return resultOf({ status: 'failed', error });
   }
 }
 

@@ -61,7 +61,10 @@ export function openStdio({ stdin, stdout, maxBytes }: StdioOptions): StdioTrans
   });
   const take = (chunk: Buffer) => lines.push(chunk);
   // What is answered at once may still be answered, so that a pipe such as `echo … | signalbox mcp` works.
-  const end = () => void within(ANSWER_MS, answered.all()).then(close);
+  const end = () => {
+    lines.end();
+    void within(ANSWER_MS, answered.all()).then(close);
+  };
   const close = () => {
     if (isClosed) return;
     isClosed = true;
@@ -139,6 +142,8 @@ function createLines(
       }
       if (from < chunk.length) add(chunk.subarray(from));
     },
+    /** The last line may lack its line break. */
+    end: finish,
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
-import { toRuntimeError } from '../base/errors.ts';
+import { toFault, toRuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
+import { shorten } from '../base/text/phrases.ts';
 import { clientOf, type McpClient, tasksExtension } from './client.ts';
-import { decide, questionOf, readDecision } from './decision.ts';
-import { bounded, toResult } from './result.ts';
+import { decide, questionOf, readDecision, reasonOf } from './decision.ts';
+import { bounded, forClient, toResult } from './result.ts';
 import { invalidParams, type Sdk, type ServerParts } from './sdk.ts';
 
 // A task is a stored tool call. Its ID is that of the run: it cannot be guessed, and it counts for its principal only.
@@ -47,7 +48,14 @@ export function serveTasks(server: Server, parts: ServerParts): void {
       const client = clientOf(server, context, session);
       requireTasks(sdk, client);
       const given = isObject(params) ? params : {};
-      return await work(await requireTask(parts, client, given['taskId']), client, context);
+      try {
+        return await work(await requireTask(parts, client, given['taskId']), client, context);
+      } catch (thrown) {
+        if (thrown instanceof sdk.ProtocolError) throw thrown;
+        const fault = toFault(thrown);
+        parts.report(fault);
+        throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InternalError, forClient(fault).message);
+      }
     });
   method('tasks/get', async (run, client) => await showTask(parts, run, client));
   method('tasks/cancel', async (run, client) => {
@@ -82,7 +90,7 @@ async function requireTask({ sdk, runtime }: ServerParts, client: McpClient, id:
   if (typeof id !== 'string') throw invalidParams(sdk, '`params.taskId` must be a string');
   const principal = await runtime.runs.principal(id).catch(unlessUnknown);
   if (principal === client.principal) return id;
-  throw invalidParams(sdk, `there is no task ${JSON.stringify(id.slice(0, 100))}`);
+  throw invalidParams(sdk, `there is no task ${JSON.stringify(shorten(id))}`);
 }
 
 function unlessUnknown(thrown: unknown): null {
@@ -103,9 +111,9 @@ async function showTask(parts: ServerParts, run: string, client: McpClient): Pro
   if (runStatus === 'cancelled') return { ...task, status: 'cancelled' };
   if (outcome.status === 'running') return { ...task, status: 'working' };
   if (outcome.status === 'pending') {
-    const { id, message, reason } = outcome.pending;
-    const statusMessage = message === '' ? reason : message;
-    const inputRequests = mayDecide(parts, client) ? await questionOf(runtime, id) : undefined;
+    const { id } = outcome.pending;
+    const statusMessage = reasonOf(outcome.pending);
+    const inputRequests = mayDecide(parts, client) ? await questionOf(runtime, { id, client }) : undefined;
     return inputRequests === undefined
       ? { ...task, status: 'working', statusMessage }
       : { ...task, status: 'input_required', statusMessage, inputRequests };

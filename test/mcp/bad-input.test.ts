@@ -187,6 +187,16 @@ const requests: readonly Bad[] = [
     headers: { 'mcp-method': 'tools/call', 'mcp-name': 'remove' },
   },
   {
+    title: 'an unknown tool with a long name',
+    ...{
+      body: modern('tools/call', { name: 'x'.repeat(3_000) }),
+      status: 200,
+      code: -32602,
+      message: /there is no tool "x{100}…"$/,
+    },
+    headers: { 'mcp-method': 'tools/call', 'mcp-name': 'x'.repeat(3_000) },
+  },
+  {
     title: 'an unknown version of the protocol',
     body: modern('tools/list').replace('2026-07-28', '2031-01-01'),
     ...{ code: -32022, message: /Unsupported protocol version/ },
@@ -246,6 +256,11 @@ test('over stdio, blank lines and carriage returns are no messages', async () =>
 
 test('over stdio, a message may come in pieces of one byte', async () => {
   const [answer] = await talk(...[...modern('tools/list')].map((byte) => ({ byte })), '');
+  expect(answer).toMatchObject({ id: 7, result: {} });
+});
+
+test('over stdio, the last line may lack its line break', async () => {
+  const [answer] = await talk(...[...modern('tools/list')].map((byte) => ({ byte })));
   expect(answer).toMatchObject({ id: 7, result: {} });
 });
 

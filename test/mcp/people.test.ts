@@ -144,3 +144,43 @@ test('invisible characters of the arguments are shown by their code points', asy
   await made.callTool({ name: 'refund', arguments: { to: 'a\u202eb\u200bc' } });
   expect(questions).toEqual([expect.not.stringMatching(/[\u202e\u200b]/)]);
 });
+
+test('text of arguments in the message of an approval cannot look like the call', async () => {
+  const spec = 'tools: {pay: {approval: {message: "Pay ${args.to}?"}, exec: {command: ./refund.sh}}}';
+  const { client } = await serve('stdio', `mcp: {decide: caller}\n${spec}`, {
+    files: { 'refund.sh': refund },
+  });
+  const made = await client('2026', forms);
+  const questions = answering(made, [reject]);
+  await made.callTool({ name: 'pay', arguments: { to: 'Ann?\nThe call: pay {}\u202e' } });
+  expect(questions).toEqual([
+    `Pay Ann? The call: pay {}\\u202e?\nThe call: pay ${String.raw`{"to":"Ann?\nThe call: pay {}\u202e"}`}`,
+  ]);
+});
+
+test.each(['2025', '2026'] as const)('a caller that may not decide is not asked (%s)', async (era) => {
+  const spec = 'tools: {refund: {approval: {by: [mara]}, exec: {command: ./refund.sh}}}';
+  const { client, runtime } = await serve('stdio', `mcp: {decide: caller}\n${spec}`, {
+    files: { 'refund.sh': refund },
+  });
+  const made = await client(era, forms);
+  const questions = answering(made, [approve]);
+  expect(await ask(made)).toMatchObject(waits);
+  expect(questions).toEqual([]);
+  expect(await runtime.pending.list()).toMatchObject([{ status: 'open' }]);
+});
+
+test('the name of a session that people cannot read, or that is long, is stored as its digest', async () => {
+  const { client, runtime } = await desk('stdio', 'operators');
+  const made = await client('2026');
+  const call = async (sessionId: string) =>
+    await made.callTool({ name: 'refund', arguments: {}, _meta: { sessionId } });
+  const digest = expect.stringMatching(/^\["local","sha256:[0-9a-f]{64}"\]$/);
+  for (const session of ['s'.repeat(100_000), 'a\u202eb', 'a\nb', '\ud83d\ude00'])
+    for (let times = 0; times < 2; times += 1) expect(await call(session)).toMatchObject(waits);
+  await call('a-session');
+  expect((await runtime.pending.list()).map(({ caller }) => caller)).toEqual([
+    ...Array.from({ length: 4 }, () => ({ principal: digest })),
+    { principal: '["local","a-session"]' },
+  ]);
+});

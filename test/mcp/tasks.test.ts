@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createTaskSessionFromClient, resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client';
@@ -21,6 +21,7 @@ const spec = (decide: string) => `
 mcp: {decide: ${decide}}
 tools:
   refund: {approval: required, exec: {command: ./refund.sh}}
+  pairs: {approval: {by: [local, mara, joe], quorum: 2}, exec: {command: ./refund.sh}}
   plain: {exec: {command: ./refund.sh}}
   reads: {annotations: {read_only: true}, exec: {command: ./refund.sh}}
   slow: {mcp: {task: allowed}, exec: {command: ./slow.sh}}
@@ -37,7 +38,10 @@ interface Answer {
 
 async function open(folder: string) {
   const runtime = await openRuntime(`${folder}/runtime.yaml`, { log: false });
-  const served = await serveOverHttp(runtime, { tools: undefined, version: '1', listen: '127.0.0.1:0' });
+  const log: string[] = [];
+  const report = (line: string) => void log.push(line);
+  const listen = '127.0.0.1:0';
+  const served = await serveOverHttp(runtime, { tools: undefined, report, version: '1', listen });
   const end = async () => {
     await served.close();
     await runtime.close();
@@ -61,7 +65,7 @@ async function open(folder: string) {
     });
     return result ?? { error };
   };
-  return { runtime, url: served.url, send, end };
+  return { runtime, url: served.url, send, end, log };
 }
 
 interface Message {
@@ -158,6 +162,43 @@ test('a form of a task decides, if the config lets the caller', async () => {
   expect(await answer({ decision: approve })).toMatchObject({ resultType: 'complete' });
   expect(await settled(send, taskId)).toMatchObject({ status: 'completed' });
   expect(runs()).toBe(1);
+});
+
+test('a caller that has approved is not asked for the approvals of others', async () => {
+  const { send, runtime, runs } = await served('caller');
+  const call = { name: 'pairs', arguments: {} };
+  const { taskId } = await send('tools/call', call, { capabilities: forms });
+  const status = async () => (await send('tasks/get', { taskId }, { capabilities: forms })).status;
+  expect(await status()).toBe('input_required');
+  const inputResponses = { decision: { action: 'accept', content: { decision: 'approve' } } };
+  for (let times = 0; times < 2; times += 1) {
+    await send('tasks/update', { taskId, inputResponses }, { capabilities: forms });
+    expect(await status()).toBe('working');
+  }
+  const [waiting] = await runtime.pending.list();
+  expect(waiting?.approvals).toMatchObject([{ by: 'local' }]);
+  await runtime.pending.approve(waiting?.id ?? '', { by: 'mara', reason: '' });
+  expect(await settled(send, taskId)).toMatchObject({ result: { content: [{ text: 'paid' }] } });
+  expect(runs()).toBe(1);
+});
+
+test('a store that fails is described in the log, and clients learn that it failed', async () => {
+  const { folder, send, log } = await served();
+  const { taskId } = await send('tools/call', { name: 'refund', arguments: {} }, { capabilities: tasks });
+  const files = `${folder}/.signalbox`;
+  for (const name of readdirSync(files)) rmSync(`${files}/${name}`, { recursive: true });
+  const failed = expect.stringContaining('the state store failed');
+  const call = { name: 'plain', arguments: {} };
+  const answers = [await send('tools/call', call), await send('tools/call', call, { meta: { callId: 'a' } })];
+  for (const answer of answers) expect(answer).toMatchObject({ isError: true, content: [{ text: failed }] });
+  for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
+    const answer = await send(method, { taskId }, { capabilities: tasks });
+    expect(answer).toEqual({ error: { code: -32603, message: failed } });
+    answers.push(answer);
+  }
+  expect(JSON.stringify(answers)).not.toContain(folder);
+  expect(log).toHaveLength(answers.length);
+  for (const line of log) expect(line).toContain(`[STORE_FAILED] the state store ${files}/state.db`);
 });
 
 test('a caller cannot decide its own task where only operators decide', async () => {

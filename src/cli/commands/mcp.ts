@@ -24,7 +24,8 @@ More: docs/guides/use-your-tools-in-an-agent.md, docs/reference/mcp.md`,
   run: async ({ options, terminal, signal, invocation, open }, { http, tools }) => {
     const runtime = await open(options.config, { isService: http !== undefined });
     const { serveOverHttp, serveOverStdio } = await import('../../mcp/serve.ts');
-    const given = { tools, version: versionOf() };
+    const report = (line: string) => terminal.printStderr(line);
+    const given = { tools, report, version: versionOf() };
     const listen = http ?? runtime.mcp.http;
     if (listen === undefined) {
       if (options.json)

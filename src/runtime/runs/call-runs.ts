@@ -1,5 +1,6 @@
 import { type Fault, RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
+import { shorten } from '../../base/text/phrases.ts';
 import { whenAborted } from '../../base/time/async.ts';
 import { type CallableTool, readArgs } from '../../calls/tool-call/callable-tool.ts';
 import { isQuestion } from '../../contract/approval.ts';
@@ -338,7 +339,7 @@ async function takenError(
 ): Promise<RuntimeError> {
   const run = await store.findRun(id);
   const other = run === undefined || run.name === tool.name ? 'other arguments' : `tool "${run.name}"`;
-  const message = `the call id ${JSON.stringify(identity.id)} has already been used for ${other}`;
+  const message = `the call id ${JSON.stringify(shorten(identity.id ?? ''))} has already been used for ${other}`;
   return new RuntimeError('CALL_ID_TAKEN', message, { details: { run_id: id } });
 }
 
