@@ -8,7 +8,7 @@ import { type Era, eras, fixture } from './serving.ts';
 
 const spec = `
 tools:
-  read_file: {exec: {command: ${fixture('echo-args')}}}
+  read_file: {output_schema: {type: object}, exec: {command: ${fixture('echo-args')}}}
   read_page: {exec: {command: ${fixture('echo-args')}}}
   send: {exec: {command: ${fixture('echo-args')}}}
 mcp: {auth: {required: true}}
