@@ -187,6 +187,7 @@ test('decisions and messages are pruned, but not what an open call shows', async
     const { decisions } = await runtime.decisions.page();
     return new Set(decisions.map((each) => (each.type === 'decision' ? each.run_id : '')));
   };
+  await expect.poll(runs, { timeout: 20_000 }).toEqual(new Set([run_id, null]));
   await expect.poll(runs, { timeout: 20_000 }).toEqual(new Set([run_id]));
   expect(told(await runtime.decisions.conversation({ run: run_id }))).toHaveLength(3);
   await runtime.pending.reject(pending[0]?.id ?? '', { by: 'mara', reason: 'no' });
