@@ -23,7 +23,7 @@ import type { LogTarget } from './log/log.ts';
 export type { CallIdentity } from '../store/identities.ts';
 
 /** Receives the events of some types. What only other types need, such as measurements, costs nothing then. */
-export interface RuntimeListener {
+interface RuntimeListener {
   readonly types: readonly RuntimeEvent['type'][];
   /** May be declared for the events of these types alone. */
   take(event: RuntimeEvent): void;
@@ -75,7 +75,7 @@ export interface StartedRun extends Promise<RunDocument>, AsyncIterable<RunEvent
   [Symbol.asyncIterator](): AsyncIterator<RunEvent>;
 }
 
-export interface TraceOptions {
+interface TraceOptions {
   /**
    * The trace that the caller continues. Processes get it, and the events of operations have it. A value that is not
    * valid by W3C Trace Context is an error, USAGE.
