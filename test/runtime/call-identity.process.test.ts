@@ -395,6 +395,44 @@ function identityTests(newPlace: () => Promise<Place>): void {
     expect(await runs.list()).toHaveLength(2);
   });
 
+  test('a call is cancelled when the last of its callers has left', async () => {
+    const desk = await openDesk(await newPlace());
+    const { tools, runs } = await desk.open();
+    const stops = [new AbortController(), new AbortController(), new AbortController()];
+    const call = async (stop: AbortController) =>
+      await tools.call('slow', {}, { identity, signal: stop.signal });
+    const [first, second, third] = stops.map(call);
+    await expect.poll(desk.ran).toBe(1);
+    const run = (await runs.list())[0]?.run_id ?? '';
+    const allJoin = async () => await tools.outcome(run, { waitMs: 500 });
+    expect(await allJoin()).toMatchObject({ status: 'running' });
+    stops[0]?.abort();
+    await expect(first).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(existsSync(`/proc/${desk.pids()[0]}`)).toBe(true);
+    const fourth = tools.call('slow', {}, { identity });
+    await allJoin();
+    stops[1]?.abort();
+    await expect(second).rejects.toMatchObject({ code: 'ABORTED' });
+    desk.letGo();
+    expect(await third).toMatchObject({ status: 'ok' });
+    expect(await fourth).toMatchObject({ status: 'ok' });
+    expect(desk.ran()).toBe(1);
+  });
+
+  test('a call that every caller has left is cancelled', async () => {
+    const desk = await openDesk(await newPlace());
+    const { tools, runs } = await desk.open();
+    const stops = [new AbortController(), new AbortController()];
+    const calls = stops.map(async ({ signal }) => await tools.call('slow', {}, { identity, signal }));
+    const ends = Promise.allSettled(calls);
+    await expect.poll(desk.ran).toBe(1);
+    await tools.outcome((await runs.list())[0]?.run_id ?? '', { waitMs: 500 });
+    for (const stop of stops) stop.abort();
+    await ends;
+    await expect.poll(() => existsSync(`/proc/${desk.pids()[0]}`)).toBe(false);
+    expect(await runs.list()).toMatchObject([{ status: 'cancelled' }]);
+  });
+
   test('an outcome counts for a day after the end of its call, also when the clock goes back', async () => {
     const desk = await openDesk(await newPlace());
     const { tools } = await desk.open();

@@ -51,7 +51,7 @@ type IdentifiedOptions = CallOptions & { readonly identity: CallIdentity };
 /** Tool calls that are runs: any process can continue them and read their outcomes. */
 export function openCallRuns(context: CallRunsContext): CallRuns {
   const { runs, track } = context;
-  const executions = new Map<string, Promise<'paused' | 'busy'>>();
+  const executions = new Map<string, Execution>();
 
   const start: CallRuns['start'] = (tool, args, options) => {
     const kept = Promise.withResolvers<string>();
@@ -167,13 +167,11 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
           }
           // A pipeline may wait for something else than this call.
           if (wasResumed && run.kind === 'pipeline') return underWay;
-          const { task, isNew } = execute(opened, run, {
-            claim,
-            signal: isCaller ? options.signal : undefined,
-          });
+          const { task, hold } = execute(opened, run, { claim, isCaller });
           claim = undefined;
-          // A cancelled caller waits until its process has ended.
-          const came = isCaller && isNew ? await task : await within(task, workMs(), signal);
+          const came = isCaller
+            ? await Promise.race([task, hold(options.signal)])
+            : await within(task, workMs(), signal);
           if (came === 'over' || (came === 'busy' && workMs() <= 0)) return underWay;
           if (came === 'busy') await next(Math.min(workMs(), BUSY_MS));
           else wasResumed = true;
@@ -183,16 +181,33 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
       }
     });
 
-  /** Executes the run unless this process already does. `signal` cancels the call. */
+  /** Executes the run unless this process already does. Cancels the call when every caller that waited has left. */
   const execute = (
     opened: Awaited<ReturnType<CallRunsContext['runs']>>,
     run: RunRecord,
-    { claim, signal }: { readonly claim: Claim | undefined; readonly signal: AbortSignal | undefined },
-  ) => {
+    { claim, isCaller }: { readonly claim: Claim | undefined; readonly isCaller: boolean },
+  ): Execution => {
     const { id } = run;
     const known = executions.get(id);
-    if (known !== undefined) return { task: known, isNew: false };
+    if (known !== undefined) return known;
     const { store, toPipeline } = opened;
+    const cancel = new AbortController();
+    const { signal } = cancel;
+    const forgets: (() => void)[] = [];
+    // What continues for an outcome is not cancelled.
+    let callers = isCaller ? 0 : 1;
+    const hold: Execution['hold'] = (left) => {
+      callers += 1;
+      const gone = Promise.withResolvers<never>();
+      const leave = () => {
+        callers -= 1;
+        if (callers === 0) cancel.abort();
+        else gone.reject(cancelledError());
+      };
+      if (left?.aborted === true) leave();
+      else if (left !== undefined) forgets.push(whenAborted(left, leave));
+      return gone.promise;
+    };
     const work = async (): Promise<'paused' | 'busy'> => {
       try {
         await track({ signal }, async (one) =>
@@ -204,7 +219,7 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
       } catch (error) {
         const { code } = toRuntimeError(error);
         if (code === 'RUN_BUSY') return 'busy';
-        if (code === 'ABORTED' && signal?.aborted === true) {
+        if (code === 'ABORTED' && signal.aborted) {
           const cancelled = {
             status: 'cancelled',
             error: toFault(cancelledError()),
@@ -217,13 +232,15 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
         throw error;
       } finally {
         executions.delete(id);
+        for (const forget of forgets) forget();
       }
     };
     const task = work();
     // Callers that no longer wait get no error.
     task.catch(() => {});
-    executions.set(id, task);
-    return { task, isNew: true };
+    const execution = { task, hold };
+    executions.set(id, execution);
+    return execution;
   };
 
   return {
@@ -252,6 +269,15 @@ interface Asked extends Pick<CallOptions, 'wholeFaults'> {
   readonly tool: CallableTool;
   readonly args: Json;
   readonly onKept: (run: string) => void;
+}
+
+interface Execution {
+  readonly task: Promise<'paused' | 'busy'>;
+  /**
+   * Another caller waits. When its signal aborts, it leaves: the promise rejects, or the call is cancelled if nobody else
+   * waits, and the caller waits until the process has ended.
+   */
+  readonly hold: (signal: AbortSignal | undefined) => Promise<never>;
 }
 
 /** The call of a step: in the outermost run, or in one below it. */
