@@ -114,7 +114,7 @@ function accepted(steps: readonly Named[], ids: readonly string[]): readonly str
   });
   const refused = loadText(text).problems.map((problem) => {
     const [, place = '', target = ''] =
-      /^\d+:\d+ (\S+)\.args\.(\S+): `steps\.\S+` is not known here/.exec(problem) ?? [];
+      /^\d+:\d+ (\S+)\.args\.(\S+): `steps\.\S+` is not available here/.exec(problem) ?? [];
     return `${places.get(place) ?? problem} ${target}`;
   });
   const sites = [...places.values()];

@@ -276,8 +276,8 @@ function plain(value: unknown): unknown {
 function rowsOf(file: string) {
   const database = new DatabaseSync(file, { readOnly: true });
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-  // Each opened store writes the notification rules anew.
-  const found = names.filter(({ name }) => name !== 'notify_rules');
+  // Each opened store writes the notification rules anew, and a file counts its own changes.
+  const found = names.filter(({ name }) => name !== 'notify_rules' && name !== 'changes');
   const tables = found.map(({ name }) => {
     const rows = database.prepare(`SELECT * FROM ${String(name)}`).all();
     const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(name ?? null);

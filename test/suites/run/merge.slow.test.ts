@@ -174,6 +174,8 @@ describe('tallies of a run', () => {
     );
     expect(refused(null)).toMatch(/STORE_FAILED.*no version/);
     expect(refused({ ...state, passed: 'all' })).toMatch(/STORE_FAILED.*damaged at passed/);
-    expect(refused({ ...state, stats: { ...state.stats, evals: [] } })).toMatch(/STORE_FAILED.*other evals/);
+    expect(refused({ ...state, stats: { ...state.stats, evals: [] } })).toMatch(
+      /STORE_FAILED.*different evals/,
+    );
   });
 });
