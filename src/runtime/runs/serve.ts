@@ -378,8 +378,9 @@ async function fireEvent(
   return toDecisionDocument(decision, { wholeFaults });
 }
 
-/** Whether the event has a tool result of MCP. */
-function hasBlocks({ hook, phase, response }: EventInput): boolean {
+/** Whether the event has a tool result of MCP. The event may be anything: it is not checked yet. */
+function hasBlocks(event: EventInput): boolean {
+  const { hook, phase, response } = isObject(event) ? event : {};
   const isResult = hook === 'tool' && phase === 'after_execution' && isObject(response);
   return isResult && Array.isArray(response['content']);
 }
