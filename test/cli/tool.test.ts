@@ -79,7 +79,9 @@ test.concurrent('tool list shows every tool, including those that cannot run [DS
 
 test.concurrent('tool list --json includes the schemas [DS-CLI-07 DS-CLI-02]', async ({ expect }) => {
   const { code, document } = await runJson('tool list', { cwd: desk });
-  const exec = { runtime: 'exec', dialect: 'promptkit', input_schema: null, output_schema: null };
+  const mcp = { result: null, task: null };
+  const bare = { title: null, annotations: {}, approval: null, mcp, input_schema: null, output_schema: null };
+  const exec = { ...bare, runtime: 'exec', dialect: 'promptkit' };
   expect({ code, document }).toEqual({
     code: 0,
     document: {
@@ -99,12 +101,11 @@ test.concurrent('tool list --json includes the schemas [DS-CLI-07 DS-CLI-02]', a
         { name: 'crash', description: '', ...exec },
         { name: 'refund', description: '', ...exec },
         {
+          ...bare,
           name: 'bare',
           description: 'Declared only.',
           runtime: 'none',
           dialect: null,
-          input_schema: null,
-          output_schema: null,
         },
       ],
     },

@@ -308,7 +308,11 @@ const events: readonly (Row & { readonly event: EventInput | NativeEvent })[] = 
 
 test.each(onTransports(events))('a hook reads $title', async ({ event, dialect, on, wire }) => {
   const input = readEvent(event);
-  expect(requireNative(dialect).hook.encode(input)).toEqual({ method: 'execute', body: wire });
+  expect(requireNative(dialect).hook.encode(input)).toEqual({
+    method: 'execute',
+    body: wire,
+    takesMeta: true,
+  });
   const lines = await recorded({ dialect, on }, (bench, entry) =>
     askHook(bench.filter(entry), { input, call: 'c' }),
   );
@@ -364,7 +368,11 @@ const calls: readonly (Row & { readonly call: Partial<ToolCall> & { readonly arg
 
 test.each(onTransports(calls))('a tool reads $title', async ({ call, dialect, on, wire }) => {
   const input = { name: 'w', callId: 'call_1', ...call };
-  expect(requireNative(dialect).tool.encode(input)).toEqual({ method: 'execute', body: wire });
+  expect(requireNative(dialect).tool.encode(input)).toEqual({
+    method: 'execute',
+    body: wire,
+    takesMeta: true,
+  });
   const lines = await recorded({ dialect, on }, (bench, entry) =>
     runTool(bench.tool(entry), { input, call: 'c' }),
   );
@@ -423,7 +431,11 @@ const requests: readonly (Row & { readonly input: EvalInput })[] = [
 
 test.each(onTransports(requests))('an eval reads $title', async ({ input, dialect, on, wire }) => {
   const request = toEvalRequest('sentiment_check', input);
-  expect(requireNative(dialect).eval.encode(request)).toEqual({ method: 'execute', body: wire });
+  expect(requireNative(dialect).eval.encode(request)).toEqual({
+    method: 'execute',
+    body: wire,
+    takesMeta: true,
+  });
   const lines = await recorded({ dialect, on }, (bench, entry) =>
     runEval(bench.evaluation(entry), { input: request, call: 'c' }),
   );

@@ -44,7 +44,7 @@ export function story(events: readonly RuntimeEvent[]): Readonly<Record<string, 
   return others.map((event) =>
     Object.fromEntries(
       Object.entries(event).flatMap(([key, value]): [string, unknown][] => {
-        if (key === 'durationMs' || key === 'queueMs' || key === 'operation') return [];
+        if (key === 'durationMs' || key === 'queueMs' || key.startsWith('operation')) return [];
         if (key === 'pid') return [[key, numberOf(pids, value)]];
         if (key === 'call') return [[key, numberOf(calls, value)]];
         return [[key, value instanceof Json ? value.text : value]];

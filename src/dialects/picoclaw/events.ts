@@ -129,7 +129,8 @@ export function encode({ settings }: HookEntry<PicoclawSettings>, question: Ques
 }
 
 export function toCall(method: string, params: Payload, timeoutMs: number): Message {
-  return { ...toMessage(stringifyJson(params)), method, timeoutMs, takesMeta: false };
+  const { body } = toMessage(stringifyJson(params));
+  return { method, body, timeoutMs };
 }
 
 function shapeEvent({ version, eventKind }: PicoclawSettings, { payload, hookContext }: Question): Payload {
