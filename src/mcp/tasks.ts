@@ -2,6 +2,7 @@ import type { Result, Server, ServerContext } from '@modelcontextprotocol/server
 import { toFault, toRuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { shorten } from '../base/text/phrases.ts';
+import type { RunDetails } from '../contract/run.ts';
 import { clientOf, type McpClient, tasksExtension } from './client.ts';
 import { decide, questionOf, readDecision, reasonOf } from './decision.ts';
 import { bounded, forClient, toResult } from './result.ts';
@@ -23,13 +24,12 @@ export function requireTasks({ MissingRequiredClientCapabilityError }: Sdk, { ha
 
 /** Tells the client that the call is a task. The run is stored. */
 export async function createdTask({ runtime }: ServerParts, run: string): Promise<Result> {
-  return { resultType: 'task', ...(await readTask({ runtime }, run)), status: 'working' };
+  return { resultType: 'task', ...taskOf(await runtime.runs.show(run)), status: 'working' };
 }
 
-async function readTask({ runtime }: Pick<ServerParts, 'runtime'>, run: string) {
-  const { created_at, updated_at } = await runtime.runs.show(run);
+function taskOf({ run_id, created_at, updated_at }: RunDetails) {
   return {
-    taskId: run,
+    taskId: run_id,
     createdAt: created_at,
     lastUpdatedAt: updated_at,
     ttlMs: TTL_MS,
@@ -106,9 +106,9 @@ export function mayDecide({ runtime }: Pick<ServerParts, 'runtime'>, { hasForms 
 async function showTask(parts: ServerParts, run: string, client: McpClient): Promise<Result> {
   const { runtime, offered } = parts;
   const outcome = await runtime.tools.outcome(run, { waitMs: 0 });
-  const { status: runStatus, name } = await runtime.runs.show(run);
-  const task = await readTask(parts, run);
-  if (runStatus === 'cancelled') return { ...task, status: 'cancelled' };
+  const shown = await runtime.runs.show(run);
+  const task = taskOf(shown);
+  if (shown.status === 'cancelled') return { ...task, status: 'cancelled' };
   if (outcome.status === 'running') return { ...task, status: 'working' };
   if (outcome.status === 'pending') {
     const { id } = outcome.pending;
@@ -118,6 +118,7 @@ async function showTask(parts: ServerParts, run: string, client: McpClient): Pro
       ? { ...task, status: 'working', statusMessage }
       : { ...task, status: 'input_required', statusMessage, inputRequests };
   }
+  const { name } = shown;
   const tool = offered.get(name)?.info ?? { name, mcp: { result: null, task: null }, output_schema: null };
   const result = bounded(toResult(outcome, tool), runtime.mcp.maxMessageBytes);
   return { ...task, status: 'completed', result: { resultType: 'complete', ...result } };

@@ -47,7 +47,7 @@ export function openTokens({ issuer, audience, jwksUrl }: TokenRules): Tokens {
   };
 }
 
-/** With a shared secret, whoever reads the config could make tokens; with a public key as that secret, anybody could. */
+/** No algorithm with a shared secret: anyone who can read the secret can make tokens, and a public key is no secret. */
 const asymmetric = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { compileExpressions } from '../../base/expression/expression.ts';
@@ -15,7 +14,7 @@ import type { Pipeline } from '../file/pipeline.ts';
 import { callRecord } from '../state/call-record.ts';
 import { readRecord } from '../state/record.ts';
 import { toCurrentSteps } from '../state/retries.ts';
-import { newRun } from './new-run.ts';
+import { newRun, newRunId } from './new-run.ts';
 
 export { toPendingOpened } from '../state/decision-wait.ts';
 
@@ -85,7 +84,7 @@ export async function claimCallRun(
   signal?: AbortSignal,
 ): Promise<ClaimedCallRun> {
   // Unguessable, because the ID may be all that a client needs to read the outcome.
-  const own = `run_${randomBytes(16).toString('hex')}`;
+  const own = newRunId(16);
   const ownClaim = await store.claimRun(own);
   let identity: KeptIdentity | undefined;
   try {

@@ -94,8 +94,8 @@ export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>, id = newRunId()): 
   return { ...run, id, createdAt: Date.now() };
 }
 
-function newRunId(): string {
-  return `run_${randomBytes(8).toString('hex')}`;
+export function newRunId(bytes = 8): string {
+  return `run_${randomBytes(bytes).toString('hex')}`;
 }
 
 async function findSame(
