@@ -3,6 +3,7 @@ import { type RuntimeError, toFault } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
 import { watchKinds } from './changes.ts';
 import { identityMethods } from './identities.ts';
+import { pinMethods } from './pins.ts';
 import { type FunctionCall, toCall, toStatement } from './postgres/change-call.ts';
 import { type Claims, createClaims, lostClaimError } from './postgres/claims.ts';
 import type { Address } from './postgres/connection/address.ts';
@@ -78,6 +79,7 @@ export async function openPostgresStore(
     ...{ work: shared.work, decide: shared.decide, outbox: createOutbox(driver) },
     ...readMethods(driver, { load, hungMs }),
     ...identityMethods(driver),
+    ...pinMethods(driver),
     createRun: async (wanted) =>
       await (wanted.isDispatched === true ? shared.createQueued(wanted) : single.createRun(wanted)),
     endStep: async (runId, step, outcome, at) => {

@@ -2,6 +2,7 @@ import { RuntimeError } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
 import { countedChanges } from './changes.ts';
 import { identityMethods } from './identities.ts';
+import { pinMethods } from './pins.ts';
 import { createOutbox, readMethods } from './reads.ts';
 import { callFromRow, textFromRow } from './rows.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
@@ -46,6 +47,7 @@ function createStore(database: Database): Store {
     location: database.location,
     outbox: createOutbox(driver),
     ...identityMethods(driver),
+    ...pinMethods(driver),
     ...changeMethods(database),
     ...readMethods(driver, { load }),
     endStep: async (runId, step, outcome, at) => {

@@ -6,6 +6,7 @@ import type { ChangeSource, StoreWatch } from './changes.ts';
 import type { Identities } from './identities.ts';
 import type { TextPlace } from './kept-text.ts';
 import type { Outbox } from './outbox.ts';
+import type { Pins } from './pins.ts';
 import type { SharedWork } from './shared-work.ts';
 import type { DueFilter, DueRuns, Suspension } from './suspension.ts';
 
@@ -14,7 +15,7 @@ import type { DueFilter, DueRuns, Suspension } from './suspension.ts';
  * STORE_FAILED if the store fails (disk full, read-only, damaged, closed), and then nothing is half written. Calls of
  * one store take effect in order.
  */
-export interface Store extends Identities {
+export interface Store extends Identities, Pins {
   readonly location: string;
   /** Absent for a store of one machine, which has no workers. */
   readonly work?: SharedWork;

@@ -188,6 +188,19 @@ CREATE INDEX call_identities_by_run ON signalbox.call_identities (run);
 CREATE INDEX call_identities_by_time ON signalbox.call_identities (at);
 `;
 
+/** The definitions of MCP servers that count, as one text for each server, so that they change at once or not at all. */
+export const pinTable = `
+CREATE TABLE signalbox.pins (
+  server text COLLATE "C" PRIMARY KEY,
+  text text NOT NULL,
+  digest text NOT NULL,
+  pinned_at bigint NOT NULL,
+  accepted_by text,
+  accepted_at bigint,
+  CHECK ((accepted_by IS NULL) = (accepted_at IS NULL))
+);
+`;
+
 /**
  * Results of suites and of shadow hooks, cached answers, and ratings. In Postgres a result has no foreign key to its
  * run, so that the many results of a removed run are deleted piece by piece.

@@ -270,14 +270,14 @@ describe('a watch in SQLite', () => {
     await using earlier = await open();
     await watch(earlier);
     await earlier.close();
-    for (const [name, version] of [
-      ['state.db', 3],
-      ['evals.db', 2],
+    for (const [name, version, later] of [
+      ['state.db', 3, 'DROP TABLE pins;'],
+      ['evals.db', 2, ''],
     ]) {
       const database = new DatabaseSync(join(folder, 'state', `${name}`));
       const triggers = database.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%_tell_%'").all();
       for (const trigger of triggers) database.exec(`DROP TRIGGER ${String(trigger['name'])}`);
-      database.exec(`DROP TABLE changes; PRAGMA user_version = ${version}`);
+      database.exec(`DROP TABLE changes; ${later} PRAGMA user_version = ${version}`);
       database.close();
     }
     await using runtime = await open();
@@ -285,6 +285,7 @@ describe('a watch in SQLite', () => {
     const store = await openSqliteStore(join(folder, 'state/state.db'));
     await store.createRun(newRun('r1'));
     expect(await changes.next()).toEqual(only('runs'));
+    expect(await store.findPin('files')).toBeUndefined();
     await store.close();
   });
 

@@ -76,6 +76,19 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       say({ by, won: decided?.isAccepted, ruling: decided?.record.ruling });
     }),
 
+  /** pin FILE WHO [DIGEST]: pins a text of its own, at first or in place of another. */
+  pin: () =>
+    withStore(async (store) => {
+      const [by = '', instead] = rest;
+      const text = `by ${by}`;
+      await waitForGo();
+      const pin =
+        instead === undefined
+          ? await store.addPin({ server: 's', text, at: 1 })
+          : await store.acceptPin({ server: 's', text, by, at: 2, instead });
+      say({ by, pin: pin?.text ?? null });
+    }),
+
   /** begin FILE RUN: opens a new store and uses it at once. */
   begin: async () => {
     const [id = ''] = rest;

@@ -3,6 +3,7 @@ import type { Fault } from '../../src/base/errors.ts';
 import { composeJson } from '../../src/base/json/compose.ts';
 import { Json } from '../../src/base/json/json.ts';
 import type { KeptIdentity } from '../../src/store/identities.ts';
+import { digestOfPin } from '../../src/store/pins.ts';
 import type { RunFilter, RunRecord, Store } from '../../src/store/store.ts';
 import { pendingContract } from './contract-pendings.ts';
 import { suspensionContract } from './contract-suspensions.ts';
@@ -19,6 +20,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(`claims in the ${name} store`, () => claimContract(openForTest));
   describe(`prune in the ${name} store`, () => pruneContract(openForTest));
   describe(`identities of calls in the ${name} store`, () => identityContract(openForTest));
+  describe(`pins in the ${name} store`, () => pinContract(openForTest));
   describe(`steps in the ${name} store`, () => stepContract(openForTest));
   describe(`pending calls in the ${name} store`, () => pendingContract(openForTest));
   describe(`suspended runs in the ${name} store`, () => suspensionContract(openForTest));
@@ -79,6 +81,53 @@ function identityContract(open: Open): void {
     expect((await store.findIdentity({ key: 'k', at })) !== undefined).toBe(isKept);
     expect((await store.claimIdentity(wanted('r2', { at }))).run).toBe(run);
     expect((await store.findIdentity({ run: 'r1' })) !== undefined).toBe(isKept);
+  });
+}
+
+function pinContract(open: Open): void {
+  const first = { acceptedBy: null, acceptedAt: null };
+
+  test('of many first texts one stands, and every caller receives it', async () => {
+    const store = await open();
+    const texts = ['one', 'two', 'three', exactText];
+    const pins = await Promise.all(texts.map((text) => store.addPin({ server: 's', text, at: 7 })));
+    const [pin] = pins;
+    expect(texts).toContain(pin?.text);
+    for (const each of [...pins, await store.findPin('s')]) expect(each).toEqual(pin);
+    expect(pin).toMatchObject({ ...first, server: 's', digest: digestOfPin(pin?.text ?? ''), pinnedAt: 7 });
+    expect(await store.findPin('S')).toBeUndefined();
+  });
+
+  test('of many people one replaces a pin, and the others learn that it is another now', async () => {
+    const store = await open();
+    const { digest: instead } = await store.addPin({ server: 's', text: 'old', at: 1 });
+    const accept = (text: string, by: string) =>
+      store.acceptPin({ ...{ server: 's', text, by, at: 2, instead } });
+    const accepted = await Promise.all(['ada', 'bo', 'cy'].map((by) => accept(`by ${by}`, by)));
+    const [winner, ...none] = accepted.filter((each) => each !== undefined);
+    expect(none).toEqual([]);
+    expect(winner).toMatchObject({ pinnedAt: 1, acceptedAt: 2, text: `by ${winner?.acceptedBy}` });
+    expect(await accept('late', 'di')).toBeUndefined();
+    expect(await store.addPin({ server: 's', text: 'again', at: 3 })).toEqual(winner);
+  });
+
+  test('the same text can be accepted, and a server without a pin cannot', async () => {
+    const store = await open();
+    const { digest: instead } = await store.addPin({ server: 's', text: 'old', at: 1 });
+    const accepted = { text: 'old', by: 'ada', at: 2, instead };
+    expect(await store.acceptPin({ ...accepted, server: 't' })).toBeUndefined();
+    expect(await store.acceptPin({ ...accepted, server: 's' })).toMatchObject({
+      digest: instead,
+      acceptedBy: 'ada',
+    });
+  });
+
+  test('texts are stored to the byte', async () => {
+    const store = await open();
+    for (const [place, text] of hardStrings.entries()) {
+      await store.addPin({ server: `s${place}`, text, at: 1 });
+      expect(await store.findPin(`s${place}`)).toMatchObject({ text, digest: digestOfPin(text) });
+    }
   });
 }
 

@@ -3,6 +3,7 @@ import { parseLossless, stringifyJson } from '../../src/base/json/json.ts';
 import type { PendingCall, PendingDecision, PendingRecord } from '../../src/contract/approval.ts';
 import { readStoredFault } from '../../src/contract/stored-fault.ts';
 import { IDENTITY_MS, type KeptIdentity } from '../../src/store/identities.ts';
+import { digestOfPin, type KeptPin } from '../../src/store/pins.ts';
 import type {
   Claim,
   NewRun,
@@ -36,6 +37,7 @@ export function createMemoryStore(): Store {
     pendings: new Map(),
     claimed: new Set(),
     identities: [],
+    pins: new Map(),
     listeners: new Set(),
     closed: false,
   };
@@ -69,6 +71,24 @@ export function createMemoryStore(): Store {
         const known = state.identities[at];
         if (known !== undefined) state.identities[at] = { ...known, key: null };
         return known !== undefined;
+      }),
+    findPin: (server) => ifOpen(() => state.pins.get(server)),
+    addPin: ({ server, text, at }) =>
+      ifOpen(() => {
+        const digest = digestOfPin(text);
+        const pin = state.pins.get(server) ?? {
+          ...{ server, text, digest, pinnedAt: at, acceptedBy: null, acceptedAt: null },
+        };
+        state.pins.set(server, pin);
+        return pin;
+      }),
+    acceptPin: ({ server, text, by, at, instead }) =>
+      ifOpen(() => {
+        const found = state.pins.get(server);
+        if (found?.digest !== instead) return undefined;
+        const pin = { ...found, text, digest: digestOfPin(text), acceptedBy: by, acceptedAt: at };
+        state.pins.set(server, pin);
+        return pin;
       }),
     createRun: (run) => ifOpen(() => createRun(state, run)),
     findRun: (id) => ifOpen(() => state.runs.get(id)?.record),
@@ -159,6 +179,7 @@ interface State {
   readonly pendings: Map<string, PendingRecord>;
   readonly claimed: Set<string>;
   readonly identities: KeptIdentity[];
+  readonly pins: Map<string, KeptPin>;
   readonly listeners: Set<() => void>;
   closed: boolean;
 }

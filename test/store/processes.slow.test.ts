@@ -5,7 +5,7 @@ import { Json } from '../../src/base/json/json.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { expectOrphan } from '../leaks.ts';
 import { newCall, newRun } from './examples.ts';
-import { newFile, openAt, race, start } from './processes.ts';
+import { newFile, openAt, race, racePins, start } from './processes.ts';
 
 // An import would print a warning on Node 22.
 const { DatabaseSync } = loadSqlite();
@@ -24,6 +24,18 @@ test('of twenty processes that approve one call at once, one wins, and the other
     { by: answers.find(({ won }) => won)?.by, ruling: kept?.ruling },
   ]);
   expect(answers.map(({ ruling }) => ruling)).toEqual(answers.map(() => kept?.ruling));
+});
+
+test('of many processes that pin at once, one wins at first sight, and one that accepts', async () => {
+  const file = newFile();
+  await (await openAt(file)).close();
+  const { first, winners } = await racePins(file, 8);
+  expect(new Set(first.map(({ pin }) => pin)).size).toBe(1);
+  expect(winners).toEqual([{ by: winners[0]?.by, pin: `by ${winners[0]?.by}` }]);
+  expect(await (await openAt(file)).findPin('s')).toMatchObject({
+    text: winners[0]?.pin,
+    acceptedBy: winners[0]?.by,
+  });
 });
 
 test('twelve processes may create a new store at once', async () => {

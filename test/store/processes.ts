@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { digestOfPin } from '../../src/store/pins.ts';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -62,6 +63,16 @@ export async function race(all: readonly (readonly string[])[]): Promise<string[
   for (const one of actors) await one.next();
   for (const one of actors) one.go();
   return await Promise.all(actors.map((one) => one.rest()));
+}
+
+/** Processes that pin, all at once: their answers at first sight, and then when each of them accepts its own text. */
+export async function racePins(place: string, count: number) {
+  const names = Array.from({ length: count }, (_, index) => `person ${index}`);
+  const ask = async (...more: string[]) =>
+    (await race(names.map((name) => ['pin', place, name, ...more]))).map((lines) => JSON.parse(lines.join()));
+  const first = await ask();
+  const accepted = await ask(digestOfPin(first[0].pin));
+  return { first, winners: accepted.filter(({ pin }) => pin !== null) };
 }
 
 /** Whether a process may mount its own file systems, without extra rights. */

@@ -1,5 +1,5 @@
 import { DamagedError, type Row } from '../sqlite/row.ts';
-import { columnsOf, identityTable, resultTables, stateTables } from '../tables.ts';
+import { columnsOf, identityTable, pinTable, resultTables, stateTables } from '../tables.ts';
 
 export type Cell = string | number | null;
 
@@ -34,10 +34,10 @@ function partOf(
 }
 
 /** Excludes the rules for notices, which are set whenever a store is opened. */
-export const copiedState = partOf('state', stateTables + identityTable, {
+export const copiedState = partOf('state', stateTables + identityTable + pinTable, {
   ...{ runs: 'seq', run_labels: 'run key', run_parents: 'id', run_pipelines: 'run_id file', steps: 'seq' },
   ...{ pendings: 'seq', consents: 'seq', texts: 'run_id step number', parts: 'run_id step', moments: 'seq' },
-  ...{ suspensions: 'run', notices: 'seq', call_identities: 'seq' },
+  ...{ suspensions: 'run', notices: 'seq', call_identities: 'seq', pins: 'server' },
 });
 
 export const copiedResults = partOf('results', resultTables, {

@@ -1,6 +1,13 @@
 import { counterTables } from '../changes.ts';
 import { AGENT_SOURCE, endedInSql } from '../store-rules.ts';
-import { decisionTables, identityTable, resultTables, stateTables, toSqliteTables } from '../tables.ts';
+import {
+  decisionTables,
+  identityTable,
+  pinTable,
+  resultTables,
+  stateTables,
+  toSqliteTables,
+} from '../tables.ts';
 import type { Layout } from './layout.ts';
 
 // Indexes for lists of runs without long columns. The end of a run below another is not notified. A suspended run is
@@ -59,9 +66,9 @@ const resultCounters = counterTables(['suites']);
 /** "SGBX": runs, their steps and pending calls. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
-  version: 4,
-  tables: toSqliteTables(stateTables + identityTable) + ofState + stateCounters,
-  upgrades: [toSqliteTables(identityTable), stateCounters],
+  version: 5,
+  tables: toSqliteTables(stateTables + identityTable + pinTable) + ofState + stateCounters,
+  upgrades: [toSqliteTables(identityTable), stateCounters, toSqliteTables(pinTable)],
 };
 
 // Keeps every replaced record.

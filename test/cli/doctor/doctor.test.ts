@@ -147,7 +147,7 @@ test('doctor inspects the state store without changing it [DS-DOCTOR-06]', async
   const first = await doctor(cwd);
   expect(readdirSync(state).toSorted()).toEqual(before);
   expect(told(first.checks, 'waiting')[0]).toMatch(/: 1 call for a person, 1 run not ended$/);
-  expect(told(first.checks, 'state store')[0]).toMatch(/is intact, version 4 of 4$/);
+  expect(told(first.checks, 'state store')[0]).toMatch(/is intact, version 5 of 5$/);
   expect(told(first.checks, 'state files')).toEqual([]);
   chmodSync(state, 0o755);
   chmodSync(join(state, 'state.db'), 0o644);

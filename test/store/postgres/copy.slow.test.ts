@@ -226,6 +226,9 @@ async function fill(state: string, runs: readonly SomeRun[]): Promise<void> {
     { target: 'ops', event: 'failed' },
   ]);
   for (const [number, run] of runs.entries()) await addRun(store, `r${number}`, run);
+  const { digest: instead } = await store.addPin({ server: 'files', text: exactText, at: 1 });
+  await store.addPin({ server: 'desk', text: '{}', at: 2 });
+  await store.acceptPin({ server: 'files', text: '{"tools":{}}', by: 'ada', at: 3, instead });
   await store.close();
   const results = await openSqliteResults(join(dirname(state), 'evals.db'));
   await results.createRun(newResultRun('suite'));
@@ -263,7 +266,7 @@ async function answersOf(store: Store): Promise<unknown> {
       plain(await store.listPendings({ runId: id }, 0)),
     ]),
   );
-  return told;
+  return [told, await store.findPin('files'), await store.findPin('desk')];
 }
 
 function plain(value: unknown): unknown {

@@ -6,7 +6,7 @@ import { openPostgresStore, type PostgresOptions } from '../../../src/store/post
 import { loadSqlite } from '../../../src/store/sqlite/node-sqlite.ts';
 import { expectOrphan } from '../../leaks.ts';
 import { newCall, newRun } from '../examples.ts';
-import { newFile, race, start } from '../processes.ts';
+import { newFile, race, racePins, start } from '../processes.ts';
 import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';
 
 /** The full number, as for SQLite, is too slow for CI. */
@@ -42,6 +42,15 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
       { by: answers.find(({ won }) => won)?.by, ruling: kept?.ruling },
     ]);
     expect(answers.map(({ ruling }) => ruling)).toEqual(answers.map(() => kept?.ruling));
+  });
+
+  test('of many processes that pin at once, one wins at first sight, and one that accepts', async () => {
+    const url = await server.newUrl();
+    const store = await openAt(url);
+    const { first, winners } = await racePins(url, isFull ? 8 : 4);
+    expect(new Set(first.map(({ pin }) => pin)).size).toBe(1);
+    expect(winners).toEqual([{ by: winners[0]?.by, pin: `by ${winners[0]?.by}` }]);
+    expect(await store.findPin('s')).toMatchObject({ text: winners[0]?.pin, acceptedBy: winners[0]?.by });
   });
 
   test('many processes may create a new store at once', async () => {

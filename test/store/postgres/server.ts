@@ -158,6 +158,7 @@ export const NOBODY = 65_534;
 const removeAll = [
   'runs',
   'call_identities',
+  'pins',
   'claims',
   'holders',
   'gateway_keys',

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { notifyTables } from '../../changes.ts';
 import { numberOf } from '../../sqlite/row.ts';
-import { decisionTables, identityTable, toPostgresTables } from '../../tables.ts';
+import { decisionTables, identityTable, pinTable, toPostgresTables } from '../../tables.ts';
 import type { Address } from '../connection/address.ts';
 import { connect, type Link } from '../connection/client.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
@@ -18,6 +18,7 @@ export const migrations: readonly string[] = [
   toPostgresTables(identityTable),
   notifyTables,
   toPostgresTables(decisionTables),
+  toPostgresTables(pinTable),
 ];
 
 /** Connects, and creates the tables if there are none. Throws STORE_FAILED for another version. */
