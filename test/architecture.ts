@@ -4,7 +4,7 @@ import type { Module } from './source.ts';
 /** The folders of src from top to bottom. A file imports only from its own folder or one above it. */
 export const folders = [
   ...['base', 'contract', 'process', 'builtins', 'dialects', 'config', 'calls'],
-  ...['models', 'store', 'pipelines', 'gateway', 'suites', 'runtime', 'mcp', 'cli', 'index.ts'],
+  ...['models', 'store', 'upstreams', 'pipelines', 'gateway', 'suites', 'runtime', 'mcp', 'cli', 'index.ts'],
 ];
 
 /** Returns a sentence with the file name for each violation. */

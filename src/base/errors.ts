@@ -117,6 +117,12 @@ export const catalogue = {
     hint: 'The server reads too slowly; lower the concurrency or repair the server.',
     page: 'docs/guides/keep-a-process-alive.md',
   },
+  DEFINITION_UNACCEPTED: {
+    summary:
+      'A tool of an MCP server is new, has changed, or was never accepted by a person, so the call was not made.',
+    hint: 'Read and accept what the server sends with `signalbox mcp pin NAME`.',
+    page: 'docs/operate/pins.md',
+  },
   REJECTED: {
     summary: 'A person rejected the call, so the tool was not run.',
     hint: 'The message has the reason that the person gave.',

@@ -120,6 +120,8 @@ interface CommandSpec<Usage, Table> {
   readonly givesVerdict?: true;
   /** The command runs until it is interrupted, which is a success. */
   readonly isServer?: true | ((flags: Flags<Table>) => boolean);
+  /** Commands below this one, such as `mcp pin` below `mcp`. */
+  readonly commands?: readonly Declared[];
   run(context: CommandContext, flags: Flags<Table>, ...given: Arguments<Usage>): Promise<Outcome | ExitCode>;
 }
 
@@ -133,7 +135,7 @@ export function command<const Usage extends string, const Table extends OptionTa
   spec: CommandSpec<Usage, Table>,
 ): Declared {
   const [name = '', ...words] = usage.split(' ');
-  const { about, examples, choices, isServer = false } = spec;
+  const { about, examples, choices, isServer = false, commands = [] } = spec;
   const options: OptionTable = spec.options ?? {};
   return {
     names: [name],
@@ -153,6 +155,7 @@ export function command<const Usage extends string, const Table extends OptionTa
           { givesVerdict, isServer: typeof isServer === 'function' ? isServer(flags) : isServer },
         );
       });
+      for (const each of commands) each.addTo(own, runCommand, givesVerdict);
     },
   };
 }

@@ -134,7 +134,11 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
       'how long running work may take to end after Ctrl-C or SIGTERM (default: 30s)',
     )
     .addHelpText('after', examples())
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      // The options of `mcp` are not those of `mcp pin`.
+      visibleGlobalOptions: ({ parent }) => (parent?.parent ?? parent)?.options.slice() ?? [],
+    })
     .configureOutput({
       writeOut,
       writeErr,

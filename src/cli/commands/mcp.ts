@@ -21,6 +21,7 @@ Needs the package @modelcontextprotocol/server: npm install @modelcontextprotoco
 
 More: docs/guides/use-your-tools-in-an-agent.md, docs/reference/mcp.md`,
   isServer: true,
+  commands: [],
   run: async ({ options, terminal, signal, invocation, open }, { http, tools }) => {
     const runtime = await open(options.config, { isService: http !== undefined });
     const { serveOverHttp, serveOverStdio } = await import('../../mcp/serve.ts');
