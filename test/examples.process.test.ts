@@ -176,7 +176,7 @@ describe('a PromptKit RuntimeConfig, unchanged', () => {
   test('is valid, and warns of what is not used', async () => {
     const { code, stdout } = await run(['validate'], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toContain('warning: mcp_servers: is accepted and not used');
+    expect(stdout).toContain('warning: state_store.type');
   });
 
   test('its tool runs', async () => {

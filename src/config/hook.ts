@@ -306,7 +306,7 @@ function surroundingsOf(document: YamlDocument): Surroundings {
 }
 
 /** Sections that bring undeclared tools. A gateway does too if tool hooks apply to its clients' tools. */
-const sourcesOfTools = ['approvals', 'agents', 'imports'];
+const sourcesOfTools = ['approvals', 'agents', 'imports', 'mcp_servers'];
 
 function isOpen(document: YamlDocument, hook: Path, key: MatchedKey): boolean {
   if (valueAt(document, [...hook, 'external']) === true || key === 'providers') return true;

@@ -19,6 +19,7 @@ import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/ref
 import { checkGateway } from './gateway.ts';
 import { checkEndpoints, checkMatches } from './hook.ts';
 import { checkMcp } from './mcp.ts';
+import { checkMcpServers, mcpServerPrograms } from './mcp-servers.ts';
 import { checkNotify } from './notify.ts';
 import { checkPii } from './pii.ts';
 import { findSandbox, findSandboxFaults } from './sandbox/read.ts';
@@ -49,7 +50,8 @@ export function execEntries(document: YamlDocument): ExecEntry[] {
     const isProgram = isObject(value) && value['command'] !== undefined;
     return isProgram ? [{ capability: 'hook', name: `notify[${index}]`, path, value }] : [];
   });
-  return [...tools, ...evals, ...hooks, ...told].filter(({ value }) => isObject(value));
+  const servers = mcpServerPrograms(document).map((entry): ExecEntry => ({ capability: 'tool', ...entry }));
+  return [...tools, ...evals, ...hooks, ...told, ...servers].filter(({ value }) => isObject(value));
 }
 
 /** Reports undeclared names, duplicate ids and unusable JSON Schemas. */
@@ -74,6 +76,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Find
     ...checkStateStore(document),
     ...checkGateway(document),
     ...checkMcp(document),
+    ...checkMcpServers(document, toleratedSeverity),
     ...checkPii(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),
   ];

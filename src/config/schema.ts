@@ -10,6 +10,7 @@ import { defaultProperties, evalSchema, execProperties } from './exec.ts';
 import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
 import { mcpSchema } from './mcp.ts';
+import { mcpServersSchema } from './mcp-servers.ts';
 import { notifySchema } from './notify.ts';
 import { piiSchema } from './pii.ts';
 import { providerSchema } from './provider.ts';
@@ -82,7 +83,6 @@ export const unusedSections = [
   'selectors',
   'skills',
   'tool_selector',
-  'mcp_servers',
 ] as const;
 
 const scalarMap = {
@@ -217,6 +217,7 @@ const specSchema = {
     decisions: decisionsSchema,
     gateway: gatewaySchema,
     mcp: mcpSchema,
+    mcp_servers: mcpServersSchema,
     pii: piiSchema,
     logging: loggingSchema,
     env_file: {

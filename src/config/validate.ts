@@ -215,6 +215,7 @@ function tolerate(document: YamlDocument, violation: Violation): Tolerance {
   if (isAt(path, ...neverPassedOver)) return error;
   if (kind === 'key') return warning('it is ignored');
   if (isAt(path, ...describing)) return warning('it is ignored');
+  if (isAt(path, 'spec.mcp_servers.*', 'spec.mcp_servers.*.name')) return warning('the server is left out');
   if (isInSandbox(violation)) return warning('entries that name the sandbox never start');
   if (kind === 'missing') return isToolCommand(violation) ? warning('a call of the tool fails') : error;
   const value = valueAt(document, path);
@@ -233,6 +234,7 @@ const warning = (reading: string): Tolerance => ({ as: 'warning', reading });
 
 const neverPassedOver = ['limits', 'limits.*', 'nice'].flatMap((key) => [
   ...execKeyPatterns(key),
+  `spec.mcp_servers.*.${key}`,
   `spec.defaults.${key}`,
 ]);
 

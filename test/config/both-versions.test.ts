@@ -310,8 +310,7 @@ stt_providers: {}
 inference_providers: []
 selectors: {near: 5}
 skills: {selector: near}
-tool_selector: near
-mcp_servers: [{}]`,
+tool_selector: near`,
     loads: true,
     problems: [
       'warning 4:3 embedding_providers: is accepted and not used',
@@ -321,7 +320,6 @@ mcp_servers: [{}]`,
       'warning 8:3 selectors: is accepted and not used',
       'warning 9:3 skills: is accepted and not used',
       'warning 10:3 tool_selector: is accepted and not used',
-      'warning 11:3 mcp_servers: is accepted and not used',
     ],
   },
   {

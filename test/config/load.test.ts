@@ -56,7 +56,6 @@ describe('a file as PromptKit documents them', () => {
       'warning 45:54 tools[get_weather].http: is accepted and not used',
       `warning 46:5 tools[lookup]: ${toolHint}`,
       'warning 46:26 tools[lookup].mock_result: is accepted and not used',
-      'warning 47:3 mcp_servers: is accepted and not used',
       'warning 49:23 state_store.type: redis is not supported; whatever needs the store fails | Use `type: sqlite`, which several processes on one machine may share.',
       'warning 54:5 logging.modules: is accepted and not used',
       'warning 63:3 selectors: is accepted and not used',
@@ -72,6 +71,7 @@ describe('a file as PromptKit documents them', () => {
     const at = (line: number, column: number) => ({ file, line, column });
     const exec = { command: 'sh', args: [], runtime: 'exec', env: [], dialect: 'promptkit' };
     const cat = { ...exec, args: ['-c', 'cat'] };
+    const serverExec = { ...exec, runtime: 'server' };
     expect(loadConfig(file, searchPath).config).toStrictEqual({
       file,
       folder: fixtures,
@@ -135,6 +135,17 @@ describe('a file as PromptKit documents them', () => {
       ],
       foreign: [],
       imports: [],
+      mcpServers: [
+        {
+          name: 'files',
+          headers: {},
+          toolFilter: {},
+          pins: 'first_seen',
+          pass: ['resources', 'prompts', 'completions', 'logging', 'elicitation', 'subscriptions'],
+          position: at(48, 7),
+          exec: { ...serverExec, command: 'npx', args: ['-y', 'files'], position: at(48, 30) },
+        },
+      ],
       providers: [
         {
           id: 'anthropic-main',

@@ -9,6 +9,7 @@ import type { EvalConfig, HookConfig, RuntimeConfig } from '../config.ts';
 import { foreignAt, readExec } from '../exec.ts';
 import { readGateway } from '../gateway.ts';
 import { readEndpoint, readMatch, readReach } from '../hook.ts';
+import { readMcpServers } from '../mcp-servers.ts';
 import { readNotify } from '../notify.ts';
 import { readProviders } from '../provider.ts';
 import { readSandboxes } from '../sandbox/read.ts';
@@ -43,6 +44,7 @@ export function buildConfig(
     ...omitUndefined({
       approvals: readApprovals(document),
       notify: readNotify(document),
+      mcpServers: readMcpServers(document),
     }),
     ...readFields(document, spec, settingKeys),
     stateStore: readStateStore(document, folder),

@@ -31,6 +31,7 @@ export function checkCommands(
     .filter(isChecked)
     .filter(({ path }) => whyRefused(document, path) === undefined && isHere(document, path))
     .flatMap((entry) => {
+      if (entry.path[1] === 'mcp_servers') return checkEntry(document, entry, ['working_dir'], lookup);
       const dialect = entry.capability === 'hook' ? foreignAt(document, entry.path) : undefined;
       const rules = dialect && foreignDialects[dialect].entry;
       return rules?.checksCommand === true ? [] : checkEntry(document, entry, rules?.folderKey, lookup);

@@ -128,7 +128,10 @@ async function withPlugins(
  * providers, and filled-in values. A key in a file is added by the code that reads it.
  */
 export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
-  const entries = [...config.tools, ...config.evals, ...config.hooks].flatMap(({ exec }) => exec?.env ?? []);
+  const servers = config.mcpServers ?? [];
+  const entries = [...config.tools, ...config.evals, ...config.hooks, ...servers].flatMap(
+    ({ exec }) => exec?.env ?? [],
+  );
   const foreign = config.foreign.flatMap(({ exec }) => exec?.env ?? []);
   const imported = config.imports.flatMap(({ env }) => env);
   const endpoints = config.foreign.flatMap(
@@ -140,6 +143,7 @@ export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
     ...all.flatMap(literalOf),
     ...config.providers.flatMap((provider) => secretsOfProvider(provider, host)),
     ...config.hooks.flatMap(({ exec }) => secretsOfEndpoint(exec)),
+    ...servers.flatMap(secretsOfServer),
     ...secretOfAudit(config, host),
     ...secretsOfStore(config, host),
     ...(config.environment?.secrets ?? []),
@@ -172,6 +176,11 @@ function secretsOfEndpoint({ endpoint }: RuntimeConfig['hooks'][number]['exec'])
   if (endpoint === undefined) return [];
   const password = decodePercent(URL.parse(endpoint.url)?.password ?? '');
   return [...secretsOfHeaders(endpoint.headers), password].filter(({ length }) => length >= SHORTEST);
+}
+
+function secretsOfServer({ headers, auth }: NonNullable<RuntimeConfig['mcpServers']>[number]): string[] {
+  const all = [...secretsOfHeaders(headers), auth?.clientSecret ?? '', auth?.privateKey ?? ''];
+  return all.filter(({ length }) => length >= SHORTEST);
 }
 
 /** Shorter values would redact too much ordinary text. */
