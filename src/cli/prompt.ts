@@ -32,10 +32,26 @@ export function openPrompt(context: PromptContext): (pending: PendingRecord) => 
 }
 
 async function promptFor(pending: PendingRecord, context: PromptContext): Promise<boolean> {
-  const { invocation, progress, terminal, signal } = context;
-  const { stdin: input, stderr: output } = invocation;
-  if (signal.aborted) return false;
+  const { progress, terminal } = context;
   progress.pause();
+  try {
+    const isDecided = await withAnswers(context, async (readAnswer) => {
+      terminal.printStderr(questionText(questionOfRecord(pending)));
+      return await promptUntilDecided(pending, context, readAnswer);
+    });
+    return isDecided ?? false;
+  } finally {
+    progress.resume();
+  }
+}
+
+/** Asks a person at the terminal. Undefined if the command is interrupted. */
+export async function withAnswers<Result>(
+  { invocation, terminal, signal }: Pick<PromptContext, 'invocation' | 'terminal' | 'signal'>,
+  work: (readAnswer: ReadAnswer) => Promise<Result>,
+): Promise<Result | undefined> {
+  const { stdin: input, stderr: output } = invocation;
+  if (signal.aborted) return undefined;
   const lines = createInterface({ input, output, terminal: true, prompt: '' });
   // In raw mode the terminal sends no SIGINT.
   lines.on('SIGINT', invocation.interrupt);
@@ -54,15 +70,13 @@ async function promptFor(pending: PendingRecord, context: PromptContext): Promis
   };
   try {
     await dropTypedAhead(lines, signal);
-    terminal.printStderr(questionText(questionOfRecord(pending)));
-    return await promptUntilDecided(pending, context, readAnswer);
+    return await work(readAnswer);
   } catch (error) {
-    if (signal.aborted) return false;
+    if (signal.aborted) return undefined;
     throw error;
   } finally {
     isOver = true;
     lines.close();
-    progress.resume();
   }
 }
 

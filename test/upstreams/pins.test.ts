@@ -285,6 +285,9 @@ describe('accepting', () => {
       two.accept(yours, { by: 'bo', digest: reports[1].digest, pinned: reports[1].pinned_digest }),
     ]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const later = { by: 'bo', digest: reports[1].digest, pinned: reports[1].pinned_digest };
+    await expect(two.accept(yours, later)).rejects.toMatchObject({ code: 'DEFINITION_UNACCEPTED' });
+    expect(await store.findPin('files')).toMatchObject({ acceptedBy: 'ada' });
   });
 
   test('a person has a name', async () => {

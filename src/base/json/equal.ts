@@ -9,10 +9,14 @@ export function canonicalJson(value: unknown): string {
 
 /** One text for all spellings of a JSON text, in which numbers keep every character: `1` is not `1.0`. */
 export function canonicalText(text: string): string {
-  const exact = JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+  return stringifyJson(sortKeys(parseToTheDigit(text)));
+}
+
+/** A tree in which each number is a `JSON.rawJSON` with all its characters. */
+export function parseToTheDigit(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value,
   );
-  return stringifyJson(sortKeys(exact));
 }
 
 /** Compares numbers as they are written: `1` is not `1.0`. */
