@@ -67,6 +67,12 @@ export const catalogue = {
     hint: 'Check that the command exists, is executable and has a #! line.',
     page: 'docs/operate/troubleshooting.md',
   },
+  ADDRESS_REFUSED: {
+    summary:
+      'A URL leads to an address of a private network or of this machine, which the config does not allow.',
+    hint: 'If this is meant, add the host to `spec.private_hosts`.',
+    page: 'docs/operate/limits.md',
+  },
   SANDBOX_FAILED: {
     summary:
       'The sandbox of an entry is missing, could not be set up, or does not contain the command. Nothing was run.',

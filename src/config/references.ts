@@ -13,6 +13,7 @@ import {
   valueAt,
 } from '../base/yaml/read.ts';
 import { foreignNames, toolDialectOf, toolDialects } from '../dialects/registry.ts';
+import { isHostEntry } from '../process/web.ts';
 import { checkApprovals, checkSharedDeciders } from './approval.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
@@ -77,6 +78,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Find
     ...checkGateway(document),
     ...checkMcp(document),
     ...checkMcpServers(document, toleratedSeverity),
+    ...checkPrivateHosts(document),
     ...checkPii(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),
   ];
@@ -90,6 +92,17 @@ function checkNul(document: YamlDocument, entry: ExecEntry, toleratedSeverity: T
   const consequence =
     toleratedSeverity === 'error' ? '' : `; it never starts: ${consequenceOf[entry.capability]}`;
   return [{ severity: toleratedSeverity, path, message: `must not contain a NUL character${consequence}` }];
+}
+
+function checkPrivateHosts(document: YamlDocument): Finding[] {
+  return itemsAt(document, ['spec', 'private_hosts']).flatMap((path): Finding[] => {
+    const entry = textAt(document, path);
+    if (entry === undefined || isHostEntry(entry)) return [];
+    const message = 'it is not the name of a host, an address or a network';
+    return [
+      { severity: 'error', path, message, hint: 'Write it like *.corp.example, 10.1.2.3 or 10.0.0.0/8.' },
+    ];
+  });
 }
 
 function checkSelectors(document: YamlDocument): Finding[] {

@@ -151,6 +151,14 @@ const decisionsSchema = {
   },
 } as const;
 
+const privateHostsSchema = {
+  type: ['array', 'null'],
+  [usual]: [],
+  items: { type: 'string', minLength: 1 },
+  description:
+    'Hosts in private networks or on this machine to which URLs may lead: names, in which `*` stands for any characters; addresses; and networks, such as 10.0.0.0/8. A URL of this file whose host is an address or `localhost` needs no entry.',
+} as const;
+
 const limitKeys = {
   concurrency: {
     type: 'integer',
@@ -178,6 +186,7 @@ export const settingKeys = {
   agents: agentsSchema,
   decisions: decisionsSchema,
   mcp: mcpSchema,
+  private_hosts: privateHostsSchema,
   logging: loggingSchema,
   ...limitKeys,
 } as const;
@@ -218,6 +227,7 @@ const specSchema = {
     gateway: gatewaySchema,
     mcp: mcpSchema,
     mcp_servers: mcpServersSchema,
+    private_hosts: privateHostsSchema,
     pii: piiSchema,
     logging: loggingSchema,
     env_file: {

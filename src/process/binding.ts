@@ -18,6 +18,8 @@ export interface HookEndpoint {
   readonly headers: Readonly<Record<string, string>>;
   /** The absolute path of the CA certificates for this endpoint; null: the system's certificates. */
   readonly ca: string | null;
+  /** Entries of `spec.private_hosts`. */
+  readonly privateHosts: readonly string[];
 }
 
 export interface Binding {
@@ -156,6 +158,7 @@ export function findExposure({
 export interface HttpBinding {
   readonly name: string;
   readonly url: string;
+  readonly privateHosts: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;

@@ -1,8 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
 import { RuntimeError } from '../base/errors.ts';
-import { whyUnreadable } from '../base/files/file-error.ts';
 import { shorten } from '../base/text/phrases.ts';
 import { decodePercent } from '../base/text/url.ts';
 import { startDeadline } from '../base/time/deadline.ts';
@@ -10,6 +6,7 @@ import type { Binding, HookEndpoint } from './binding.ts';
 import { closedError } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
 import type { ProcessReply, Transport } from './transport.ts';
+import { openFetch } from './web.ts';
 
 export interface Endpoint {
   readonly name: string;
@@ -20,14 +17,15 @@ export interface Endpoint {
   readonly maxOutputBytes: number;
   /** The path of a CA certificate file; absent: the system's certificates. */
   readonly ca?: string | undefined;
+  /** Entries of `spec.private_hosts`. */
+  readonly privateHosts: readonly string[];
   /** Anything other than status 200 with JSON is an error; otherwise the dialect reads the reply. */
   readonly isJsonOnly?: boolean | undefined;
 }
 
 export function openEndpoint({ name, timeoutMs, maxOutputBytes }: Limits, endpoint: HookEndpoint): Transport {
-  const { url, headers, ca } = endpoint;
-  const own = { name, url, headers, timeoutMs, maxOutputBytes, isJsonOnly: true };
-  return openHttp(ca === null ? own : { ...own, ca });
+  const { ca, ...own } = endpoint;
+  return openHttp({ name, ...own, ca: ca ?? undefined, timeoutMs, maxOutputBytes, isJsonOnly: true });
 }
 
 type Limits = Pick<Binding, 'name' | 'timeoutMs' | 'maxOutputBytes'>;
@@ -41,6 +39,7 @@ export function openHttpTransport(endpoint: Endpoint, pool: Pool): Transport {
 export function openHttp(endpoint: Endpoint): Transport {
   const { name } = endpoint;
   const closing = new AbortController();
+  const send = openFetch({ named: endpoint.url, ...endpoint });
   return {
     exchange: async (message, signal) => {
       if (closing.signal.aborted) throw closedError(name);
@@ -55,7 +54,10 @@ export function openHttp(endpoint: Endpoint): Transport {
       const fetchAbort = new AbortController();
       try {
         message.requireStart?.();
-        return await Promise.race([post(endpoint, message.body, fetchAbort.signal), deadline.expired]);
+        return await Promise.race([
+          post(endpoint, { send, body: message.body, signal: fetchAbort.signal }),
+          deadline.expired,
+        ]);
       } finally {
         deadline.clear();
         fetchAbort.abort();
@@ -66,15 +68,19 @@ export function openHttp(endpoint: Endpoint): Transport {
   };
 }
 
-async function post(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<ProcessReply> {
-  const { name, maxOutputBytes, ca, isJsonOnly = false } = endpoint;
+interface Post {
+  readonly send: typeof fetch;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+async function post(endpoint: Endpoint, { send, body, signal }: Post): Promise<ProcessReply> {
+  const { name, maxOutputBytes, isJsonOnly = false } = endpoint;
   const { url, headers } = createRequest(endpoint);
   try {
-    const { status, contentType, ...response } =
-      ca === undefined
-        ? await postTo(url, { headers, body, signal })
-        : await postTrusting(url, { headers, body, signal, ca });
-    if (isJsonOnly) requireJson(name, status, contentType);
+    const response = await send(url, { method: 'POST', headers, body, signal });
+    const { status } = response;
+    if (isJsonOnly) requireJson(name, status, response.headers.get('content-type'));
     const stdout = await readBody(response, maxOutputBytes);
     if (stdout === undefined) throw limitError(endpoint);
     // Codecs know only exit codes, so a successful HTTP reply counts as exit code 0.
@@ -83,15 +89,6 @@ async function post(endpoint: Endpoint, body: string, signal: AbortSignal): Prom
   } catch (thrown) {
     throw thrown instanceof RuntimeError ? thrown : unreachableError(name, url, thrown);
   }
-}
-
-async function postTo(
-  url: URL,
-  asked: { readonly headers: Headers; readonly body: string; readonly signal: AbortSignal },
-) {
-  const response = await fetch(url, { method: 'POST', redirect: 'manual', ...asked });
-  const { status, headers, body } = response;
-  return { status, contentType: headers.get('content-type'), body };
 }
 
 function requireJson(name: string, status: number, contentType: string | null): void {
@@ -110,11 +107,7 @@ function requireJson(name: string, status: number, contentType: string | null): 
   });
 }
 
-interface AnsweredBody {
-  readonly body: AsyncIterable<Uint8Array> | null;
-}
-
-async function readBody({ body }: AnsweredBody, maxBytes: number): Promise<Uint8Array | undefined> {
+async function readBody({ body }: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {
@@ -136,16 +129,8 @@ function timeoutError(name: string, timeoutMs: number): RuntimeError {
   return new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`, { details });
 }
 
-function codeOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;
-}
-
-/** PROCESS_START, or PROCESS_TIMEOUT if fetch's built-in limit of 300 s ended the call. */
 function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError {
-  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
-  const code = codeOf(cause) ?? codeOf(thrown) ?? 'the connection failed';
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
-    return timeoutError(name, 300_000);
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'the connection failed';
   const hint = 'Check that the server is running and that the url is correct.';
   return new RuntimeError(
     'PROCESS_START',
@@ -156,37 +141,6 @@ function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError
       cause: thrown,
     },
   );
-}
-
-interface TrustingPost {
-  readonly headers: Headers;
-  readonly body: string;
-  readonly ca: string;
-  readonly signal: AbortSignal;
-}
-
-/** Posts over a new connection and follows no redirect. Throws FILE_UNREADABLE and connection errors. */
-async function postTrusting(url: URL, { headers, body, ca, signal }: TrustingPost) {
-  const trusted = await readFile(ca).catch((cause: unknown) => {
-    throw new RuntimeError('FILE_UNREADABLE', `${ca} ${whyUnreadable(cause)}`, { cause });
-  });
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const own = Object.fromEntries([...headers, ['accept-encoding', 'identity']]);
-    const options = {
-      method: 'POST',
-      headers: own,
-      ca: trusted,
-      rejectUnauthorized: true,
-      agent: false,
-      signal,
-    };
-    request(url, options, resolve).on('error', reject).end(body);
-  });
-  return {
-    status: response.statusCode ?? 0,
-    contentType: response.headers['content-type'] ?? null,
-    body: response as AsyncIterable<Uint8Array>,
-  };
 }
 
 function createRequest({ name, url: text, headers: given }: RequestTarget): {

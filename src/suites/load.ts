@@ -32,7 +32,7 @@ export function loadSuite(file: string, config: SuiteRuntime | undefined): Loade
   const semantic = document.value === undefined ? [] : validateSuite(document, config);
   const problems = sortProblems([...shape, ...semantic]);
   const hasErrors = problems.some(({ severity }) => severity === 'error');
-  return { suite: hasErrors ? undefined : toSuite(document), problems };
+  return { suite: hasErrors ? undefined : toSuite(document, config), problems };
 }
 
 /** Throws FILE_UNREADABLE, and CONFIG_INVALID with `details.problems`. */
@@ -41,13 +41,13 @@ export function requireSuite(file: string, config: SuiteRuntime | undefined): Su
   return requireLoaded(file, suite, problems);
 }
 
-function toSuite(document: YamlDocument): Suite {
+function toSuite(document: YamlDocument, config: SuiteRuntime | undefined): Suite {
   const { file } = document;
   const runtime = textAt(document, ['spec', 'runtime']);
   return {
     file,
     name: textAt(document, ['metadata', 'name']) ?? basename(file).replace(/(\.suite)?\.(ya?ml|json)$/, ''),
-    dataset: toDataset(document),
+    dataset: { ...toDataset(document), ...(config && { privateHosts: config.privateHosts }) },
     mapping: toMapping(document),
     evals: itemsAt(document, ['spec', 'evals']).map((path) => toEval(document, path)),
     gates: itemsAt(document, ['spec', 'gates']).map((path) =>

@@ -191,6 +191,7 @@ describe('a file as PromptKit documents them', () => {
       stateStore: { type: 'refused', reason: 'state_store.type is redis, which is not supported' },
       gateway: usualGateway,
       mcp: usualMcp,
+      privateHosts: [],
       defaults: {},
       logging: { level: 'warn', format: 'json', fields: { service: 'desk', shard: '7' } },
     });
@@ -213,6 +214,7 @@ describe('whole files', () => {
     stateStore: { type: 'sqlite', file: join(folder, '.signalbox/state.db') },
     gateway: usualGateway,
     mcp: usualMcp,
+    privateHosts: [],
     defaults: {},
     logging: { level: 'info', fields: {} },
   });

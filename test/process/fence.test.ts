@@ -61,6 +61,7 @@ const http: Way = {
     const endpoint = {
       url: `http://127.0.0.1:${port}/`,
       headers: {},
+      privateHosts: [],
       timeoutMs: 15_000,
       maxOutputBytes: 1000,
     };

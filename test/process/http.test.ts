@@ -52,7 +52,7 @@ const message: Message = { method: 'PreToolUse', body: '{"n": 123456789012345678
 
 function open(port: number, overrides: Partial<Endpoint> = {}, pool = createPool(9)): Transport {
   const url = `http://127.0.0.1:${port}/hook`;
-  const limits = { timeoutMs: 10_000, maxOutputBytes: 1000 };
+  const limits = { privateHosts: [], timeoutMs: 10_000, maxOutputBytes: 1000 };
   const transport = openHttpTransport({ name: 'guard', url, headers: {}, ...limits, ...overrides }, pool);
   onTestFinished(() => transport.close());
   return transport;

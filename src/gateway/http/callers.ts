@@ -42,6 +42,7 @@ export interface CallersOptions {
 
 interface CallersContext extends CallersOptions {
   readonly config: Pick<McpConfig, 'publicUrl' | 'auth'>;
+  readonly privateHosts: readonly string[];
   /** Where the keys are. */
   readonly store: StateStoreConfig;
   readonly env: HostEnv;
@@ -62,7 +63,12 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
   const tokens = once(async () => {
     if (issuer === undefined || jwksUrl === undefined) return undefined;
     const { openTokens } = await import('./tokens.ts');
-    return openTokens({ issuer, jwksUrl, audience: () => audience ?? resource() });
+    return openTokens({
+      issuer,
+      jwksUrl,
+      privateHosts: context.privateHosts,
+      audience: () => audience ?? resource(),
+    });
   });
   const close = async () => await (await keys.opened())?.close();
   try {

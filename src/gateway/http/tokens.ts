@@ -2,6 +2,7 @@ import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose/
 import { jwtVerify } from 'jose/jwt/verify';
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
+import { openFetch } from '../../process/web.ts';
 import { readAll } from '../upstream/upstream.ts';
 import { refuse } from '../wire/refusal.ts';
 
@@ -10,6 +11,8 @@ export interface TokenRules {
   /** The URL of the resource, which the token must be meant for (RFC 8707). */
   readonly audience: () => string;
   readonly jwksUrl: string;
+  /** Entries of `spec.private_hosts`. */
+  readonly privateHosts: readonly string[];
 }
 
 interface VerifiedToken {
@@ -24,8 +27,9 @@ export interface Tokens {
 }
 
 /** Verifies JWTs by the issuer's key set, which is fetched on first use and then kept for ten minutes. */
-export function openTokens({ issuer, audience, jwksUrl }: TokenRules): Tokens {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), { [customFetch]: createKeyFetch() });
+export function openTokens({ issuer, audience, jwksUrl, privateHosts }: TokenRules): Tokens {
+  const send = openFetch({ named: jwksUrl, privateHosts });
+  const keys = createRemoteJWKSet(new URL(jwksUrl), { [customFetch]: createKeyFetch(send) });
   return {
     verify: async (token) => {
       try {
@@ -78,12 +82,12 @@ function wordsOf(claim: unknown): string[] {
 }
 
 /** After a failure, fetches nothing for a while, so that calls cannot flood the issuer. Follows no redirects. */
-function createKeyFetch(): FetchImplementation {
+function createKeyFetch(send: typeof fetch): FetchImplementation {
   let failed: { readonly until: number; readonly error: unknown } | undefined;
   return async (url, { headers, signal }) => {
     if (failed !== undefined && performance.now() < failed.until) throw failed.error;
     try {
-      const response = await fetch(url, { headers, signal, redirect: 'manual' });
+      const response = await send(url, { headers, signal });
       if (response.status !== 200) {
         await response.body?.cancel();
         throw new Error(`the server answered ${response.status}`);

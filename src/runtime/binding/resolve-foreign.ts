@@ -56,6 +56,7 @@ function resolveWithoutProcess(
   const http: HttpBinding = {
     name,
     url: endpoint.url,
+    privateHosts: config.privateHosts,
     headers: endpoint.headers(env.variables),
     timeoutMs: capTimeout(hook, timeoutMs, config),
     maxOutputBytes: endpoint.maxOutputBytes ?? defaults.maxOutputBytes ?? usualLimits.maxOutputBytes,

@@ -67,7 +67,7 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     dialect: exec.dialect,
     volatileFields: volatileFieldsOf(exec.dialect),
     mode: exec.runtime === 'server' ? 'server' : 'oneshot',
-    endpoint: exec.endpoint ? resolveEndpoint(exec.endpoint, config.folder) : null,
+    endpoint: exec.endpoint ? resolveEndpoint(exec.endpoint, config) : null,
     // The sandbox may be another machine, whose paths are unknown here.
     command: sandbox?.mode === 'command' ? exec.command : resolveCommand(exec.command, config.folder),
     args: exec.args,
@@ -93,8 +93,11 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
   return { binding, missingEnv: env.missing };
 }
 
-function resolveEndpoint({ url, headers, ca }: EndpointConfig, folder: string): HookEndpoint {
-  return { url, headers, ca: ca === undefined ? null : resolve(folder, ca) };
+function resolveEndpoint(
+  { url, headers, ca }: EndpointConfig,
+  { folder, privateHosts }: RuntimeConfig,
+): HookEndpoint {
+  return { url, headers, ca: ca === undefined ? null : resolve(folder, ca), privateHosts };
 }
 
 /** A command with a slash is relative to the folder; any other is looked up in PATH. */

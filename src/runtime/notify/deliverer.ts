@@ -189,7 +189,8 @@ export function openTargets(
       const { binding } = resolveEntry({ name, capability: 'hook', exec, timeoutMs }, config, host);
       return { ...about, secrets: binding.secrets, ...teller(openUnpooled(binding, process), name) };
     }
-    const endpoint = { name, url: url ?? '', headers, timeoutMs, maxOutputBytes: MOST_ANSWER_BYTES };
+    const limits = { timeoutMs, maxOutputBytes: MOST_ANSWER_BYTES };
+    const endpoint = { name, url: url ?? '', headers, privateHosts: config.privateHosts, ...limits };
     return { ...about, secrets: [], ...teller(openHttp(endpoint), name) };
   });
 }

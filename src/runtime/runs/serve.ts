@@ -265,6 +265,7 @@ export function serveRuntime(
       const report = (message: string) => emit({ type: 'note', name: 'auth', level: 'warn', message });
       const opened = await openCallers({
         config: config.mcp,
+        privateHosts: config.privateHosts,
         store: config.stateStore,
         env: host,
         report,

@@ -11,6 +11,7 @@ import { findFiles } from './files.ts';
 import { countLines } from './lines.ts';
 import { readers } from './readers.ts';
 import { isRemote, nameOf, remoteName } from './remote/address.ts';
+import type { Reading } from './remote/remote-bytes.ts';
 import { type FileRow, type Row, unusable } from './row.ts';
 
 export interface Rows {
@@ -41,12 +42,13 @@ async function* fileRows(
   signal: AbortSignal,
   progress: ReadProgress,
 ): AsyncGenerator<Row> {
+  const reading = { signal, privateHosts: dataset.privateHosts };
   const files = await findFiles(dataset.path);
-  await progress.measure(files, signal);
+  await progress.measure(files, reading);
   let number = 0;
   try {
     for (const path of files) {
-      const { chunks, bytesRead } = openBytes(path, signal);
+      const { chunks, bytesRead } = openBytes(path, reading);
       progress.startFile(bytesRead);
       const file = path === '-' ? stdinName : nameOf(path);
       const format = dataset.format ?? formatOf(path);
@@ -83,7 +85,7 @@ async function* readFile(
 const compressionHint = 'Compress the dataset again, or copy the complete file again.';
 
 interface ReadProgress {
-  measure(files: readonly string[], signal: AbortSignal): Promise<void>;
+  measure(files: readonly string[], reading: Reading): Promise<void>;
   startFile(bytesRead: () => number): void;
   fraction(): number | null;
 }
@@ -93,8 +95,8 @@ function newReadProgress(): ReadProgress {
   let before = 0;
   let current = (): number => 0;
   return {
-    async measure(files, signal) {
-      total = files.includes('-') ? null : await sumSizes(files, signal);
+    async measure(files, reading) {
+      total = files.includes('-') ? null : await sumSizes(files, reading);
     },
     startFile(bytesRead) {
       before += current();
@@ -108,19 +110,19 @@ function newReadProgress(): ReadProgress {
 }
 
 /** Null if one is not a regular file, such as a pipe. */
-async function sumSizes(files: readonly string[], signal: AbortSignal): Promise<number | null> {
+async function sumSizes(files: readonly string[], reading: Reading): Promise<number | null> {
   try {
-    const sizes = await Promise.all(files.map((file) => sizeOf(file, signal)));
+    const sizes = await Promise.all(files.map((file) => sizeOf(file, reading)));
     return sizes.includes(Number.NaN) ? null : sizes.reduce((sum, size) => sum + size, 0);
   } catch {
     return null;
   }
 }
 
-async function sizeOf(file: string, signal: AbortSignal): Promise<number> {
+async function sizeOf(file: string, reading: Reading): Promise<number> {
   if (isRemote(file)) {
     const { lookAtRemote } = await import('./remote/remote-bytes.ts');
-    return (await lookAtRemote(file, signal)).size ?? Number.NaN;
+    return (await lookAtRemote(file, reading)).size ?? Number.NaN;
   }
   const found = await stat(file);
   return found.isFile() ? found.size : Number.NaN;
@@ -136,8 +138,9 @@ interface OpenBytes {
 }
 
 /** Opens a file or, for `-`, stdin. Decompresses names that end in `.gz`, and remote content with a gzip header. */
-function openBytes(path: string, signal: AbortSignal): OpenBytes {
-  if (isRemote(path)) return openRemoteBytes(path, signal);
+function openBytes(path: string, reading: Reading): OpenBytes {
+  if (isRemote(path)) return openRemoteBytes(path, reading);
+  const { signal } = reading;
   if (path === '-') {
     return { chunks: readAll(addAbortSignal(signal, process.stdin), stdinName), bytesRead: () => 0 };
   }
@@ -148,11 +151,11 @@ function openBytes(path: string, signal: AbortSignal): OpenBytes {
   };
 }
 
-function openRemoteBytes(path: string, signal: AbortSignal): OpenBytes {
+function openRemoteBytes(path: string, reading: Reading): OpenBytes {
   let bytesRead = 0;
   const sent = async function* (): AsyncGenerator<Buffer> {
     const { readRemote } = await import('./remote/remote-bytes.ts');
-    for await (const part of readRemote(path, { start: 0 }, signal)) {
+    for await (const part of readRemote(path, { start: 0 }, reading)) {
       bytesRead += part.length;
       yield part;
     }

@@ -34,9 +34,14 @@ export interface CaseMapping {
   readonly tagsLine?: number;
 }
 
-export type Dataset =
-  | FileDataset
-  | { readonly kind: 'inline'; readonly file: string; readonly rows: readonly InlineRow[] };
+export type Dataset = FileDataset | InlineDataset;
+
+interface InlineDataset {
+  readonly kind: 'inline';
+  readonly file: string;
+  readonly rows: readonly InlineRow[];
+  readonly privateHosts?: readonly string[] | undefined;
+}
 
 /** `path` is relative to the current folder and may be a glob pattern; `-` is stdin. */
 export interface FileDataset {
@@ -44,10 +49,13 @@ export interface FileDataset {
   readonly path: string;
   /** Default: by file extension, JSON Lines for stdin. */
   readonly format?: DatasetFormat;
+  /** Entries of `spec.private_hosts` of the config. */
+  readonly privateHosts?: readonly string[] | undefined;
 }
 
 export function withDataset(suite: Suite, path: string | undefined): Suite {
-  return path === undefined ? suite : { ...suite, dataset: { kind: 'file', path } };
+  if (path === undefined) return suite;
+  return { ...suite, dataset: { kind: 'file', path, privateHosts: suite.dataset.privateHosts } };
 }
 
 export type DatasetFormat = Fields<typeof datasetSchema.properties>['format'] & string;

@@ -79,7 +79,7 @@ export async function serveCallers(serving: Serving = {}) {
   const { config = {}, store = newStore(), host = '127.0.0.1', needed = ['tools:call'], ...more } = serving;
   const notes: string[] = [];
   const opened = await openCallers({
-    ...{ config: { auth: {}, ...config }, store, env: testEnv, host, ...more },
+    ...{ config: { auth: {}, ...config }, store, env: testEnv, host, privateHosts: [], ...more },
     report: (message) => void notes.push(message),
     url: () => `${server.url}/mcp`,
   });

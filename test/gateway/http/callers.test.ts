@@ -570,7 +570,8 @@ const unsafe: readonly [
 test.each(unsafe)('a server %s does not start', async (_title, host, config, says) => {
   const store = newStore();
   await (await manage(store)).create({ name: 'only models' });
-  const opening = openCallers({ config, host, store, env: testEnv, url: () => '', report: () => {} });
+  const context = { store, env: testEnv, privateHosts: [], url: () => '', report: () => {} };
+  const opening = openCallers({ config, host, ...context });
   await expect(opening).rejects.toMatchObject({
     code: 'LISTEN_FAILED',
     message: expect.stringMatching(says),

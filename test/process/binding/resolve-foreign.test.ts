@@ -199,6 +199,7 @@ describe('an http handler', () => {
       http: {
         name: 'h0',
         url: 'https://x/$KEY',
+        privateHosts: [],
         headers: { A: 'Bearer k', B: 'l--.' },
         timeoutMs: 600_000,
         maxOutputBytes: 9,

@@ -25,6 +25,7 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     foreign: [],
     imports: [],
     sandboxes: [],
+    privateHosts: [],
     providers: [],
     stateStore: { type: 'memory' },
     gateway: usualGateway,

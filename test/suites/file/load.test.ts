@@ -30,6 +30,7 @@ function runtimeWith(evals: readonly string[]): SuiteRuntime {
   return {
     evals: evals.map((name) => ({ name })),
     tools: [],
+    privateHosts: [],
     hooks: [],
     foreign: [],
     imports: [],
@@ -44,7 +45,7 @@ test('a suite is read with every key', () => {
     file: fixture,
     name: 'gsm8k',
     runtime: `${folder}runtime.yaml`,
-    dataset: { kind: 'file', path: `${folder}solutions.jsonl` },
+    dataset: { kind: 'file', path: `${folder}solutions.jsonl`, privateHosts: [] },
     mapping: { identity: anExpression, body: anExpression, tagsLine: 11 },
     evals: [
       { ...plainEval, id: 'exact', check: { kind: 'check', type: 'final_number', params: anExpression } },
@@ -76,7 +77,7 @@ test('a minimal suite has its defaults', () => {
   expect(requireSuite(file, runtimeWith(['t']))).toEqual({
     file,
     name: 'tiny',
-    dataset: { kind: 'inline', file, rows: [{ line: 4, value: { content: 'a' } }] },
+    dataset: { kind: 'inline', file, rows: [{ line: 4, value: { content: 'a' } }], privateHosts: [] },
     mapping: { identity: anExpression, body: anExpression },
     evals: [{ ...plainEval, id: 'e', check: { kind: 'check', type: 't', params: anExpression } }],
     gates: [],

@@ -23,7 +23,8 @@ type Declared = Partial<Pick<SuiteRuntime, 'hooks' | 'foreign' | 'imports'>>;
 function problemsOf(members: string, declared: Declared = {}, gates = ''): string[] {
   const text = `${header}spec:\n  cases: [{text: a}]\n  evals:\n    - {id: g, ${members}}\n${gates}`;
   const root = writeFiles({ 'x.suite.yaml': text });
-  const config = { evals: [], tools: [], providers: [], hooks: usual, foreign: [], imports: [], ...declared };
+  const none = { evals: [], tools: [], providers: [], foreign: [], imports: [], privateHosts: [] };
+  const config = { ...none, hooks: usual, ...declared };
   const { problems } = loadSuite(join(root, 'x.suite.yaml'), config);
   return problems.map((problem) => formatProblem(problem).replaceAll(`${root}/`, ''));
 }

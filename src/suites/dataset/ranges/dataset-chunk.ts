@@ -6,6 +6,7 @@ import { whyUnreadable } from '../../../base/files/file-error.ts';
 import { members, number, optional, type Shape, text } from '../../../base/json/shape.ts';
 import { isPacked } from '../decompress.ts';
 import { isRemote, nameOf } from '../remote/address.ts';
+import type { Reading } from '../remote/remote-bytes.ts';
 
 /** Consecutive rows of one file of a dataset. Plain JSON. */
 export interface DatasetChunk {
@@ -49,13 +50,13 @@ export interface FileLook {
   readonly mark: number | undefined;
 }
 
-export async function lookAt(file: string, signal: AbortSignal): Promise<FileLook> {
-  return isRemote(file) ? await lookBehind(file, signal) : await lookInto(file);
+export async function lookAt(file: string, reading: Reading): Promise<FileLook> {
+  return isRemote(file) ? await lookBehind(file, reading) : await lookInto(file);
 }
 
-async function lookBehind(file: string, signal: AbortSignal): Promise<FileLook> {
+async function lookBehind(file: string, reading: Reading): Promise<FileLook> {
   const { lookAtRemote } = await import('../remote/remote-bytes.ts');
-  const { size, version, hasRanges, head } = await lookAtRemote(file, signal);
+  const { size, version, hasRanges, head } = await lookAtRemote(file, reading);
   const facts = { size: size ?? -1, ...(version !== null && { version }) };
   return { facts, mark: hasRanges && !isPacked(head) ? markOf(head) : undefined };
 }
@@ -90,15 +91,18 @@ const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
 export async function* readRange(
   file: string,
   { start, end, version }: Pick<ByteRange, 'start'> & { readonly end?: number } & Pick<FileFacts, 'version'>,
-  signal: AbortSignal,
+  reading: Reading,
 ): AsyncGenerator<Buffer> {
   if (isRemote(file)) {
     const { readRemote } = await import('../remote/remote-bytes.ts');
-    yield* readRemote(file, { start, end, version }, signal);
+    yield* readRemote(file, { start, end, version }, reading);
     return;
   }
   const last = end === undefined ? {} : { end: end - 1 };
-  yield* addAbortSignal(signal, createReadStream(file, { start, ...last, highWaterMark: READ_BYTES }));
+  yield* addAbortSignal(
+    reading.signal,
+    createReadStream(file, { start, ...last, highWaterMark: READ_BYTES }),
+  );
 }
 
 const READ_BYTES = 1024 * 1024;

@@ -45,25 +45,33 @@ async function* chunksOf(dataset: Dataset, options: IndexOptions): AsyncGenerato
   if (dataset.path === '-')
     throw new RuntimeError('USAGE', 'a dataset on stdin can be read only once, by one process');
   for (const file of await findFiles(dataset.path)) {
-    const { mark, facts } = await lookAt(file, options.signal);
+    const { mark, facts } = await lookAt(file, {
+      signal: options.signal,
+      privateHosts: dataset.privateHosts,
+    });
     const format = dataset.format ?? formatOf(file);
     const isRanged = format === 'jsonl' && mark !== undefined;
-    if (isRanged) yield* rangedChunks(file, { ...facts, offset: mark }, options);
+    if (isRanged)
+      yield* rangedChunks(file, { ...facts, offset: mark, privateHosts: dataset.privateHosts }, options);
     else yield* countedChunks(oneFile(dataset, file), { ...facts, file: nameOf(file) }, options);
   }
 }
 
 /** The dataset of one of its files. The name may contain pattern characters. */
-export function oneFile({ format }: FileDataset, path: string): FileDataset {
-  return { kind: 'file', path, ...(format !== undefined && { format }) };
+export function oneFile(dataset: FileDataset, path: string): FileDataset {
+  return { ...dataset, path };
+}
+
+interface RangedFile extends Pick<FileDataset, 'privateHosts'> {
+  readonly offset: number;
 }
 
 async function* rangedChunks(
   file: string,
-  { offset, ...facts }: FileFacts & { readonly offset: number },
+  { offset, privateHosts, ...facts }: FileFacts & RangedFile,
   { rowsPerChunk, bytesPerChunk = BYTES_PER_CHUNK, signal }: IndexOptions,
 ): AsyncGenerator<FileChunk> {
-  const bytes = readRange(file, { start: offset, version: facts.version }, signal);
+  const bytes = readRange(file, { start: offset, version: facts.version }, { signal, privateHosts });
   let firstOfFile = 1;
   try {
     for await (const { rows, ...range } of indexLines(bytes, { offset, rowsPerChunk, bytesPerChunk })) {

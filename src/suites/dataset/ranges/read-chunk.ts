@@ -3,6 +3,7 @@ import { RuntimeError } from '../../../base/errors.ts';
 import type { Dataset } from '../../file/model.ts';
 import { readJsonLines } from '../json.ts';
 import { isRemote, nameOf } from '../remote/address.ts';
+import type { Reading } from '../remote/remote-bytes.ts';
 import type { Row } from '../row.ts';
 import { openRows } from '../rows.ts';
 import { type ByteRange, type DatasetChunk, lookAt, readRange, toUnreadable } from './dataset-chunk.ts';
@@ -20,13 +21,14 @@ export async function* readChunk(
 ): AsyncGenerator<Row> {
   const { file, firstNumber, firstOfFile, rows, range } = chunk;
   const place = placeOf(dataset, file);
-  if (dataset.kind === 'file') await requireSame(chunk, place, signal);
+  const reading = { signal, privateHosts: dataset.privateHosts };
+  if (dataset.kind === 'file') await requireSame(chunk, place, reading);
   let seen = 0;
   const skipped = range === undefined ? firstOfFile - 1 : 0;
   const all =
     range === undefined
       ? openRows(here(dataset, place), signal).rows
-      : rowsOf(place, { range, version: chunk.version }, signal);
+      : rowsOf(place, { range, version: chunk.version }, reading);
   for await (const row of all) {
     seen += 1;
     if (seen <= skipped) continue;
@@ -45,24 +47,20 @@ function here(dataset: Dataset, file: string): Dataset {
   return dataset.kind === 'inline' ? dataset : oneFile(dataset, file);
 }
 
-async function requireSame(
-  { size, version }: DatasetChunk,
-  place: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { facts } = await lookAt(place, signal);
+async function requireSame({ size, version }: DatasetChunk, place: string, reading: Reading): Promise<void> {
+  const { facts } = await lookAt(place, reading);
   if (facts.size !== size || facts.version !== version) throw changed(place);
 }
 
 async function* rowsOf(
   place: string,
   { range, version }: { readonly range: ByteRange; readonly version: string | undefined },
-  signal: AbortSignal,
+  reading: Reading,
 ): AsyncGenerator<Row> {
   const { start, end, firstLine, sum } = range;
   let actual = 0;
   const summed = async function* (): AsyncGenerator<Buffer> {
-    for await (const part of readRange(place, { start, end, version }, signal)) {
+    for await (const part of readRange(place, { start, end, version }, reading)) {
       actual = crc32(part, actual);
       yield part;
     }
@@ -71,7 +69,7 @@ async function* rowsOf(
     for await (const { line, content } of readJsonLines(summed()))
       yield { number: 0, file: nameOf(place), line: line + firstLine - 1, content };
   } catch (cause) {
-    if (signal.aborted) return;
+    if (reading.signal.aborted) return;
     throw toUnreadable(place, cause);
   }
   if (actual !== sum) throw changed(place);

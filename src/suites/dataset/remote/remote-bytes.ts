@@ -2,6 +2,7 @@ import pRetry from 'p-retry';
 import { RuntimeError } from '../../../base/errors.ts';
 import { startTimer, type Timer } from '../../../base/time/deadline.ts';
 import { type HostEnv, hostEnv } from '../../../process/env.ts';
+import { openFetch } from '../../../process/web.ts';
 import { isPattern } from '../files.ts';
 import { isS3, isSafe, parseS3, remoteName, whyUnusable } from './address.ts';
 
@@ -14,13 +15,19 @@ export interface RemoteFacts {
   readonly hasRanges: boolean;
 }
 
+export interface Reading {
+  readonly signal: AbortSignal;
+  /** Entries of `spec.private_hosts`. */
+  readonly privateHosts?: readonly string[] | undefined;
+}
+
 /** Requests the first bytes of an address. Throws FILE_UNREADABLE and the abort reason of the signal. */
 export async function lookAtRemote(
   path: string,
-  signal: AbortSignal,
+  reading: Reading,
 ): Promise<RemoteFacts & { readonly head: Buffer }> {
   const parts: Buffer[] = [];
-  const opened = await openPart(path, { start: 0, end: HEAD_BYTES, silenceMs: SILENCE_MS }, signal);
+  const opened = await openPart(path, { start: 0, end: HEAD_BYTES, silenceMs: SILENCE_MS }, reading);
   try {
     for await (const part of opened.parts) {
       parts.push(part);
@@ -53,12 +60,12 @@ export interface RemoteRange {
 export async function* readRemote(
   path: string,
   { start, end, version, silenceMs = SILENCE_MS }: RemoteRange,
-  signal: AbortSignal,
+  reading: Reading,
 ): AsyncGenerator<Buffer> {
   let at = start;
   let expected = version;
   for (;;) {
-    const { facts, parts, close } = await openPart(path, { start: at, end, silenceMs }, signal);
+    const { facts, parts, close } = await openPart(path, { start: at, end, silenceMs }, reading);
     try {
       if (expected !== undefined && facts.version !== expected) throw changed(path);
       expected ??= facts.version ?? undefined;
@@ -106,11 +113,12 @@ interface Part {
   readonly silenceMs: number;
 }
 
-async function openPart(path: string, range: Part, signal: AbortSignal): Promise<OpenPart> {
+async function openPart(path: string, range: Part, reading: Reading): Promise<OpenPart> {
+  const { signal } = reading;
   const reason = whyUnusable(path);
   if (reason !== undefined) throw unreadable(path, reason);
   try {
-    return await pRetry(() => openOnce(path, range, signal), {
+    return await pRetry(() => openOnce(path, range, reading), {
       ...{ retries: 5, minTimeout: 500, factor: 2, randomize: true, signal },
       shouldRetry: ({ error }) => error instanceof TransientFault,
     });
@@ -121,10 +129,11 @@ async function openPart(path: string, range: Part, signal: AbortSignal): Promise
   }
 }
 
-async function openOnce(path: string, range: Part, signal: AbortSignal): Promise<OpenPart> {
+async function openOnce(path: string, range: Part, reading: Reading): Promise<OpenPart> {
+  const { signal } = reading;
   const silence = watchSilence(range.silenceMs, signal);
   try {
-    const response = await requestBytes(path, range, silence.signal);
+    const response = await requestBytes(path, range, { ...reading, signal: silence.signal });
     silence.timer.restart();
     const facts = factsOf(response);
     const body = readBody(path, response, silence, signal);
@@ -222,11 +231,10 @@ class TransientFault extends Error {}
 async function requestBytes(
   path: string,
   { start, end }: { readonly start: number; readonly end?: number | undefined },
-  signal: AbortSignal,
+  reading: Reading,
 ): Promise<Response> {
-  // With a range header, `fetch` requests unencoded bytes; offsets into compressed content are useless.
   const headers = { range: `bytes=${start}-${end === undefined ? '' : end - 1}` };
-  const response = await send(path, headers, signal);
+  const response = await send(path, headers, reading);
   if (response.ok || response.status === 416) return response;
   await response.body?.cancel();
   throw refused(path, response);
@@ -235,11 +243,12 @@ async function requestBytes(
 async function send(
   path: string,
   headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
+  { signal, privateHosts = [] }: Reading,
 ): Promise<Response> {
   let request = isS3(path) ? await signS3(path, headers) : withUser(new URL(path), headers);
+  const fetch = openFetch({ named: request.url.href, privateHosts });
   for (let redirects = 0; ; redirects += 1) {
-    const response = await get(path, request, signal);
+    const response = await get(path, request, { fetch, signal });
     const target = isS3(path) ? null : targetOf(response, request.url);
     if (target === null) return response;
     await response.body?.cancel();
@@ -274,11 +283,16 @@ function withUser(url: URL, headers: Readonly<Record<string, string>>): RemoteRe
   };
 }
 
-async function get(path: string, { url, headers }: RemoteRequest, signal: AbortSignal): Promise<Response> {
+async function get(
+  path: string,
+  { url, headers }: RemoteRequest,
+  { fetch, signal }: { readonly fetch: typeof globalThis.fetch; readonly signal: AbortSignal },
+): Promise<Response> {
   try {
-    return await fetch(url, { headers, redirect: 'manual', signal });
+    return await fetch(url, { headers, signal });
   } catch (cause) {
     signal.throwIfAborted();
+    if (cause instanceof RuntimeError) throw cause;
     throw new TransientFault(`${remoteName(path)} cannot be reached: ${whyNotReached(cause)}`, { cause });
   }
 }

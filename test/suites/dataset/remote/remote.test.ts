@@ -75,7 +75,7 @@ test('a server that stops sending is requested again', async () => {
     ...(count < 3 && { silentAfter: count === 1 ? 0 : 50_000 }),
   }));
   const parts = await Array.fromAsync(
-    readRemote(`${server.origin}/rows.jsonl`, { start: 0, silenceMs: 200 }, never),
+    readRemote(`${server.origin}/rows.jsonl`, { start: 0, silenceMs: 200 }, { signal: never }),
   );
   expect(Buffer.concat(parts).equals(server.content)).toBe(true);
   expect(server.requests).toHaveLength(3);
@@ -123,13 +123,17 @@ test('a server without ranges is read from the beginning, and a break is reporte
   });
 });
 
-test('a user and a password are sent only to their server', async () => {
+test('a user and a password are sent only to their server, and a redirect leads to no private address', async () => {
   const other = await openFileServer('{"n":0}\n');
   const first = await openFileServer('', () => ({
     status: 307,
     headers: { location: `${other.origin}/rows.jsonl` },
   }));
-  expect(await numbers(`${first.origin.replace('//', '//ada:p%40ss@')}/rows.jsonl`)).toEqual([0]);
+  const path = `${first.origin.replace('//', '//ada:p%40ss@')}/rows.jsonl`;
+  await expect(readRows(path)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+  expect(other.requests).toEqual([]);
+  const dataset = { kind: 'file', path, privateHosts: ['127.0.0.1'] } as const;
+  expect(await Array.fromAsync(openRows(dataset, never).rows)).toHaveLength(1);
   const basic = `Basic ${Buffer.from('ada:p@ss').toString('base64')}`;
   expect(new Set(first.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([basic]));
   expect(new Set(other.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([undefined]));
