@@ -3,6 +3,7 @@ import type { Fault } from '../base/errors.ts';
 import { findNearest } from '../base/text/suggest.ts';
 import { type Declared, openRunCommand } from './command.ts';
 import { auditCommands } from './commands/audit.ts';
+import { conformCommand } from './commands/conform.ts';
 import { decisionsCommands } from './commands/decisions.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { evalCommands } from './commands/eval/eval.ts';
@@ -71,7 +72,7 @@ interface ParserOutput {
 const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
 
 const commands: readonly Declared[] = [
-  ...[initCommand, validateCommand, doctorCommand, toolCommands, evalCommands, cacheCommands],
+  ...[initCommand, validateCommand, doctorCommand, conformCommand, toolCommands, evalCommands, cacheCommands],
   ...[hookCommands, providerCommands, serveCommand, mcpCommand, runCommand, pendingCommands, runsCommands],
   ...[
     workCommand,

@@ -58,8 +58,8 @@ async function tryFilters(
 ): Promise<Outcome> {
   const { loadChaos } = await import('../../runtime/runtime.ts');
   const { runChaos, writeChaosJunit } = await loadChaos();
-  const { openChaosProgress, renderChaos } = await import('../show/doctor.ts');
-  const progress = openChaosProgress(terminal);
+  const { openPercent, renderChaos } = await import('../show/doctor.ts');
+  const progress = openPercent(terminal, 'cells');
   const report = await runChaos(config, { ...asked, signal, onProgress: progress.update }).finally(
     progress.end,
   );

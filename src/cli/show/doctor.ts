@@ -79,7 +79,10 @@ export function renderChaos(report: ChaosReport, terminal: Terminal): string[] {
   return [...lines, ...wrapWords(summaryOf(report), columns)];
 }
 
-export function openChaosProgress({ stderr }: Terminal): {
+export function openPercent(
+  { stderr }: Terminal,
+  noun: string,
+): {
   update(done: number, total: number): void;
   end(): void;
 } {
@@ -87,7 +90,7 @@ export function openChaosProgress({ stderr }: Terminal): {
   return {
     update: (done, total) => {
       if (!stderr.isTTY) return;
-      const text = `${Math.floor((100 * done) / total)} % of ${total} cells`;
+      const text = `${Math.floor((100 * done) / total)} % of ${total} ${noun}`;
       if (text === shown) return;
       shown = text;
       stderr.write(`${eraseLine}${text}`);

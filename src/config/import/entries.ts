@@ -12,7 +12,7 @@ import { firstFreeName, nameHook, notesOf, readHooksFile } from './read-file.ts'
 import { manifestNames } from './sources.ts';
 
 export interface ImportedEntry {
-  readonly section: 'hooks' | 'imports';
+  readonly section: 'tools' | 'evals' | 'hooks' | 'imports';
   readonly name: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
@@ -133,7 +133,10 @@ function addEntry(document: Document, { section, name, value }: ImportedEntry): 
   }
   if (!isMap(document.getIn(path))) document.setIn(path, document.createNode({}));
   openBlock(document, path);
-  document.setIn([...path, freeName(name, isObject(existing) ? existing : {})], createNode(document, value));
+  document.setIn(
+    [...path, freeName(section, name, isObject(existing) ? existing : {})],
+    createNode(document, value),
+  );
   return true;
 }
 
@@ -154,10 +157,11 @@ function plainAt(document: Document, path: readonly string[]): unknown {
 }
 
 /** Increments a numbered name. Throws CONFIG_INVALID for any other name that is taken. */
-function freeName(name: string, existing: Readonly<Record<string, unknown>>): string {
+function freeName(section: string, name: string, existing: Readonly<Record<string, unknown>>): string {
   if (!Object.hasOwn(existing, name)) return name;
   const stem = /^(.+)-\d+$/.exec(name)?.[1];
   if (stem !== undefined) return firstFreeName(stem, new Set(Object.keys(existing)));
   const hint = 'Rename one of the two.';
-  throw new RuntimeError('CONFIG_INVALID', `spec.hooks already has another hook ${name}`, { hint });
+  const noun = section.slice(0, -1);
+  throw new RuntimeError('CONFIG_INVALID', `spec.${section} already has another ${noun} ${name}`, { hint });
 }

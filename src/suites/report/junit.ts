@@ -9,6 +9,7 @@ import type { CaseRecord, EvalHeader, RowProblem, RunHeader, SuiteReport } from 
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from './case-failures.ts';
 import { documentOf, outcomeRows } from './document.ts';
+import { openFileSink } from './file-sink.ts';
 import type { OpenWriter, Sink } from './reporter.ts';
 import { describeScore, nameCase } from './wording.ts';
 
@@ -170,14 +171,14 @@ interface JunitSuite {
 }
 
 /** The suites of one document. Cases are spooled, because the counts precede them. */
-export interface JunitSuites {
+interface JunitSuites {
   /** Creates the suite on the first call for a key. */
   open(key: string, name?: string): JunitSuite;
   write(sink: Pick<Sink, 'write'>, whole: { readonly name: string; readonly ms: number }): Promise<void>;
   close(): void;
 }
 
-export function newJunitSuites(): JunitSuites {
+function newJunitSuites(): JunitSuites {
   const suites = new Map<string, ReturnType<typeof newSuite>>();
   return {
     open(key, name = key) {
@@ -209,6 +210,26 @@ export function newJunitSuites(): JunitSuites {
       for (const { spool } of suites.values()) spool.close();
     },
   };
+}
+
+/** Writes a document of JUnit to a file in one step. Throws FILE_UNREADABLE. */
+export async function writeJunitFile(
+  file: string,
+  whole: { readonly name: string; readonly ms: number },
+  fill: (suites: JunitSuites) => void,
+): Promise<void> {
+  const suites = newJunitSuites();
+  const sink = await openFileSink(file, { grows: false });
+  try {
+    fill(suites);
+    await suites.write(sink, whole);
+    await sink.publish();
+  } catch (thrown) {
+    await sink.discard().catch(() => {});
+    throw thrown;
+  } finally {
+    suites.close();
+  }
 }
 
 function newSuite(name: string) {

@@ -1,6 +1,5 @@
 import type { SourceLocation } from '../../../base/yaml/problem.ts';
-import { openFileSink } from '../../../suites/report/file-sink.ts';
-import { newJunitSuites, type TestCase } from '../../../suites/report/junit.ts';
+import { type TestCase, writeJunitFile } from '../../../suites/report/junit.ts';
 
 export interface ChaosCell {
   readonly hook: string;
@@ -40,9 +39,7 @@ export interface ChaosReport {
  */
 export async function writeChaosJunit(report: ChaosReport, file: string): Promise<void> {
   const { config, cells, untried, places, ms } = report;
-  const suites = newJunitSuites();
-  const sink = await openFileSink(file, { grows: false });
-  try {
+  await writeJunitFile(file, { name: `doctor ${config}`, ms }, (suites) => {
     for (const cell of cells) suites.open(cell.hook).add(toTestCase(cell));
     for (const { hook, why } of untried)
       suites.open(hook).add({ ...notTried, classname: hook, message: why });
@@ -51,14 +48,7 @@ export async function writeChaosJunit(report: ChaosReport, file: string): Promis
       if (place === undefined) continue;
       suites.open(hook).properties = { declared: `${place.file}:${place.line}:${place.column}` };
     }
-    await suites.write(sink, { name: `doctor ${config}`, ms });
-    await sink.publish();
-  } catch (thrown) {
-    await sink.discard().catch(() => {});
-    throw thrown;
-  } finally {
-    suites.close();
-  }
+  });
 }
 
 function toTestCase({

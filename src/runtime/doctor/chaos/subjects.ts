@@ -16,6 +16,7 @@ import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { type ForeignName, foreignDialects, isForeign } from '../../../dialects/registry.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 import type { Entries } from '../../stages/resolve.ts';
+import { sampleEvent } from '../sample-events.ts';
 import type { HookForm } from './faults.ts';
 import type { UntriedHook } from './report.ts';
 
@@ -111,24 +112,12 @@ export interface Moment {
   readonly native?: NativeEvent;
 }
 
-const message = { role: 'user', content: 'sample' };
-const call = { name: 'sample', args: {}, call_id: 'call_1' };
-const provider = { provider_id: 'sample', model: 'sample', messages: [message] };
-
-const inputs: readonly EventInput[] = [
-  { hook: 'provider', phase: 'before_call', request: provider },
-  {
-    ...{ hook: 'provider', phase: 'after_call', request: provider },
-    response: { message: { role: 'assistant', content: 'sample' } },
+const natives = (['before_call', 'after_call', 'before_execution', 'after_execution'] as const).map(
+  (phase) => {
+    const event = sampleEvent(phase, 'sample');
+    return { name: phase, event, native: readEvent(event) };
   },
-  { hook: 'tool', phase: 'before_execution', request: call },
-  { hook: 'tool', phase: 'after_execution', request: call, response: { content: '"sample"' } },
-];
-
-const natives = inputs.map((event) => {
-  const native = readEvent(event);
-  return { name: native.phase, event, native };
-});
+);
 
 function nativeMoments({ hook, phases }: HookConfig): readonly Moment[] {
   return natives.filter(({ native }) => native.hook === hook && phases.some((each) => each === native.phase));

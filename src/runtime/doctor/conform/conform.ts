@@ -1,0 +1,171 @@
+import { catalogue, RuntimeError } from '../../../base/errors.ts';
+import { requirePlatform } from '../../../base/platform.ts';
+import { startStopwatch, wholeMs } from '../../../base/time/stopwatch.ts';
+import type { Phase } from '../../../contract/hook.ts';
+import { hostEnv } from '../../../process/env.ts';
+import { openLauncher } from '../../../process/launch/native.ts';
+import { writeJunitFile } from '../../../suites/report/junit.ts';
+import type { RuntimeOptions } from '../../api-options.ts';
+import { createScrubber } from '../../log/scrub.ts';
+import { readOpenable, secretsOf } from '../../stages/load.ts';
+import { resolveEntries } from '../../stages/resolve.ts';
+import { type Breach, type Check, checks, plain } from './checks.ts';
+import { type ConformKind, findSubject, type Script, subjectOf, withRequest } from './subject.ts';
+import { type Evidence, openTrial, type Trial } from './trial.ts';
+
+export { checks } from './checks.ts';
+export { conformKinds } from './subject.ts';
+
+export interface ConformOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
+  /** Absent: the entry of `config` with that name or command. */
+  readonly kind?: ConformKind | undefined;
+  readonly phases?: readonly Phase[] | undefined;
+  readonly config: string;
+  readonly folder: string;
+  readonly mode?: 'server' | 'fork' | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** A request of the user's own, as the process reads it. */
+  readonly request?: string | undefined;
+  /** Asked before a program that acts gets made-up requests. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+export interface ConformRow {
+  readonly check: string;
+  readonly status: 'passed' | 'failed' | 'skipped';
+  readonly rule: string;
+  readonly page: string;
+  readonly sent: string | null;
+  readonly received: string | null;
+  readonly hint: string | null;
+  readonly ms: number;
+}
+
+export interface ConformReport {
+  readonly name: string;
+  readonly kind: ConformKind;
+  readonly mode: 'exec' | 'server' | 'fork';
+  readonly rows: readonly ConformRow[];
+  readonly ms: number;
+}
+
+/**
+ * Asks a program what the contract of its kind asks. Throws USAGE, NAME_UNKNOWN, CONFIG_INVALID, FILE_UNREADABLE,
+ * PLATFORM_UNSUPPORTED, ABORTED.
+ */
+export async function runConform(script: Script, options: ConformOptions): Promise<ConformReport> {
+  const { request, mode, signal, confirm, onProgress } = options;
+  const { subject: found, launch, secrets } = await openSubject(script, options);
+  const { binding: declared } = found;
+  const binding = {
+    ...declared,
+    ...(mode && ({ mode: mode === 'server' ? 'server' : 'oneshot', isForked: mode === 'fork' } as const)),
+    timeoutMs: options.timeoutMs ?? declared.timeoutMs,
+  };
+  const subject = { ...(request === undefined ? found : withRequest(found, request)), binding };
+  const asked = checks.filter(
+    ({ modes, kinds }) => modes.includes(binding.mode) && kinds.includes(subject.kind),
+  );
+  const acts = subject.kind === 'tool' || subject.kind === 'observer';
+  const question = `The ${subject.kind} ${subject.name} would get about ${REQUESTS[binding.mode]} made-up requests. Go on?`;
+  if (acts && request === undefined && !(await confirm(question))) {
+    const hint = `Give a request that may be repeated: --request '{"args": {…}}'.`;
+    throw new RuntimeError(
+      'USAGE',
+      `the ${subject.kind} ${subject.name} acts, so it gets no made-up requests`,
+      { hint },
+    );
+  }
+  const watch = startStopwatch();
+  const trial = openTrial(subject, { launch, scrubber: createScrubber(secrets), signal });
+  try {
+    const rows = await runChecks(asked, trial, onProgress);
+    const shownMode = binding.isForked ? 'fork' : binding.mode === 'server' ? 'server' : 'exec';
+    return {
+      name: subject.name,
+      kind: subject.kind,
+      mode: shownMode,
+      rows,
+      ms: wholeMs(watch.read()).durationMs,
+    };
+  } finally {
+    await trial.close();
+  }
+}
+
+const REQUESTS = { oneshot: 10, server: 70 } as const;
+
+async function openSubject(script: Script, options: ConformOptions) {
+  const { env = hostEnv(), kind, phases, config, folder, launcher = 'auto' } = options;
+  if (kind === undefined) {
+    const { config: read, host, launch } = await readOpenable(config, options);
+    const subject = findSubject(resolveEntries(read, host), script.command, config);
+    return { subject, launch, secrets: secretsOf(read, host) };
+  }
+  requirePlatform();
+  const launch = await openLauncher(launcher);
+  const subject = subjectOf(kind, script, { folder, host: env, phases });
+  return { subject, launch, secrets: subject.binding.secrets };
+}
+
+async function runChecks(
+  asked: readonly Check[],
+  trial: Trial,
+  onProgress: ConformOptions['onProgress'],
+): Promise<ConformRow[]> {
+  const seen = new Map<Check['act'], Evidence>();
+  const failed = new Set<Check['act']>();
+  const rows: ConformRow[] = [];
+  for (const check of asked) {
+    const { act, breach, rule, section, next } = check;
+    const anchor = typeof section === 'string' ? section : section[trial.subject.kind];
+    const about = { check: check.name, rule, page: `docs/reference/protocols/promptkit.md#${anchor}` };
+    const watch = startStopwatch();
+    const row = (more: Omit<ConformRow, 'check' | 'rule' | 'page' | 'ms'>) =>
+      rows.push({ ...about, ...more, ms: wholeMs(watch.read()).durationMs });
+    const isUnusable = seen.get(plain)?.exchanges.some(({ fault }) => fault !== undefined) === true;
+    const isOver = failed.has(act) || (isUnusable && act !== plain);
+    if (isOver) row({ status: 'skipped', sent: null, received: null, hint: null });
+    else {
+      const evidence = seen.get(act) ?? (await act(trial));
+      seen.set(act, evidence);
+      const found = breach(evidence);
+      const exchange = typeof found === 'object' ? found : evidence.exchanges[0];
+      if (found !== undefined) failed.add(act);
+      row({
+        status: found === undefined ? 'passed' : 'failed',
+        sent: exchange?.sent ?? null,
+        received: typeof found === 'string' ? found : (exchange?.received ?? null),
+        hint: found === undefined ? null : (hintOf(found) ?? next),
+      });
+    }
+    onProgress?.(rows.length, asked.length);
+  }
+  return rows;
+}
+
+/** The hint of a fault, if it is more than the usual one of its code. */
+function hintOf(found: Exclude<Breach, undefined>): string | undefined {
+  if (typeof found === 'string' || found.fault === undefined) return undefined;
+  const { code, hint } = found.fault;
+  return hint === catalogue[code].hint ? undefined : hint;
+}
+
+/** Writes JUnit: a `testsuite` for the program, a `testcase` for each check. Throws FILE_UNREADABLE. */
+export async function writeConformJunit(
+  { name, kind, mode, rows, ms }: ConformReport,
+  file: string,
+): Promise<void> {
+  await writeJunitFile(file, { name: `conform ${name}`, ms }, (suites) => {
+    const suite = suites.open(name);
+    suite.properties = { kind, mode };
+    for (const { check, status, rule, page, sent, received, ms } of rows) {
+      const about = { name: check, classname: `${name}.${kind}`, ms };
+      const message =
+        status === 'skipped' ? 'not asked, because an earlier check failed' : `${rule} Received: ${received}`;
+      const detail = [`sent: ${sent}`, `received: ${received}`, page].join('\n');
+      suite.add({ ...about, kind: status === 'failed' ? 'failure' : status, message, type: check, detail });
+    }
+  });
+}

@@ -1,0 +1,47 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runJson } from '../cli/command-line.ts';
+import { mistake, mistakes, right } from './mistakes.ts';
+
+interface Row {
+  readonly check: string;
+  readonly status: string;
+  readonly received: string | null;
+}
+
+async function conform(file: string, args: string) {
+  const [options = '', words] = args.replace('%', join(tmpdir(), `lock-${process.pid}`)).split(' -- ');
+  const line = `conform ${options} ${file} ${words ?? ''}`;
+  const { code, document, stderr } = await runJson(line);
+  const { checks: rows = [] } = document as { readonly checks?: readonly Row[] };
+  return { code, rows, failed: rows.filter(({ status }) => status === 'failed'), stderr };
+}
+
+describe.concurrent('conform names each mistake by the one check that it breaks', () => {
+  test.each(mistakes)('$file $args: $breaks', async ({ file, args, breaks, says }) => {
+    const { code, failed } = await conform(mistake(file), args);
+    expect(failed.map(({ check }) => check)).toEqual([breaks]);
+    expect(failed[0]?.received).toMatch(says);
+    expect(code).toBe(1);
+  });
+});
+
+describe.concurrent('a program that keeps the contract passes whole', () => {
+  test.each([
+    ['filter.py', '--kind filter'],
+    ['filter.py', '--kind filter --forked'],
+    ['filter.mjs', '--kind filter'],
+    ['filter.sh', '--kind filter'],
+    ['eval.py', '--kind eval'],
+    ['tool.py', `--kind tool --request '{"args":{"n":12345678901234567890}}'`],
+    ['observer.sh', `--kind observer --request '{"hook":"tool","phase":"after_execution"}'`],
+    ['server.mjs', '--kind filter --server'],
+    ['server.py', '--kind filter --server'],
+  ])('%s %s', async (file, args) => {
+    const { code, rows } = await conform(right(file), args);
+    expect(rows.filter(({ status }) => status !== 'passed')).toEqual([]);
+    expect(rows.length).toBeGreaterThan(10);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,4 @@
+#!/bin/sh
+cat >/dev/null
+echo '{"allow": false, "reason": "no"}'
+exit 1

@@ -1,0 +1,4 @@
+#!/bin/sh
+cat >/dev/null
+echo 'checking the call'
+echo '{"allow": false}'
