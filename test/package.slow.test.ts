@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 test('the package contains only what runs', async () => {
   const folders = packed.filter((path) => path.includes('/')).map((path) => path.split('/', 1)[0]);
-  expect([...new Set(folders)].toSorted()).toEqual(['dist', 'docs', 'examples', 'schema']);
+  expect([...new Set(folders)].toSorted()).toEqual(['authors', 'dist', 'docs', 'examples', 'schema']);
   expect(packed.filter((path) => !path.includes('/')).toSorted()).toEqual([
     'CHANGELOG.md',
     'LICENSE',
@@ -155,7 +155,7 @@ test('its `init` writes a folder that works', async () => {
   const main = join(installed, 'dist/cli/main.js');
   const folder = join(project, 'guards');
   await call(process.execPath, [main, 'init', folder]);
-  expect(statSync(join(folder, 'tools/greet.py')).mode & 0o111).toBe(0o111);
+  expect(statSync(join(folder, 'scripts/greet.py')).mode & 0o111).toBe(0o111);
   const greet = [main, 'tool', 'call', 'greet', '--args', '{"name": "Ada"}'];
   const { stdout } = await call(process.execPath, greet, { cwd: folder });
   expect(stdout).toBe('Hello, Ada!\n');

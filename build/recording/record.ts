@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const commands = [
   'npx signalbox init my-guards > /dev/null && cd my-guards',
   'npx signalbox hook fire --hook provider --phase before_call --event @event.json',
-  "echo 'sys.exit(1)' >> hooks/pii_filter.py    # break the filter",
+  "echo 'exit(1)' >> scripts/pii_filter.py    # break the filter",
   'npx signalbox hook fire --hook provider --phase before_call --event @event.json --log-level error',
   'npx signalbox doctor --chaos | tail -1    # break every filter in 14 ways',
   'npx signalbox eval run quickstart.suite.yaml --quiet | tail -6',

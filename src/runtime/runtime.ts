@@ -30,7 +30,7 @@ export type { ConformReport, ConformRow } from './doctor/conform/conform.ts';
 export type { ServedGateway } from './gateway/serve.ts';
 export { openRuntime } from './open-runtime.ts';
 export { type FoundState, findResults, findStates } from './project/find-state.ts';
-export { writeTemplate } from './project/init-template.ts';
+export { writeHelper, writeTemplate } from './project/init-template.ts';
 export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
 /** The HTTP server of the gateway, for other surfaces. */

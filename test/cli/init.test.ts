@@ -15,12 +15,13 @@ import { folderOf, onlyDocument, run, runJson } from './command-line.ts';
 
 const files = [
   'README.md',
-  'evals/concise.py',
   'event.json',
-  'hooks/pii_filter.py',
   'quickstart.suite.yaml',
   'runtime.yaml',
-  'tools/greet.py',
+  'scripts/concise.py',
+  'scripts/greet.py',
+  'scripts/pii_filter.py',
+  'scripts/signalbox.py',
 ];
 
 const parent = folderOf({});
@@ -41,7 +42,7 @@ Try:
 
 test('its scripts are executable, and all its files writable [DS-CLI-03]', () => {
   for (const file of files) accessSync(join(folder, file), constants.R_OK | constants.W_OK);
-  for (const file of files.filter((name) => name.endsWith('.py'))) {
+  for (const file of files.filter((name) => /(?<!signalbox)\.py$/.test(name))) {
     accessSync(join(folder, file), constants.X_OK);
   }
   expect(readFileSync(join(folder, 'runtime.yaml'), 'utf8')).toContain('kind: RuntimeConfig');
@@ -100,24 +101,58 @@ test.concurrent.for(commands)(
   },
 );
 
-const hasJq = spawnSync('jq', ['--version']).status === 0;
-
+/** What a script is called, what starts it, and an edit after which the filter returns nothing. */
 const languages = [
-  { lang: 'node', extension: '.mjs', babble: "console.log('hi');", isThere: true },
-  { lang: 'sh', extension: '.sh', babble: 'echo hi', isThere: hasJq },
-];
+  {
+    lang: 'node',
+    needs: 'node',
+    source: 'scripts/$1.mjs',
+    program: 'scripts/$1.mjs',
+    breaks: ['return replace(', 'replace('],
+  },
+  {
+    lang: 'go',
+    needs: 'go',
+    source: '$1/main.go',
+    program: 'bin/$1',
+    breaks: [
+      'return signalbox.Replace(replacement).With("reason", "personal data was hidden")',
+      'return nil',
+    ],
+  },
+  {
+    lang: 'sh',
+    needs: 'jq',
+    source: 'scripts/$1.sh',
+    program: 'scripts/$1.sh',
+    breaks: ["' | reply", "'"],
+  },
+] as const;
 
-describe.each(languages.filter(({ isThere }) => isThere))(
+const scriptOf = (file: string, path: string) => file.replace(/^scripts\/(.*)\.py$/, path);
+const isThere = (program: string) => spawnSync(program, ['version']).error === undefined;
+const build = (folder: string) => {
+  const { status, stderr } = spawnSync('go', ['build', '-o', 'bin/', './...'], { cwd: folder });
+  expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
+};
+
+describe.each(languages.filter(({ needs }) => needs === 'node' || isThere(needs)))(
   'init --lang $lang',
-  ({ lang, extension, babble }) => {
+  ({ lang, source, program, breaks: [unbroken, broken] }) => {
     const target = join(folderOf({}), lang);
-    beforeAll(() => run(['init', target, '--lang', lang]));
+    beforeAll(async () => {
+      await run(['init', target, '--lang', lang]);
+      if (lang === 'go') build(target);
+    });
 
     test('writes the same files with scripts in that language, and names no other [DS-CLI-03]', () => {
       const names = readdirSync(target, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
+        .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/bin'))
         .map((entry) => relative(target, join(entry.parentPath, entry.name)));
-      expect(names.toSorted()).toEqual(files.map((file) => file.replace(/\.py$/, extension)).toSorted());
+      const expected = files.map((file) =>
+        scriptOf(file, lang === 'go' && file.includes('signalbox') ? '$1/$1.go' : source),
+      );
+      expect(names.toSorted()).toEqual([...expected, ...(lang === 'go' ? ['go.mod'] : [])].toSorted());
       for (const name of names)
         expect(readFileSync(join(target, name), 'utf8')).not.toMatch(/python|\.py\b|print\(/i);
     });
@@ -128,69 +163,70 @@ describe.each(languages.filter(({ isThere }) => isThere))(
       expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
     });
 
-    test('its scripts answer like those in Python, byte for byte [DS-CLI-03]', () => {
+    test('its scripts answer like those in Python, value by value [DS-CLI-03]', () => {
       const answer = (file: string, input: string) => {
         const { stdout, status } = spawnSync(file, { input });
         return { status, reply: JSON.parse(stdout.toString()) };
       };
       for (const [script, input] of inputs) {
-        const own = answer(join(target, script.replace(/\.py$/, extension)), input);
+        const own = answer(join(target, scriptOf(script, program)), input);
         expect(own).toEqual(answer(join(quickstart, script), input));
       }
     });
 
-    test('its filter denies when it prints malformed output, and when it receives no JSON [DS-CLI-03]', async () => {
-      const filter = join(target, `hooks/pii_filter${extension}`);
-      const text = readFileSync(filter, 'utf8');
-      const fired = [
-        'hook',
-        'fire',
-        '--hook',
-        'provider',
-        '--phase',
-        'before_call',
-        '--event',
-        '@event.json',
-      ];
-      const [first = '', ...rest] = text.split('\n');
-      writeFileSync(filter, [first, babble, ...rest].join('\n'));
+    test('its filter denies when it returns nothing, and when it receives no JSON [DS-CLI-03]', async () => {
+      const file = join(target, scriptOf('scripts/pii_filter.py', source));
+      const text = readFileSync(file, 'utf8');
+      expect(text).toContain(unbroken);
+      writeFileSync(file, text.replace(unbroken, broken));
+      if (lang === 'go') build(target);
       const { code, document } = await runJson(fired, { cwd: target });
-      writeFileSync(filter, text);
+      writeFileSync(file, text);
+      if (lang === 'go') build(target);
       expect({ code, document }).toMatchObject({
         code: 1,
-        document: { verdict: 'deny', hook: 'pii_filter', error: { code: 'REPLY_MALFORMED' } },
+        document: { verdict: 'deny', hook: 'pii_filter' },
       });
-      const { stdout } = spawnSync(filter, { input: '{"phase": ' });
-      expect(stdout.toString()).not.toContain('"allow":true');
+      const filter = join(target, scriptOf('scripts/pii_filter.py', program));
+      const { stdout, status } = spawnSync(filter, { input: '{"phase": ' });
+      expect({ status, allows: /"allow": ?true/.test(stdout.toString()) }).toEqual({
+        status: 1,
+        allows: false,
+      });
     });
   },
 );
 
+const fired = ['hook', 'fire', '--hook', 'provider', '--phase', 'before_call', '--event', '@event.json'];
+
+const authors = fileURLToPath(new URL('../../authors', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(authors, '../package.json'), 'utf8'));
 const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
 
 const told = (event: object) => JSON.stringify(event);
 const personal = 'Ada <ada.l+x@mail.example.org>, 4242 4242 4242 4242, not 4242 4242 4242 4243 or 42424242';
 const inputs: [script: string, input: string][] = [
-  ['tools/greet.py', told({ args: { name: 'Ada' } })],
-  ['tools/greet.py', told({ args: { name: 'Zoë "$(id)" \\', language: 'ja' } })],
-  ['evals/concise.py', told({ params: {}, content: 'one two\n three' })],
-  ['evals/concise.py', told({ params: { max_words: 2 }, content: 'one two three' })],
-  ['evals/concise.py', told({ params: {}, content: ' ' })],
+  ['scripts/greet.py', told({ args: { name: 'Ada' } })],
+  ['scripts/greet.py', told({ args: { name: 'Zoë "$(id)" \\', language: 'ja' } })],
+  ['scripts/concise.py', told({ params: {}, content: 'one two\n three' })],
+  ['scripts/concise.py', told({ params: { max_words: 2 }, content: 'one two three' })],
+  ['scripts/concise.py', told({ params: {}, content: ' ' })],
   [
-    'hooks/pii_filter.py',
+    'scripts/pii_filter.py',
     told({ phase: 'before_call', request: { messages: [{ role: 'user', content: 'Hello' }] } }),
   ],
   [
-    'hooks/pii_filter.py',
+    'scripts/pii_filter.py',
     told({
       phase: 'before_call',
       request: { messages: [{ id: personal, role: 'user', content: personal }], system_prompt: personal },
     }),
   ],
   [
-    'hooks/pii_filter.py',
+    'scripts/pii_filter.py',
     told({
       phase: 'after_call',
+      request: {},
       response: { message: { content: [{ text: personal }], n: [1, null, true] } },
     }),
   ],
@@ -204,35 +240,63 @@ test('its suite is valid too [DS-CLI-03]', async () => {
   });
 });
 
-test('its filter denies when it prints malformed output, as its README says [DS-CLI-03]', async () => {
-  const filter = join(folder, 'hooks/pii_filter.py');
-  const [first = '', ...rest] = readFileSync(filter, 'utf8').split('\n');
-  writeFileSync(filter, [first, 'print("hi")', ...rest].join('\n'));
-  const fired = ['hook', 'fire', '--hook', 'provider', '--phase', 'before_call', '--event', '@event.json'];
+test('its filter denies when it returns nothing, as its README says [DS-CLI-03]', async () => {
+  const filter = join(folder, 'scripts/pii_filter.py');
+  writeFileSync(
+    filter,
+    readFileSync(filter, 'utf8').replace('return signalbox.replace', 'signalbox.replace'),
+  );
   const { code, document } = await runJson(fired, { cwd: folder });
   expect({ code, document }).toMatchObject({
     code: 1,
-    document: { verdict: 'deny', hook: 'pii_filter', error: { code: 'REPLY_MALFORMED' } },
+    document: { verdict: 'deny', hook: 'pii_filter', reason: 'the filter returned nothing' },
   });
 });
 
+test('init --helper writes the helper, updates a copy, and overwrites no other file [DS-CLI-04]', async () => {
+  const scripts = folderOf({ 'signalbox.py': '# signalbox helper 0.0.1', 'signalbox.sh': 'mine' });
+  const names = { python: 'signalbox.py', node: 'signalbox.mjs', go: 'signalbox/signalbox.go' };
+  for (const [lang, name] of Object.entries(names)) {
+    expect(await run(['init', '.', '--helper', '--lang', lang], { cwd: scripts })).toEqual({
+      code: 0,
+      stdout: `wrote ${name}\n`,
+      stderr: '',
+    });
+    const source = join(authors, lang === 'go' ? 'go/signalbox.go' : name);
+    expect(readFileSync(join(scripts, name), 'utf8')).toBe(readFileSync(source, 'utf8'));
+  }
+  expect(await run('init . --helper --lang sh', { cwd: scripts })).toMatchObject({ code: 2, stdout: '' });
+  expect(readFileSync(join(scripts, 'signalbox.sh'), 'utf8')).toBe('mine');
+});
+
+test.for<readonly [source: string, copy: string]>([
+  ['signalbox.py', 'quickstart/scripts/signalbox.py'],
+  ['signalbox.mjs', 'quickstart-node/scripts/signalbox.mjs'],
+  ['go/signalbox.go', 'quickstart-go/signalbox/signalbox.go'],
+  ['signalbox.sh', 'quickstart-sh/scripts/signalbox.sh'],
+])('authors/%s has the version of the package, and examples/%s is the same', ([source, copy]) => {
+  const text = readFileSync(join(authors, source), 'utf8');
+  expect(/signalbox helper (\S+) /.exec(text)?.[1]).toBe(version);
+  expect(readFileSync(join(authors, '../examples', copy), 'utf8')).toBe(text);
+});
+
 test('init refuses to overwrite a file, and then writes none [DS-CLI-04]', async () => {
-  const taken = folderOf({ 'tools/greet.py': 'mine' });
+  const taken = folderOf({ 'scripts/greet.py': 'mine' });
   const { code, stdout, stderr } = await run('init', { cwd: taken });
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
     stderr:
-      'error: [USAGE] tools/greet.py already exists; nothing was written\nhint: Choose an empty folder: `signalbox init NEW_FOLDER`.\n',
+      'error: [USAGE] scripts/greet.py already exists; nothing was written\nhint: Choose an empty folder: `signalbox init NEW_FOLDER`.\n',
   });
-  expect(readFileSync(join(taken, 'tools/greet.py'), 'utf8')).toBe('mine');
+  expect(readFileSync(join(taken, 'scripts/greet.py'), 'utf8')).toBe('mine');
   expect(() => accessSync(join(taken, 'runtime.yaml'))).toThrow();
   expect(await runJson('init .', { cwd: taken })).toEqual({
     code: 2,
     document: {
       error: {
         code: 'USAGE',
-        message: 'tools/greet.py already exists; nothing was written',
+        message: 'scripts/greet.py already exists; nothing was written',
         hint: 'Choose an empty folder: `signalbox init NEW_FOLDER`.',
       },
     },

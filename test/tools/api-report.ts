@@ -7,7 +7,11 @@ import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@m
 const root = join(import.meta.dirname, '../..');
 
 /** The reports in etc/, and the package.json export of each. */
-export const entryPoints = { 'signalbox.api.md': '.', 'vitest.api.md': './vitest' } as const;
+export const entryPoints = {
+  'signalbox.api.md': '.',
+  'author.api.md': './author',
+  'vitest.api.md': './vitest',
+} as const;
 
 /**
  * The declarations that are reachable from each entry point, without comments and in alphabetical order, by report

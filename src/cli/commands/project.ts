@@ -8,18 +8,26 @@ export const initCommand = command('init [folder]', {
   options: {
     '--lang <language>': [
       'the language of the scripts',
-      { choices: ['python', 'node', 'sh'], default: 'python' },
+      { choices: ['python', 'node', 'go', 'sh'], default: 'python' },
     ],
+    '--helper': 'write or update only the helper for scripts in that language',
   },
   examples: `
 Examples:
   signalbox init
   signalbox init my-guards
   signalbox init my-guards --lang node
+  signalbox init scripts --helper --lang sh
 
-Existing files are never overwritten.`,
-  run: async ({ invocation }, { lang }, folder = '.') => {
-    const { writeTemplate } = await import('../../runtime/runtime.ts');
+Existing files are never overwritten, except an older copy of the helper with --helper.
+
+More: docs/reference/author-helpers.md`,
+  run: async ({ invocation }, { lang, helper }, folder = '.') => {
+    const { writeHelper, writeTemplate } = await import('../../runtime/runtime.ts');
+    if (helper === true) {
+      const files = [writeHelper(folder, lang)];
+      return { document: { folder, files }, text: `wrote ${files[0]}` };
+    }
     const files = writeTemplate(folder, lang);
     const name = commandName(invocation.env);
     const steps = ['validate', 'tool list', 'eval run quickstart.suite.yaml', 'serve'];
@@ -27,6 +35,7 @@ Existing files are never overwritten.`,
       ...files.map((file) => `wrote ${file}`),
       '\nTry:',
       ...(folder === '.' ? [] : [`  cd ${folder}`]),
+      ...(lang === 'go' ? ['  go build -o bin/ ./...'] : []),
       ...steps.map((step) => `  ${name} ${step}`),
     ].join('\n');
     return { document: { folder, files }, text };

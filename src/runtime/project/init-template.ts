@@ -8,32 +8,67 @@ const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 const examples = join(ownRoot, 'examples');
 const template = join(examples, 'quickstart');
 
-export type TemplateLanguage = 'python' | 'node' | 'sh';
+const authors = join(ownRoot, 'authors');
 
-const languages: Readonly<Record<TemplateLanguage, Overlay | undefined>> = {
-  python: undefined,
-  node: {
-    folder: join(examples, 'quickstart-node'),
-    extension: '.mjs',
-    needs: 'Node without any package',
-    needsOnly: 'They need only Node.',
-    babble: "console.log('hi')",
-  },
-  sh: {
-    folder: join(examples, 'quickstart-sh'),
-    extension: '.sh',
-    needs: 'shell scripts that use jq',
-    needsOnly: 'They need only a POSIX shell and jq.',
-    babble: 'echo hi',
-  },
-};
-
-interface Overlay {
+/** How the quickstart in another language differs from the one in Python. */
+interface Variant {
   readonly folder: string;
-  readonly extension: string;
+  /** The file of a script, and the command that starts it. */
+  readonly source: string;
+  readonly command: string;
   readonly needs: string;
   readonly needsOnly: string;
-  readonly babble: string;
+}
+
+const variants = {
+  python: undefined,
+  node: {
+    folder: 'quickstart-node',
+    source: 'scripts/$1.mjs',
+    command: './scripts/$1.mjs',
+    needs: 'Node without any package',
+    needsOnly: 'They need only Node.',
+  },
+  go: {
+    folder: 'quickstart-go',
+    source: '$1/main.go',
+    command: './bin/$1',
+    needs: 'Go without any module, built with `go build -o bin/ ./...`',
+    needsOnly: 'Build them first, and after each change: `go build -o bin/ ./...`.',
+  },
+  sh: {
+    folder: 'quickstart-sh',
+    source: 'scripts/$1.sh',
+    command: './scripts/$1.sh',
+    needs: 'shell scripts that use jq',
+    needsOnly: 'They need only a POSIX shell and jq.',
+  },
+} as const satisfies Record<string, Variant | undefined>;
+
+export type TemplateLanguage = keyof typeof variants;
+
+/** The helper of each language, in `authors` and in a project. */
+const helpers: Readonly<Record<TemplateLanguage, readonly [source: string, target: string]>> = {
+  python: ['signalbox.py', 'signalbox.py'],
+  node: ['signalbox.mjs', 'signalbox.mjs'],
+  go: ['go/signalbox.go', 'signalbox/signalbox.go'],
+  sh: ['signalbox.sh', 'signalbox.sh'],
+};
+
+/**
+ * Copies the helper for authors into `folder`, in place of an older copy. Returns its name. Throws USAGE if the file is
+ * no copy of the helper, or if the folder cannot be written.
+ */
+export function writeHelper(folder: string, language: TemplateLanguage): string {
+  const [source, target] = helpers[language];
+  const file = join(folder, target);
+  return inWritable(folder, () => {
+    if (existsSync(file) && !readFileSync(file, 'utf8').includes('signalbox helper ')) {
+      const hint = 'Choose another folder, or rename the file.';
+      throw new RuntimeError('USAGE', `${file} exists, and is no copy of the helper`, { hint });
+    }
+    return writeCopy({ file, source: join(authors, source), edit: asItIs }, file, '');
+  });
 }
 
 /**
@@ -41,7 +76,7 @@ interface Overlay {
  * nothing, or if the folder cannot be written.
  */
 export function writeTemplate(folder: string, language: TemplateLanguage = 'python'): string[] {
-  const copies = copiesFor(languages[language]);
+  const copies = copiesFor(variants[language]);
   const existing = copies.map(({ file }) => file).filter((file) => existsSync(join(folder, file)));
   if (existing.length > 0) {
     const hint = 'Choose an empty folder: `signalbox init NEW_FOLDER`.';
@@ -51,10 +86,17 @@ export function writeTemplate(folder: string, language: TemplateLanguage = 'pyth
       { hint },
     );
   }
-  try {
+  return inWritable(folder, () => {
     const ownFolder = packageFolderFor(folder);
     return copies.map((copy) => writeCopy(copy, join(folder, copy.file), ownFolder));
+  });
+}
+
+function inWritable<Result>(folder: string, write: () => Result): Result {
+  try {
+    return write();
   } catch (error) {
+    if (error instanceof RuntimeError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new RuntimeError('USAGE', `${folder} cannot be written (${reason})`, {
       hint: 'Choose a writable folder.',
@@ -69,28 +111,28 @@ interface Copy {
   readonly edit: (text: string) => string;
 }
 
-function copiesFor(overlay: Overlay | undefined): Copy[] {
-  const files = listFiles(template).map((file) => relative(template, file));
-  if (overlay === undefined)
-    return files.map((file) => ({ file, source: join(template, file), edit: asItIs }));
-  return files.map((file) => {
-    if (!file.endsWith('.py'))
-      return { file, source: join(template, file), edit: (text) => translate(text, overlay) };
-    const script = file.replace(/\.py$/, overlay.extension);
-    return { file: script, source: join(overlay.folder, script), edit: asItIs };
-  });
+function copiesFor(variant: Variant | undefined): Copy[] {
+  const own = copiesOf(template);
+  if (variant === undefined) return own;
+  const shared = own.filter(({ file }) => !file.startsWith('scripts/'));
+  const translated = shared.map((copy) => ({ ...copy, edit: (text: string) => translate(text, variant) }));
+  return [...translated, ...copiesOf(join(examples, variant.folder))];
+}
+
+function copiesOf(folder: string): Copy[] {
+  return listFiles(folder).map((source) => ({ file: relative(folder, source), source, edit: asItIs }));
 }
 
 function asItIs(text: string): string {
   return text;
 }
 
-function translate(text: string, { extension, needs, needsOnly, babble }: Overlay): string {
+function translate(text: string, { source, command, needs, needsOnly }: Variant): string {
   return text
-    .replaceAll(/\.py\b/g, extension)
+    .replaceAll(/\.\/scripts\/(\w+)\.py\b/g, command)
+    .replaceAll(/\bscripts\/(\w+)\.py\b/g, source)
     .replace('Python 3 without any package', needs)
-    .replace('They need only Python 3.', needsOnly)
-    .replace('print("hi")', babble);
+    .replace('They need only Python 3.', needsOnly);
 }
 
 /**

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 // Filter around a model. Hides e-mail addresses and card numbers in requests and answers.
-// stdout {"allow": true}, or {"allow": true, "replace": {…}} with clean text, or {"allow": false, "reason": "…"}.
-import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
+import { filter, replace } from './signalbox.mjs';
 
 const EMAIL = /[\p{L}\p{N}_.%+-]+@[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+/gu;
 const CARD = /(?<!\d)\d{4}[ -]?(?:\d{6}[ -]?\d{4,5}|\d{4}[ -]?\d{4}[ -]?\d{1,7})(?!\d)/g;
@@ -13,7 +12,7 @@ const OPAQUE = new Set(['id', 'timestamp', 'media']);
 function clean(value) {
   if (typeof value === 'string') return value.replace(EMAIL, '[email]').replace(CARD, hideCard);
   if (Array.isArray(value)) return value.map(clean);
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([key, item]) => [key, OPAQUE.has(key) ? item : clean(item)]);
   return Object.fromEntries(entries);
 }
@@ -28,28 +27,16 @@ function hideCard(found) {
   return doubled.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? '[card]' : found;
 }
 
-function decide({ phase, request, response }) {
+export const piiFilter = filter(({ phase, request, response }) => {
   // "other" has the remaining members of a request, such as its tools. Not every event has it.
   const names = ['messages', 'system_prompt', 'other'];
   const given =
     phase === 'before_call'
       ? Object.fromEntries(names.filter((name) => name in request).map((name) => [name, request[name]]))
       : { message: response.message };
-  const replace = clean(given);
-  if (isDeepStrictEqual(replace, given)) return { allow: true };
-  return { allow: true, replace, reason: 'personal data was hidden' };
-}
+  const replacement = clean(given);
+  if (isDeepStrictEqual(replacement, given)) return true;
+  return replace(replacement, { reason: 'personal data was hidden' });
+});
 
-/** Keeps all digits of numbers that exceed the precision of JavaScript's numbers. */
-function exactNumbers(_key, value, { source }) {
-  return typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value;
-}
-
-let reply;
-try {
-  reply = decide(JSON.parse(await text(process.stdin), exactNumbers));
-} catch (problem) {
-  reply = { allow: false, reason: `cannot read the event: ${problem}` };
-}
-
-process.stdout.write(JSON.stringify(reply));
+await piiFilter.run(import.meta);

@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
-"""Filter around a model. Hides e-mail addresses and card numbers in requests and answers.
-
-stdout {"allow": true}, or {"allow": true, "replace": {…}} with clean text, or {"allow": false, "reason": "…"}.
-"""
-import json
+"""Filter around a model. Hides e-mail addresses and card numbers in requests and answers."""
 import re
-import sys
+
+import signalbox
 
 EMAIL = re.compile(r"[\w.%+-]+@[\w-]+(?:\.[\w-]+)+")
 CARD = re.compile(r"(?<!\d)\d{4}[ -]?(?:\d{6}[ -]?\d{4,5}|\d{4}[ -]?\d{4}[ -]?\d{1,7})(?!\d)")
@@ -31,7 +28,8 @@ def hide_card(match):
     return "[card]" if total % 10 == 0 else match[0]
 
 
-def decide(event):
+@signalbox.filter
+def pii_filter(event):
     if event["phase"] == "before_call":
         request = event["request"]
         # "other" has the remaining members of a request, such as its tools. Not every event has it.
@@ -40,13 +38,8 @@ def decide(event):
         given = {"message": event["response"]["message"]}
     replacement = clean(given)
     if replacement == given:
-        return {"allow": True}
-    return {"allow": True, "replace": replacement, "reason": "personal data was hidden"}
+        return True
+    return signalbox.replace("personal data was hidden", **replacement)
 
 
-try:
-    reply = decide(json.load(sys.stdin.buffer))
-except (ValueError, LookupError, TypeError, AttributeError) as problem:
-    reply = {"allow": False, "reason": f"cannot read the event: {problem!r}"}
-
-json.dump(reply, sys.stdout)
+pii_filter.run()

@@ -1,0 +1,237 @@
+# Write tools, filters, evaluators and observers for Signalbox in POSIX sh with jq: one script runs one-shot and as a server.
+#
+#     #!/bin/sh
+#     . "${0%/*}/signalbox.sh"
+#     greet() { text "Hello, $(get .args.name)!"; }
+#     tool greet
+#
+# The function reads the request on stdin, or parts of it with `get` and `is`. It answers once, with a command from below.
+# What it prints goes to stderr. A filter that does not answer denies, and an evaluator fails. A status other than 0, a
+# second answer, and a `get` or `is` that finds nothing fail the call, whatever the function answers. A server answers one
+# request after the other.
+#
+# signalbox helper 0.1.0 (POSIX sh, jq 1.6 and later). Update this copy with `npx signalbox init --helper --lang sh`.
+
+# ---- What the request says ----
+
+# get FILTER: prints the text, number or boolean that a jq filter finds.
+get() {
+  signalbox_jq -r "($1) | if type == \"object\" or type == \"array\" or . == null then error else . end" ||
+    signalbox_say x "\"the request has no text at $(signalbox_escape "$1")\""
+}
+
+# is FILTER: succeeds if a jq filter gives true.
+is() {
+  case $(signalbox_jq -r "($1) | if type == \"boolean\" then . else error end") in
+  true) return 0 ;;
+  false) return 1 ;;
+  *) signalbox_say x "\"the request does not say whether $(signalbox_escape "$1")\"" && return 1 ;;
+  esac
+}
+
+# ---- Answers ----
+
+# result JSON, or JSON on stdin: of a tool.
+result() { signalbox_value=$(signalbox_json "$@") && signalbox_say r "$signalbox_value"; }
+
+# text TEXT: a text as the result of a tool.
+text() { signalbox_value=$(signalbox_quote "$1") && signalbox_say r "$signalbox_value"; }
+
+# pending MESSAGE: of a tool that a person decides about. It runs again with .approval in the request.
+pending() { signalbox_say a "{\"pending\":{\"reason\":\"\",\"message\":$(signalbox_quote "$1")}}"; }
+
+# fail MESSAGE: the call fails with your own message.
+fail() { signalbox_say f "$(signalbox_quote "$1")"; }
+
+# allow; deny REASON; ask REASON: of a filter. `ask` lets a person decide, before a tool runs.
+allow() { signalbox_say a '{"allow":true}'; }
+deny() { signalbox_say a "{\"allow\":false,\"reason\":$(signalbox_quote "$1")}"; }
+ask() { signalbox_say a "{\"allow\":false,\"ask\":true,\"reason\":$(signalbox_quote "$1")}"; }
+
+# score NUMBER [DETAIL]; abstain REASON: of an evaluator.
+score() {
+  signalbox_value=$(signalbox_json "$1") || return
+  [ $# -lt 2 ] || signalbox_value="$signalbox_value,\"detail\":$(signalbox_quote "$2")"
+  signalbox_say a "{\"score\":$signalbox_value}"
+}
+abstain() { signalbox_say a "{\"abstain\":$(signalbox_quote "$1")}"; }
+
+# reply JSON, or JSON on stdin: any whole reply, such as {"allow": true, "replace": {…}}.
+reply() { signalbox_value=$(signalbox_json "$@") && signalbox_say a "$signalbox_value"; }
+
+# progress DONE [TOTAL [MESSAGE]]: how far a tool is. It has an effect only in a server.
+progress() {
+  [ "$signalbox_id" != null ] || return 0
+  signalbox_value="\"id\":$signalbox_id,\"progress\":$1${2:+,\"total\":$2}"
+  [ $# -lt 3 ] || signalbox_value="$signalbox_value,\"message\":$(signalbox_quote "$3")"
+  printf '{"jsonrpc":"2.0","method":"progress","params":{%s}}\n' "$signalbox_value" >&4
+}
+
+# ---- Programs: each is the last line of a script ----
+
+tool() { signalbox_run tool "$@"; }
+filter() { signalbox_run filter "$@"; }
+evaluator() { signalbox_run evaluator "$@"; }
+observer() { signalbox_run observer "$@"; }
+
+# ---- The rest is not for your script ----
+
+signalbox_newline='
+'
+
+signalbox_jq() { printf '%s' "$signalbox_request" | jq "$@" 2>/dev/null; }
+
+signalbox_quote() { printf '%s' "$1" | jq -Rs .; }
+
+signalbox_escape() { printf '%s' "$1" | tr -d '\000-\037"\\'; }
+
+# One JSON value as it is, on one line. Anything else fails the call.
+signalbox_json() {
+  if [ $# -gt 0 ]; then signalbox_given=$1; else signalbox_given=$(cat); fi
+  if printf '%s' "$signalbox_given" | jq -es 'length == 1' >/dev/null 2>&1; then
+    printf '%s' "$signalbox_given" | tr '\n\r' '  '
+  else
+    signalbox_say x '"the answer is not one JSON value"'
+    return 1
+  fi
+}
+
+# The answers of a function are lines: a kind and JSON. r is a result, a another reply, f a failure, x a fault.
+signalbox_say() { printf '%s %s\n' "$1" "$2" >&3; }
+
+# Prints the code, the id and the params of a message. The code is 0, the code of an error, or empty if there is nothing to do.
+# No function decides about an empty or broken request.
+signalbox_read='
+  def problem:
+    if type != "object" then "the request is not a JSON object"
+    elif $kind == "tool" and (.args | type) != "object" then "the request has no valid `args`"
+    elif $kind == "filter" and (.phase | IN("before_call", "after_call", "before_execution", "after_execution") | not)
+    then "the request has no valid `phase`"
+    elif $kind == "filter" and (.request | type) != "object" then "the request has no valid `request`"
+    elif $kind == "filter" and (.phase | startswith("after_")) and (.response | type) != "object"
+    then "the request has no valid `response`"
+    elif $kind == "evaluator" and has("batch") then
+      if (.batch | type) == "array" then null else "the request has no valid `batch`" end
+    elif $kind == "evaluator" and (.params | type) != "object" then "the request has no valid `params`"
+    elif $kind == "evaluator" and (.content | type) != "string" then "the request has no valid `content`"
+    else null end;
+  def checked($id): problem as $problem | if $problem == null then 0, $id, . else 1, $id, $problem end;
+  if length != 1 then -32700, null, "the request is not one JSON value"
+  else .[0] |
+    if $mode == "once" then checked(null)
+    elif type != "object" or (.method | type) != "string" or (.id | type | IN("object", "array"))
+    then -32600, null, "the line is not a request of JSON-RPC"
+    elif .method == "cancel" then "", null, null
+    elif .id == null and $kind != "observer" then "", null, null
+    elif .method != "execute" then -32601, .id, "there is no method \(.method)"
+    else .id as $id | .params | checked($id) end
+  end
+'
+
+# Sets signalbox_answer to the line of an answer for $signalbox_request.
+signalbox_answer() {
+  signalbox_answer=$({ printf '%s\n' "$signalbox_request" | "$@" 3>&3; } 3>&1 1>&2)
+  signalbox_status=$?
+  if [ $signalbox_status -ne 0 ]; then
+    signalbox_answer="$signalbox_answer${signalbox_newline}x \"$1 ended with status $signalbox_status\""
+  fi
+  case $signalbox_newline$signalbox_answer in
+  *"${signalbox_newline}x "*)
+    signalbox_answer=${signalbox_newline}$signalbox_answer
+    signalbox_answer="x ${signalbox_answer#*"${signalbox_newline}x "}"
+    signalbox_answer=${signalbox_answer%%"$signalbox_newline"*}
+    ;;
+  *"$signalbox_newline"*"$signalbox_newline"*) signalbox_answer="x \"$1 answered more than once\"" ;;
+  esac
+  [ -z "$signalbox_answer" ] || return 0
+  case $signalbox_kind in
+  tool) signalbox_answer='r null' ;;
+  filter) signalbox_answer='a {"allow":false,"reason":"the filter did not answer"}' ;;
+  evaluator) signalbox_answer='x "the evaluator did not answer"' ;;
+  observer) signalbox_answer='a {"ack":true}' ;;
+  esac
+}
+
+# A line for each case of a batch.
+signalbox_cases() { signalbox_jq -c '.type as $type | .batch[] | . + {type: $type}'; }
+
+signalbox_batch() {
+  signalbox_cases | while IFS= read -r signalbox_request; do
+    signalbox_answer "$@"
+    signalbox_emit once "$signalbox_answer"
+  done | paste -s -d , -
+}
+
+# Prints an answer for a process that answers once, or for a server.
+signalbox_emit() {
+  signalbox_value=${2#* }
+  case $1$2 in
+  once"r "*) printf '{"result":%s}\n' "$signalbox_value" ;;
+  once"a "*) printf '%s\n' "$signalbox_value" ;;
+  once*) printf '{"error":%s}\n' "$signalbox_value" ;;
+  server[ra]*) printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$signalbox_id" "$signalbox_value" ;;
+  *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":%s}}\n' "$signalbox_id" "$signalbox_code" "$signalbox_value" ;;
+  esac
+}
+
+# Answers one message, whose text is on stdin.
+signalbox_take() {
+  signalbox_mode=$1
+  shift
+  signalbox_read_=$(jq -cs --arg kind "$signalbox_kind" --arg mode "$signalbox_mode" "$signalbox_read" 2>/dev/null) ||
+    signalbox_read_="-32700${signalbox_newline}null${signalbox_newline}\"the request is not JSON\""
+  signalbox_code=${signalbox_read_%%"$signalbox_newline"*}
+  signalbox_read_=${signalbox_read_#*"$signalbox_newline"}
+  signalbox_id=${signalbox_read_%%"$signalbox_newline"*}
+  signalbox_request=${signalbox_read_#*"$signalbox_newline"}
+  case $signalbox_code in
+  '""') return 0 ;;
+  0)
+    signalbox_code=1
+    case $signalbox_kind:$signalbox_request in
+    evaluator:*'"batch":'*)
+      if is 'has("batch")' 3>/dev/null; then
+        signalbox_answer="a {\"results\":[$(signalbox_batch "$@")]}"
+      else
+        signalbox_answer "$@"
+      fi
+      ;;
+    *) signalbox_answer "$@" ;;
+    esac
+    ;;
+  *) signalbox_answer="f $signalbox_request" ;;
+  esac
+  signalbox_emit "$signalbox_mode" "$signalbox_answer" >&4
+}
+
+signalbox_run() {
+  signalbox_kind=$1
+  shift
+  exec 4>&1 1>&2
+  # Ten bytes say whether a server was started.
+  signalbox_line=$(dd bs=1 count=10 2>/dev/null)
+  if [ "$signalbox_line" != '{"jsonrpc"' ]; then
+    signalbox_line=$signalbox_line$(cat)
+    case $signalbox_line in
+    *[!\ $signalbox_newline]*) ;;
+    *)
+      echo 'signalbox: stdin ended without a request' >&2
+      exit 1
+      ;;
+    esac
+    signalbox_take once "$@" <<EOT
+$signalbox_line
+EOT
+    case $signalbox_answer in
+    x*) exit 1 ;;
+    f*) [ "$signalbox_kind" != filter ] || exit 1 ;;
+    esac
+    exit 0
+  fi
+  while IFS= read -r signalbox_rest || [ -n "$signalbox_rest" ]; do
+    signalbox_line=$signalbox_line$signalbox_rest
+    [ -z "$signalbox_line" ] || printf '%s' "$signalbox_line" | signalbox_take server "$@"
+    signalbox_line=
+  done
+  exit 0
+}
