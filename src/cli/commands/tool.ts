@@ -86,13 +86,57 @@ Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a pe
   },
 });
 
+const add = command('add <script> [args...]', {
+  about: 'write the entry of a script into the config',
+  options: {
+    '--name <name>': 'the name of the tool (default: that of the file)',
+    '--description <text>': 'what the tool does; a model reads it',
+    '--input-schema <json>': 'the JSON Schema of its arguments: a JSON object, @FILE, or - for stdin',
+    '--server': 'the script keeps running and answers lines (runtime: server)',
+    '--env <name>': ['a variable that the script gets, or NAME=value; may be repeated', { isMany: true }],
+    '--dry-run': 'show the entry, and write nothing',
+  },
+  examples: `
+The config keeps its comments. Without a config, the command creates one. Hooks and evals need no more than a line:
+
+  spec:
+    hooks: {guard: {command: ./guard.py, hook: tool, phases: [before_execution]}}
+    evals: {polite: {command: ./polite.py}}
+
+Examples:
+  signalbox tool add ./weather.py --description 'The weather in a city.'
+  signalbox tool add ./refund.py --input-schema @refund.schema.json --env SHOP_TOKEN
+  signalbox tool add --server --name search -- node search.js --fast`,
+  run: async ({ options, input }, flags, script, args) => {
+    const { name, description, inputSchema, server, env, dryRun: isDry = false } = flags;
+    const schema = inputSchema && { input_schema: await input.object('--input-schema', inputSchema) };
+    const { loadImporter } = await import('../../runtime/runtime.ts');
+    const { config } = options;
+    const { addTool } = await loadImporter();
+    const added = addTool(
+      {
+        ...{ command: script, args, name },
+        tool: { ...(description && { description }), ...schema },
+        exec: { ...(server && { runtime: 'server' }), ...(env && { env }) },
+      },
+      { config, isDry },
+    );
+    const next = `Check the script with \`signalbox conform ${added.name} --request '{"args": {…}}'\`.`;
+    return {
+      document: { config, name: added.name, yaml: added.yaml, written: !isDry },
+      text: added.yaml.trimEnd(),
+      note: isDry ? `not written to ${config}` : `${added.isNew ? 'wrote' : 'added to'} ${config}. ${next}`,
+    };
+  },
+});
+
 export const toolCommands = group('tool', {
-  about: 'list and call tools',
+  about: 'list, call and add tools',
   examples: `
 Examples:
   signalbox tool list
   signalbox tool call weather --args '{"city": "Oslo"}'`,
-  commands: [list, call],
+  commands: [list, call, add],
 });
 
 async function printResult(

@@ -110,13 +110,31 @@ export function mergeEntries(text: string, entries: readonly ImportedEntry[]): s
   const document = parseDocument(text, { merge: true });
   const [mistake] = document.errors;
   if (mistake !== undefined) throw new RuntimeError('CONFIG_INVALID', mistake.message);
-  const added = entries.filter((entry) => addEntry(document, entry));
-  if (added.length === 0) return text;
-  return document.toString({
+  const form = {
     lineWidth: 0,
+    indent: Math.max(2, /^( +)\S/m.exec(text)?.[1]?.length ?? 2),
     flowCollectionPadding: /\{ \S/.test(text),
     indentSeq: !/^( *)[^\s#-][^\n]*:[ \t]*\n\1- /m.test(text),
-  });
+  };
+  const before = document.toString(form);
+  const added = entries.filter((entry) => addEntry(document, entry));
+  return added.length === 0 ? text : insertLines(text, before, document.toString(form));
+}
+
+/** Adds to the text the lines that `after` has more than `before`, so that its own spelling stays. */
+function insertLines(text: string, before: string, after: string): string {
+  const [old, was, now] = [text.split('\n'), before.split('\n'), after.split('\n')] as const;
+  const start = now.findIndex((line, index) => line !== was[index]);
+  const lines = now.splice(start, now.length - was.length);
+  // The serializer removes repeated blank lines.
+  const isFull = (line: string) => line.trim() !== '';
+  const full = old.flatMap((line, index) => (isFull(line) ? [index] : []));
+  if (full.length !== was.filter(isFull).length || now.join('\n') !== before) return after;
+  const place = (full[was.slice(0, start).filter(isFull).length - 1] ?? -1) + 1;
+  const whole = old.toSpliced(place, 0, ...lines).join('\n');
+  const [wanted, written] = [after, whole].map((each) => parseDocument(each, { merge: true }));
+  const isSame = written?.errors.length === 0 && isDeepStrictEqual(written.toJS(), wanted?.toJS());
+  return isSame ? whole : after;
 }
 
 function addEntry(document: Document, { section, name, value }: ImportedEntry): boolean {

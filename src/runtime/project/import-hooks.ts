@@ -1,14 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { RuntimeError } from '../../base/errors.ts';
+import { findExecutable } from '../../base/files/executable.ts';
 import { nearFileHint } from '../../base/files/paths.ts';
+import { findScript } from '../../base/files/script.ts';
 import { writeWithoutLinks } from '../../base/files/write-inside.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import type { ForeignName } from '../../config/config.ts';
 import { type ImportedEntry, importHooks, mergeEntries } from '../../config/import/entries.ts';
+import { shortPath } from '../../dialects/foreign-files.ts';
 import { hostEnv } from '../../process/env.ts';
 
 export interface HooksImport {
@@ -59,6 +62,58 @@ export function writeHooks(
   return { added, isNew: isNew && added.length > 0 };
 }
 
+export interface ToolScript {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Default: the file's name. */
+  readonly name?: string | undefined;
+  /** Further keys of the tool and of its `exec`. */
+  readonly tool: Readonly<Record<string, unknown>>;
+  readonly exec: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolAdded {
+  readonly name: string;
+  /** The entry alone. */
+  readonly yaml: string;
+  readonly isNew: boolean;
+}
+
+/**
+ * Adds a tool to the config, or only returns its entry with `isDry`. Throws as `writeHooks`, and USAGE if the program
+ * cannot start or the name is taken.
+ */
+export function addTool(
+  { command, args, tool, exec, ...given }: ToolScript,
+  { config, isDry }: { readonly config: string; readonly isDry: boolean },
+): ToolAdded {
+  const folder = dirname(resolve(config));
+  const found = findExecutable(command, resolve('.'), hostEnv()['PATH'] ?? '');
+  if (!found.found) throw new RuntimeError('USAGE', found.reason, { hint: found.hint });
+  const script = findScript(command, args);
+  const fromFolder = (path: string) => shortPath(resolve(path), folder);
+  const process = {
+    command: command.includes('/') ? fromFolder(command) : command,
+    ...(args.length > 0 && { args: args.map((arg, index) => (index === script ? fromFolder(arg) : arg)) }),
+  };
+  const file = script === undefined ? command : (args[script] ?? command);
+  const { name = basename(file, extname(file)).replaceAll(/[^\w-]/g, '_') } = given;
+  const isNew = !existsSync(config);
+  const before = isNew ? emptyConfig : readConfig(config);
+  const entry = { section: 'tools', name, value: { ...tool, exec: { ...process, ...exec } } } as const;
+  const { spec } = plain(before);
+  const tools = isObject(spec) ? spec['tools'] : undefined;
+  if (isObject(tools) && Object.hasOwn(tools, name))
+    throw new RuntimeError('USAGE', `${config} already has a tool ${name}`, { hint: 'Give --name another.' });
+  const after = mergeIn(config, before, [entry]);
+  if (after === before)
+    throw new RuntimeError('USAGE', `${config} already has this tool`, {
+      hint: 'Run `signalbox tool list`.',
+    });
+  if (!isDry) writeWithoutLinks(config, after, 'Name a writable config with --config.');
+  return { name, yaml: mergeEntries('', [entry]), isNew };
+}
+
 const emptyConfig = 'apiVersion: signalbox/v1\nkind: RuntimeConfig\n';
 
 function readConfig(config: string): string {
@@ -86,7 +141,7 @@ function mergeIn(config: string, text: string, entries: readonly ImportedEntry[]
     const reason = cause instanceof Error ? cause.message : String(cause);
     const hint =
       cause instanceof RuntimeError ? cause.hint : 'Run `signalbox validate` to see what is wrong.';
-    const message = `${config} cannot take the hooks: ${reason.trim()}`;
+    const message = `${config} cannot take the ${entries[0]?.section ?? 'hooks'}: ${reason.trim()}`;
     throw new RuntimeError('CONFIG_INVALID', message, { hint, cause });
   }
 }
