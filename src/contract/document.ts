@@ -79,9 +79,10 @@ export interface ToolInfo {
   readonly name: string;
   readonly description: string;
   /**
-   * `exec`: one process per call. `fork`: a forked one per call. `server`: a long-lived process. `none`: no process.
+   * `exec`: one process per call. `fork`: a forked one per call. `server`: a long-lived process. `mcp`: a tool of an MCP
+   * server. `none`: no process.
    */
-  readonly runtime: 'exec' | 'server' | 'fork' | 'none';
+  readonly runtime: 'exec' | 'server' | 'fork' | 'mcp' | 'none';
   readonly dialect: string | null;
   readonly input_schema: unknown;
   readonly output_schema: unknown;

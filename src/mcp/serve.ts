@@ -35,6 +35,7 @@ export async function serveOverStdio(
   runtime: Runtime,
   { tools, version, session, report, ...streams }: StdioServeOptions,
 ): Promise<ServedMcp> {
+  await runtime.upstreams.connect();
   const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
   const [sdk, { serveStdio }] = await Promise.all([loadSdk(), loadStdioSdk()]);
   const transport = openStdio({ ...streams, maxBytes: runtime.mcp.maxMessageBytes });
@@ -59,6 +60,7 @@ export async function serveOverHttp(
         hint: 'Write it like 127.0.0.1:8788; port 0 takes any free port.',
       },
     );
+  await runtime.upstreams.connect();
   const offered = offeredTools(runtime, tools ?? runtime.mcp.tools);
   const sdk = await loadSdk();
   const handler = sdk.createMcpHandler(

@@ -30,6 +30,7 @@ import { notifyAnswered, notifyTurn, stopTurn, type TurnContext } from './turn-h
 
 /** Throws EXPRESSION_FAILED, and the errors that suspend the run (see `isSuspension`). */
 export async function runChat(run: RunContext, chat: StepContext<ChatStep>): Promise<StepOutcome> {
+  await run.prepareTools?.(chat.step.tools);
   const state = createTurnState(chat, listTools(run, chat.step));
   const turn = { run, number: run.session.turns + 1, chat, state };
   const { ended } = run.session;
@@ -88,7 +89,7 @@ function requireWanted({ aborted }: AbortSignal): void {
 function listTools(run: RunContext, { tools }: ChatStep): TurnState['offered'] {
   return tools.flatMap((name) => {
     const tool = run.tools.get(name);
-    if (tool === undefined) return [];
+    if (tool === undefined || tool.isAbsent === true) return [];
     const { description, inputSchema, category } = tool;
     return [{ name, description, input_schema: inputSchema, ...(category && { category }) }];
   });

@@ -1,8 +1,9 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
+import type { Json } from '../base/json/json.ts';
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { PointEvent } from '../calls/hooks/fire-point.ts';
 import type { DecisionInput } from '../calls/tool-call/approvals.ts';
-import type { GatewayLimits, McpConfig } from '../config/config.ts';
+import type { GatewayLimits, McpConfig, McpServerConfig } from '../config/config.ts';
 import type {
   PendingCheck,
   PendingCounts,
@@ -20,6 +21,7 @@ import type {
   ToolDocument,
   ToolInfo,
 } from '../contract/document.ts';
+import type { PinReport } from '../contract/pin.ts';
 import type {
   RunDetails,
   RunDocument,
@@ -35,6 +37,8 @@ import type { RunOptions } from '../pipelines/run/runs.ts';
 import type { WatchKind } from '../store/changes.ts';
 import type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 import type { RunSource, SuiteReport } from '../suites/record.ts';
+import type { ChannelHandlers, UpstreamChannel } from '../upstreams/channel.ts';
+import type { JudgedListing, Listing, PinAcceptance } from '../upstreams/pins.ts';
 import type {
   AgentEvent,
   CallOptions,
@@ -62,6 +66,8 @@ import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.t
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
 export type { Callers, Principal } from '../gateway/http/callers.ts';
+export type { ChannelHandlers, SendOptions, UpstreamChannel } from '../upstreams/channel.ts';
+export type { JudgedListing, JudgedTool, Listing, PinAcceptance } from '../upstreams/pins.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
 export type * from './worker/api.ts';
@@ -86,6 +92,44 @@ export interface SuiteRunFilter {
   readonly suite?: string | undefined;
   /** Only runs after the run with this ID, the last of the previous page. */
   readonly after?: string | undefined;
+}
+
+/** An entry of `spec.mcp_servers`. */
+export interface UpstreamInfo {
+  readonly name: string;
+  readonly transport: 'stdio' | 'streamable_http';
+  readonly pins: McpServerConfig['pins'];
+  /** What a proxy passes besides tools. */
+  readonly pass: McpServerConfig['pass'];
+}
+
+/** Makes a call in the place of the runtime's own connection. */
+export interface Exchange {
+  /** The definition by which the call is judged, such as one of `judge`. */
+  readonly definition: Json;
+  /** Receives the JSON text of the arguments after the hooks, and returns that of the result. */
+  readonly exchange: (args: string) => Promise<string>;
+}
+
+export type UpstreamCallOptions = CallOptions & Exchange;
+
+/** The MCP servers of the config. All methods throw NAME_UNKNOWN, and RUNTIME_CLOSED. */
+export interface Upstreams {
+  list(): UpstreamInfo[];
+  /** Connects one server, or throws why it cannot be used. Without a name: all, and reports those in the log. */
+  connect(name?: string): Promise<void>;
+  /** A connection of its own, for a client whose messages are passed on. Throws PROCESS_START. */
+  channel(name: string, handlers: ChannelHandlers): Promise<UpstreamChannel>;
+  /** A `fetch` with the headers of the config, for requests to the url. Throws USAGE if the server is a program. */
+  http(name: string): Promise<{ readonly url: string; readonly fetch: typeof fetch }>;
+  /** Judges what a server sent over a channel by its pin. Throws STORE_FAILED. */
+  judge(name: string, listing: Listing, options?: { readonly isPart?: boolean }): Promise<JudgedListing>;
+  /** Connects, and compares the definitions with the pin. Throws the errors of `connect`, STORE_FAILED. */
+  pins(name: string): Promise<PinReport>;
+  /** Accepts the definitions that a person has read. Throws the errors of `pins`, DEFINITION_UNACCEPTED, USAGE. */
+  accept(name: string, acceptance: PinAcceptance): Promise<PinReport>;
+  /** Like `tools.call` of the tool NAME__TOOL, but the call is made by `exchange`. */
+  call(name: string, tool: string, args: string, options: UpstreamCallOptions): Promise<ToolDocument>;
 }
 
 /** An open runtime: the entries of one config file, ready to be called. Methods throw only RuntimeError. */
@@ -120,6 +164,8 @@ export interface Runtime extends AsyncDisposable {
      */
     outcome(run: string, options?: OutcomeOptions): Promise<CallOutcome>;
   };
+  /** The MCP servers of `spec.mcp_servers`. */
+  readonly upstreams: Upstreams;
   readonly evals: {
     list(): string[];
     /** Throws NAME_UNKNOWN, USAGE, RUNTIME_CLOSED. */

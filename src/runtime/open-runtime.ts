@@ -54,7 +54,15 @@ export async function composeRuntime(
   const closing = new AbortController();
   const closed = closing.signal;
   const rates = await openRates(config, store);
-  const wired = await wireRuntime(loaded, entries, { emit, closed, options, rates, keepCall, cassette });
+  const wired = await wireRuntime(loaded, entries, {
+    emit,
+    closed,
+    options,
+    rates,
+    keepCall,
+    cassette,
+    store,
+  });
   const { suspendRuns, closeGateways, ...served } = serveRuntime(loaded, wired, {
     emit,
     closed,

@@ -31,6 +31,7 @@ import type { Rates } from './stages/rates.ts';
 interface ServicesContext {
   readonly config: RuntimeConfig;
   readonly tools: ReadonlyMap<string, OfferedTool>;
+  readonly prepareTools?: Services['prepareTools'];
   readonly evals: ReadonlyMap<string, Port<EvalRequest, EvalOutcome>>;
   readonly batches?: ReadonlyMap<string, EvalBatches> | undefined;
   readonly links: readonly Link[];
@@ -67,6 +68,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
   const embed = openEmbedder(config, model);
   return {
     tools: context.tools,
+    prepareTools: context.prepareTools,
     emit,
     readEnv: (names) => readEnv(names, context),
     fire,

@@ -9,26 +9,27 @@ export interface UpstreamServer {
 }
 
 export interface ChannelHandlers {
-  /** Receives one JSON-RPC message as the server sent it. The text is JSON, and may be anything. */
+  /** Receives one JSON value as the server sent it, which should be a JSON-RPC message. */
   readonly onText: (text: string) => void;
-  /** Called once. `fault`: the server ended the connection; absent after `close`. */
+  /** Called once, with the reason unless `close` was called. */
   readonly onClose?: ((fault?: RuntimeError) => void) | undefined;
 }
 
+/** Only for HTTP, where each message is a request of its own. */
 export interface SendOptions {
-  /** HTTP only: further headers of the request, such as `Mcp-Param-*`. */
+  /** Further headers, such as `Mcp-Param-*`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** HTTP only: ends the exchange of the message, which cancels a request of 2026. */
-  readonly signal?: AbortSignal | undefined;
-  /** HTTP only: the stream of the answer has ended and is not resumed. */
-  readonly onStreamEnd?: (() => void) | undefined;
+  /** Ends the exchange of the message, which cancels a request of 2026-07-28. */
+  readonly requestSignal?: AbortSignal | undefined;
+  /** The stream of the answer has ended and is not resumed. */
+  readonly onRequestStreamEnd?: (() => void) | undefined;
 }
 
-/** Carries JSON-RPC messages to and from a server, as texts that nothing rewrites. */
+/** Carries JSON-RPC messages to and from an MCP server, as texts that nothing rewrites. */
 export interface UpstreamChannel {
-  /** Throws PROCESS_START, SERVER_EXIT, SERVER_BUSY, PROCESS_TIMEOUT, OUTPUT_LIMIT, RUNTIME_CLOSED. */
+  /** Throws a coded error if the server cannot take the message. */
   send(text: string, options?: SendOptions): Promise<void>;
-  /** HTTP only: the version that the handshake agreed on, for the header of all further requests. */
+  /** For HTTP: the version on which the handshake of 2025 agreed. */
   setProtocolVersion?(version: string): void;
   /** Ends the process or the session. Never rejects. */
   close(): Promise<void>;

@@ -96,7 +96,7 @@ export function omitUndefined<Value extends object>(value: Value): WithoutUndefi
 
 /** Throws NAME_UNKNOWN and suggests the name that was probably meant. */
 export function unknownName(
-  what: 'tool' | 'eval' | 'provider',
+  what: 'tool' | 'eval' | 'provider' | 'MCP server',
   name: string,
   known: Iterable<string>,
 ): never {

@@ -86,9 +86,19 @@ export function toToolInfo(tool: ToolConfig, approval?: ApprovalCheck): ToolInfo
 }
 
 function toAnnotations({ annotations = {}, idempotent: isRepeatable }: ToolConfig): ToolInfo['annotations'] {
-  const { readOnly, destructive, openWorld } = annotations;
   // `idempotent: true` holds for one idempotency key, and a second call has another.
   const idempotent = annotations.idempotent ?? (isRepeatable === false ? false : undefined);
+  return toAnnotationsInfo({ ...annotations, idempotent });
+}
+
+export function toAnnotationsInfo({
+  readOnly,
+  destructive,
+  idempotent,
+  openWorld,
+}: Readonly<
+  Partial<Record<'readOnly' | 'destructive' | 'idempotent' | 'openWorld', boolean | undefined>>
+>): ToolInfo['annotations'] {
   return {
     ...(readOnly !== undefined && { read_only: readOnly }),
     ...(destructive !== undefined && { destructive }),
@@ -97,7 +107,12 @@ function toAnnotations({ annotations = {}, idempotent: isRepeatable }: ToolConfi
   };
 }
 
-function toApprovalInfo({ isConditional, by, quorum, expiresMs }: ApprovalCheck): ToolInfo['approval'] {
+export function toApprovalInfo({
+  isConditional,
+  by,
+  quorum,
+  expiresMs,
+}: ApprovalCheck): ToolInfo['approval'] {
   const needed = isConditional ? 'conditional' : 'always';
   return { needed, by: by ?? null, quorum: quorum ?? 1, expires_ms: expiresMs };
 }

@@ -21,7 +21,9 @@ Examples:
 
 Tools without an exec binding are listed with the runtime "none".`,
   run: async ({ open }) => {
-    const tools = (await open()).tools.list();
+    const runtime = await open();
+    await runtime.upstreams.connect();
+    const tools = runtime.tools.list();
     const rows = tools.map(({ name, runtime, description }) => [name, runtime, description]);
     return { document: { tools }, table: { names: ['tool', 'runtime', 'description'], rows } };
   },

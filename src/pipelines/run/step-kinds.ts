@@ -31,6 +31,7 @@ import { readInput, requireInput } from './new-run.ts';
 /** Throws the errors of `runCalls`, EXPRESSION_FAILED and NAME_UNKNOWN. */
 export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>): Promise<StepOutcome> {
   const { step, name, scope } = placed;
+  await run.prepareTools?.([step.tool]);
   const tool = run.tools.get(step.tool);
   if (tool === undefined) throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${step.tool}"`);
   const args = evaluateIn(scope, step.args);

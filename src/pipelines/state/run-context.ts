@@ -15,6 +15,8 @@ import type { TurnStop } from './turn-record.ts';
 export interface OfferedTool extends CallableTool {
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>> | boolean | undefined;
+  /** The tool of an MCP server that has no such tool, or cannot be reached: it is not offered, and a call fails. */
+  readonly isAbsent?: boolean;
 }
 
 export interface GuardedModel {
@@ -54,6 +56,8 @@ export interface JudgedEval extends Timing {
 
 export interface Services {
   readonly tools: ReadonlyMap<string, OfferedTool>;
+  /** Connects the MCP servers to which these tools belong. Never rejects. */
+  readonly prepareTools?: ((names: readonly string[]) => Promise<void>) | undefined;
   /** `options` may select another model by name. Throws PROVIDER_UNUSABLE, NAME_UNKNOWN. */
   model(provider: string, stream: 'hold' | 'windowed', options?: ModelRequest): Promise<GuardedModel>;
   modelOf(provider: string): string;

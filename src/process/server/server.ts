@@ -6,10 +6,11 @@ import {
   startDeadline,
   waitForSettled,
 } from '../../base/time/deadline.ts';
-import type { Binding, RestartPolicy } from '../binding.ts';
+import type { Binding } from '../binding.ts';
 import { closedError, withHint } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
 import type { Handshake, Message, Reply, Transport } from '../transport.ts';
+import { circuitError, createRestartTracker } from './restarts.ts';
 import { type InFlight, openSession, type Session } from './session.ts';
 
 export interface ServerTransport extends Transport {
@@ -167,13 +168,6 @@ async function stop(session: Session, graceMs: number): Promise<void> {
   await session.closed;
 }
 
-function circuitError(name: string, deaths: number): RuntimeError {
-  return new RuntimeError(
-    'SERVER_CIRCUIT_OPEN',
-    `the server "${name}" died ${deaths} times in a row and is not restarted for now`,
-  );
-}
-
 async function performHandshake(
   session: Session,
   handshake: Handshake,
@@ -296,73 +290,4 @@ async function awaitOutcome<Outcome>(inFlight: InFlight<Outcome>, deadline: Dead
     const hint = inFlight.abandon(late !== undefined);
     throw late === undefined ? error : withHint(late, hint);
   }
-}
-
-interface RestartTracker {
-  readonly deaths: number;
-  readonly isTripped: boolean;
-  readonly isRefusing: boolean;
-  /** `refused`: the circuit is open, or its trial call is in progress. */
-  admit(): 'admitted' | 'trial' | 'refused';
-  startDelayMs(): number;
-  recordDeath(): boolean;
-  recordSuccess(): void;
-  /** The trial call failed although the process lives; reopens the circuit. */
-  trialFailed(): void;
-  /** The trial call proved nothing, so the next call becomes the trial. */
-  trialUndecided(): void;
-}
-
-function createRestartTracker(
-  policy: RestartPolicy,
-  now: () => number = () => performance.now(),
-): RestartTracker {
-  let deaths = 0;
-  let diedAt = 0;
-  let openUntil = 0;
-  let trying = false;
-  const isTripped = () => deaths >= policy.circuitDeaths;
-  const isRefusing = () => isTripped() && (trying || now() < openUntil);
-  const open = () => {
-    trying = false;
-    openUntil = now() + policy.circuitPauseMs;
-  };
-  return {
-    get deaths() {
-      return deaths;
-    },
-    get isTripped() {
-      return isTripped();
-    },
-    get isRefusing() {
-      return isRefusing();
-    },
-    admit: () => {
-      if (!isTripped()) return 'admitted';
-      if (isRefusing()) return 'refused';
-      trying = true;
-      return 'trial';
-    },
-    startDelayMs: () => {
-      if (deaths < 2 || isTripped()) return 0;
-      const pause = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (deaths - 2));
-      return Math.max(0, diedAt + pause - now());
-    },
-    recordDeath: () => {
-      deaths += 1;
-      diedAt = now();
-      if (isTripped()) open();
-      return isTripped();
-    },
-    recordSuccess: () => {
-      deaths = 0;
-      trying = false;
-    },
-    trialFailed: () => {
-      if (trying) open();
-    },
-    trialUndecided: () => {
-      trying = false;
-    },
-  };
 }

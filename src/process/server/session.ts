@@ -67,8 +67,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   });
   const over = waitForSessionEnd(binding, child, () => isStopping).then(async (ended) => {
     lines.end();
-    const told = child.limitFault(ended) ?? child.startFault() ?? exitError(ended, child.stderr());
-    const error = binding.sandbox === null ? told : await inSandbox(told, binding.sandbox, child.stderr());
+    const error = await describeSessionEnd(binding, child, ended);
     const isOneshot = hasNoOutput && ended.exitCode === 0 && !isServerOnly;
     const failed = isOneshot ? withHint(error, oneshotHint) : error;
     exit = isStopping ? unansweredError(binding.name) : failed;
@@ -155,6 +154,17 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   };
 }
 
+/** Why a server that ended, or closed its stdout, answers no more. */
+export async function describeSessionEnd(
+  { sandbox }: Binding,
+  child: WatchedProcess,
+  ended: SessionEnd,
+): Promise<RuntimeError> {
+  const stderr = child.stderr();
+  const error = child.limitFault(ended) ?? child.startFault() ?? exitError(ended, stderr);
+  return sandbox === null ? error : await inSandbox(error, sandbox, stderr);
+}
+
 async function inSandbox(error: RuntimeError, sandbox: Sandbox, stderr: string): Promise<RuntimeError> {
   const { markSandbox } = await import('../sandbox/launch.ts');
   const { hint = error.hint, ...mark } = markSandbox(sandbox, { stdout: new Uint8Array(), stderr });
@@ -185,7 +195,7 @@ interface SessionEnd extends ExitStatus {
 }
 
 /** Ends a process that closed its stdout. Reads outputs for at most `drainMs`. Never rejects. */
-async function waitForSessionEnd(
+export async function waitForSessionEnd(
   binding: Binding,
   child: WatchedProcess,
   isStopping: () => boolean,

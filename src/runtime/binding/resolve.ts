@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { ExecConfig, HookConfig, RuntimeConfig } from '../../config/config.ts';
+import type { ExecConfig, HookConfig, McpServerConfig, RuntimeConfig } from '../../config/config.ts';
 import { type EndpointConfig, usualLimits } from '../../config/exec.ts';
 import type { Capability } from '../../contract/event.ts';
 import type { ProcessContext } from '../../dialects/dialect-config.ts';
@@ -40,6 +40,26 @@ export function processContext({ folder, logging }: RuntimeConfig, host: HostEnv
 export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
   const timeoutMs = hook.hook === 'eval' ? usualLimits.evalHookTimeoutMs : usualLimits.hookTimeoutMs;
   return resolveEntry({ name: hook.name, capability: 'hook', exec: hook.exec, timeoutMs }, config, host);
+}
+
+/** The binding of a server with a `url` has no command, and starts no process. */
+export function resolveServer(
+  { name, exec, timeoutMs, maxOutputBytes, position }: McpServerConfig,
+  config: RuntimeConfig,
+  host: HostEnv,
+): ResolvedEntry {
+  const none: ExecConfig = {
+    ...{ command: '', args: [], env: [], runtime: 'server', dialect: 'promptkit', position },
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(maxOutputBytes !== undefined && { maxOutputBytes }),
+  };
+  const entry = {
+    name,
+    capability: 'tool',
+    exec: exec ?? none,
+    timeoutMs: usualLimits.toolTimeoutMs,
+  } as const;
+  return resolveEntry(entry, config, host);
 }
 
 export interface ProcessEntry {

@@ -1,4 +1,4 @@
-import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import { toDocument } from '../../base/json/document-builder.ts';
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
 import { exactMembers } from '../../base/json/scan.ts';
@@ -33,6 +33,7 @@ import type { WatchKind } from '../../store/changes.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type {
   AgentEvent,
+  CallOptions,
   Change,
   EvalOptions,
   FireOptions,
@@ -76,7 +77,7 @@ export function serveRuntime(
   { emit, closed, store, results, decisions, keepCall, rates, dispatcher, buildOf }: ServeContext,
 ): ServedRuntime {
   const { config, scrubber, host } = loaded;
-  const { tools, declared, evals, services, cassette, links, concurrency } = wired;
+  const { tools, upstreams, declared, evals, services, cassette, links, concurrency } = wired;
   const requireOpen = () => closed.throwIfAborted();
   const isDurable = config.stateStore.type !== 'memory';
   const runs = once(async () => {
@@ -132,9 +133,32 @@ export function serveRuntime(
   const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
-  const requireTool = async (name: string) =>
-    find(name) ?? (await refuseCall(emit, String(name), tools.keys()));
+  /** Throws why the tool cannot be called. */
+  const requireTool = async (name: string) => {
+    const refusal = await upstreams?.prepare(String(name));
+    const refuse = (): never => {
+      throw refusal ?? unknownName('tool', String(name), tools.keys());
+    };
+    const tool = refusal === undefined ? find(name) : undefined;
+    return tool ?? (await refuseCall(emit, String(name), refuse));
+  };
   const callRun = runs.method((api) => api.calls.call);
+  const callTool: Runtime['tools']['call'] = method(
+    async (name: string, args?: unknown, options: CallOptions = {}) => {
+      const call = async () => {
+        const tool = await requireTool(name).catch((thrown: unknown) => {
+          const error = toRuntimeError(thrown);
+          if (error.code === 'NAME_UNKNOWN') throw error;
+          return { status: 'failed', error: toFault(error) } as const;
+        });
+        if ('status' in tool) return tool;
+        const { identity } = options;
+        if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
+        return await callDirectly({ ...direct, tool, find }, args, options);
+      };
+      return await withProgress(options.onProgress, () => inTraceOf(options, call));
+    },
+  );
   // Only filled-in values are redacted in declarations. A forwarded value that equals a name must not hide the name.
   const shown = <Value>(declared: Value): Value =>
     scrubMembers(declared, createSecretHider(config.environment?.secrets ?? []).text);
@@ -208,17 +232,21 @@ export function serveRuntime(
       conversation: recorded.method((api) => api.conversation),
     },
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
+    upstreams: {
+      ...(upstreams?.api ?? withoutServers),
+      call: async (name, tool, args, { definition, exchange, ...options }) => {
+        const called = `${name}__${tool}`;
+        const work = async () => await callTool(called, args, options);
+        return await (upstreams?.exchanging({ name: called, definition, exchange }, work) ?? work());
+      },
+    },
     tools: {
-      list: () => shown(config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval))),
-      call: method(async (name, args, options = {}) => {
-        const call = async () => {
-          const tool = await requireTool(name);
-          const { identity } = options;
-          if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
-          return await callDirectly({ ...direct, tool, find }, args, options);
-        };
-        return await withProgress(options.onProgress, () => inTraceOf(options, call));
-      }),
+      list: () =>
+        shown([
+          ...config.tools.map((tool) => toToolInfo(tool, find(tool.name)?.approval)),
+          ...(upstreams?.infos() ?? []),
+        ]),
+      call: callTool,
       start: (name, args, options = {}) => {
         const started = runs.open().then(async ({ calls }) => {
           const begin = async () => calls.start(await requireTool(name), args, options);
@@ -289,10 +317,26 @@ export function serveRuntime(
   };
 }
 
+const noServer = (name: string): never => unknownName('MCP server', name, []);
+
+const withoutServers: Omit<Runtime['upstreams'], 'call'> = {
+  list: () => [],
+  connect: async (name) => (name === undefined ? undefined : noServer(name)),
+  channel: async (name) => noServer(name),
+  http: async (name) => noServer(name),
+  judge: async (name) => noServer(name),
+  pins: async (name) => noServer(name),
+  accept: async (name) => noServer(name),
+};
+
 /** A refused call is an operation that failed. */
-async function refuseCall(emit: Emit, tool: string, known: Iterable<string>): Promise<never> {
-  const refuse = async () => unknownName('tool', tool, known);
-  return await trackToolCall(emit, { tool, callId: nextCallId() }, refuse, (never) => never);
+async function refuseCall(emit: Emit, tool: string, refuse: () => never): Promise<never> {
+  return await trackToolCall(
+    emit,
+    { tool, callId: nextCallId() },
+    async () => refuse(),
+    (never) => never,
+  );
 }
 
 function isFailure(document: Readonly<Record<string, unknown>>): boolean {

@@ -31,6 +31,7 @@ import type { RuntimeOptions } from '../api.ts';
 import type { ResolvedEntry } from '../binding/resolve.ts';
 import type { PlacedLink, WrapOptions } from '../foreign-links.ts';
 import { openHookFiles, textsFolderOf } from '../hook-files.ts';
+import type { LazyStore } from '../lazy-store.ts';
 import { openServices } from '../services.ts';
 import type { LoadedRuntime } from './load.ts';
 import type { Rates } from './rates.ts';
@@ -45,6 +46,7 @@ interface WireContext {
   readonly rates: Rates;
   readonly keepCall?: KeepCall | undefined;
   readonly cassette?: Cassette | undefined;
+  readonly store: LazyStore;
 }
 
 /** Source: the default of `in_flight_mb` in the schema. */
@@ -53,7 +55,7 @@ const IN_FLIGHT_MB = 256;
 export async function wireRuntime(
   loaded: LoadedRuntime,
   entries: Entries,
-  { emit, closed, options, rates, keepCall, cassette: given }: WireContext,
+  { emit, closed, options, rates, keepCall, cassette: given, store }: WireContext,
 ) {
   const { config, host, launch, scrubber } = loaded;
   const cassette = given ?? (await openRuntimeCassette(loaded, entries, { emit, options }));
@@ -73,12 +75,22 @@ export async function wireRuntime(
   noteMissingEnv(entries, emit);
   const links = wiring.links(entries, await foreignLinksOf(entries, wiring));
   const groups = links.flatMap((link) => ('group' in link ? [link.group] : []));
-  const tools = new Map(
+  const ownTools = new Map(
     entries.tools.map(({ config: tool, resolved }) => [
       tool.name,
       wiring.callableTool(tool, resolved, links),
     ]),
   );
+  const { approvalsOf, callPool: pool } = wiring;
+  const upstreams =
+    config.mcpServers &&
+    (await import('../upstream-tools.ts')).openUpstreamTools(config.mcpServers, {
+      ...context,
+      ...{ config, host, links, approvalsOf, pool, declared: ownTools, openStore: store.open },
+    });
+  const { tools, byName } = upstreams ?? { tools: ownTools, byName: indexNames(ownTools) };
+  const prepareTools =
+    upstreams && (async (names: readonly string[]) => void (await Promise.all(names.map(upstreams.prepare))));
   const evals = new Map(
     entries.evals.map(({ config: { name }, resolved }) => [name, wiring.evalPort(resolved)]),
   );
@@ -93,7 +105,7 @@ export async function wireRuntime(
   );
   const { record = options.cassette?.record, replay = options.cassette?.replay } = options;
   const services = openServices({
-    ...{ config, tools, evals, batches, links, emit, env: host },
+    ...{ config, tools, prepareTools, evals, batches, links, emit, env: host },
     ...{ record, replay, cassette, scrubber, rates, keepCall, requireOpen: () => closed.throwIfAborted() },
   });
   const checkArgs = (changed: HookEvent) =>
@@ -102,17 +114,18 @@ export async function wireRuntime(
       : undefined;
   const declared = {
     tools,
-    byName: indexNames(tools),
-    approvalsOf: wiring.approvalsOf,
+    byName,
+    approvalsOf,
     hasApprovals: config.approvals !== undefined,
   };
   return {
-    ...{ links, groups, tools, declared, evals, services, cassette, checkArgs },
+    ...{ links, groups, tools, upstreams, declared, evals, services, cassette, checkArgs },
     ...{ isRecording: record !== undefined, replay, concurrency: wiring.concurrency },
     batchSizeOf: (type: string) => batchSizeOf(config.evals.find(({ name }) => name === type)?.batch),
     close: async () => {
       await Promise.all([...wiring.observerQueues, ...groups].map((each) => each.close()));
       closing.abort();
+      await upstreams?.close();
       await Promise.all(wiring.transports.map((transport) => transport.close()));
       hookFiles.close();
     },
@@ -201,6 +214,7 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
   const approvalsOf = compileApprovals(config.approvals);
   return {
     concurrency,
+    callPool,
     approvalsOf,
     transports,
     observerQueues: observerQueues,

@@ -13,14 +13,18 @@ export function openToolSubject(
   { tool: name, args }: Extract<Subject, { kind: 'tool' }>,
   { config, services }: SubjectContext,
 ): SubjectAdapter {
-  const tool = services.tools.get(name) ?? unknownName('tool', name, services.tools.keys());
+  if (!services.tools.has(name)) unknownName('tool', name, services.tools.keys());
   return {
     prepare: (scope) => {
       const given = stringifyJson(args.evaluate(scope));
       const { emit } = services;
       return {
         key: given,
-        send: async (signal) => toOutput(name, await callTool(tool, given, { signal, emit })),
+        send: async (signal) => {
+          await services.prepareTools?.([name]);
+          const tool = services.tools.get(name) ?? unknownName('tool', name, services.tools.keys());
+          return toOutput(name, await callTool(tool, given, { signal, emit }));
+        },
       };
     },
     identify: () => ({ tool: describeTools(config, [name]), hooks: describeHooks(config, 'tool') }),

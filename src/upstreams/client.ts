@@ -1,0 +1,286 @@
+import type { Client, Transport } from '@modelcontextprotocol/client';
+import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { composeJson } from '../base/json/compose.ts';
+import { isObject, Json } from '../base/json/json.ts';
+import { elementsOf, memberOf, scanMembers } from '../base/json/scan.ts';
+import { shorten } from '../base/text/phrases.ts';
+import type { Emit } from '../contract/event.ts';
+import { type OnProgress, readProgress } from '../contract/progress.ts';
+import type { Redact } from '../contract/scrub.ts';
+import type { TraceContext } from '../contract/trace.ts';
+import { closedError } from '../process/oneshot.ts';
+import type { ChannelHandlers, UpstreamChannel } from './channel.ts';
+import type { Listing } from './pins.ts';
+import { type ClientSdk, loadClientSdk } from './sdk.ts';
+
+export interface ClientOptions {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly emit: Emit;
+  readonly redact: Redact;
+  /** Whether messages are requests of HTTP, which end when their answer has come. */
+  readonly isHttp: boolean;
+  openChannel(handlers: ChannelHandlers): Promise<UpstreamChannel>;
+  /** The server says that its tools have changed. */
+  readonly onChanged: () => void;
+}
+
+export interface UpstreamCall {
+  readonly tool: string;
+  /** JSON text of an object, which reaches the server byte for byte. */
+  readonly args: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly trace?: TraceContext | undefined;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** An open connection in the era that the server speaks. All methods throw coded errors. */
+export interface UpstreamClient {
+  list(): Promise<Listing>;
+  /** The exact text of the result. */
+  call(call: UpstreamCall): Promise<Json>;
+  /** Undefined while the connection is open. */
+  fault(): RuntimeError | undefined;
+  close(): Promise<void>;
+  /** Resolves after the end of the connection. */
+  readonly closed: Promise<void>;
+}
+
+/** Throws PROCESS_START, PROCESS_TIMEOUT, SERVER_EXIT, REPLY_MALFORMED, OUTPUT_LIMIT. */
+export async function openClient(options: ClientOptions): Promise<UpstreamClient> {
+  const sdk = await loadClientSdk();
+  const opened = openExactTransport(options);
+  try {
+    return await connect(sdk, options, opened);
+  } catch (thrown) {
+    await opened.close();
+    // Some servers of 2025 exit at a request that they do not know, and so at the first one of 2026.
+    if (!opened.isProbed()) throw thrown;
+    const again = openExactTransport(options);
+    try {
+      return await connect(sdk, { ...options, isLegacy: true }, again);
+    } catch (error) {
+      await again.close();
+      throw error;
+    }
+  }
+}
+
+async function connect(
+  sdk: ClientSdk,
+  {
+    name,
+    timeoutMs,
+    emit,
+    redact,
+    onChanged,
+    isLegacy = false,
+  }: ClientOptions & { readonly isLegacy?: boolean },
+  exact: ExactTransport,
+): Promise<UpstreamClient> {
+  const client = new sdk.Client(
+    { name: 'signalbox', version: '1' },
+    {
+      versionNegotiation: {
+        mode: isLegacy ? 'legacy' : 'auto',
+        probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) },
+      },
+      // Nobody is there who could answer questions of the server.
+      inputRequired: { autoFulfill: false },
+      listChanged: { tools: { autoRefresh: false, debounceMs: DEBOUNCE_MS, onChanged } },
+      // Results are checked against the schema that was pinned.
+      jsonSchemaValidator: {
+        getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+      },
+    },
+  );
+  client.onerror = ({ message }) =>
+    emit({ type: 'dropped', name, what: 'unknown reply', detail: shorten(message) });
+  const coded = async <Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (signal?.aborted === true) throw new RuntimeError('ABORTED', `the call of "${name}" was aborted`);
+      throw toCodedError(sdk, thrown, { name, timeoutMs, fault: exact.fault() });
+    }
+  };
+  await coded(() => client.connect(exact.transport, { timeout: timeoutMs }));
+  return {
+    list: () => coded(() => list(client, exact, timeoutMs)),
+    call: ({ tool, args, timeoutMs: timeout, signal, trace, onProgress }) =>
+      coded(async () => {
+        const result = await client.callTool(
+          { name: tool, arguments: JSON.parse(args), _meta: { ...trace, [exactKey]: args } },
+          {
+            timeout,
+            ...(signal && { signal }),
+            ...(onProgress && {
+              onprogress: (given) => {
+                const { progress } = readProgress({ ...given, id: 0 }, redact) ?? {};
+                if (progress !== undefined) onProgress(progress);
+              },
+            }),
+          },
+        );
+        const text = result._meta?.[exactKey];
+        return typeof text === 'string' ? new Json(text) : Json.from(result);
+      }, signal),
+    fault: exact.fault,
+    closed: exact.closed,
+    close: exact.close,
+  };
+}
+
+/** A server that answers neither question of 2026 nor says that it does not know it is one of 2025. */
+const PROBE_MS = 5_000;
+const DEBOUNCE_MS = 250;
+
+async function list(client: Client, exact: ExactTransport, timeout: number): Promise<Listing> {
+  exact.pages.length = 0;
+  if (client.getServerCapabilities()?.tools !== undefined)
+    await client.listTools(undefined, { timeout, cacheMode: 'refresh' });
+  return { instructions: client.getInstructions(), tools: exact.pages.splice(0) };
+}
+
+interface ExactTransport {
+  readonly transport: Transport;
+  /** The definitions of all pages that came since it was emptied, each as its exact text. */
+  readonly pages: string[];
+  fault(): RuntimeError | undefined;
+  /** Whether the server ended the connection before the handshake. */
+  isProbed(): boolean;
+  close(): Promise<void>;
+  readonly closed: Promise<void>;
+}
+
+/** The member of `_meta` that carries the text of arguments or of a result through the SDK. */
+const exactKey = 'signalbox/text';
+
+function openExactTransport({ name, isHttp, openChannel }: ClientOptions): ExactTransport {
+  const pages: string[] = [];
+  const listRequests = new Set<unknown>();
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  let channel: UpstreamChannel | undefined;
+  let fault: RuntimeError | undefined;
+  let isProbed = false;
+  const transport: Transport & { stderr?: null; pid?: null } = {
+    // By these two members the SDK knows a pipe, on which silence means a server of 2025.
+    ...(isHttp ? { hasPerRequestStream: true } : { stderr: null, pid: null }),
+    start: async () => {
+      channel = await openChannel({
+        onText: (text) => {
+          const message = toMessage(text, listRequests, pages);
+          if (message !== undefined) transport.onmessage?.(message);
+        },
+        onClose: (given) => {
+          fault ??= given ?? closedError(name);
+          resolve();
+          transport.onclose?.();
+        },
+      });
+    },
+    send: async (message, options) => {
+      if (channel === undefined) throw closedError(name);
+      if ('method' in message) {
+        isProbed = message.method === 'server/discover';
+        if (message.method === 'tools/list' && 'id' in message) listRequests.add(message.id);
+      }
+      await channel.send(toText(message), options);
+    },
+    setProtocolVersion: (version) => channel?.setProtocolVersion?.(version),
+    close: async () => await channel?.close(),
+  };
+  return {
+    transport,
+    pages,
+    closed,
+    fault: () => fault,
+    isProbed: () => isProbed && fault?.code === 'SERVER_EXIT',
+    close: async () => await channel?.close(),
+  };
+}
+
+/** Takes the exact arguments from `_meta`, and writes them as they were given. */
+function toText(message: Parameters<Transport['send']>[0]): string {
+  const { params } = message as { params?: { readonly _meta?: Readonly<Record<string, unknown>> } };
+  const { [exactKey]: text, ...meta } = params?._meta ?? {};
+  if (typeof text !== 'string') return JSON.stringify(message);
+  return composeJson({ ...message, params: { ...params, _meta: meta, arguments: new Json(text) } }).text;
+}
+
+/** Puts the exact text of a result into its `_meta`, and keeps the definitions of a page. */
+function toMessage(
+  text: string,
+  listRequests: Set<unknown>,
+  pages: string[],
+): Parameters<NonNullable<Transport['onmessage']>>[0] | undefined {
+  const message: unknown = JSON.parse(text);
+  if (!isObject(message)) return undefined;
+  const { result, id } = message;
+  if (!isObject(result) || 'method' in message) return message as never;
+  const exact = memberOf(text, scanMembers(text), 'result') ?? new Json('{}');
+  if (listRequests.delete(id) && Array.isArray(result['tools'])) {
+    const tools = memberOf(exact.text, scanMembers(exact.text), 'tools');
+    pages.push(...(tools === undefined ? [] : elementsOf(tools).map((tool) => tool.text)));
+  }
+  const meta = isObject(result['_meta']) ? result['_meta'] : {};
+  return { ...message, result: { ...result, _meta: { ...meta, [exactKey]: exact.text } } } as never;
+}
+
+interface Failed {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly fault: RuntimeError | undefined;
+}
+
+function toCodedError(sdk: ClientSdk, thrown: unknown, { name, timeoutMs, fault }: Failed): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const server = `MCP server "${name}"`;
+  if (sdk.ProtocolError.isInstance(thrown)) {
+    const { code, message } = thrown;
+    const what = `${server} answered with error ${code}: ${shorten(message, LONGEST_MESSAGE)}`;
+    return new RuntimeError('TOOL_ERROR', what, { details: { rpc_code: code }, cause: thrown });
+  }
+  if (sdk.SdkHttpError.isInstance(thrown)) {
+    const { status } = thrown;
+    const hint =
+      status === 401 || status === 403
+        ? 'Check `headers` or `auth` of the server in the config.'
+        : 'Check that the url is that of an MCP server.';
+    return new RuntimeError('REPLY_MALFORMED', `${server} answered with HTTP status ${status}`, {
+      hint,
+      details: { http: true, status },
+      cause: thrown,
+    });
+  }
+  if (sdk.SdkError.isInstance(thrown)) {
+    if (fault !== undefined) return fault;
+    if (thrown.code === sdk.SdkErrorCode.RequestTimeout)
+      return new RuntimeError('PROCESS_TIMEOUT', `${server} did not answer within ${timeoutMs} ms`, {
+        details: { timeout_ms: timeoutMs },
+        cause: thrown,
+      });
+    const inner: unknown = thrown.cause ?? Reflect.get(thrown.data ?? {}, 'cause');
+    if (inner instanceof Error && inner !== thrown)
+      return toCodedError(sdk, inner, { name, timeoutMs, fault });
+    const what = `${server} does not speak MCP as it should: ${shorten(thrown.message, LONGEST_MESSAGE)}`;
+    return new RuntimeError('REPLY_MALFORMED', what, { cause: thrown });
+  }
+  if (fault !== undefined) return fault;
+  if (thrown instanceof TypeError && thrown.cause !== undefined) {
+    const { code } = thrown.cause as { readonly code?: unknown };
+    return new RuntimeError(
+      'PROCESS_START',
+      `${server} could not be reached: ${typeof code === 'string' ? code : 'the connection failed'}`,
+      {
+        hint: 'Check that the server is running and that the url is correct.',
+        details: { http: true },
+        cause: thrown,
+      },
+    );
+  }
+  return toRuntimeError(thrown, 'REPLY_MALFORMED');
+}
+
+const LONGEST_MESSAGE = 1_000;
