@@ -19,7 +19,7 @@ export interface McpClient {
 }
 
 /** The user of this machine over stdio, with the ID that the user has over HTTP on loopback. */
-const LOCAL_USER = 'local';
+export const LOCAL_USER = 'local';
 
 export function clientOf(
   server: Pick<Server, 'getClientCapabilities'>,
@@ -30,17 +30,32 @@ export function clientOf(
   const { extensions, elicitation } = toObject(declared ?? server.getClientCapabilities());
   const { clientId: id = LOCAL_USER, extra } = http?.authInfo ?? {};
   const caller = extra?.['caller'] as Principal | undefined;
-  // Codex names its session in each call. It separates the sessions of one caller, and proves nothing.
-  const named = toObject(_meta)['sessionId'];
-  const own = typeof named === 'string' && named !== '' ? toVisible(named) : session;
   return {
     name: caller?.name ?? LOCAL_USER,
-    principal: own === undefined ? id : JSON.stringify([id, own]),
+    principal: principalOf(id, _meta, session),
     asksAgain: envelope !== undefined,
     hasTasks: isObject(toObject(extensions)[tasksExtension]),
     // Before `form` and `url` there was only the form, declared as {}.
     hasForms: isObject(elicitation) && ('form' in elicitation || !('url' in elicitation)),
   };
+}
+
+/** `session`: the session of the agent that started this process, if it says one. */
+export function principalOf(id: string, meta: unknown, session: string | undefined): string {
+  // Codex names its session in each call. It separates the sessions of one caller, and proves nothing.
+  const named = toObject(meta)['sessionId'];
+  const own = typeof named === 'string' && named !== '' ? toVisible(named) : session;
+  return own === undefined ? id : JSON.stringify([id, own]);
+}
+
+/**
+ * The model's own id of the call: the client repeats it with a request that got no answer. A model that calls again
+ * gives a new one.
+ */
+export function callIdOf(meta: unknown): string | undefined {
+  const { 'claudecode/toolUseId': toolUseId, callId } = toObject(meta);
+  const id = [toolUseId, callId].find((given) => typeof given === 'string' && given !== '');
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** People see the session beside the call that they decide about, and each of its calls stores it. */

@@ -36,7 +36,7 @@ export function httpHandler(parts: HttpParts): (request: Request) => Promise<Res
   };
 }
 
-function refusal(
+export function refusal(
   status: number,
   code: number,
   message: string,
@@ -46,7 +46,10 @@ function refusal(
 }
 
 /** Undefined if the body is too long. */
-async function readBody(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+export async function readBody(
+  request: Pick<Request, 'headers' | 'body'>,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
   const parts: Uint8Array[] = [];
   let bytes = 0;

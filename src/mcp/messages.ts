@@ -6,7 +6,13 @@ import { isJson, wordJsonError } from '../base/json/parse.ts';
 import { memberOf, scanMembers } from '../base/json/scan.ts';
 import { JsonTokens } from '../base/json/tokens.ts';
 
-export const rpcCodes = { parse: -32700, request: -32600, params: -32602 } as const;
+export const rpcCodes = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  internal: -32603,
+} as const;
 
 export interface ErrorReply {
   readonly jsonrpc: '2.0';
@@ -18,35 +24,47 @@ export type ReadMessage =
   | { readonly kind: 'message'; readonly message: JSONRPCMessage }
   | { readonly kind: 'refused'; readonly reply: ErrorReply };
 
-/**
- * Reads one message of a client. Numbers that a double cannot hold keep their digits, and `argumentsOf` finds the exact
- * text of a call's arguments. Never throws.
- */
+/** Like `checkMessage`; `argumentsOf` finds the exact text of a call's arguments. */
 export function readMessage(bytes: Uint8Array): ReadMessage {
+  const checked = checkMessage(bytes);
+  if (checked.kind === 'refused') return checked;
+  return { kind: 'message', message: withArguments(checked.members, checked.text) };
+}
+
+export type CheckedMessage =
+  | {
+      readonly kind: 'message';
+      readonly text: string;
+      readonly members: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: 'refused'; readonly reply: ErrorReply };
+
+/** Reads and checks one message. Numbers that a double cannot hold keep their digits. Never throws. */
+export function checkMessage(bytes: Uint8Array): CheckedMessage {
   if (!isUtf8(bytes)) return refuse(null, rpcCodes.parse, 'the message is not UTF-8');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().trim();
   if (isTextTooDeep(text))
     return refuse(null, rpcCodes.request, `the message is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  let message: unknown;
+  let members: unknown;
   try {
-    message = parseLossless(text);
+    members = parseLossless(text);
   } catch (error) {
     return refuse(null, rpcCodes.parse, `the message is not JSON: ${wordJsonError(error, text)}`);
   }
-  if (Array.isArray(message))
+  if (Array.isArray(members))
     return refuse(null, rpcCodes.request, 'batches are not supported; send each message by itself');
-  if (!isObject(message)) return refuse(null, rpcCodes.request, 'the message must be a JSON object');
-  const id = isId(message['id']) ? message['id'] : null;
-  const fault = faultOf(message);
+  if (!isObject(members)) return refuse(null, rpcCodes.request, 'the message must be a JSON object');
+  const id = isId(members['id']) ? members['id'] : null;
+  const fault = faultOf(members);
   if (fault !== undefined) return refuse(id, fault.code, fault.message);
-  return { kind: 'message', message: withArguments(message, text) };
+  return { kind: 'message', text, members };
 }
 
 export function refuse(
   id: ErrorReply['id'],
   code: number,
   message: string,
-): ReadMessage & { kind: 'refused' } {
+): { readonly kind: 'refused'; readonly reply: ErrorReply } {
   return { kind: 'refused', reply: { jsonrpc: '2.0', id, error: { code, message } } };
 }
 

@@ -6,14 +6,13 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import { toFault } from '../base/errors.ts';
-import { isObject } from '../base/json/json.ts';
 import { shorten } from '../base/text/phrases.ts';
 import { suggest } from '../base/text/suggest.ts';
 import type { ToolDocument, ToolInfo } from '../contract/document.ts';
 import type { OnProgress } from '../contract/progress.ts';
 import { readTrace } from '../contract/trace.ts';
 import type { CallIdentity, Principal } from '../runtime/runtime.ts';
-import { clientOf, type McpClient } from './client.ts';
+import { callIdOf, clientOf, type McpClient } from './client.ts';
 import { decide, openQuestion, type Question, questionKey, readDecision } from './decision.ts';
 import { argumentsOf } from './messages.ts';
 import { bounded, errorResult, toResult } from './result.ts';
@@ -75,14 +74,10 @@ function toolsOf(offered: ServerParts['offered'], authInfo: AuthInfo | undefined
   return new Map([...offered].filter(([name]) => caller?.mayCall(name)));
 }
 
-/**
- * The model's own id of the call: the client repeats it with a request that got no answer. A model that calls again
- * gives a new one. A call that only reads is made again.
- */
+/** A call that only reads is made again. */
 function identityOf({ info, client: { principal } }: ClientCall, meta: unknown): CallIdentity {
-  const { 'claudecode/toolUseId': toolUseId, callId } = isObject(meta) ? meta : {};
-  const id = [toolUseId, callId].find((given) => typeof given === 'string' && given !== '');
-  return typeof id === 'string' && info.annotations.read_only !== true
+  const id = callIdOf(meta);
+  return id !== undefined && info.annotations.read_only !== true
     ? { principal, id, joinsWaiting: true }
     : { principal };
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { within } from '../base/time/async.ts';
-import { type ErrorReply, findId, readMessage, refuse, rpcCodes } from './messages.ts';
+import { findId, readMessage, refuse, rpcCodes } from './messages.ts';
 
 export interface StdioOptions {
   readonly stdin: Readable;
@@ -9,61 +9,54 @@ export interface StdioOptions {
   readonly maxBytes: number;
 }
 
-interface StdioTransport extends Transport {
-  /** Resolves when the client has closed its end, or the transport was closed. */
+/** One end of a connection over stdin and stdout, with one message a line. */
+export interface LineConnection {
+  /** Resolves when the client has closed its end, or after `close`. */
   readonly closed: Promise<void>;
+  start(): void;
+  /** Resolves when the text is written. While the client does not read, nothing more is read from it. */
+  write(text: string): Promise<void>;
+  close(): void;
 }
 
-/**
- * One message a line. A line that is too long or unreadable is answered with an error, and the connection stays. While
- * the client does not read, nothing more is read from it.
- */
-export function openStdio({ stdin, stdout, maxBytes }: StdioOptions): StdioTransport {
-  const closed = Promise.withResolvers<void>();
-  const answered = openAnswers();
-  let isClosed = false;
-  const transport: StdioTransport = {
-    closed: closed.promise,
-    start: async () => {
-      stdin.on('data', take).once('end', end).once('close', end).once('error', close);
-      stdout.once('error', close);
-      if (stdin.readableEnded || stdin.destroyed) end();
-    },
-    send: async (message) => await write(message),
-    close: async () => close(),
-  };
+interface LineHandlers {
+  readonly onLine: (line: Uint8Array) => void;
+  /** Waited for when the client has closed its end, but not long. */
+  readonly answered: () => Promise<void>;
+  readonly onClose?: () => void;
+}
 
-  const write = async (message: JSONRPCMessage | ErrorReply) => {
+/** A line that is too long is answered with an error, and the connection stays. */
+export function openLines(
+  { stdin, stdout, maxBytes }: StdioOptions,
+  { onLine, answered, onClose }: LineHandlers,
+): LineConnection {
+  const closed = Promise.withResolvers<void>();
+  let isClosed = false;
+  const write = async (text: string) => {
     if (isClosed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const hasRoom = stdout.write(`${JSON.stringify(message)}\n`, () => {
-      answered.take(message);
-      resolve();
-    });
-    if (hasRoom) return;
+    const hasRoom = stdout.write(`${text}\n`, () => resolve());
+    if (hasRoom) return await promise;
     stdin.pause();
     await promise;
     if (!isClosed) stdin.resume();
   };
-  const receive = (line: Uint8Array) => {
-    if (line.every(isBlank)) return;
-    const read = readMessage(line);
-    if (read.kind === 'refused') {
-      void write(read.reply);
-      return;
-    }
-    answered.expect(read.message);
-    transport.onmessage?.(read.message);
-  };
-  const lines = createLines(maxBytes, receive, (start, end) => {
-    const message = `the message is longer than ${maxBytes} bytes (max_message_bytes)`;
-    void write(refuse(findId(start, end), rpcCodes.request, message).reply);
-  });
+  const lines = createLines(
+    maxBytes,
+    (line) => {
+      if (!line.every(isBlank)) onLine(line);
+    },
+    (start, end) => {
+      const message = `the message is longer than ${maxBytes} bytes (max_message_bytes)`;
+      void write(JSON.stringify(refuse(findId(start, end), rpcCodes.request, message).reply));
+    },
+  );
   const take = (chunk: Buffer) => lines.push(chunk);
   // What is answered at once may still be answered, so that a pipe such as `echo … | signalbox mcp` works.
   const end = () => {
     lines.end();
-    void within(ANSWER_MS, answered.all()).then(close);
+    void within(ANSWER_MS, answered()).then(close);
   };
   const close = () => {
     if (isClosed) return;
@@ -73,7 +66,49 @@ export function openStdio({ stdin, stdout, maxBytes }: StdioOptions): StdioTrans
     stdin.on('error', () => {});
     stdout.on('error', () => {});
     closed.resolve();
-    transport.onclose?.();
+    onClose?.();
+  };
+  return {
+    closed: closed.promise,
+    start: () => {
+      stdin.on('data', take).once('end', end).once('close', end).once('error', close);
+      stdout.once('error', close);
+      if (stdin.readableEnded || stdin.destroyed) end();
+    },
+    write,
+    close,
+  };
+}
+
+interface StdioTransport extends Transport {
+  /** Resolves when the client has closed its end, or the transport was closed. */
+  readonly closed: Promise<void>;
+}
+
+/** A line that is unreadable is answered with an error, and the connection stays. */
+export function openStdio(options: StdioOptions): StdioTransport {
+  const answered = openAnswers();
+  const lines = openLines(options, {
+    answered: answered.all,
+    onClose: () => transport.onclose?.(),
+    onLine: (line) => {
+      const read = readMessage(line);
+      if (read.kind === 'refused') {
+        void lines.write(JSON.stringify(read.reply));
+        return;
+      }
+      answered.expect(read.message);
+      transport.onmessage?.(read.message);
+    },
+  });
+  const transport: StdioTransport = {
+    closed: lines.closed,
+    start: async () => lines.start(),
+    send: async (message) => {
+      await lines.write(JSON.stringify(message));
+      answered.take(message);
+    },
+    close: async () => lines.close(),
   };
   return transport;
 }

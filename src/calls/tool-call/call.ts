@@ -184,8 +184,8 @@ export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolF
   const faults = findContentFaults(outcome.result);
   if (faults.length > 0) return invalid('is not a tool result of MCP', faults);
   const content = new ContentResult(outcome.result);
-  const { structured, isError } = content;
-  if (!isError && tool.checkResult !== fitsAnything) {
+  const { structured, isError, isIncomplete } = content;
+  if (!isError && !isIncomplete && tool.checkResult !== fitsAnything) {
     const violations =
       structured === undefined ? ['it is missing'] : findMisfits(tool.checkResult, structured);
     if (violations.length > 0)

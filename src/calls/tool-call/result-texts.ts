@@ -66,7 +66,8 @@ const blockKinds = {
  */
 export const contentResultSchema = {
   type: 'object',
-  required: ['content'],
+  if: { required: ['resultType'], properties: { resultType: { const: 'input_required' } } },
+  else: { required: ['content'] },
   properties: {
     isError: { type: 'boolean' },
     content: {
@@ -99,7 +100,7 @@ interface Block extends Members {
   readonly type: keyof typeof blockKinds;
 }
 
-type Tree = Members & { readonly content: Block[] };
+type Tree = Members & { content?: Block[] };
 
 /** A tool result in the form of MCP, whose texts can be replaced. */
 export class ContentResult {
@@ -114,6 +115,11 @@ export class ContentResult {
     this.isError = this.#tree['isError'] === true;
   }
 
+  /** Whether the tool asks for input before it gives a result. Its questions are shown as JSON. */
+  get isIncomplete(): boolean {
+    return this.#tree['resultType'] === 'input_required';
+  }
+
   /** The original text of the result if nothing was replaced. */
   get json(): Json {
     return this.#json;
@@ -126,7 +132,7 @@ export class ContentResult {
 
   /** What a model reads: the texts of blocks and resources, and links. Without any, the structured content. */
   get modelText(): string {
-    const texts = this.#tree.content.flatMap((block) => {
+    const texts = (this.#tree.content ?? []).flatMap((block) => {
       const { text: own } = holderOf(block);
       if (typeof own === 'string') return [own];
       return block.type === 'resource_link' ? [stringifyJson(restOf(block, ownKeys))] : [];
@@ -137,7 +143,7 @@ export class ContentResult {
   /** All texts in the order of the result, at least one. Throws RESULT_INVALID for bytes whose text cannot be read. */
   texts(fitsStructured: SchemaCheck): readonly ResultText[] {
     const tree = this.#tree;
-    const found = tree.content.flatMap(textsOfBlock);
+    const found = (tree.content ?? []).flatMap(textsOfBlock);
     if (tree['structuredContent'] !== undefined) {
       const put = (changed: unknown) => {
         tree['structuredContent'] = changed;
@@ -146,7 +152,14 @@ export class ContentResult {
     }
     found.push(...restTexts(tree, new Set(['content', 'structuredContent', 'isError'])));
     if (found.length > 0) return found;
-    return [{ text: '', put: (added) => void tree.content.push({ type: 'text', text: added }) }];
+    return [
+      {
+        text: '',
+        put: (added) => {
+          tree.content = [...(tree.content ?? []), { type: 'text', text: added }];
+        },
+      },
+    ];
   }
 
   /** Writes replaced texts into `json`. Returns what is wrong with the result; empty if it is still one. */

@@ -1,0 +1,86 @@
+import { isObject, type Json } from '../../base/json/json.ts';
+import type { SentCall } from './connection.ts';
+import { textOf } from './edit.ts';
+import type { ProxyMessage } from './message.ts';
+
+/** Headers of a client that go to the upstream. Its credentials, cookies and addresses do not. */
+const toServer = [
+  ...['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id', 'last-event-id'],
+  ...['traceparent', 'tracestate', 'baggage'],
+];
+/** Headers of an upstream that go to the client. Its challenges do not: they concern the credentials of Signalbox. */
+const toClient = ['content-type', 'mcp-session-id', 'cache-control', 'retry-after', 'allow'];
+
+export function headersToClient(headers: Headers): Headers {
+  return pick(headers, toClient);
+}
+
+function pick(headers: Headers, names: readonly string[]): Headers {
+  return new Headers(names.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? '']] : [])));
+}
+
+/** The headers with which a message goes to the upstream: `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` say what it says. */
+export function headersToServer(given: Headers, message?: ProxyMessage, call?: SentCall): Headers {
+  const headers = pick(given, toServer);
+  if (message === undefined || message.kind === 'response') return headers;
+  for (const [name, value] of Object.entries(mirrored(message)))
+    if (given.has(name)) headers.set(name, value);
+  // Only clients of 2026 send them.
+  if (given.has('mcp-method') && call !== undefined)
+    for (const [name, value] of paramHeaders(call.definition, call.args)) headers.set(name, value);
+  return headers;
+}
+
+/** The first header that says something other than the message. An upstream could believe either. */
+export function findMismatch(given: Headers, message: ProxyMessage, call?: SentCall): string | undefined {
+  if (message.kind === 'response') return undefined;
+  const params = call === undefined ? [] : paramHeaders(call.definition, call.given);
+  const expected = [...Object.entries(mirrored(message)), ...params];
+  const found = expected.find(([name, value]) => {
+    const own = given.get(name);
+    return own !== null && decode(own) !== decode(value);
+  });
+  return found?.[0];
+}
+
+function mirrored({
+  method,
+  params,
+}: {
+  readonly method: string;
+  readonly params: string;
+}): Record<string, string> {
+  const [area = ''] = method.split('/');
+  const named = textOf(params, { resources: 'uri', tasks: 'taskId' }[area] ?? 'name');
+  const name: unknown = named === undefined ? undefined : JSON.parse(named);
+  return { 'mcp-method': method, ...(typeof name === 'string' && { 'mcp-name': encode(name) }) };
+}
+
+/** `Mcp-Param-*` of a call, by the members of the input schema that have `x-mcp-header`. */
+function paramHeaders(definition: Json, args: string): [string, string][] {
+  const walk = (declared: unknown, value: unknown): [string, string][] => {
+    const properties = isObject(declared) && isObject(declared['properties']) ? declared['properties'] : {};
+    return Object.entries(properties).flatMap(([key, property]) => {
+      const given = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+      const header = isObject(property) ? property['x-mcp-header'] : undefined;
+      const isPrimitive = /^(?:string|boolean|number)$/.test(typeof given);
+      const own: [string, string][] =
+        typeof header === 'string' && isPrimitive ? [[`mcp-param-${header}`, encode(String(given))]] : [];
+      return [...own, ...walk(property, given)];
+    });
+  };
+  const { value } = definition;
+  return walk(isObject(value) ? value['inputSchema'] : undefined, JSON.parse(args));
+}
+
+/** Source: MCP 2026-07-28, "Value Encoding" of the streamable HTTP transport. */
+function encode(value: string): string {
+  const isPlain =
+    /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value);
+  return isPlain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
+}
+
+function decode(value: string): string {
+  const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value.trim()) ?? [];
+  return encoded === undefined ? value.trim() : Buffer.from(encoded, 'base64').toString();
+}
