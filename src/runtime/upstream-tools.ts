@@ -218,7 +218,7 @@ export function openUpstreamTools(
           throw new RuntimeError('USAGE', `MCP server "${name}" is a program, and has no url`);
         return { url, fetch: serverFetch(server, fetchOf(server)) };
       },
-      judge: (name, listing, options) => requireServer(name).pins.judge(listing, options),
+      judge: (name, listing, options) => requireServer(name).upstream.judge(listing, options),
       pins: async (name) => {
         const { pins, upstream } = requireServer(name);
         return await pins.report(await upstream.list());

@@ -88,7 +88,7 @@ async function connect(
       },
       // Nobody is there who could answer questions of the server.
       inputRequired: { autoFulfill: false },
-      listChanged: { tools: { autoRefresh: false, debounceMs: DEBOUNCE_MS, onChanged } },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
       // Results are checked against the schema that was pinned.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
@@ -134,7 +134,6 @@ async function connect(
 
 /** A server that answers neither question of 2026 nor says that it does not know it is one of 2025. */
 const PROBE_MS = 5_000;
-const DEBOUNCE_MS = 250;
 
 async function list(client: Client, exact: ExactTransport, timeout: number): Promise<Listing> {
   exact.pages.length = 0;

@@ -28,14 +28,16 @@ export interface UpstreamOptions {
 export interface Upstream {
   /** Throws a coded error. */
   connect(): Promise<void>;
-  /** Why a tool cannot be called; undefined if it can, or before the first connection. */
-  faultOf(tool: string): RuntimeError | undefined;
+  /** Why a tool cannot be called, as people have accepted it by now; undefined if it can. Never rejects. */
+  faultOf(tool: string): Promise<RuntimeError | undefined>;
   /** The exact members `content`, `structuredContent` and `isError` of the result. Throws coded errors. */
   call(call: UpstreamCall): Promise<Json>;
   /** Everything that the server says about itself now. Throws a coded error. */
   list(): Promise<Listing>;
-  /** Judges the listing again, such as after its acceptance. */
+  /** Judges the listing again, such as after its acceptance. Throws coded errors. */
   refresh(): Promise<void>;
+  /** What of a listing passes, by its pin and `tool_filter`. Throws STORE_FAILED. */
+  judge: ServerPins['judge'];
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -51,33 +53,50 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   let known: ReadonlySet<string> = new Set();
   let listing: Promise<unknown> = Promise.resolve();
 
-  const judge = async (client: UpstreamClient) => {
-    const { tools } = await pins.judge(await client.list());
-    const denied = new Map<string, RuntimeError>();
-    const allowed = new Map<string, Json>();
-    for (const tool of tools) {
-      const fault = 'denied' in tool ? tool.denied : whyLeftOut(tool, toolFilter);
-      if (fault === undefined && 'definition' in tool) allowed.set(tool.name, tool.definition);
-      else if (fault !== undefined && tool.name !== undefined) denied.set(tool.name, fault);
-    }
-    faults = denied;
-    known = new Set(allowed.keys());
-    onTools(allowed);
+  const judge: ServerPins['judge'] = async (listing, options) => {
+    const judged = await pins.judge(listing, options);
+    const tools = judged.tools.map((tool): JudgedTool => {
+      const denied = 'definition' in tool ? whyLeftOut(tool, toolFilter) : undefined;
+      return denied === undefined ? tool : { name: tool.name, denied };
+    });
+    return { ...judged, tools };
   };
-  /** One listing after the other, so that a late answer does not replace a newer one. */
-  const judgeInOrder = (client: UpstreamClient): Promise<void> => {
-    const next = listing.then(() => judge(client));
+  /** One listing after the other, so that their pages do not mix and a late one does not replace a newer one. */
+  const inOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const next = listing.then(work);
     listing = next.catch(() => {});
     return next;
   };
+  const relist = (client: UpstreamClient, onStart = () => {}): Promise<void> =>
+    inOrder(async () => {
+      onStart();
+      const { tools } = await judge(await client.list());
+      const allowed = tools.flatMap((tool) =>
+        'definition' in tool ? [[tool.name, tool.definition] as const] : [],
+      );
+      const denied = tools.flatMap((tool) =>
+        'denied' in tool && tool.name !== undefined ? [[tool.name, tool.denied] as const] : [],
+      );
+      faults = new Map(denied);
+      known = new Set(allowed.map(([tool]) => tool));
+      onTools(new Map(allowed));
+    });
   const start = async (): Promise<UpstreamClient> => {
     const delayMs = restarts.startDelayMs();
     if (delayMs > 0) await sleep(delayMs, closing.signal);
     if (closing.signal.aborted) throw closedError(name);
     let client: UpstreamClient | undefined;
+    let isQueued = false;
     const onChanged = () => {
-      if (client === undefined) return;
-      judgeInOrder(client).catch((thrown: unknown) => {
+      const changed = client;
+      if (changed === undefined || isQueued) return;
+      isQueued = true;
+      const onStart = () => {
+        isQueued = false;
+      };
+      relist(changed, onStart).catch((thrown: unknown) => {
+        // The next call connects, and judges what the server sends then.
+        void changed.close();
         if (closing.signal.aborted) return;
         const message = `its tools have changed, and cannot be listed: ${toRuntimeError(thrown).message}`;
         emit({ type: 'note', name, level: 'warn', message });
@@ -86,7 +105,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     const isHttp = exec === undefined;
     client = await openClient({ name, timeoutMs, emit, redact, isHttp, openChannel, onChanged });
     try {
-      await judgeInOrder(client);
+      await relist(client);
       return client;
     } catch (error) {
       await client.close();
@@ -123,18 +142,30 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     }
   };
 
-  const faultOf = (tool: string) => {
+  const findFault = (tool: string) => {
     if (faults === undefined || known.has(tool)) return undefined;
     const shown = JSON.stringify(shorten(escapeInvisible(tool)));
     const unknown = `MCP server "${name}" has no tool ${shown}`;
     return faults.get(tool) ?? new RuntimeError('NAME_UNKNOWN', unknown, suggest(tool, [...known], 'tools'));
   };
   return {
-    faultOf,
+    judge,
+    faultOf: async (tool) => {
+      await listing;
+      try {
+        // A person may have accepted it by now, in another process.
+        if (findFault(tool)?.code === 'DEFINITION_UNACCEPTED') await use(relist);
+      } catch (thrown) {
+        return toRuntimeError(thrown);
+      }
+      return findFault(tool);
+    },
     connect: () => use(async () => restarts.trialUndecided()),
     call: (call) =>
       use(async (client) => {
-        const fault = faultOf(call.tool);
+        // The server may have said that its tools have changed.
+        await listing;
+        const fault = findFault(call.tool);
         if (fault !== undefined) throw fault;
         const result = await client.call(call).catch(async (thrown: unknown) => {
           // The server has forgotten the session, so it has not made the call.
@@ -145,8 +176,8 @@ export function openUpstream(options: UpstreamOptions): Upstream {
         restarts.recordSuccess();
         return judgedMembers(result);
       }),
-    list: () => use((client) => client.list()),
-    refresh: () => use(judgeInOrder),
+    list: () => use((client) => inOrder(() => client.list())),
+    refresh: () => use(relist),
     close: async () => {
       closing.abort();
       const client = await current?.catch(() => undefined);
