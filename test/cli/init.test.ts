@@ -125,7 +125,7 @@ const languages = [
     needs: 'jq',
     source: 'scripts/$1.sh',
     program: 'scripts/$1.sh',
-    breaks: ["' | reply", "'"],
+    breaks: ['reply_jq ', 'true '],
   },
 ] as const;
 

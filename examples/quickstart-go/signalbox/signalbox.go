@@ -292,6 +292,8 @@ func (program Program) toReply(value any) (Reply, error) {
 		return Score(0), nil
 	case float64:
 		return Score(score), nil
+	case json.Number:
+		return Reply{"score": score}, nil
 	case int:
 		return Score(float64(score)), nil
 	}

@@ -3,14 +3,16 @@
 . "${0%/*}/signalbox.sh"
 
 concise() {
-  jq --compact-output '
-    (.params.max_words // 40) as $limit |
-    (.content | [scan("\\S+")] | length) as $words |
+  words=$(get .content | wc -w)
+  if [ "$words" -eq 0 ]; then
     # Abstain if there is nothing to judge: an unscored case does not enter the mean.
-    if $words == 0 then {abstain: "there is no text to score"}
-    else {score: ([1, $limit / $words] | min), detail: "\($words) words of \($limit)", data: {words: $words}}
-    end
-  ' | reply
+    abstain 'there is no text to score'
+  else
+    reply_jq --argjson words "$words" '
+      (.params.max_words // 40) as $limit |
+      {score: ([1, $limit / $words] | min), detail: "\($words) words of \($limit)", data: {words: $words}}
+    '
+  fi
 }
 
 evaluator concise

@@ -16,13 +16,13 @@
 
 # get FILTER: prints the text, number or boolean that a jq filter finds.
 get() {
-  signalbox_jq -r "($1) | if type == \"object\" or type == \"array\" or . == null then error else . end" ||
+  signalbox_jq -r "($1) | if type == \"object\" or type == \"array\" or . == null then error(\"none\") else . end" ||
     signalbox_say x "\"the request has no text at $(signalbox_escape "$1")\""
 }
 
 # is FILTER: succeeds if a jq filter gives true.
 is() {
-  case $(signalbox_jq -r "($1) | if type == \"boolean\" then . else error end") in
+  case $(signalbox_jq -r "($1) | if type == \"boolean\" then . else error(\"none\") end") in
   true) return 0 ;;
   false) return 1 ;;
   *) signalbox_say x "\"the request does not say whether $(signalbox_escape "$1")\"" && return 1 ;;
@@ -59,6 +59,10 @@ abstain() { signalbox_say a "{\"abstain\":$(signalbox_quote "$1")}"; }
 # reply JSON, or JSON on stdin: any whole reply, such as {"allow": true, "replace": {…}}.
 reply() { signalbox_value=$(signalbox_json "$@") && signalbox_say a "$signalbox_value"; }
 
+# result_jq FILTER and reply_jq FILTER: what a jq filter makes of the request, with options of jq such as --arg before it.
+result_jq() { signalbox_value=$(signalbox_jq -c "$@") && signalbox_say r "$signalbox_value"; }
+reply_jq() { signalbox_value=$(signalbox_jq -c "$@") && signalbox_say a "$signalbox_value"; }
+
 # progress DONE [TOTAL [MESSAGE]]: how far a tool is. It has an effect only in a server.
 progress() {
   [ "$signalbox_id" != null ] || return 0
@@ -79,7 +83,7 @@ observer() { signalbox_run observer "$@"; }
 signalbox_newline='
 '
 
-signalbox_jq() { printf '%s' "$signalbox_request" | jq "$@" 2>/dev/null; }
+signalbox_jq() { printf '%s' "$signalbox_request" | jq "$@"; }
 
 signalbox_quote() { printf '%s' "$1" | jq -Rs .; }
 
@@ -89,7 +93,7 @@ signalbox_escape() { printf '%s' "$1" | tr -d '\000-\037"\\'; }
 signalbox_json() {
   if [ $# -gt 0 ]; then signalbox_given=$1; else signalbox_given=$(cat); fi
   if printf '%s' "$signalbox_given" | jq -es 'length == 1' >/dev/null 2>&1; then
-    printf '%s' "$signalbox_given" | tr '\n\r' '  '
+    printf '%s' "$signalbox_given" | tr '\n' ' '
   else
     signalbox_say x '"the answer is not one JSON value"'
     return 1
@@ -99,9 +103,9 @@ signalbox_json() {
 # The answers of a function are lines: a kind and JSON. r is a result, a another reply, f a failure, x a fault.
 signalbox_say() { printf '%s %s\n' "$1" "$2" >&3; }
 
-# Prints the code, the id and the params of a message. The code is 0, the code of an error, or empty if there is nothing to do.
+# Prints the code, the id and the params of a message, or nothing. The code is 0 or that of an error, whose text follows.
 # No function decides about an empty or broken request.
-signalbox_read='
+signalbox_messages='
   def problem:
     if type != "object" then "the request is not a JSON object"
     elif $kind == "tool" and (.args | type) != "object" then "the request has no valid `args`"
@@ -116,21 +120,35 @@ signalbox_read='
     elif $kind == "evaluator" and (.content | type) != "string" then "the request has no valid `content`"
     else null end;
   def checked($id): problem as $problem | if $problem == null then 0, $id, . else 1, $id, $problem end;
-  if length != 1 then -32700, null, "the request is not one JSON value"
-  else .[0] |
-    if $mode == "once" then checked(null)
-    elif type != "object" or (.method | type) != "string" or (.id | type | IN("object", "array"))
-    then -32600, null, "the line is not a request of JSON-RPC"
-    elif .method == "cancel" then "", null, null
-    elif .id == null and $kind != "observer" then "", null, null
-    elif .method != "execute" then -32601, .id, "there is no method \(.method)"
-    else .id as $id | .params | checked($id) end
+  if $mode == "batch" then
+    .[0] | .type as $type | .batch[] | if type == "object" then . + {type: $type} else . end | checked(null)
+  elif $mode == "once" then
+    if length == 1 then .[0] | checked(null) else 1, null, "the request is not one JSON value" end
+  elif . == "" then empty
+  else (try {line: fromjson} catch {}) |
+    if has("line") | not then -32700, null, "the line is not JSON"
+    else .line |
+      if type != "object" or (.method | type) != "string" or (.id | type | IN("object", "array"))
+      then -32600, null, "the line is not a request of JSON-RPC"
+      elif .method == "cancel" or .id == null and $kind != "observer" then empty
+      elif .method != "execute" then -32601, .id, "there is no method \(.method)"
+      else .id as $id | .params | checked($id) end
+    end
   end
 '
 
+# signalbox_read MODE OPTION...: prints the messages on stdin.
+signalbox_read() {
+  signalbox_mode=$1
+  shift
+  jq "$@" --arg kind "$signalbox_kind" --arg mode "$signalbox_mode" "$signalbox_messages"
+}
+
+signalbox_next() { IFS= read -r signalbox_code && IFS= read -r signalbox_id && IFS= read -r signalbox_request; }
+
 # Sets signalbox_answer to the line of an answer for $signalbox_request.
 signalbox_answer() {
-  signalbox_answer=$({ printf '%s\n' "$signalbox_request" | "$@" 3>&3; } 3>&1 1>&2)
+  signalbox_answer=$({ printf '%s\n' "$signalbox_request" | "$@"; } 3>&1 1>&2)
   signalbox_status=$?
   if [ $signalbox_status -ne 0 ]; then
     signalbox_answer="$signalbox_answer${signalbox_newline}x \"$1 ended with status $signalbox_status\""
@@ -152,14 +170,12 @@ signalbox_answer() {
   esac
 }
 
-# A line for each case of a batch.
-signalbox_cases() { signalbox_jq -c '.type as $type | .batch[] | . + {type: $type}'; }
-
+# Prints the answers to the cases of a batch, separated by commas.
 signalbox_batch() {
-  signalbox_cases | while IFS= read -r signalbox_request; do
-    signalbox_answer "$@"
-    signalbox_emit once "$signalbox_answer"
-  done | paste -s -d , -
+  printf '%s' "$signalbox_request" | signalbox_read batch -cs | while signalbox_next; do
+    signalbox_mode=once
+    signalbox_take "$@"
+  done 4>&1 | paste -s -d , -
 }
 
 # Prints an answer for a process that answers once, or for a server.
@@ -174,23 +190,14 @@ signalbox_emit() {
   esac
 }
 
-# Answers one message, whose text is on stdin.
+# Answers a message, if it has an id or answers once.
 signalbox_take() {
-  signalbox_mode=$1
-  shift
-  signalbox_read_=$(jq -cs --arg kind "$signalbox_kind" --arg mode "$signalbox_mode" "$signalbox_read" 2>/dev/null) ||
-    signalbox_read_="-32700${signalbox_newline}null${signalbox_newline}\"the request is not JSON\""
-  signalbox_code=${signalbox_read_%%"$signalbox_newline"*}
-  signalbox_read_=${signalbox_read_#*"$signalbox_newline"}
-  signalbox_id=${signalbox_read_%%"$signalbox_newline"*}
-  signalbox_request=${signalbox_read_#*"$signalbox_newline"}
   case $signalbox_code in
-  '""') return 0 ;;
   0)
     signalbox_code=1
     case $signalbox_kind:$signalbox_request in
     evaluator:*'"batch":'*)
-      if is 'has("batch")' 3>/dev/null; then
+      if signalbox_jq -e 'has("batch")' >/dev/null; then
         signalbox_answer="a {\"results\":[$(signalbox_batch "$@")]}"
       else
         signalbox_answer "$@"
@@ -201,37 +208,48 @@ signalbox_take() {
     ;;
   *) signalbox_answer="f $signalbox_request" ;;
   esac
-  signalbox_emit "$signalbox_mode" "$signalbox_answer" >&4
+  [ "$signalbox_mode:$signalbox_id:$signalbox_code" = server:null:1 ] || signalbox_emit "$signalbox_mode" "$signalbox_answer" >&4
+}
+
+signalbox_once() {
+  signalbox_given=$signalbox_start$(cat)
+  case $signalbox_given in
+  *[!\ $signalbox_newline]*) ;;
+  *)
+    echo 'signalbox: stdin ended without a request' >&2
+    exit 1
+    ;;
+  esac
+  signalbox_code=$(printf '%s' "$signalbox_given" | signalbox_read once -cs) ||
+    signalbox_code="1${signalbox_newline}null${signalbox_newline}\"the request is not JSON\""
+  signalbox_request=${signalbox_code#*"$signalbox_newline"*"$signalbox_newline"}
+  signalbox_code=${signalbox_code%%"$signalbox_newline"*}
+  signalbox_take "$@"
+  case $signalbox_answer in
+  x*) exit 1 ;;
+  f*) [ "$signalbox_kind" != filter ] || exit 1 ;;
+  esac
+}
+
+signalbox_serve() {
+  { printf '%s' "$signalbox_start" && exec cat; } |
+    signalbox_read server -cR --unbuffered |
+    while signalbox_next; do signalbox_take "$@"; done
 }
 
 signalbox_run() {
   signalbox_kind=$1
+  signalbox_id=null
   shift
   exec 4>&1 1>&2
   # Ten bytes say whether a server was started.
-  signalbox_line=$(dd bs=1 count=10 2>/dev/null)
-  if [ "$signalbox_line" != '{"jsonrpc"' ]; then
-    signalbox_line=$signalbox_line$(cat)
-    case $signalbox_line in
-    *[!\ $signalbox_newline]*) ;;
-    *)
-      echo 'signalbox: stdin ended without a request' >&2
-      exit 1
-      ;;
-    esac
-    signalbox_take once "$@" <<EOT
-$signalbox_line
-EOT
-    case $signalbox_answer in
-    x*) exit 1 ;;
-    f*) [ "$signalbox_kind" != filter ] || exit 1 ;;
-    esac
-    exit 0
+  signalbox_start=$(dd bs=1 count=10 2>/dev/null)
+  if [ "$signalbox_start" = '{"jsonrpc"' ]; then
+    signalbox_mode=server
+    signalbox_serve "$@"
+  else
+    signalbox_mode=once
+    signalbox_once "$@"
   fi
-  while IFS= read -r signalbox_rest || [ -n "$signalbox_rest" ]; do
-    signalbox_line=$signalbox_line$signalbox_rest
-    [ -z "$signalbox_line" ] || printf '%s' "$signalbox_line" | signalbox_take server "$@"
-    signalbox_line=
-  done
   exit 0
 }

@@ -149,7 +149,8 @@ class Handler:
                 send(text)
 
         while line:
-            problem, message = _read_message(line)
+            # A blank line is no message.
+            problem, message = _read_message(line) if line.strip() else (None, {})
             has_id, method, params = "id" in message, message.get("method"), message.get("params")
             call = _Call(message.get("id"), self.kind, send)
             if problem is not None:
