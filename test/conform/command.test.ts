@@ -106,7 +106,10 @@ print(json.dumps({"allow": request["request"]["messages"] != []}))
 
 test.each([
   [`conform ${filter} --kind filter --server --forked`, '--server and --forked exclude each other'],
-  [`conform ${filter} --kind filter --phase before_lunch`, 'no hook has a phase "before_lunch"'],
+  [
+    `conform ${filter} --kind filter --phase before_lunch`,
+    expect.stringContaining("'before_lunch' is invalid"),
+  ],
   [`conform ${filter} --kind filter --request '[]'`, '--request is not a JSON object'],
   [`conform ${filter} --kind filter --request '{"args":{}}'`, '--request names no phase of a hook'],
   [`conform ${filter} --kind filter --timeout soon`, '--timeout must be a duration, not "soon"'],

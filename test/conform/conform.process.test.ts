@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runJson } from '../cli/command-line.ts';
+import { processesWith, runJson, start, until } from '../cli/command-line.ts';
 import { mistake, mistakes, right } from './mistakes.ts';
 
 interface Row {
@@ -45,3 +45,17 @@ describe.concurrent('a program that keeps the contract passes whole', () => {
     expect(code).toBe(0);
   });
 });
+
+test.each(['never-answers.sh', 'traps-term.sh', 'forks.sh'])(
+  'Ctrl-C ends %s and exits with 130',
+  async (file) => {
+    const marker = `marker-${process.pid}-${file}`;
+    const line = ['conform', mistake(file), '--kind', 'filter', '--env', `MARKER=${marker}`];
+    const { child, ran } = start(line);
+    const others = () => processesWith(marker).filter((pid) => pid !== child.pid);
+    await until(() => others().length > 0);
+    child.kill('SIGINT');
+    expect((await ran).code).toBe(130);
+    await until(() => others().length === 0);
+  },
+);

@@ -13,8 +13,8 @@ export const conformCommand = command('conform <script> [args...]', {
   options: {
     '--kind <kind>': ['what the script is; default: what the config declares', { choices: kinds }],
     '--phase <phase>': [
-      'a phase of the hook; may be repeated (default: before_execution, for an observer after_execution)',
-      { isMany: true },
+      'the phase of the hook (default: before_execution, for an observer after_execution)',
+      { choices: phases },
     ],
     '--server': 'the script keeps running and answers lines (runtime: server)',
     '--forked': 'the script is forked (runtime: fork)',
@@ -45,7 +45,7 @@ More: docs/guides/check-a-script.md
 Exit codes: 0 every check passed, 1 a check failed, 2 wrong call or config, 130 interrupted.`,
   run: async (context, flags, script, args) => {
     const { invocation, options, terminal, input, signal } = context;
-    const { kind, server, forked, request, timeout, junit, env } = flags;
+    const { kind, phase, server, forked, request, timeout, junit, env } = flags;
     if (server && forked) throw new RuntimeError('USAGE', '--server and --forked exclude each other');
     const { loadConform } = await import('../../runtime/runtime.ts');
     const { runConform, writeConformJunit } = await loadConform();
@@ -54,7 +54,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong call or config, 130 
     const report = await runConform(
       { command: script, args, env },
       {
-        ...{ kind, phases: readPhases(flags.phase), config: options.config, folder: invocation.cwd, signal },
+        ...{ kind, phase, config: options.config, folder: invocation.cwd, signal },
         ...{ env: invocation.env, launcher: launcherOf(invocation), overlays: options.overlays },
         mode: server ? 'server' : forked ? 'fork' : undefined,
         timeoutMs:
@@ -76,17 +76,6 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong call or config, 130 
     };
   },
 });
-
-function readPhases(given: readonly string[] = []) {
-  if (given.length === 0) return undefined;
-  return given.map((name) => {
-    const phase = phases.find((each) => each === name);
-    if (phase !== undefined) return phase;
-    throw new RuntimeError('USAGE', `no hook has a phase "${name}"`, {
-      hint: `Phases: ${phases.join(', ')}.`,
-    });
-  });
-}
 
 /** Asks only a person: a pipe answers no. */
 async function confirm({ invocation, terminal, signal }: CommandContext, question: string): Promise<boolean> {

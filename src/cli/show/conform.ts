@@ -38,7 +38,7 @@ export function renderConform(
 }
 
 function shortened(sent: string | null): string | null {
-  return sent === '' ? 'nothing' : sent && cut(oneLine(sent.slice(0, 2 * MOST_SENT)), MOST_SENT);
+  return sent === '' ? 'nothing' : sent && cut(oneLine(sent), MOST_SENT);
 }
 
 const STATUS_WIDTH = 'passed  '.length;

@@ -1,5 +1,5 @@
-import { type EventInput, readEvent } from '../../calls/hooks/event-input.ts';
-import { type NativeEvent, type Phase, phasesOf } from '../../contract/hook.ts';
+import type { EventInput } from '../../calls/hooks/event-input.ts';
+import type { Phase } from '../../contract/hook.ts';
 
 /** A made-up event of a phase, with `text` where a message, an argument or a result has its text. */
 export function sampleEvent(phase: Phase, text: string): EventInput {
@@ -25,9 +25,3 @@ export function sampleEvent(phase: Phase, text: string): EventInput {
       return { hook: 'session', phase, event: { messages: request.messages } };
   }
 }
-
-export function sampleNative(phase: Phase, text: string): NativeEvent {
-  return readEvent(sampleEvent(phase, text));
-}
-
-export const allPhases: readonly Phase[] = Object.values(phasesOf).flat();

@@ -26,10 +26,7 @@ export interface Check {
 const LARGE_BYTES = 2 * 1024 * 1024;
 const IN_FLIGHT = 50;
 
-const bothModes = ['oneshot', 'server'] as const;
 const everyKind = ['tool', 'filter', 'observer', 'eval'] as const;
-const readers = ['tool', 'filter', 'eval'] as const;
-const judges = ['filter', 'eval'] as const;
 
 /** Every phase, one after another. A server is asked at least twice, so that a second answer to the first one shows. */
 export const plain: Act = async (trial) => {
@@ -94,28 +91,26 @@ const isNoObject = ({ faulty }: Exchange): boolean => {
   }
 };
 
-const common = { modes: bothModes, kinds: everyKind } as const;
-const server = { modes: ['server'], kinds: everyKind } as const;
-const oneshot = { modes: ['oneshot'], kinds: everyKind } as const;
-
-const ownSection = { tool: '4-tools', filter: '6-hooks', observer: '6-hooks', eval: '7-evals' };
+const common = { modes: ['oneshot', 'server'], kinds: everyKind, section: '2-the-process' } as const;
+const oneshot = { ...common, modes: ['oneshot'] } as const;
+const server = { modes: ['server'], kinds: everyKind, section: '5-servers' } as const;
 
 /** In the order of the trial. After a fault of a plain request, the others are not asked. */
 export const checks: readonly Check[] = [
   {
-    ...{ name: 'silence', ...server, act: idle, section: '5-servers' },
+    ...{ name: 'silence', ...server, act: idle },
     rule: 'Writes nothing to stdout before it is asked.',
     next: 'Print greetings and logs to stderr.',
     breach: (evidence) => dropped(evidence, 'noise', 'unknown reply', 'late reply', 'server request'),
   },
   {
-    ...{ name: 'start', ...common, act: plain, section: '2-the-process' },
+    ...{ name: 'start', ...common, act: plain },
     rule: 'Starts without a shell.',
     next: 'Check that the file exists, is executable and has a #! line.',
     breach: hasFault('PROCESS_START', 'SANDBOX_FAILED', 'LIMIT_EXCEEDED'),
   },
   {
-    ...{ name: 'reply-id', ...server, act: plain, section: '5-servers' },
+    ...{ name: 'reply-id', ...server, act: plain },
     rule: 'Answers each request once, with its id as a number.',
     next: 'Copy the id of the request into the one line that answers it.',
     breach: (evidence) =>
@@ -134,19 +129,19 @@ export const checks: readonly Check[] = [
       evidence.exchanges.find(isNoObject),
   },
   {
-    ...{ name: 'in-time', ...common, act: plain, section: '2-the-process' },
+    ...{ name: 'in-time', ...common, act: plain },
     rule: 'Answers within its timeout, and asks no terminal.',
     next: 'Read stdin to its end, or a line of it as a server; flush the reply, and ask nobody.',
     breach: hasFault('PROCESS_TIMEOUT'),
   },
   {
-    ...{ name: 'exit-code', ...oneshot, act: plain, section: '2-the-process' },
+    ...{ name: 'exit-code', ...oneshot, act: plain },
     rule: 'Exits with 0 after its reply.',
     next: 'Exit with 0 after the reply, also after a denial. A request of its own comes with --request, a phase with --phase.',
     breach: hasFault('PROCESS_EXIT', 'PROCESS_SIGNAL'),
   },
   {
-    ...{ name: 'stays', ...server, act: plain, section: '5-servers' },
+    ...{ name: 'stays', ...server, act: plain },
     rule: 'Answers requests until its stdin ends.',
     next: 'Read stdin in a loop. A script that serves one request is no server.',
     breach: (evidence) =>
@@ -154,85 +149,91 @@ export const checks: readonly Check[] = [
       (evidence.restarts > 0 ? 'the server ended after its first answer' : undefined),
   },
   {
-    ...{ name: 'shape', ...common, kinds: readers, act: plain, section: ownSection },
+    ...{
+      name: 'shape',
+      ...common,
+      kinds: ['tool', 'filter', 'eval'],
+      act: plain,
+      section: { tool: '4-tools', filter: '6-hooks', observer: '6-hooks', eval: '7-evals' },
+    },
     rule: 'Replies with the members and types of its kind.',
     next: 'Correct the reply. For requests of its own, give --request @FILE; for another phase of a hook, --phase.',
     breach: anyFault,
   },
   {
-    ...{ name: 'unknown-members', ...common, act: unknownMembers, section: '2-the-process' },
+    ...{ name: 'unknown-members', ...common, act: unknownMembers },
     rule: 'Ignores members of a request that it does not know.',
     next: 'Read the members that you need, and refuse no others.',
     breach: anyFault,
   },
   {
-    ...{ name: 'no-newline', ...oneshot, act: noNewline, section: '2-the-process' },
+    ...{ name: 'no-newline', ...oneshot, act: noNewline },
     rule: 'Reads a request that ends without a newline.',
     next: 'Read stdin to its end, not to the end of a line.',
     breach: anyFault,
   },
   {
-    ...{ name: 'unicode', ...common, act: unicode, section: '2-the-process' },
+    ...{ name: 'unicode', ...common, act: unicode },
     rule: 'Reads UTF-8, whatever the locale is.',
     next: 'Read and write bytes as UTF-8, such as `json.load(sys.stdin.buffer)` in Python.',
     breach: anyFault,
   },
   {
-    ...{ name: 'escapes', ...common, act: escapes, section: '2-the-process' },
+    ...{ name: 'escapes', ...common, act: escapes },
     rule: 'Reads every character that JSON can escape, also NUL.',
     next: 'Read the request with a parser of JSON, and do not use a text as a name or an argument.',
     breach: anyFault,
   },
   {
-    ...{ name: 'half-characters', ...server, act: halves, section: '5-servers' },
+    ...{ name: 'half-characters', ...server, act: halves },
     rule: 'Survives half of a surrogate pair in a text.',
     next: 'Escape what you print, as `json.dumps` in Python and `JSON.stringify` do, or refuse the request.',
     breach: hasFault('SERVER_EXIT', 'PROCESS_TIMEOUT'),
   },
   {
-    ...{ name: 'line-ends', ...common, act: separators, section: '2-the-process' },
+    ...{ name: 'line-ends', ...common, act: separators },
     rule: 'Ends a line at a newline (U+000A) only.',
     next: 'Split stdin at "\\n"; readline of Node.js and splitlines of Python split at more.',
     breach: anyFault,
   },
   {
-    ...{ name: 'large', ...common, act: large, section: '2-the-process' },
+    ...{ name: 'large', ...common, act: large },
     rule: 'Reads a request of 2 MiB.',
     next: 'Read stdin until it ends, and pass texts in files or pipes, not in arguments.',
     breach: anyFault,
   },
   {
-    ...{ name: 'at-once', ...oneshot, act: atOnce, section: '2-the-process' },
+    ...{ name: 'at-once', ...oneshot, act: atOnce },
     rule: 'Runs as two processes at once.',
     next: 'Give each process files of its own, or set `concurrency: 1` at its entry.',
     breach: anyFault,
   },
   {
-    ...{ name: 'in-flight', ...server, act: inFlight, section: '5-servers' },
+    ...{ name: 'in-flight', ...server, act: inFlight },
     rule: 'Answers 50 requests that come at once.',
     next: 'Answer each request by its id, in any order, or set `concurrency: 1` at its entry.',
     breach: anyFault,
   },
   {
-    ...{ name: 'broken', ...common, kinds: judges, act: broken, section: '2-the-process' },
+    ...{ name: 'broken', ...common, kinds: ['filter', 'eval'], act: broken },
     rule: 'Never allows or scores an empty or broken request.',
     next: 'Deny, or exit with 1, if the request cannot be read or lacks a member that decides.',
     breach: ({ exchanges }) => exchanges.find(({ permits }) => permits),
   },
   {
-    ...{ name: 'survives', ...server, act: broken, section: '5-servers' },
+    ...{ name: 'survives', ...server, act: broken },
     rule: 'Answers a request with bad params, and lives on.',
     next: 'Answer {"error": {"code", "message"}} if a request cannot be handled, and go on.',
     breach: hasFault('SERVER_EXIT', 'PROCESS_TIMEOUT'),
   },
   {
-    ...{ name: 'sigterm', ...server, act: (trial) => trial.terminate(), section: '5-servers' },
+    ...{ name: 'sigterm', ...server, act: (trial) => trial.terminate() },
     rule: 'Ends at SIGTERM within its grace period.',
     next: 'Exit at SIGTERM, once the answers in work are written.',
     breach: ({ hasEnded }) => (hasEnded ? undefined : 'it was still running after its grace period'),
   },
   {
-    ...{ name: 'stdin-end', ...server, act: (trial) => trial.endStdin(), section: '5-servers' },
+    ...{ name: 'stdin-end', ...server, act: (trial) => trial.endStdin() },
     rule: 'Ends when its stdin ends.',
     next: 'Leave the loop when stdin ends.',
     breach: ({ hasEnded }) => (hasEnded ? undefined : 'it was still running after its grace period'),

@@ -13,13 +13,10 @@ import { type Breach, type Check, checks, plain } from './checks.ts';
 import { type ConformKind, findSubject, type Script, subjectOf, withRequest } from './subject.ts';
 import { type Evidence, openTrial, type Trial } from './trial.ts';
 
-export { checks } from './checks.ts';
-export { conformKinds } from './subject.ts';
-
 export interface ConformOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
   /** Absent: the entry of `config` with that name or command. */
   readonly kind?: ConformKind | undefined;
-  readonly phases?: readonly Phase[] | undefined;
+  readonly phase?: Phase | undefined;
   readonly config: string;
   readonly folder: string;
   readonly mode?: 'server' | 'fork' | undefined;
@@ -97,7 +94,7 @@ export async function runConform(script: Script, options: ConformOptions): Promi
 const REQUESTS = { oneshot: 10, server: 70 } as const;
 
 async function openSubject(script: Script, options: ConformOptions) {
-  const { env = hostEnv(), kind, phases, config, folder, launcher = 'auto' } = options;
+  const { env = hostEnv(), kind, phase, config, folder, launcher = 'auto' } = options;
   if (kind === undefined) {
     const { config: read, host, launch } = await readOpenable(config, options);
     const subject = findSubject(resolveEntries(read, host), script.command, config);
@@ -105,7 +102,7 @@ async function openSubject(script: Script, options: ConformOptions) {
   }
   requirePlatform();
   const launch = await openLauncher(launcher);
-  const subject = subjectOf(kind, script, { folder, host: env, phases });
+  const subject = subjectOf(kind, script, { folder, host: env, phase });
   return { subject, launch, secrets: subject.binding.secrets };
 }
 
@@ -117,29 +114,26 @@ async function runChecks(
   const seen = new Map<Check['act'], Evidence>();
   const failed = new Set<Check['act']>();
   const rows: ConformRow[] = [];
-  for (const check of asked) {
-    const { act, breach, rule, section, next } = check;
-    const anchor = typeof section === 'string' ? section : section[trial.subject.kind];
-    const about = { check: check.name, rule, page: `docs/reference/protocols/promptkit.md#${anchor}` };
+  for (const { name, act, breach, rule, section, next } of asked) {
     const watch = startStopwatch();
-    const row = (more: Omit<ConformRow, 'check' | 'rule' | 'page' | 'ms'>) =>
-      rows.push({ ...about, ...more, ms: wholeMs(watch.read()).durationMs });
     const isUnusable = seen.get(plain)?.exchanges.some(({ fault }) => fault !== undefined) === true;
-    const isOver = failed.has(act) || (isUnusable && act !== plain);
-    if (isOver) row({ status: 'skipped', sent: null, received: null, hint: null });
-    else {
-      const evidence = seen.get(act) ?? (await act(trial));
-      seen.set(act, evidence);
-      const found = breach(evidence);
-      const exchange = typeof found === 'object' ? found : evidence.exchanges[0];
-      if (found !== undefined) failed.add(act);
-      row({
-        status: found === undefined ? 'passed' : 'failed',
-        sent: exchange?.sent ?? null,
-        received: typeof found === 'string' ? found : (exchange?.received ?? null),
-        hint: found === undefined ? null : (hintOf(found) ?? next),
-      });
-    }
+    const isSkipped = failed.has(act) || (isUnusable && act !== plain);
+    const evidence = isSkipped ? undefined : (seen.get(act) ?? (await act(trial)));
+    const found = evidence && breach(evidence);
+    if (evidence !== undefined) seen.set(act, evidence);
+    if (found !== undefined) failed.add(act);
+    const exchange = typeof found === 'object' ? found : evidence?.exchanges[0];
+    const anchor = typeof section === 'string' ? section : section[trial.subject.kind];
+    rows.push({
+      check: name,
+      status: isSkipped ? 'skipped' : found === undefined ? 'passed' : 'failed',
+      rule,
+      page: `docs/reference/protocols/promptkit.md#${anchor}`,
+      sent: exchange?.sent ?? null,
+      received: typeof found === 'string' ? found : (exchange?.received ?? null),
+      hint: found === undefined ? null : (hintOf(found) ?? next),
+      ms: wholeMs(watch.read()).durationMs,
+    });
     onProgress?.(rows.length, asked.length);
   }
   return rows;

@@ -4,23 +4,21 @@ import { findScript } from '../../../base/files/script.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../../../base/json/json.ts';
 import { parseDocument } from '../../../base/yaml/document.ts';
 import { readReply } from '../../../calls/capability/invoke.ts';
+import { readEvent } from '../../../calls/hooks/event-input.ts';
 import { buildConfig } from '../../../config/build/build.ts';
-import { type ImportedEntry, mergeEntries } from '../../../config/import/entries.ts';
 import type { Reply } from '../../../contract/exchange.ts';
 import { type Phase, phasesOf } from '../../../contract/hook.ts';
 import { noopScrubber } from '../../../contract/scrub.ts';
 import { describeExit } from '../../../dialects/body.ts';
-import type { Codec, Decoded } from '../../../dialects/dialect.ts';
+import type { Codec } from '../../../dialects/dialect.ts';
 import { requireNative, requireToolCodec } from '../../../dialects/registry.ts';
 import { toEvalRequest } from '../../../pipelines/run/eval-request.ts';
 import type { Binding } from '../../../process/binding.ts';
 import type { HostEnv } from '../../../process/env.ts';
-import type { Entries } from '../../stages/resolve.ts';
-import { resolveEntries } from '../../stages/resolve.ts';
-import { allPhases, sampleNative } from '../sample-events.ts';
+import { type Entries, resolveEntries } from '../../stages/resolve.ts';
+import { sampleEvent } from '../sample-events.ts';
 
-export const conformKinds = ['tool', 'filter', 'observer', 'eval'] as const;
-export type ConformKind = (typeof conformKinds)[number];
+export type ConformKind = 'tool' | 'filter' | 'observer' | 'eval';
 
 /** The form of one kind of request, and the runtime's own reading of its replies. */
 export interface Speech {
@@ -45,64 +43,52 @@ export interface Script {
   readonly env?: readonly string[] | undefined;
 }
 
-/** The entry of a config for a script. A phase that is absent is the usual one of the kind. */
-function entryOf(
-  kind: ConformKind,
-  { command, args, env = [] }: Script,
-  more: { readonly name: string; readonly phases?: readonly Phase[] | undefined; readonly value?: object },
-): ImportedEntry {
-  const exec = { command, ...(args.length > 0 && { args }), ...(env.length > 0 && { env }) };
-  const { name, value } = more;
-  if (kind === 'tool') return { section: 'tools', name, value: { ...value, exec } };
-  if (kind === 'eval') return { section: 'evals', name, value: { ...exec, ...value } };
-  const [phase, ...others] = more.phases ?? [kind === 'filter' ? 'before_execution' : 'after_execution'];
-  const hook = Object.entries(phasesOf).find(([, phases]) => phases.some((each) => each === phase))?.[0];
-  const mode = kind === 'observer' && (hook === 'tool' || hook === 'provider') ? { mode: 'observe' } : {};
-  const phases = hook === 'eval' ? {} : { phases: [phase, ...others] };
-  return { section: 'hooks', name, value: { ...exec, hook, ...phases, ...mode, ...value } };
+interface Place {
+  readonly folder: string;
+  readonly host: HostEnv;
+  readonly phase?: Phase | undefined;
 }
 
-/** A script that no config declares, with the environment and limits of an entry with default values. */
-export function subjectOf(
-  kind: ConformKind,
-  script: Script,
-  {
-    folder,
-    host,
-    phases,
-  }: { readonly folder: string; readonly host: HostEnv; readonly phases?: readonly Phase[] | undefined },
-): Subject {
-  const text = mergeEntries('', [entryOf(kind, script, { name: nameOf(script), phases })]);
-  const config = buildConfig(parseDocument('conform', text), folder, { foreign: [], imports: [] });
-  const [subject] = subjectsIn(resolveEntries(config, host));
-  if (subject === undefined) throw new RuntimeError('INTERNAL', 'the script has no entry');
-  return subject;
-}
-
-function nameOf({ command, args }: Script): string {
-  const script = findScript(command, args);
-  return basename(script === undefined ? command : (args[script] ?? command)).replace(/\.\w+$/, '');
+/** A script that no config declares, as a config would declare it that sets nothing else. */
+export function subjectOf(kind: ConformKind, script: Script, place: Place): Subject {
+  const { command, args, env = [] } = script;
+  const exec = { command, args, env };
+  const index = findScript(command, args);
+  const name = basename(index === undefined ? command : (args[index] ?? '')).replace(/\.\w+$/, '');
+  const { phase = kind === 'filter' ? 'before_execution' : 'after_execution' } = place;
+  const isOwn = ([, phases]: readonly [string, readonly Phase[]]) => phases.includes(phase);
+  const [hook] = Object.entries(phasesOf).find(isOwn) ?? [];
+  const mode = kind === 'filter' ? 'filter' : 'observe';
+  const spec =
+    kind === 'tool'
+      ? { tools: { [name]: { exec } } }
+      : kind === 'eval'
+        ? { evals: { [name]: exec } }
+        : { hooks: { [name]: { ...exec, hook, phases: [phase], mode } } };
+  const document = parseDocument('conform', JSON.stringify({ spec }));
+  const config = buildConfig(document, place.folder, { foreign: [], imports: [] });
+  return findSubject(resolveEntries(config, place.host), name, document.file);
 }
 
 /** Finds the entry with that name, or the one that starts that file. Throws NAME_UNKNOWN, and USAGE for several. */
 export function findSubject(entries: Entries, wanted: string, file: string): Subject {
   const all = subjectsIn(entries);
   const named = all.filter(({ name }) => name === wanted);
-  const path = resolve(wanted);
-  const starts = ({ command, args, cwd }: Binding) => {
+  const starts = ({ binding: { command, args, cwd } }: Subject) => {
     const script = findScript(command, args);
-    return command === path || (script !== undefined && resolve(cwd, args[script] ?? '') === path);
+    const files = [command, ...(script === undefined ? [] : [resolve(cwd, args[script] ?? '')])];
+    return files.includes(resolve(wanted));
   };
-  const found = named.length > 0 ? named : all.filter(({ binding }) => starts(binding));
+  const found = named.length > 0 ? named : all.filter(starts);
   const [subject, other] = found;
-  if (subject !== undefined && other === undefined) return subject;
-  if (other !== undefined) {
-    const names = [...new Set(found.map(({ name }) => name))].join(', ');
-    const hint = 'Name one of them, or say what the script is with --kind.';
-    throw new RuntimeError('USAGE', `${file} has several entries for ${wanted}: ${names}`, { hint });
-  }
-  throw new RuntimeError('NAME_UNKNOWN', `${file} declares no native tool, eval or hook ${wanted}`, {
-    hint: `For a script without an entry, add --kind ${conformKinds.join('|')}.`,
+  if (subject === undefined)
+    throw new RuntimeError('NAME_UNKNOWN', `${file} declares no native tool, eval or hook ${wanted}`, {
+      hint: 'For a script without an entry, add --kind tool, filter, observer or eval.',
+    });
+  if (other === undefined) return subject;
+  const names = [...new Set(found.map(({ name }) => name))].join(', ');
+  throw new RuntimeError('USAGE', `${file} has several entries for ${wanted}: ${names}`, {
+    hint: 'Name one of them, or say what the script is with --kind.',
   });
 }
 
@@ -110,10 +96,16 @@ function subjectsIn({ tools, evals, hooks }: Entries): Subject[] {
   const ofTools = tools.flatMap(({ config: { name }, resolved }): Subject[] => {
     if (resolved === undefined) return [];
     const { binding } = resolved;
-    return [{ name, kind: 'tool', binding, speeches: [toolSpeech(name, binding.dialect)] }];
+    const codec = requireToolCodec(binding.dialect);
+    const input = (text: string) => ({ name, callId: 'call_1', args: Json.from({ text }) });
+    const own = speech({ codec, input, permits: ({ status }) => status === 'ok', report: 'TOOL_ERROR' });
+    return [{ name, kind: 'tool', binding, speeches: [own] }];
   });
   const ofEvals = evals.map(({ config: { name }, resolved: { binding } }): Subject => {
-    return { name, kind: 'eval', binding, speeches: [evalSpeech(name, binding.dialect)] };
+    const { eval: codec } = requireNative(binding.dialect);
+    const input = (content: string) => toEvalRequest(name, { content });
+    const own = speech({ codec, input, permits: ({ status }) => status === 'scored', report: 'EVAL_ERROR' });
+    return { name, kind: 'eval', binding, speeches: [own] };
   });
   const ofHooks = hooks.flatMap(({ config: { name, mode, phases }, resolved: { binding } }): Subject[] => {
     const kind = mode === 'observe' ? 'observer' : 'filter';
@@ -124,24 +116,11 @@ function subjectsIn({ tools, evals, hooks }: Entries): Subject[] {
   return [...ofTools, ...ofEvals, ...ofHooks];
 }
 
-function toolSpeech(name: string, dialect: string): Speech {
-  const codec = requireToolCodec(dialect);
-  const call = (text: string) => ({ name, callId: 'call_1', args: Json.from({ text }) });
-  return reporting(speech(codec, call, ({ status }) => status === 'ok'));
-}
-
-function evalSpeech(name: string, dialect: string): Speech {
-  const codec = requireNative(dialect).eval;
-  const request = (content: string) => toEvalRequest(name, { content });
-  return reporting(speech(codec, request, ({ status }) => status === 'scored'));
-}
-
 function hookSpeech(kind: 'filter' | 'observer', phase: Phase, dialect: string): Speech {
   const { hook: codec } = requireNative(dialect);
-  const event = (text: string) => sampleNative(phase, text);
-  if (kind === 'filter')
-    return speech(codec, event, ({ verdict }) => verdict === 'allow' || verdict === 'modify');
-  return { ...speech(codec, event, () => false), permits: requireEnd };
+  const input = (text: string) => readEvent(sampleEvent(phase, text));
+  const own = speech({ codec, input, permits: ({ verdict }) => verdict === 'allow' || verdict === 'modify' });
+  return kind === 'filter' ? own : { ...own, permits: requireEnd };
 }
 
 /** The reply of an observer is ignored, but not its exit code. */
@@ -151,52 +130,47 @@ function requireEnd(reply: Reply): false {
   throw new RuntimeError(code, `the process ${describeExit(reply)}`);
 }
 
-function speech<Input, Output extends object>(
-  { encode, decode }: Codec<Input, Output>,
-  inputOf: (text: string) => Input,
-  permits: (output: Output) => boolean,
-): Speech {
-  const sample = inputOf('');
-  const read = (reply: Reply): Decoded<Output> => decode(reply, sample);
+interface Form<Input, Output> {
+  readonly codec: Codec<Input, Output>;
+  readonly input: (text: string) => Input;
+  readonly permits: (output: Output) => boolean;
+  /** The code of an error that the program itself reports, which is an answer. */
+  readonly report?: ErrorCode;
+}
+
+function speech<Input, Output extends object>({
+  codec,
+  input,
+  permits,
+  report,
+}: Form<Input, Output>): Speech {
+  const read = (reply: Reply) => codec.decode(reply, input(''));
   return {
-    encode: (text) => encode(inputOf(text)).body,
-    permits: (reply) => permits(readReply(reply, noopScrubber, read).output),
+    encode: (text) => codec.encode(input(text)).body,
+    permits: (reply) => {
+      try {
+        return permits(readReply(reply, noopScrubber, read).output);
+      } catch (thrown) {
+        if (toRuntimeError(thrown).code === report) return false;
+        throw thrown;
+      }
+    },
   };
 }
 
-/** Counts an error that the program itself reports as an answer. */
-function reporting({ encode, permits }: Speech): Speech {
-  const isReport = (code: ErrorCode) => code === 'TOOL_ERROR' || code === 'EVAL_ERROR';
-  const orReport = (reply: Reply) => {
-    try {
-      return permits(reply);
-    } catch (thrown) {
-      if (isReport(toRuntimeError(thrown).code)) return false;
-      throw thrown;
-    }
-  };
-  return { encode, permits: orReport };
-}
-
-/**
- * Asks a request of the user's own in place of made-up ones. Texts go into a member that no program knows. Throws
- * USAGE if it is not what a hook of these phases reads.
- */
+/** Asks a request of the user's own. Texts go into a member that no program knows. Throws USAGE. */
 export function withRequest(subject: Subject, request: string): Subject {
+  const { kind, binding, speeches } = subject;
   const value = parseLossless(request);
   if (!isObject(value)) throw new RuntimeError('USAGE', '--request is not a JSON object');
-  const phase = allPhases.find((each) => each === value['phase']);
-  const isHook = subject.kind === 'filter' || subject.kind === 'observer';
-  if (isHook && phase === undefined && subject.kind === 'filter') {
-    const hint =
-      'Give the whole request as the process reads it: {"hook": "tool", "phase": "before_execution", "request": {…}}.';
-    throw new RuntimeError('USAGE', '--request names no phase of a hook', { hint });
-  }
-  const { dialect } = subject.binding;
-  const [own] =
-    isHook && phase !== undefined
-      ? [hookSpeech(subject.kind === 'filter' ? 'filter' : 'observer', phase, dialect)]
-      : subject.speeches;
+  const phases: readonly Phase[] = Object.values(phasesOf).flat();
+  const phase = phases.find((each) => each === value['phase']);
+  if (kind === 'filter' && phase === undefined)
+    throw new RuntimeError('USAGE', '--request names no phase of a hook', {
+      hint: 'Give all that the script reads: {"hook": "tool", "phase": "before_execution", "request": {…}}.',
+    });
+  const isHook = kind === 'filter' || kind === 'observer';
+  const own = isHook && phase !== undefined ? hookSpeech(kind, phase, binding.dialect) : speeches[0];
   const encode = (text: string) => stringifyJson(text === PLAIN ? value : { ...value, x_text: text });
   return { ...subject, speeches: [{ ...own, encode }] };
 }

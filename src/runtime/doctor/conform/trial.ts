@@ -70,15 +70,16 @@ export function openTrial(subject: Subject, { launch, scrubber, signal }: TrialC
   const transport = openUnpooled(own, { launch, emit, scrubber });
 
   const ask: Trial['ask'] = async (body, { speech = first, terminator = '\n' } = {}) => {
+    const sent = excerpt(body);
     let reply: Reply | undefined;
     try {
       reply = await transport.exchange({ method: 'execute', body, takesMeta: true, terminator }, signal);
-      return { sent: body, received: scrubber.text(textOf(reply)), permits: speech.permits(reply) };
+      return { sent, received: scrubber.text(textOf(reply)), permits: speech.permits(reply) };
     } catch (thrown) {
       signal?.throwIfAborted();
       const fault = toRuntimeError(thrown);
       const received = scrubber.text(describe(fault, reply));
-      return { sent: body, received, permits: false, fault, ...(reply && { faulty: reply }) };
+      return { sent, received, permits: false, fault, ...(reply && { faulty: reply }) };
     }
   };
   const observe: Trial['observe'] = async (work) => {
