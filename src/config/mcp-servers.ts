@@ -9,7 +9,22 @@ import { findNul } from './build/refused.ts';
 import { type ExecConfig, execProperties } from './exec.ts';
 
 /** Separates the name of a server from that of its tool. */
-export const toolSeparator = '__';
+const toolSeparator = '__';
+
+export function toolOfServer(server: string, tool: string): string {
+  return `${server}${toolSeparator}${tool}`;
+}
+
+/** The server of a tool, and the name that the tool has there; undefined if it is the tool of no server. */
+export function findServer<Server>(
+  name: string,
+  servers: ReadonlyMap<string, Server>,
+): { readonly server: Server; readonly tool: string } | undefined {
+  const end = name.indexOf(toolSeparator);
+  const server = end === -1 ? undefined : servers.get(name.slice(0, end));
+  const tool = name.slice(end + toolSeparator.length);
+  return server === undefined || tool === '' ? undefined : { server, tool };
+}
 
 /** A name that ends in `_` would make `name__tool` ambiguous. */
 const namePattern = '^(?!.*__)[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9-])?$';

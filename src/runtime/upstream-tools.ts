@@ -10,6 +10,7 @@ import type { ApprovalsOf } from '../calls/tool-call/approvals.ts';
 import type { CallableTool } from '../calls/tool-call/callable-tool.ts';
 import { toAnnotationsInfo, toApprovalInfo } from '../calls/tool-call/document.ts';
 import type { McpServerConfig, RuntimeConfig } from '../config/config.ts';
+import { findServer, toolOfServer } from '../config/mcp-servers.ts';
 import type { ToolInfo } from '../contract/document.ts';
 import { ok, type ToolCall, type ToolOutcome } from '../contract/tool.ts';
 import type { OfferedTool } from '../pipelines/state/run-context.ts';
@@ -65,8 +66,6 @@ interface OpenServer {
   isReported: boolean;
 }
 
-const SEPARATOR = '__';
-
 export function openUpstreamTools(
   servers: readonly McpServerConfig[],
   context: UpstreamToolsContext,
@@ -78,12 +77,12 @@ export function openUpstreamTools(
   const channels = new Set<UpstreamChannel>();
   const transports = new Map<string, Transport>();
 
-  const fetchOf = ({ config: { url: named } }: UpstreamServer) =>
-    openFetch({ named, privateHosts: config.privateHosts });
+  const fetchOf = (server: UpstreamServer) =>
+    serverFetch(server, openFetch({ named: server.config.url, privateHosts: config.privateHosts }));
   const openChannel = async (server: UpstreamServer, handlers: ChannelHandlers): Promise<UpstreamChannel> => {
     const channel =
       server.config.exec === undefined
-        ? await openHttpChannel(server, { fetch: fetchOf(server) }, handlers)
+        ? await openHttpChannel(server, fetchOf(server), handlers)
         : await openStdioChannel(server.binding, context, handlers);
     channels.add(channel);
     void channel.closed.then(() => channels.delete(channel));
@@ -113,12 +112,7 @@ export function openUpstreamTools(
     return opened;
   };
   const opened = new Map(servers.map((entry) => [entry.name, openServer(entry)]));
-  const find = (name: string): { readonly open: OpenServer; readonly tool: string } | undefined => {
-    const end = name.indexOf(SEPARATOR);
-    const open = end === -1 ? undefined : opened.get(name.slice(0, end));
-    const tool = name.slice(end + SEPARATOR.length);
-    return open === undefined || tool === '' ? undefined : { open, tool };
-  };
+  const find = (name: string) => findServer(name, opened);
 
   const transportTo = ({ server, upstream }: OpenServer, tool: string, name: string): Transport => {
     const known = transports.get(name);
@@ -140,8 +134,8 @@ export function openUpstreamTools(
   /** Without a definition, the tool is absent: the call itself connects, and says why it cannot be made. */
   const toTool = (open: OpenServer, tool: string, given: Partial<Exchange>): OfferedTool => {
     const { definition, exchange } = given;
-    const name = `${open.server.config.name}${SEPARATOR}${tool}`;
-    const aliases = [`mcp${SEPARATOR}${name}`];
+    const name = toolOfServer(open.server.config.name, tool);
+    const aliases = [toolOfServer('mcp', name)];
     const { description, inputSchema, outputSchema, annotations } = readDefinition(definition);
     const transport =
       exchange === undefined
@@ -165,7 +159,7 @@ export function openUpstreamTools(
     const found = find(name);
     if (found === undefined) return undefined;
     const exchanged = exchanges.getStore();
-    return toTool(found.open, found.tool, exchanged?.name === name ? exchanged : {});
+    return toTool(found.server, found.tool, exchanged?.name === name ? exchanged : {});
   };
   const isExchanged = (name: string) => exchanges.getStore()?.name === name;
   const tools = new ToolMap(declared, findTool, isExchanged);
@@ -191,12 +185,12 @@ export function openUpstreamTools(
     byName: new NameIndex(indexNames(declared), (name) => tools.get(name.replace(/^mcp__/, ''))),
     prepare: async (name) => {
       const found = isExchanged(name) ? undefined : find(name);
-      return found && ((await connect(found.open)) ?? found.open.upstream.faultOf(found.tool));
+      return found && ((await connect(found.server)) ?? found.server.upstream.faultOf(found.tool));
     },
     infos: () =>
       [...opened.values()].flatMap((open) =>
         [...open.definitions].map(([tool, definition]) => {
-          const name = `${open.server.config.name}${SEPARATOR}${tool}`;
+          const name = toolOfServer(open.server.config.name, tool);
           return toInfo(name, definition, tools.get(name)?.approval);
         }),
       ),
@@ -216,7 +210,7 @@ export function openUpstreamTools(
         const { url } = server.config;
         if (url === undefined)
           throw new RuntimeError('USAGE', `MCP server "${name}" is a program, and has no url`);
-        return { url, fetch: serverFetch(server, fetchOf(server)) };
+        return { url, fetch: fetchOf(server) };
       },
       judge: (name, listing, options) => requireServer(name).upstream.judge(listing, options),
       pins: async (name) => {
@@ -262,7 +256,7 @@ class ToolMap extends Map<string, OfferedTool> {
 
   /** The tools that a server has now. */
   replace(server: string, offered: readonly OfferedTool[]): void {
-    for (const name of [...this.keys()]) if (name.startsWith(`${server}${SEPARATOR}`)) this.delete(name);
+    for (const name of [...this.keys()]) if (name.startsWith(toolOfServer(server, ''))) this.delete(name);
     for (const tool of offered) this.set(tool.name, tool);
   }
 }

@@ -1,5 +1,5 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { type ErrorCode, RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { composeJson } from '../base/json/compose.ts';
 import { isObject, Json } from '../base/json/json.ts';
 import { elementsOf, memberOf, scanMembers } from '../base/json/scan.ts';
@@ -97,35 +97,44 @@ async function connect(
   );
   client.onerror = ({ message }) =>
     emit({ type: 'dropped', name, what: 'unknown reply', detail: shorten(message) });
-  const coded = async <Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
+  const coded = async <Result>(
+    work: () => Promise<Result>,
+    { signal, onError = 'REPLY_MALFORMED' }: { signal?: AbortSignal | undefined; onError?: ErrorCode } = {},
+  ): Promise<Result> => {
+    const sentAt = performance.now();
     try {
       return await work();
     } catch (thrown) {
       if (signal?.aborted === true) throw new RuntimeError('ABORTED', `the call of "${name}" was aborted`);
-      throw toCodedError(sdk, thrown, { name, timeoutMs, fault: exact.fault() });
+      const error = toCodedError(sdk, thrown, { name, timeoutMs, onError, fault: exact.fault() });
+      if (error.code === 'PROCESS_TIMEOUT' && exact.heardAt() < sentAt) exact.giveUp();
+      throw error;
     }
   };
   await coded(() => client.connect(exact.transport, { timeout: timeoutMs }));
   return {
     list: () => coded(() => list(client, exact, timeoutMs)),
     call: ({ tool, args, timeoutMs: timeout, signal, trace, onProgress }) =>
-      coded(async () => {
-        const result = await client.callTool(
-          { name: tool, arguments: JSON.parse(args), _meta: { ...trace, [exactKey]: args } },
-          {
-            timeout,
-            ...(signal && { signal }),
-            ...(onProgress && {
-              onprogress: (given) => {
-                const { progress } = readProgress({ ...given, id: 0 }, redact) ?? {};
-                if (progress !== undefined) onProgress(progress);
-              },
-            }),
-          },
-        );
-        const text = result._meta?.[exactKey];
-        return typeof text === 'string' ? new Json(text) : Json.from(result);
-      }, signal),
+      coded(
+        async () => {
+          const result = await client.callTool(
+            { name: tool, arguments: JSON.parse(args), _meta: { ...trace, [exactKey]: args } },
+            {
+              timeout,
+              ...(signal && { signal }),
+              ...(onProgress && {
+                onprogress: (given) => {
+                  const { progress } = readProgress({ ...given, id: 0 }, redact) ?? {};
+                  if (progress !== undefined) onProgress(progress);
+                },
+              }),
+            },
+          );
+          const text = result._meta?.[exactKey];
+          return typeof text === 'string' ? new Json(text) : Json.from(result);
+        },
+        { signal, onError: 'TOOL_ERROR' },
+      ),
     fault: exact.fault,
     closed: exact.closed,
     close: exact.close,
@@ -147,6 +156,10 @@ interface ExactTransport {
   /** The definitions of all pages that came since it was emptied, each as its exact text. */
   readonly pages: string[];
   fault(): RuntimeError | undefined;
+  /** When the server sent its last message, by `performance.now()`. */
+  heardAt(): number;
+  /** Ends a program that answers nothing, since all other requests would wait for it. */
+  giveUp(): void;
   /** Whether the server ended the connection before the handshake. */
   isProbed(): boolean;
   close(): Promise<void>;
@@ -156,21 +169,24 @@ interface ExactTransport {
 /** The member of `_meta` that carries the text of arguments or of a result through the SDK. */
 const exactKey = 'signalbox/text';
 
-function openExactTransport({ name, isHttp, openChannel }: ClientOptions): ExactTransport {
+function openExactTransport({ name, isHttp, emit, redact, openChannel }: ClientOptions): ExactTransport {
   const pages: string[] = [];
-  const listRequests = new Set<unknown>();
+  const requests = new Map<unknown, string>();
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   let channel: UpstreamChannel | undefined;
   let fault: RuntimeError | undefined;
   let isProbed = false;
+  let heardAt = 0;
   const transport: Transport & { stderr?: null; pid?: null } = {
     // By these two members the SDK knows a pipe, on which silence means a server of 2025.
     ...(isHttp ? { hasPerRequestStream: true } : { stderr: null, pid: null }),
     start: async () => {
       channel = await openChannel({
         onText: (text) => {
-          const message = toMessage(text, listRequests, pages);
+          heardAt = performance.now();
+          const message = toMessage(text, { requests, pages });
           if (message !== undefined) transport.onmessage?.(message);
+          else emit({ type: 'dropped', name, what: 'unknown reply', detail: shorten(redact(text)) });
         },
         onClose: (given) => {
           fault ??= given ?? closedError(name);
@@ -183,7 +199,7 @@ function openExactTransport({ name, isHttp, openChannel }: ClientOptions): Exact
       if (channel === undefined) throw closedError(name);
       if ('method' in message) {
         isProbed = message.method === 'server/discover';
-        if (message.method === 'tools/list' && 'id' in message) listRequests.add(message.id);
+        if ('id' in message) requests.set(message.id, message.method);
       }
       await channel.send(toText(message), options);
     },
@@ -195,6 +211,12 @@ function openExactTransport({ name, isHttp, openChannel }: ClientOptions): Exact
     pages,
     closed,
     fault: () => fault,
+    heardAt: () => heardAt,
+    giveUp: () => {
+      if (isHttp || channel === undefined) return;
+      fault ??= new RuntimeError('SERVER_EXIT', `MCP server "${name}" answered nothing, and is restarted`);
+      void channel.close();
+    },
     isProbed: () => isProbed && fault?.code === 'SERVER_EXIT',
     close: async () => await channel?.close(),
   };
@@ -205,21 +227,40 @@ function toText(message: Parameters<Transport['send']>[0]): string {
   const { params } = message as { params?: { readonly _meta?: Readonly<Record<string, unknown>> } };
   const { [exactKey]: text, ...meta } = params?._meta ?? {};
   if (typeof text !== 'string') return JSON.stringify(message);
-  return composeJson({ ...message, params: { ...params, _meta: meta, arguments: new Json(text) } }).text;
+  const rest = Object.keys(meta).length === 0 ? {} : { _meta: meta };
+  return composeJson({
+    ...message,
+    params: { ...params, _meta: undefined, arguments: new Json(text), ...rest },
+  }).text;
 }
 
-/** Puts the exact text of a result into its `_meta`, and keeps the definitions of a page. */
+interface ExactState {
+  /** The requests without an answer, by their ids. */
+  readonly requests: Map<unknown, string>;
+  readonly pages: string[];
+}
+
+/**
+ * Puts the exact text of a result into its `_meta`, and keeps the definitions of a page. Undefined for a message that
+ * the client has no use for: the SDK would read each one thoroughly, and a server may send millions.
+ */
 function toMessage(
   text: string,
-  listRequests: Set<unknown>,
-  pages: string[],
+  { requests, pages }: ExactState,
 ): Parameters<NonNullable<Transport['onmessage']>>[0] | undefined {
   const message: unknown = JSON.parse(text);
   if (!isObject(message)) return undefined;
-  const { result, id } = message;
-  if (!isObject(result) || 'method' in message) return message as never;
+  const { id, method, result } = message;
+  if (typeof method === 'string') {
+    const isUsed =
+      id !== undefined || /^notifications\/(tools|progress|subscriptions|cancelled)\b/.test(method);
+    return isUsed ? (message as never) : undefined;
+  }
+  const asked = requests.get(id);
+  if (!requests.delete(id)) return undefined;
+  if (!isObject(result)) return message as never;
   const exact = memberOf(text, scanMembers(text), 'result') ?? new Json('{}');
-  if (listRequests.delete(id) && Array.isArray(result['tools'])) {
+  if (asked === 'tools/list' && Array.isArray(result['tools'])) {
     const tools = memberOf(exact.text, scanMembers(exact.text), 'tools');
     pages.push(...(tools === undefined ? [] : elementsOf(tools).map((tool) => tool.text)));
   }
@@ -231,15 +272,18 @@ interface Failed {
   readonly name: string;
   readonly timeoutMs: number;
   readonly fault: RuntimeError | undefined;
+  /** The code of an error that the server answers. */
+  readonly onError: ErrorCode;
 }
 
-function toCodedError(sdk: ClientSdk, thrown: unknown, { name, timeoutMs, fault }: Failed): RuntimeError {
+function toCodedError(sdk: ClientSdk, thrown: unknown, failed: Failed): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
+  const { name, timeoutMs, fault, onError } = failed;
   const server = `MCP server "${name}"`;
   if (sdk.ProtocolError.isInstance(thrown)) {
     const { code, message } = thrown;
     const what = `${server} answered with error ${code}: ${shorten(message, LONGEST_MESSAGE)}`;
-    return new RuntimeError('TOOL_ERROR', what, { details: { rpc_code: code }, cause: thrown });
+    return new RuntimeError(onError, what, { details: { rpc_code: code }, cause: thrown });
   }
   if (sdk.SdkHttpError.isInstance(thrown)) {
     const { status } = thrown;
@@ -261,8 +305,7 @@ function toCodedError(sdk: ClientSdk, thrown: unknown, { name, timeoutMs, fault 
         cause: thrown,
       });
     const inner: unknown = thrown.cause ?? Reflect.get(thrown.data ?? {}, 'cause');
-    if (inner instanceof Error && inner !== thrown)
-      return toCodedError(sdk, inner, { name, timeoutMs, fault });
+    if (inner instanceof Error && inner !== thrown) return toCodedError(sdk, inner, failed);
     const what = `${server} does not speak MCP as it should: ${shorten(thrown.message, LONGEST_MESSAGE)}`;
     return new RuntimeError('REPLY_MALFORMED', what, { cause: thrown });
   }

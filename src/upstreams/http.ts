@@ -1,4 +1,3 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { RuntimeError } from '../base/errors.ts';
 import { isObject, stringifyJson } from '../base/json/json.ts';
 import { tryParse } from '../base/json/parse.ts';
@@ -9,12 +8,6 @@ import type { ChannelHandlers, UpstreamChannel, UpstreamServer } from './channel
 import { loadClientSdk } from './sdk.ts';
 
 type Fetch = typeof fetch;
-
-export interface HttpOptions {
-  /** Checks addresses. */
-  readonly fetch: Fetch;
-  readonly authProvider?: OAuthClientProvider | undefined;
-}
 
 /** Adds the headers of the config to requests to the server, and only to those. Follows no redirect. */
 export function serverFetch({ config, binding }: UpstreamServer, inner: Fetch): Fetch {
@@ -50,13 +43,13 @@ function isTo(href: string, input: Parameters<Fetch>[0]): boolean {
  */
 export async function openHttpChannel(
   server: UpstreamServer,
-  { fetch, authProvider }: HttpOptions,
+  fetch: Fetch,
   { onText, onClose }: ChannelHandlers,
 ): Promise<UpstreamChannel> {
   const { StreamableHTTPClientTransport } = await loadClientSdk();
   const { name, maxOutputBytes, graceMs } = server.binding;
   const url = urlOf(server.config.url);
-  const carrying = envelopingFetch(serverFetch(server, fetch), {
+  const carrying = envelopingFetch(fetch, {
     isMessage: (input) => isTo(url.href, input),
     maxBytes: maxOutputBytes,
     limitError: () =>
@@ -67,7 +60,6 @@ export async function openHttpChannel(
   });
   const transport = new StreamableHTTPClientTransport(url, {
     fetch: carrying,
-    ...(authProvider && { authProvider }),
     // A lost stream must not keep the process alive.
     reconnectionScheduler: (reconnect, delayMs) => {
       const timer = setTimeout(reconnect, delayMs).unref();

@@ -49,6 +49,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   const restarts = createRestartTracker(restart);
   const closing = new AbortController();
   let current: Promise<UpstreamClient> | undefined;
+  let ready: UpstreamClient | undefined;
   let faults: ReadonlyMap<string, RuntimeError> | undefined;
   let known: ReadonlySet<string> = new Set();
   let listing: Promise<unknown> = Promise.resolve();
@@ -118,12 +119,16 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     emit({ type: 'circuit.opened', name, deaths: restarts.deaths, pauseMs: restart.circuitPauseMs });
   };
   const acquire = (): Promise<UpstreamClient> => {
-    if (current !== undefined) return current;
+    if (current !== undefined && ready?.fault() === undefined) return current;
+    ready = undefined;
     // Stored before the first await: simultaneous first calls must share one connection.
     const starting = start();
     current = starting;
     starting.then(
-      (client) => client.closed.then(() => onEnd(starting)),
+      (client) => {
+        if (current === starting) ready = client;
+        return client.closed.then(() => onEnd(starting));
+      },
       () => onEnd(starting),
     );
     return starting;

@@ -7,12 +7,14 @@ import { findParamProblems } from '../../builtins/checks/params.ts';
 import { checkTypes, findCheck } from '../../builtins/checks/registry.ts';
 import { suggestEval } from '../../builtins/checks/suggest-eval.ts';
 import type { ProviderConfig, ToolConfig } from '../../config/config.ts';
+import { findServer } from '../../config/mcp-servers.ts';
 import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
 import type { ProviderRole } from '../../contract/provider.ts';
 import type { StepNode } from './validate-scope.ts';
 
 export interface PipelineRuntime {
   readonly tools: readonly Pick<ToolConfig, 'name' | 'exec' | 'inputSchema' | 'idempotent'>[];
+  readonly mcpServers?: readonly { readonly name: string }[];
   readonly evals: readonly { readonly name: string }[];
   readonly providers: readonly Pick<
     ProviderConfig,
@@ -98,19 +100,29 @@ function findNobodyToAsk(
 function findRefusedToolNames(
   document: YamlDocument,
   path: Path,
-  { providers, tools }: PipelineRuntime,
+  { providers, tools, mcpServers }: PipelineRuntime,
 ): readonly Finding[] {
   const given = valueAt(document, [...path, 'provider']);
   const ids = (Array.isArray(given) ? given : [given]).filter((id) => typeof id === 'string');
   return itemsAt(document, [...path, 'tools']).flatMap((place): readonly Finding[] => {
     const tool = valueAt(document, place);
-    if (!tools.some(({ name }) => name === tool)) return [];
+    if (!tools.some(({ name }) => name === tool) && !isOfServer(tool, mcpServers)) return [];
     const problem = ids.map((id) => whyToolNameRefused(String(tool), id, providers)).find((each) => each);
     return problem === undefined ? [] : [{ path: place, ...problem }];
   });
 }
 
-function findWrongTool(document: YamlDocument, path: Path, { tools }: PipelineRuntime): readonly Finding[] {
+function isOfServer(tool: unknown, servers: PipelineRuntime['mcpServers'] = []): boolean {
+  return findServer(String(tool), new Map(servers.map((server) => [server.name, server]))) !== undefined;
+}
+
+function findWrongTool(
+  document: YamlDocument,
+  path: Path,
+  { tools, mcpServers }: PipelineRuntime,
+): readonly Finding[] {
+  // What a server offers is known after connecting.
+  if (isOfServer(valueAt(document, path), mcpServers)) return [];
   const known = tools.map(({ name }) => name);
   const unknown = findUnknown(document, path, { what: 'tool', known });
   const tool = tools.find(({ name }) => name === valueAt(document, path));

@@ -51,8 +51,8 @@ function checkNames(config: RuntimeConfig, { models = [], hooks, tools = [] }: N
   if (hooks !== undefined && !gateway.hooks.has(hooks)) {
     throw unknownName('hook set', hooks, [...gateway.hooks.keys()]);
   }
-  // Imported plugins name their tools when the runtime opens.
-  if (imports.length > 0) return;
+  // Imported plugins and MCP servers name their tools later.
+  if (imports.length > 0 || config.mcpServers !== undefined) return;
   const declared = config.tools.map(({ name }) => name);
   const matchless = tools.find((pattern) => !declared.some((name) => matchesGlob(pattern, name)));
   if (matchless !== undefined) throw unknownName('tool', matchless, declared);

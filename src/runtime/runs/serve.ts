@@ -17,6 +17,7 @@ import {
   toToolInfo,
 } from '../../calls/tool-call/document.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
+import { toolOfServer } from '../../config/mcp-servers.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { KeepCall } from '../../contract/decision.ts';
 import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
@@ -235,7 +236,7 @@ export function serveRuntime(
     upstreams: {
       ...(upstreams?.api ?? withoutServers),
       call: async (name, tool, args, { definition, exchange, ...options }) => {
-        const called = `${name}__${tool}`;
+        const called = toolOfServer(name, tool);
         const work = async () => await callTool(called, args, options);
         return await (upstreams?.exchanging({ name: called, definition, exchange }, work) ?? work());
       },

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isObject } from '../../base/json/json.ts';
 import type { ExecConfig, ForeignHookConfig, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
+import { findServer } from '../../config/mcp-servers.ts';
 import type { HookKind } from '../../contract/hook.ts';
 import { replaceMock } from '../../models/open/mock-replacement.ts';
 import type { SubjectContext } from './adapter.ts';
@@ -11,9 +12,18 @@ import type { SubjectContext } from './adapter.ts';
 // the files they name. Contains no secrets, only names of forwarded variables.
 
 export function describeTools(config: RuntimeConfig, names: readonly string[]): unknown {
-  return config.tools
+  const tools = config.tools
     .filter(({ name }) => names.includes(name))
     .map(({ position: _position, exec, ...tool }) => ({ ...tool, exec: exec && describeExec(config, exec) }));
+  const servers = new Map(config.mcpServers?.map((server) => [server.name, server]));
+  const asked = new Set(names.flatMap((name) => findServer(name, servers)?.server ?? []));
+  return [
+    ...tools,
+    ...[...asked].map(({ name, url, exec, toolFilter }) => ({
+      ...{ name, url, toolFilter },
+      exec: exec && describeExec(config, exec),
+    })),
+  ];
 }
 
 export function describeEvals(config: RuntimeConfig, names: readonly string[]): unknown {
