@@ -117,6 +117,10 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
 
   const outgoing = async (method: string, text: string, signal?: AbortSignal): Promise<string> =>
     passed(await judgeOutgoing(runtime, { name: nameOf(method) }, text, signal));
+  const outgoingRequest = async (method: string, text: string, signal: AbortSignal): Promise<string> => {
+    const principal = principalOf(caller.id, parseLossless(textOf(text, '_meta') ?? '{}'), caller.session);
+    return passed(await judgeOutgoing(runtime, { name: nameOf(method), principal }, text, signal));
+  };
   const incoming = async (
     method: string,
     text: string,
@@ -143,7 +147,7 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
       return await callTool({ ...request, params: given }, entry, { wire, exchange });
     if (channel.rule !== 'judged') return await passResponse(method, await exchange(given));
     requireCaller(method);
-    const sent = await outgoing(method, given, entry.stop.signal);
+    const sent = await outgoingRequest(method, given, entry.stop.signal);
     return await passResponse(method, await exchange(sent), sent);
   };
 

@@ -31,15 +31,18 @@ export function headersToServer(given: Headers, message?: ProxyMessage, call?: S
   return headers;
 }
 
-/** The first header that says something other than the message. An upstream could believe either. */
+/**
+ * The first header that says something other than the message, or that a client of 2026 left out. An upstream could
+ * believe either.
+ */
 export function findMismatch(given: Headers, message: ProxyMessage, call?: SentCall): string | undefined {
   if (message.kind === 'response') return undefined;
-  const params = call === undefined ? [] : paramHeaders(call.definition, call.given);
-  const expected = [...Object.entries(mirrored(message)), ...params];
-  const found = expected.find(([name, value]) => {
-    const own = given.get(name);
-    return own !== null && decode(own) !== decode(value);
-  });
+  const names = Object.entries(mirrored(message)).filter(([name]) => given.has(name));
+  const params =
+    given.has('mcp-method') && call !== undefined ? paramHeaders(call.definition, call.given) : [];
+  const found = [...names, ...params].find(
+    ([name, value]) => decode(value) !== decode(given.get(name) ?? ''),
+  );
   return found?.[0];
 }
 
@@ -80,7 +83,9 @@ function encode(value: string): string {
   return isPlain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }
 
+/** Text that is not valid base64 stays as it is. */
 function decode(value: string): string {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value.trim()) ?? [];
-  return encoded === undefined ? value.trim() : Buffer.from(encoded, 'base64').toString();
+  const bytes = Buffer.from(encoded ?? '', 'base64');
+  return encoded === undefined || bytes.toString('base64') !== encoded ? value.trim() : bytes.toString();
 }

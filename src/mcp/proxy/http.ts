@@ -3,7 +3,7 @@ import { isObject } from '../../base/json/json.ts';
 import { tryParse } from '../../base/json/parse.ts';
 import type { Callers, Principal } from '../../runtime/runtime.ts';
 import { readBody, refusal } from '../http.ts';
-import { rpcCodes } from '../messages.ts';
+import { refuse, rpcCodes } from '../messages.ts';
 import {
   type Answer,
   type Connection,
@@ -202,7 +202,10 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
     const message = readProxied(body);
     if (message.kind === 'refused') return Response.json(message.reply, { status: 400 });
     const mismatch = findMismatch(request.headers, message);
-    if (mismatch !== undefined) return refusal(400, codes.mismatch, mismatched(mismatch));
+    if (mismatch !== undefined) {
+      const id = message.kind === 'request' ? message.id : null;
+      return Response.json(refuse(id, codes.mismatch, mismatched(mismatch)).reply, { status: 400 });
+    }
     const used = session ?? { owner: caller.id, connection: openConnection(parts, caller) };
     if (message.kind === 'request') return await takeRequest(request, message, used);
     const text = await used.connection.fromClient(message);

@@ -16,17 +16,24 @@ export interface JudgedCall {
   readonly args?: unknown;
 }
 
-/** Judges what goes to an upstream: an object, as the arguments of a call. */
+/**
+ * Judges what goes to an upstream: an object, as the arguments of a call. For a request of a client, approvals hold,
+ * too: after the decision, the same request passes once.
+ */
 export async function judgeOutgoing(
-  { hooks }: Pick<Runtime, 'hooks'>,
-  { name }: JudgedCall,
+  { agents }: Pick<Runtime, 'agents'>,
+  { name, principal }: JudgedCall & { readonly principal?: string },
   text: string,
   signal?: AbortSignal,
 ): Promise<Judged> {
   const meta = textOf(text, '_meta');
   const [shown, kept] = meta === undefined ? [text, undefined] : withoutProtocol(text, meta);
   const request = { name, args: exact(shown), call_id: nextCallId(), category: 'mcp' };
-  const decision = await hooks.fire({ hook: 'tool', phase: 'before_execution', request }, { signal });
+  const caller = principal === undefined ? undefined : { agent: 'mcp', session: principal, cwd: '' };
+  const decision = await agents.judge(
+    { hook: 'tool', phase: 'before_execution', request, caller },
+    { signal },
+  );
   if (decision.verdict === 'allow') return { text };
   const denied = whyDenied(decision);
   if (denied !== undefined) return { denied };
@@ -152,8 +159,10 @@ function putBack(rest: string, edits: readonly (Block & { readonly text: string 
   return found.length === places.length ? { text: splice(rest, found) } : undefined;
 }
 
-/** Undefined if the hooks let the message pass. Nobody can be asked about anything but a call of a tool. */
-export function whyDenied({ verdict, hook, reason }: DecisionDocument): string | undefined {
+/** Undefined if the message passes. Hooks can ask a person about calls of tools only. */
+function whyDenied({ verdict, hook, reason }: DecisionDocument): string | undefined {
   if (verdict === 'allow' || verdict === 'modify') return undefined;
-  return `blocked by hook "${hook}": ${verdict === 'ask' ? 'it needs a person, who can decide about calls of tools only' : shorten(reason, 1_000)}`;
+  if (hook === null) return reason;
+  const why = verdict === 'ask' ? 'it needs a person, who can decide about calls of tools only' : reason;
+  return `blocked by hook "${hook}": ${shorten(why, 1_000)}`;
 }

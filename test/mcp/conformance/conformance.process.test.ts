@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { revisions, runConformance } from './main.ts';
+import { revisions, runBehindProxy, runConformance } from './main.ts';
 
 test.each(revisions)('the conformance suite of %s fails in exactly the expected checks', async (revision) => {
   const { code, output } = await runConformance(revision);
@@ -26,3 +26,15 @@ test('the scenarios of tasks pass, except for what no tool of a config does', as
   const lines = output.split('\n').filter((line) => /^. tasks-[\w-]+: \d+ passed/.test(line));
   expect(lines).toEqual(tasks.trim().split('\n'));
 });
+
+const required = { '2026-07-28': 37, '2025-11-25': 30 } as const;
+
+test.each(revisions)(
+  'a server that passes the suite of %s gives the same lines behind the proxy',
+  async (revision) => {
+    const { direct, proxied } = await runBehindProxy(revision);
+    expect(proxied).toEqual(direct);
+    const passed = proxied.slice(0, required[revision]).filter((line) => line.startsWith('✓'));
+    expect(passed).toHaveLength(required[revision]);
+  },
+);

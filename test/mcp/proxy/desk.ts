@@ -85,6 +85,8 @@ export interface Desk {
   /** What the hooks saw of the client's messages: the phase, the name of the call, and the text. */
   seen(): [string, string, string][];
   close(): Promise<void>;
+  /** Another client, with a connection of its own. */
+  reopen(): Promise<Desk>;
 }
 
 /** A client over stdio, behind the proxy and in front of a scripted server called `up`. */
@@ -107,6 +109,10 @@ export async function openDesk(
     ...files,
   };
   const folder = workspace(config, all);
+  return await connect(folder, begin);
+}
+
+async function connect(folder: string, begin: string): Promise<Desk> {
   const runtime = await openRuntime(`${folder}/runtime.yaml`, { log: false });
   onTestFinished(async () => await runtime.close());
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
@@ -122,12 +128,13 @@ export async function openDesk(
   };
   if (begin !== '') await ask(begin);
   return {
+    reopen: async () => await connect(folder, ''),
     ...{ folder, runtime, closed, stdin, log, next, ask, close },
     received: () => {
       const files = readdirSync(folder).filter((name) => name.startsWith('received-'));
       const [own = ''] = files
         .map((name) => readFileSync(join(folder, name), 'utf8'))
-        .filter((text) => text.includes('"the client"') || begin === '');
+        .filter((text) => text.includes('"the client"'));
       return own
         .trim()
         .split('\n')

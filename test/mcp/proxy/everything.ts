@@ -81,6 +81,7 @@ const elicited =
 
 interface FixtureTool {
   readonly call: Call;
+  readonly inputSchema?: object;
   readonly properties?: object;
   readonly outputSchema?: object;
   readonly annotations?: object;
@@ -131,6 +132,25 @@ const log: Call = async ({ mcpReq }) => {
     await sleep(50);
   }
   return said('Logged.');
+};
+
+const schema2020 = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  $defs: { address: { $anchor: 'addressDef', type: 'object', properties: { street: string, city: string } } },
+  properties: {
+    name: string,
+    address: { $ref: '#/$defs/address' },
+    contactMethod: { type: 'string', enum: ['phone', 'email'] },
+    phone: string,
+    email: string,
+  },
+  allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+  if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+  // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema.
+  then: { required: ['phone'] },
+  else: { required: ['email'] },
+  additionalProperties: false,
 };
 
 function toolsOf(notify: ServerNotifier | undefined): Readonly<Record<string, FixtureTool>> {
@@ -261,6 +281,14 @@ function toolsOf(notify: ServerNotifier | undefined): Readonly<Record<string, Fi
         return said('The prompts have changed.');
       },
     },
+    test_x_mcp_header: {
+      inputSchema: {
+        type: 'object',
+        properties: { region: { ...string, 'x-mcp-header': 'Region' }, query: string },
+      },
+      call: () => said('ok'),
+    },
+    json_schema_2020_12_tool: { inputSchema: schema2020, call: () => said('ok') },
     echo: {
       properties: { message: string },
       annotations: { readOnlyHint: true },
@@ -336,7 +364,16 @@ function readResource(uri: string): object {
 
 function makeServer(notify?: ServerNotifier): McpServer {
   const tools = toolsOf(notify);
-  const mcp = new McpServer(
+  const schemaOf = ({ properties = {}, inputSchema }: FixtureTool) =>
+    inputSchema ?? { type: 'object', properties, required: Object.keys(properties) };
+  /** Over HTTP, the SDK checks `Mcp-Param-*` headers against this schema. */
+  class Everything extends McpServer {
+    override toolInputSchemaJson(name: string) {
+      const tool = tools[name];
+      return tool && { ...schemaOf(tool) };
+    }
+  }
+  const mcp = new Everything(
     { name: 'everything', version: '1' },
     {
       instructions: 'Use `echo` to hear yourself.',
@@ -365,12 +402,10 @@ function makeServer(notify?: ServerNotifier): McpServer {
     return found;
   };
   handle('tools/list', () => ({
-    tools: Object.entries(tools).map(([name, { properties = {}, call: _call, ...more }]) => ({
-      name,
-      description: `The tool ${name}.`,
-      inputSchema: { type: 'object', properties, required: Object.keys(properties) },
-      ...more,
-    })),
+    tools: Object.entries(tools).map(([name, tool]) => {
+      const { properties: _properties, call: _call, ...more } = tool;
+      return { name, description: `The tool ${name}.`, ...more, inputSchema: schemaOf(tool) };
+    }),
   }));
   handle('tools/call', async ({ name, arguments: args = {} }, context) =>
     pick(tools, name).call(context, args as Readonly<Record<string, unknown>>),
