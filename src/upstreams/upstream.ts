@@ -156,7 +156,6 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   return {
     judge,
     faultOf: async (tool) => {
-      await listing;
       try {
         // A person may have accepted it by now, in another process.
         if (findFault(tool)?.code === 'DEFINITION_UNACCEPTED') await use(relist);
