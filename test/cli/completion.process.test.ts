@@ -26,13 +26,13 @@ const rows = [
   ],
   [
     ['--config', 'x.yaml', 'tool', ''],
-    ['call', 'list'],
+    ['add', 'call', 'list'],
   ],
   [['eval', 'run', '--dat'], ['--dataset']],
   [['eval', 'run', 'support.suite.yaml', '--work'], ['--workers']],
   [
     ['init', '--lang', ''],
-    ['node', 'python', 'sh'],
+    ['go', 'node', 'python', 'sh'],
   ],
   [['init', '--lang', 'n'], ['node']],
   [['--log-level', 'si'], ['silent']],

@@ -130,3 +130,11 @@ test('--junit writes a testcase for each check', async () => {
   expect(xml.match(/<skipped>/g)).toHaveLength(11);
   expect(code).toBe(1);
 });
+
+test('a secret that a script prints is hidden', async () => {
+  const cwd = folderOf({ 'leak.sh': '#!/bin/sh\necho "the token is $SHOP_TOKEN"\n' });
+  const env = { SHOP_TOKEN: 'correct-horse-battery' };
+  const { stdout } = await run('conform ./leak.sh --kind filter --env SHOP_TOKEN --json', { cwd, env });
+  expect(stdout).toContain('the token is ');
+  expect(stdout).not.toContain('correct-horse-battery');
+});

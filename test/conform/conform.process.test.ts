@@ -33,6 +33,8 @@ describe.concurrent('a program that keeps the contract passes whole', () => {
     ['filter.py', '--kind filter --forked'],
     ['filter.mjs', '--kind filter'],
     ['filter.sh', '--kind filter'],
+    ['bom.sh', '--kind filter'],
+    ['leaves-a-child.sh', '--kind filter'],
     ['eval.py', '--kind eval'],
     ['tool.py', `--kind tool --request '{"args":{"n":12345678901234567890}}'`],
     ['observer.sh', `--kind observer --request '{"hook":"tool","phase":"after_execution"}'`],

@@ -108,7 +108,7 @@ The config keeps its comments. Without a config, the command creates one. Hooks 
 Examples:
   signalbox tool add ./weather.py --description 'The weather in a city.'
   signalbox tool add ./refund.py --input-schema @refund.schema.json --env SHOP_TOKEN
-  signalbox tool add --server --name search -- node search.js --fast`,
+  signalbox tool add --server --name search -- node search.js fast`,
   run: async ({ options, input }, flags, script, args) => {
     const { name, description, inputSchema, server, env, dryRun: isDry = false } = flags;
     const schema = inputSchema && { input_schema: await input.object('--input-schema', inputSchema) };
