@@ -20,7 +20,7 @@ export function offeredTools(
   const names = runnable.map(({ name }) => name);
   if (names.length === 0)
     throw new RuntimeError('USAGE', `${file} declares no tool that can run`, {
-      hint: 'Declare one under spec.tools, with `exec`; docs/guides/write-tools.md shows how.',
+      hint: 'Declare one under spec.tools, with `exec` (docs/guides/write-tools.md). The log says why tools of spec.mcp_servers are missing.',
     });
   const idle = patterns.find((pattern) => !names.some((name) => matchesGlob(pattern, name)));
   if (idle !== undefined)

@@ -32,12 +32,13 @@ function shop(
     onTestFinished(() => runtime.close());
     return runtime;
   };
-  const accept = async () => {
-    const { document } = await runJson('mcp pin shop', { cwd: folder });
-    const { digest } = document as { digest: string };
-    expect((await run(`mcp pin shop --by ada --digest ${digest}`, { cwd: folder })).code).toBe(0);
-  };
-  return { folder, send, calls, open, accept };
+  return { folder, send, calls, open, accept: () => acceptAll(folder) };
+}
+
+async function acceptAll(folder: string): Promise<void> {
+  const { document } = await runJson('mcp pin shop', { cwd: folder });
+  const { digest } = document as { digest: string };
+  expect((await run(`mcp pin shop --by ada --digest ${digest}`, { cwd: folder })).code).toBe(0);
 }
 
 const denied = { status: 'failed', error: { code: 'DEFINITION_UNACCEPTED' } };
@@ -152,7 +153,7 @@ describe('clients', () => {
     return {
       first,
       list: () => ask('tools/list'),
-      call: (name: string) => ask('tools/call', { name, arguments: {} }),
+      call: (name: string, args = {}) => ask('tools/call', { name, arguments: args }),
     };
   };
 
@@ -217,6 +218,48 @@ describe('clients', () => {
     expect(await client.call('write')).toContain('"done"');
     expect(await client.call('read')).toContain('DEFINITION_UNACCEPTED');
     expect(calls()).toEqual(['write']);
+  });
+
+  test('of the proxy in front of server-filesystem get none of its changed or renamed tools', async () => {
+    const program = join(import.meta.dirname, '../../node_modules/.bin/mcp-server-filesystem');
+    const folder = workspace('mcp_servers:\n  - {name: shop, command: ./edited.sh}\n', {
+      'edited.sh': `#!/bin/sh\n'${process.execPath}' '${program}' "$PWD" | sed -u -f edits\n`,
+      edits: '',
+      'note.txt': 'hello',
+    });
+    const look = async () => {
+      const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
+      onTestFinished(() => runtime.close());
+      const client = await connect(runtime, true);
+      const tools: readonly { name: string }[] = JSON.parse(await client.list()).result.tools;
+      return { client, tools, names: tools.map(({ name }) => name) };
+    };
+    const before = await look();
+    expect(before.names).toContain('read_text_file');
+    await acceptAll(folder);
+    const accepted = await look();
+    writeFileSync(
+      join(folder, 'edits'),
+      [
+        's/"name":"read_text_file"/"name":"read_text"/',
+        's/"description":"Get a detailed listing/"description":"Get a long listing/',
+        's/"name":"write_file",/"name":"write_file","x-nobody-knows":{},/',
+        's/"name":"move_file","title":"Move File"/"title":"Move File","name":"move_file"/',
+      ].join('\n'),
+    );
+    const edited = await look();
+    const gone = ['read_text_file', 'list_directory', 'write_file'];
+    expect(edited.names).toEqual(accepted.names.filter((name) => !gone.includes(name)));
+    expect(edited.tools).toEqual(accepted.tools.filter(({ name }) => !gone.includes(name)));
+    for (const name of ['read_text', 'list_directory', 'write_file'])
+      expect(await edited.client.call(name)).toContain('DEFINITION_UNACCEPTED');
+    expect(await edited.client.call('read_file', { path: join(folder, 'note.txt') })).toContain('hello');
+    const { document } = await runJson('mcp pin shop', { cwd: folder });
+    const { changes } = document as { changes: readonly { item: string; change: string }[] };
+    expect(changes.map(({ item, change }) => `${change} ${item}`)).toEqual([
+      ...['new tool:read_text', 'changed tool:write_file', 'changed tool:list_directory'],
+      'removed tool:read_text_file',
+    ]);
   });
 
   test('of the proxy get no tool that `tool_filter` leaves out', async () => {
@@ -315,7 +358,8 @@ digest: DIGEST
       code: 0,
       document: { digest, waits: false, accepted_by: 'ada', changes: [] },
     });
-    expect((await run('mcp pin shop', { cwd: folder })).code).toBe(0);
+    const { code, stderr } = await run('mcp pin shop', { cwd: folder });
+    expect([code, stderr]).toEqual([0, 'nothing waits for a person\n']);
   });
 
   test('asks at a terminal, and accepts only at yes', async () => {

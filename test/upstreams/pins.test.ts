@@ -62,6 +62,12 @@ describe('the first sight of a server', () => {
     ]);
   });
 
+  test('annotations do not pass under an escaped name either', async () => {
+    const { judge } = await open();
+    const escaped = read.replace('annotations', String.raw`\u0061nnotation\u0073`);
+    expect(shown(await judge(listing([escaped]))).allowed).toEqual([withoutHints]);
+  });
+
   test('with `pins: required` nothing passes until a person accepts', async () => {
     const { judge, acceptAll, warnings } = await open({ policy: 'required' });
     const first = listing([read], 'Use with care.');

@@ -34,7 +34,10 @@ More: docs/operate/pins.md`,
     if (options.json) return { document: report, exitCode };
     const { pinLines } = await import('../show/pins.ts');
     for (const line of pinLines(report)) await terminal.printNext(line);
-    if (!report.waits) return 0;
+    if (!report.waits) {
+      terminal.printStderr('nothing waits for a person');
+      return 0;
+    }
     const { stdin, stderr } = invocation;
     if (stdin.isTTY !== true || stderr.isTTY !== true) {
       terminal.printStderr(
