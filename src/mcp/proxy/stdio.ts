@@ -32,7 +32,11 @@ export async function proxyStdio(
         if (id !== null) connection.fail(unreadable(server, error.message), id);
       } else if (message.kind === 'response') {
         const before = down;
-        void before.then(() => own.get(message.id)?.resolve(message) ?? connection.settle(message));
+        const asking = own.get(message.id);
+        void before.then(async () => {
+          if (asking === undefined) await connection.settle(message);
+          else asking.resolve(message);
+        });
       } else {
         down = down.then(async () => {
           const { toClient, toServer } = await connection.fromServer(message);
