@@ -4,7 +4,6 @@
 // PRESIDIO_LANGUAGE  the language of the texts (default en)
 // PRESIDIO_SCORE     findings below this score are ignored (default 0.5)
 // PRESIDIO_TIMEOUT   the timeout of one analysis, in ms (default 5000)
-import { createInterface } from 'node:readline';
 
 const {
   PRESIDIO_URL,
@@ -18,9 +17,14 @@ if (!PRESIDIO_URL) {
 }
 const analyzeUrl = new URL('analyze', PRESIDIO_URL.replace(/\/*$/, '/'));
 
-for await (const line of createInterface({ input: process.stdin })) {
+// readline would also split at U+2028, which JSON allows inside a string.
+let rest = '';
+process.stdin.setEncoding('utf8');
+for await (const chunk of process.stdin) {
+  const lines = (rest + chunk).split('\n');
+  rest = lines.pop() ?? '';
   // Not awaited: while one text is analyzed, the next request may already be sent.
-  answer(JSON.parse(line));
+  for (const line of lines) answer(JSON.parse(line));
 }
 
 async function answer({ id, params }) {

@@ -64,7 +64,7 @@ except Exception as problem:
 def judge(case):
     if broken: return broken
     try:
-        value = function(case.get("content", ""), case.get("params", {}), case.get("context", {}))
+        value = function(case["content"], case.get("params", {}), case.get("context", {}))
         if isinstance(value, bool): value = int(value)
         if isinstance(value, (int, float)): value = {"score": value}
         if not isinstance(value, dict): raise TypeError("the script gave " + type(value).__name__ + ", not a number or a bool")
@@ -74,7 +74,8 @@ def judge(case):
         if isinstance(problem, KeyboardInterrupt): raise
         return explain(problem)
 def reply(request):
-    return {"results": [judge(case) for case in request["batch"]]} if "batch" in request else judge(request)
+    isBatch = isinstance(request, dict) and "batch" in request
+    return {"results": [judge(case) for case in request["batch"]]} if isBatch else judge(request)
 def write(value):
     out.write(json.dumps(value) + "\\n"); out.flush()
 for stream in (sys.stdin, out): stream.reconfigure(encoding="utf-8", errors="surrogatepass")
@@ -98,8 +99,9 @@ try {
   try { score = new Function(...names, 'return (' + code + '\\n)'); }
   catch { score = new (async () => {}).constructor(...names, code); }
 } catch (problem) { broken = explain(problem); }
-const judge = async ({ content = '', params = {}, context = {} }) => {
+const judge = async ({ content, params = {}, context = {} }) => {
   if (broken) return broken;
+  if (typeof content !== 'string') return explain('the request has no content');
   try {
     let value = await score(content, params, context);
     if (typeof value === 'boolean') value = Number(value);
@@ -116,17 +118,23 @@ const reply = async (request) => {
   for (const each of request.batch) results.push(await judge(each));
   return { results };
 };
-const { createInterface } = require('node:readline');
 if (mode === 'server') {
-  createInterface({ input: process.stdin, crlfDelay: Infinity }).on('line', async (line) => {
+  let rest = '';
+  const answer = async (line) => {
     let request;
     try { request = JSON.parse(line); } catch { return; }
     await write({ jsonrpc: '2.0', id: request.id, result: await reply(request.params ?? {}) });
+  };
+  // readline would also split at U+2028.
+  process.stdin.setEncoding('utf8').on('data', (chunk) => {
+    const lines = (rest + chunk).split('\\n');
+    rest = lines.pop();
+    lines.forEach(answer);
   });
 } else {
   const chunks = [];
   process.stdin.on('data', (chunk) => chunks.push(chunk)).on('end', async () => {
-    await write(await reply(JSON.parse(Buffer.concat(chunks).toString())));
+    await write(await reply(JSON.parse(Buffer.concat(chunks).toString()) ?? {}));
     process.exit(0);
   });
 }

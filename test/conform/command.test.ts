@@ -66,7 +66,7 @@ test('a tool gets no made-up requests from a pipe, and only after a yes at a ter
     ['y\r', 0],
   ] as const) {
     const typing = await callOnTerminal(['conform', right('tool.py'), '--kind', 'tool']);
-    await typing.sees('Go on? [y/N]');
+    await typing.sees('Go on? [y]es or [n]o:');
     typing.type(keys);
     expect((await typing.ran).code).toBe(expected);
   }

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { processesWith, runJson, start, until } from '../cli/command-line.ts';
+import { processesWith, runJson, start, until, workspace } from '../cli/command-line.ts';
 import { mistake, mistakes, right } from './mistakes.ts';
 
 interface Row {
@@ -59,5 +59,16 @@ test.each(['never-answers.sh', 'traps-term.sh', 'forks.sh'])(
     child.kill('SIGINT');
     expect((await ran).code).toBe(130);
     await until(() => others().length === 0);
+  },
+);
+
+test.each(['python', 'javascript'])(
+  'evals of one line in %s pass whole, also as servers',
+  async (language) => {
+    const code = language === 'python' ? 'len(content) < 50' : 'content.length < 50';
+    const script = `{script: {${language}: "${code}"}`;
+    const cwd = workspace(`evals:\n  once: ${script}}\n  server: ${script}, runtime: server}\n`);
+    for (const name of ['once', 'server'])
+      expect(await runJson(['conform', name], { cwd })).toMatchObject({ code: 0, document: { failed: 0 } });
   },
 );

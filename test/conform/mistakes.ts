@@ -27,6 +27,7 @@ export const mistakes: readonly Mistake[] = [
   oneshot('forks.sh', 'in-time', /PROCESS_TIMEOUT/, hangs),
   oneshot('floods.sh', 'stdout', /OUTPUT_LIMIT/),
   oneshot('exits-with-1.sh', 'exit-code', /exited with code 1/),
+  oneshot('crashes.py', 'exit-code', /ValueError: no list of words/),
   oneshot('prints-nothing.sh', 'stdout', /printed nothing/),
   oneshot('logs-to-stdout.sh', 'stdout', /checking the call/),
   oneshot('answers-twice.sh', 'stdout', /not one JSON object/),

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { RuntimeError } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { phasesOf } from '../../contract/hook.ts';
@@ -78,16 +77,10 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong call or config, 130 
 });
 
 /** Asks only a person: a pipe answers no. */
-async function confirm({ invocation, terminal, signal }: CommandContext, question: string): Promise<boolean> {
-  const { stdin: input, stderr: output } = invocation;
-  if (input.isTTY !== true || !terminal.stderr.isTTY) return false;
-  const lines = createInterface({ input, output, terminal: true });
-  lines.on('SIGINT', invocation.interrupt);
-  try {
-    const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-    const answer = lines.question(`${escapeInvisibleLine(question)} [y/N] `, { signal });
-    return /^y(es)?$/i.test((await Promise.race([answer, closed])).trim());
-  } finally {
-    lines.close();
-  }
+async function confirm(context: CommandContext, question: string): Promise<boolean> {
+  if (context.invocation.stdin.isTTY !== true || !context.terminal.stderr.isTTY) return false;
+  const { withAnswers } = await import('../prompt.ts');
+  const ask = `${escapeInvisibleLine(question)} [y]es or [n]o: `;
+  const answer = await withAnswers(context, (readAnswer) => readAnswer(ask));
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

@@ -81,8 +81,8 @@ const dropped = ({ dropped }: Evidence, ...whats: readonly Dropped['what'][]): B
   return first && `${first.what}: ${first.detail}`;
 };
 
-const isNoObject = ({ faulty }: Exchange): boolean => {
-  if (faulty?.via !== 'process') return false;
+const isNoObject = ({ fault, faulty }: Exchange): boolean => {
+  if (fault?.code !== 'REPLY_MALFORMED' || faulty?.via !== 'process') return false;
   try {
     readBody(faulty.stdout);
     return false;

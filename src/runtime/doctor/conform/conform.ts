@@ -10,7 +10,7 @@ import { createScrubber } from '../../log/scrub.ts';
 import { readOpenable, secretsOf } from '../../stages/load.ts';
 import { resolveEntries } from '../../stages/resolve.ts';
 import { type Breach, type Check, checks, plain } from './checks.ts';
-import { type ConformKind, findSubject, type Script, subjectOf, withRequest } from './subject.ts';
+import { type ConformKind, configOf, findSubject, type Script, withRequest } from './subject.ts';
 import { type Evidence, openTrial, type Trial } from './trial.ts';
 
 export interface ConformOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
@@ -61,31 +61,21 @@ export async function runConform(script: Script, options: ConformOptions): Promi
     timeoutMs: options.timeoutMs ?? declared.timeoutMs,
   };
   const subject = { ...(request === undefined ? found : withRequest(found, request)), binding };
-  const asked = checks.filter(
-    ({ modes, kinds }) => modes.includes(binding.mode) && kinds.includes(subject.kind),
-  );
-  const acts = subject.kind === 'tool' || subject.kind === 'observer';
-  const question = `The ${subject.kind} ${subject.name} would get about ${REQUESTS[binding.mode]} made-up requests. Go on?`;
-  if (acts && request === undefined && !(await confirm(question))) {
-    const hint = `Give a request that may be repeated: --request '{"args": {…}}'.`;
-    throw new RuntimeError(
-      'USAGE',
-      `the ${subject.kind} ${subject.name} acts, so it gets no made-up requests`,
-      { hint },
-    );
-  }
+  const { name, kind } = subject;
+  const isAsked = ({ modes, kinds }: Check) => modes.includes(binding.mode) && kinds.includes(kind);
+  const asked = checks.filter(isAsked);
+  const acts = (kind === 'tool' || kind === 'observer') && request === undefined;
+  const question = `The ${kind} ${name} would get about ${REQUESTS[binding.mode]} made-up requests. Go on?`;
+  if (acts && !(await confirm(question)))
+    throw new RuntimeError('USAGE', `the ${kind} ${name} acts, so it gets no made-up requests`, {
+      hint: `Give a request that may be repeated: --request '{"args": {…}}'.`,
+    });
   const watch = startStopwatch();
   const trial = openTrial(subject, { launch, scrubber: createScrubber(secrets), signal });
   try {
     const rows = await runChecks(asked, trial, onProgress);
-    const shownMode = binding.isForked ? 'fork' : binding.mode === 'server' ? 'server' : 'exec';
-    return {
-      name: subject.name,
-      kind: subject.kind,
-      mode: shownMode,
-      rows,
-      ms: wholeMs(watch.read()).durationMs,
-    };
+    const shown = binding.isForked ? 'fork' : binding.mode === 'server' ? 'server' : 'exec';
+    return { name, kind, mode: shown, rows, ms: wholeMs(watch.read()).durationMs };
   } finally {
     await trial.close();
   }
@@ -94,16 +84,18 @@ export async function runConform(script: Script, options: ConformOptions): Promi
 const REQUESTS = { oneshot: 10, server: 70 } as const;
 
 async function openSubject(script: Script, options: ConformOptions) {
-  const { env = hostEnv(), kind, phase, config, folder, launcher = 'auto' } = options;
-  if (kind === undefined) {
-    const { config: read, host, launch } = await readOpenable(config, options);
-    const subject = findSubject(resolveEntries(read, host), script.command, config);
-    return { subject, launch, secrets: secretsOf(read, host) };
-  }
+  const { kind, config: file } = options;
+  const { config, host, launch } =
+    kind === undefined ? await readOpenable(file, options) : await openBare(kind, script, options);
+  const wanted = kind === undefined ? script.command : config.name;
+  const subject = findSubject(resolveEntries(config, host), wanted, file);
+  return { subject, launch, secrets: secretsOf(config, host) };
+}
+
+async function openBare(kind: ConformKind, script: Script, options: ConformOptions) {
   requirePlatform();
-  const launch = await openLauncher(launcher);
-  const subject = subjectOf(kind, script, { folder, host: env, phase });
-  return { subject, launch, secrets: subject.binding.secrets };
+  const { env: host = hostEnv(), launcher = 'auto' } = options;
+  return { config: configOf(kind, script, options), host, launch: await openLauncher(launcher) };
 }
 
 async function runChecks(

@@ -6,6 +6,7 @@ import { parseDocument } from '../../../base/yaml/document.ts';
 import { readReply } from '../../../calls/capability/invoke.ts';
 import { readEvent } from '../../../calls/hooks/event-input.ts';
 import { buildConfig } from '../../../config/build/build.ts';
+import type { RuntimeConfig } from '../../../config/config.ts';
 import type { Reply } from '../../../contract/exchange.ts';
 import { type Phase, phasesOf } from '../../../contract/hook.ts';
 import { noopScrubber } from '../../../contract/scrub.ts';
@@ -14,8 +15,7 @@ import type { Codec } from '../../../dialects/dialect.ts';
 import { requireNative, requireToolCodec } from '../../../dialects/registry.ts';
 import { toEvalRequest } from '../../../pipelines/run/eval-request.ts';
 import type { Binding } from '../../../process/binding.ts';
-import type { HostEnv } from '../../../process/env.ts';
-import { type Entries, resolveEntries } from '../../stages/resolve.ts';
+import type { Entries } from '../../stages/resolve.ts';
 import { sampleEvent } from '../sample-events.ts';
 
 export type ConformKind = 'tool' | 'filter' | 'observer' | 'eval';
@@ -45,29 +45,31 @@ export interface Script {
 
 interface Place {
   readonly folder: string;
-  readonly host: HostEnv;
   readonly phase?: Phase | undefined;
 }
 
-/** A script that no config declares, as a config would declare it that sets nothing else. */
-export function subjectOf(kind: ConformKind, script: Script, place: Place): Subject {
+/** A config with the entry of a script alone, which sets nothing else. It has the name of the entry. */
+export function configOf(kind: ConformKind, script: Script, place: Place): RuntimeConfig {
   const { command, args, env = [] } = script;
   const exec = { command, args, env };
   const index = findScript(command, args);
-  const name = basename(index === undefined ? command : (args[index] ?? '')).replace(/\.\w+$/, '');
-  const { phase = kind === 'filter' ? 'before_execution' : 'after_execution' } = place;
+  const file = basename(index === undefined ? command : (args[index] ?? ''));
+  const name = file.replace(/\.\w+$/, '') || file;
+  const { folder, phase = kind === 'filter' ? 'before_execution' : 'after_execution' } = place;
   const isOwn = ([, phases]: readonly [string, readonly Phase[]]) => phases.includes(phase);
   const [hook] = Object.entries(phasesOf).find(isOwn) ?? [];
   const mode = kind === 'filter' ? 'filter' : 'observe';
-  const spec =
-    kind === 'tool'
-      ? { tools: { [name]: { exec } } }
-      : kind === 'eval'
-        ? { evals: { [name]: exec } }
-        : { hooks: { [name]: { ...exec, hook, phases: [phase], mode } } };
-  const document = parseDocument('conform', JSON.stringify({ spec }));
-  const config = buildConfig(document, place.folder, { foreign: [], imports: [] });
-  return findSubject(resolveEntries(config, place.host), name, document.file);
+  const spec = {
+    ...(kind === 'tool' && { tools: { [name]: { exec } } }),
+    ...(kind === 'eval' && { evals: { [name]: exec } }),
+    ...(isHook(kind) && { hooks: { [name]: { ...exec, hook, phases: [phase], mode } } }),
+  };
+  const document = parseDocument('conform', JSON.stringify({ metadata: { name }, spec }));
+  return buildConfig(document, folder, { foreign: [], imports: [] });
+}
+
+function isHook(kind: ConformKind): kind is 'filter' | 'observer' {
+  return kind === 'filter' || kind === 'observer';
 }
 
 /** Finds the entry with that name, or the one that starts that file. Throws NAME_UNKNOWN, and USAGE for several. */
@@ -169,8 +171,7 @@ export function withRequest(subject: Subject, request: string): Subject {
     throw new RuntimeError('USAGE', '--request names no phase of a hook', {
       hint: 'Give all that the script reads: {"hook": "tool", "phase": "before_execution", "request": {…}}.',
     });
-  const isHook = kind === 'filter' || kind === 'observer';
-  const own = isHook && phase !== undefined ? hookSpeech(kind, phase, binding.dialect) : speeches[0];
+  const own = isHook(kind) && phase !== undefined ? hookSpeech(kind, phase, binding.dialect) : speeches[0];
   const encode = (text: string) => stringifyJson(text === PLAIN ? value : { ...value, x_text: text });
   return { ...subject, speeches: [{ ...own, encode }] };
 }

@@ -1,0 +1,2 @@
+#!/usr/bin/env python3
+raise ValueError("no list of words")
