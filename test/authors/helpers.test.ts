@@ -332,6 +332,34 @@ print(sorted(alias.name for node in tree.body if isinstance(node, (ast.Import, a
   });
 });
 
+test.for(
+  [
+    {
+      program: 'python3',
+      args: [
+        '-c',
+        'import json; from greet import greet; print(json.dumps(greet.handle({"args": {"name": "Ada"}})))',
+      ],
+      folder: 'quickstart',
+    },
+    {
+      program: process.execPath,
+      args: [
+        ...['--input-type=module', '-e'],
+        "import { greet } from './greet.mjs'; console.log(JSON.stringify(await greet.handle({ args: { name: 'Ada' } })));",
+      ],
+      folder: 'quickstart-node',
+    },
+  ].filter(({ folder }) => present.some(({ lang }) => lang === 'python' || folder !== 'quickstart')),
+)('an imported script of $folder does not run, and `handle` answers', ({ program, args, folder }) => {
+  const cwd = join(authors, '../examples', folder, 'scripts');
+  const { stdout, stderr } = spawnSync(program, args, { cwd, input: '{"args": {"name": "Eve"}}' });
+  expect({ reply: JSON.parse(stdout.toString()), stderr: stderr.toString() }).toEqual({
+    reply: { result: 'Hello, Ada!' },
+    stderr: '',
+  });
+});
+
 test('the helper for JavaScript loads nothing of the runtime', () => {
   const text = readFileSync(join(authors, 'signalbox.mjs'), 'utf8');
   expect([...text.matchAll(/^import .* from '(.*)'|import\(/gm)].map(([, name]) => name)).toEqual([
