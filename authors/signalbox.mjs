@@ -10,7 +10,7 @@
 // the reply without a process, for tests. Integers beyond 2 ** 53 are BigInt, so that they keep their digits.
 //
 // signalbox helper 0.1.0 (Node 22.18 and later). Update this copy with `npx signalbox init --helper --lang node`.
-import { realpathSync } from 'node:fs';
+// It imports nothing, because even modules of Node take a millisecond to load.
 
 /** Fails a call with your own message. Every other exception is a crash: its type and message, and exit code 1. */
 export class Fail extends Error {}
@@ -131,18 +131,25 @@ function program(work, { name, check, toReply }) {
   });
 }
 
-const noCall = { signal: new AbortController().signal, progress: () => {} };
+const noCall = {
+  get signal() {
+    return new AbortController().signal;
+  },
+  progress: () => {},
+};
 
 function isMain({ main, filename }) {
   const [, started] = process.argv;
-  return main ?? (started !== undefined && realpathSync(started) === realpathSync(filename));
+  if (main !== undefined || started === undefined) return main ?? false;
+  const { realpathSync } = process.getBuiltinModule('node:fs');
+  return realpathSync(started) === realpathSync(filename);
 }
 
 async function run(name, answer) {
-  const { stdin, stdout, stderr } = process;
+  const { stdin, stdout } = process;
   const emit = stdout.write.bind(stdout);
   // From here on, what the script prints goes to stderr.
-  stdout.write = stderr.write.bind(stderr);
+  stdout.write = (...text) => process.stderr.write(...text);
   const lines = [];
   let server;
   for await (const line of readLines(stdin)) {
@@ -235,8 +242,10 @@ function readMessage(line) {
 
 // ---- JSON that keeps the digits of integers ----
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-const read = (bytes) => parse(utf8.decode(bytes));
+function read(bytes) {
+  const text = bytes.toString();
+  return parse(text.includes('\uFFFD') ? new TextDecoder('utf-8', { fatal: true }).decode(bytes) : text);
+}
 
 function parse(text) {
   return /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);

@@ -3,6 +3,7 @@ import { chains } from './chains.ts';
 import { journal } from './durable.ts';
 import { gateway } from './gateway.ts';
 import { gsm8k } from './gsm8k.ts';
+import { helpers } from './helpers.ts';
 import { guard, suites } from './judging.ts';
 import { delay, stderr } from './load.ts';
 import { oneshot, resident } from './oneshot.ts';
@@ -26,6 +27,7 @@ export const benches: readonly Bench[] = [
   gsm8k,
   journal,
   start,
+  helpers,
 ];
 
 /** The lines that a command selects. */

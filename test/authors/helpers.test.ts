@@ -360,7 +360,7 @@ test.for(
   });
 });
 
-test('the helper for JavaScript loads nothing of the runtime', () => {
+test('the helper for JavaScript imports nothing', () => {
   const text = readFileSync(join(authors, 'signalbox.mjs'), 'utf8');
   expect([...text.matchAll(/^import .* from '(.*)'|import\(/gm)].map(([, name]) => name)).toEqual([
     'node:fs',
