@@ -73,6 +73,24 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     expect(gone.stdout).not.toContain('pw-of-nobody');
   });
 
+  test('a pin that is accepted in one folder counts in another, where a changed tool is denied', async () => {
+    const tool = '{"name":"read","inputSchema":{"type":"object"}}';
+    const shop = (sent: string) =>
+      workspace(
+        `${store}\nmcp_servers:\n  - {name: shop, command: '${fixture('mcp-lists')}', args: [sent], pins: required}\n`,
+        { sent: `\n${sent}\n` },
+      );
+    const [here, there, changed] = [shop(tool), shop(tool), shop(tool.replace('}}', '},"x":1}'))];
+    const call = async (cwd: string) => (await runJson('tool call shop__read', { cwd, env })).document;
+    const denied = { status: 'failed', error: { code: 'DEFINITION_UNACCEPTED' } };
+    expect(await call(here)).toMatchObject(denied);
+    const { document } = await runJson('mcp pin shop', { cwd: there, env });
+    const { digest } = document as { digest: string };
+    expect((await run(`mcp pin shop --digest ${digest} --by ada`, { cwd: there, env })).code).toBe(0);
+    expect(await call(here)).toMatchObject({ status: 'ok' });
+    expect(await call(changed)).toMatchObject(denied);
+  });
+
   test('a waiting call is decided in another folder, as on another machine, and continues there [DS-POSTGRES-11]', async () => {
     const [here, there] = [workspace(spec), workspace(spec)];
     const { code } = await run(`tool call pay --args '{"amount": 5}'`, { cwd: here, env });
