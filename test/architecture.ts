@@ -131,7 +131,7 @@ const namesWithoutRules: readonly string[] = [
   'cli/commands/hook-agent.ts',
   'cli/commands/mcp.ts',
   // The key in which a client repeats the id of a call.
-  'mcp/server.ts',
+  'mcp/client.ts',
   'config/provider-types.ts',
   'models/open/provider-kinds.ts',
   'cli/commands/serve.ts',

@@ -1,3 +1,4 @@
+import { isSameToTheDigit } from '../../base/json/equal.ts';
 import { isObject, Json, keepExactForm, parseLossless } from '../../base/json/json.ts';
 import { elementsOf, exactMembers } from '../../base/json/scan.ts';
 import { shorten } from '../../base/text/phrases.ts';
@@ -42,6 +43,7 @@ export async function judgeOutgoing(
   const args = decision.replace?.['args'];
   if (args === undefined) return { text };
   const changed = Json.from(args).text;
+  if (isSame(shown, changed)) return { text };
   return { text: kept === undefined ? changed : withProtocol(changed, kept) };
 }
 
@@ -111,11 +113,18 @@ export async function judgeIncoming(
   const contents = elementsOf(replaced.get('content') ?? new Json('[]'));
   const edits = blocks.map((block, index) => {
     const content = contents[index]?.text ?? 'null';
-    return { ...block, text: block.isResource ? (textOf(content, 'resource') ?? 'null') : content };
+    const after = block.isResource ? (textOf(content, 'resource') ?? 'null') : content;
+    const before = text.slice(block.start, block.end);
+    return { ...block, text: isSame(before, after) ? before : after };
   });
   const newRest = replaced.get('structuredContent')?.text ?? 'null';
-  if (newRest === rest) return { text: splice(text, edits) };
+  if (isSame(rest, newRest)) return { text: splice(text, edits) };
   return putBack(newRest, edits) ?? { denied: 'a hook changed the form of the message' };
+}
+
+/** A hook that writes a text as it was has not changed its bytes. */
+function isSame(before: string, after: string): boolean {
+  return isSameToTheDigit(parseLossless(before), parseLossless(after));
 }
 
 type Block = Part & { readonly path: readonly (string | number)[]; readonly isResource: boolean };

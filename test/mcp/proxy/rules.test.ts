@@ -43,6 +43,14 @@ test('what hooks replace in a call is replaced, and nothing else', async () => {
   ]);
 });
 
+test('what a hook replaces by itself keeps its bytes, beside what it changes', async () => {
+  const contents = '[ {"uri":"a:b" ,"text":"SECRET"}, {"uri" :"a:c","text":"\\u0061"} ]';
+  const desk = await openDesk({ 'resources/read': [result(`{"contents":${contents},"n":[ 1.0 ]}`)] });
+  expect(await desk.ask(request('resources/read', '{"uri":"a:b"}'))).toBe(
+    `{"jsonrpc":"2.0","id":1,"result":{"contents":[ {"uri":"a:b","text":"[hidden]"}, {"uri" :"a:c","text":"\\u0061"} ],"n":[ 1.0 ]}}`,
+  );
+});
+
 test('a replaced structuredContent that does not fit the outputSchema is withheld', async () => {
   const schema = ',"outputSchema":{"type":"object","properties":{"s":{"const":"SECRET"}}}';
   const desk = await openDesk({
