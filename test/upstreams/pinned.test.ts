@@ -345,6 +345,46 @@ digest: DIGEST
     expect(printed).toContain(`${'one two '.repeat(40)}\\u200b${'x'.repeat(200)}`);
   });
 
+  test.each([
+    ['a member whose name looks like a path', '"a":{"b":1}', '"a.b":1', ['- a.b: 1', '+ "a.b": 1']],
+    ['a text that looks like JSON', '"a":{}', '"a":"{}"', ['- a: {}', '+ a: "{}"']],
+    [
+      'a text with an escape, written out',
+      String.raw`"a":"\\u202e"`,
+      String.raw`"a":"\u202e"`,
+      [String.raw`- a: "\\u202e"`, String.raw`+ a: "\u202e"`],
+    ],
+    ['a list', '"a":["1"]', '"a":{"0":"1"}', ['- a[0]: "1"', '+ a.0: "1"']],
+    [
+      'spaces at the end',
+      '"a":"b"',
+      '"a":"b "',
+      ['- a: "b"', '+ a: "b "', '~ character 6: U+0022 is now U+0020'],
+    ],
+    [
+      'another form of a letter',
+      '"a":"\u00e9"',
+      '"a":"e\u0301"',
+      ['- a: "\u00e9"', '+ a: "e\u0301"', '~ character 5: U+00E9 is now U+0065'],
+    ],
+    [
+      'a selector of an emoji behind a digit',
+      '"a":"1"',
+      '"a":"1\ufe0f"',
+      ['- a: "1"', '+ a: "1\ufe0f"', '~ character 6: U+0022 is now U+FE0F'],
+    ],
+    ['a line', String.raw`"a":"b\nc"`, String.raw`"a":"b\nx\nc"`, [String.raw`+   "x\n"`]],
+    ['a number', '"a":1', '"a":1.0', ['- a: 1', '+ a: 1.0', '~ character 5: the end is now U+002E']],
+  ])('shows the difference to %s', async (_, before, now, shown) => {
+    const { folder, send, accept } = shop([write.replace('}}', `},${before}}`)]);
+    await accept();
+    send(write.replace('}}', `},${now}}`));
+    const { stdout } = await run('mcp pin shop', { cwd: folder });
+    expect(stdout.split('\n').filter((line) => /^ {2}[-+~]/.test(line))).toEqual(
+      shown.map((line) => `  ${line}`),
+    );
+  });
+
   test('accepts what was shown, and nothing else', async () => {
     const { folder, send } = shop([read]);
     const { document } = await runJson('mcp pin shop', { cwd: folder });

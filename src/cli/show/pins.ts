@@ -2,11 +2,10 @@ import { diff } from 'node:util';
 import { parseToTheDigit } from '../../base/json/equal.ts';
 import { isObject, type Json, stringifyJson } from '../../base/json/json.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/phrases.ts';
 import { defaultColumns, textWidth } from '../../base/text/width.ts';
 import type { PinReport } from '../../contract/pin.ts';
 
-/** The lines that a person reads before accepting. Nothing is cut; only lines that were accepted before are left out. */
+/** The lines that a person reads before accepting: whole definitions, of which nothing is cut. */
 export function* pinLines(report: PinReport): Generator<string> {
   const { server, first_seen_at, accepted_by, accepted_at, changes, unusable, digest } = report;
   const accepted =
@@ -17,9 +16,12 @@ export function* pinLines(report: PinReport): Generator<string> {
     yield '';
     yield* wrap(`${heading}: ${words[change]}`, '');
     if (change === 'removed') continue;
-    const lines = compareLines(change === 'new' ? [] : linesOf(pinned), linesOf(sent));
-    for (const [mark, line] of accepted_by === null ? lines : withoutAccepted(lines))
-      yield* wrap(line, `  ${mark} `);
+    const now = linesOf(sent);
+    const lines =
+      change === 'unaccepted'
+        ? now.map((line): MarkedLine => [' ', line])
+        : compareLines(linesOf(pinned), now);
+    for (const [mark, line] of lines) yield* wrap(line, `  ${mark} `);
   }
   if (unusable.length > 0) yield '';
   for (const why of unusable) yield* wrap(`cannot be accepted: ${escapeInvisible(why)}`, '');
@@ -34,9 +36,9 @@ const words = {
   removed: 'removed by the server',
 } as const;
 
-/** As JSON, so that no text can look like a line of this program, with invisible characters as code points. */
+/** As JSON, so that no text can look like a line of this program or like a path, with invisible characters as code points. */
 function quoted(text: string): string {
-  return /^[\w.@-]+$/.test(text) ? text : escapeInvisible(JSON.stringify(text));
+  return /^[\w@-]+$/.test(text) ? text : escapeInvisible(JSON.stringify(text));
 }
 
 /** A line for each value in a definition, and for each line of a text in it. */
@@ -77,7 +79,10 @@ function compareLines(before: readonly string[], now: readonly string[]): Marked
     }
     [removed, added] = [[], []];
   };
-  for (const [sign, line] of differences(before, now)) {
+  // The time and memory of a comparison grow with the square.
+  const isShort = before.length + now.length <= MOST_COMPARED;
+  const all = [...before.map((line) => [-1, line] as const), ...now.map((line) => [1, line] as const)];
+  for (const [sign, line] of isShort ? diff(now, before) : all) {
     if (sign === -1) removed.push(line);
     else if (sign === 1) added.push(line);
     else {
@@ -87,15 +92,6 @@ function compareLines(before: readonly string[], now: readonly string[]): Marked
   }
   endChange();
   return lines;
-}
-
-function differences(before: readonly string[], now: readonly string[]): (readonly [number, string])[] {
-  if (before.length === now.length && before.every((line, index) => line === now[index]))
-    return now.map((line) => [0, line]);
-  // The time and memory of a comparison grow with the square.
-  if (before.length + now.length <= MOST_COMPARED)
-    return diff(now, before).map((entry) => [entry[0], entry[1]]);
-  return [...before.map((line) => [-1, line] as const), ...now.map((line) => [1, line] as const)];
 }
 
 const MOST_COMPARED = 2_000;
@@ -114,24 +110,6 @@ function codePoint(character: string): string {
   const code = character.codePointAt(0);
   return code === undefined ? 'the end' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
-
-function withoutAccepted(lines: readonly MarkedLine[]): MarkedLine[] {
-  const isNear = (index: number) =>
-    lines.slice(Math.max(0, index - NEAR), index + NEAR + 1).some(([mark]) => mark !== ' ');
-  const shown: MarkedLine[] = [];
-  let left = 0;
-  for (const [index, line] of lines.entries()) {
-    if (!isNear(index)) left += 1;
-    if (left > 0 && (isNear(index) || index === lines.length - 1)) {
-      shown.push([' ', `(${formatCount(left, 'accepted line')})`]);
-      left = 0;
-    }
-    if (isNear(index)) shown.push(line);
-  }
-  return shown;
-}
-
-const NEAR = 2;
 
 /** Breaks behind spaces, if there are any, and keeps every character. */
 function* wrap(line: string, before: string): Generator<string> {
