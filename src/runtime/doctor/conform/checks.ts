@@ -137,7 +137,7 @@ export const checks: readonly Check[] = [
   {
     ...{ name: 'exit-code', ...oneshot, act: plain },
     rule: 'Exits with 0 after its reply.',
-    next: 'Exit with 0 after the reply, also after a denial. A request of its own comes with --request, a phase with --phase.',
+    next: 'Exit with 0 after a reply, also after a denial. If the script needs other arguments, give --request; for another phase of a hook, give --phase.',
     breach: hasFault('PROCESS_EXIT', 'PROCESS_SIGNAL'),
   },
   {
@@ -157,7 +157,7 @@ export const checks: readonly Check[] = [
       section: { tool: '4-tools', filter: '6-hooks', observer: '6-hooks', eval: '7-evals' },
     },
     rule: 'Replies with the members and types of its kind.',
-    next: 'Correct the reply. For requests of its own, give --request @FILE; for another phase of a hook, --phase.',
+    next: 'Correct the reply. If the script needs other arguments, give --request; for another phase of a hook, give --phase.',
     breach: anyFault,
   },
   {

@@ -3,7 +3,7 @@ import { sleep } from '../../../base/time/deadline.ts';
 import type { Dropped, Emit } from '../../../contract/event.ts';
 import type { Message, Reply } from '../../../contract/exchange.ts';
 import type { Scrubber } from '../../../contract/scrub.ts';
-import { describeExit, excerpt } from '../../../dialects/body.ts';
+import { excerpt } from '../../../dialects/body.ts';
 import { signalGroup } from '../../../process/launch/process-groups.ts';
 import { isComputing } from '../../../process/limits/supervisor.ts';
 import { openUnpooled } from '../../../process/open.ts';
@@ -131,11 +131,10 @@ const restart = {
 
 function textOf(reply: Reply): string {
   if (reply.via === 'rpc') return reply.error?.text ?? reply.result?.text ?? 'null';
-  const text = excerpt(Buffer.from(reply.stdout).toString().trim());
-  return text === '' ? describeExit(reply) : text;
+  return excerpt(Buffer.from(reply.stdout).toString().trim());
 }
 
 function describe({ code, message }: RuntimeError, reply: Reply | undefined): string {
-  const printed = reply === undefined ? '' : `: ${textOf(reply)}`;
-  return `[${code}] ${message}${printed}`;
+  const printed = reply === undefined ? '' : textOf(reply);
+  return `[${code}] ${message}${printed === '' ? '' : `: ${printed}`}`;
 }
