@@ -130,7 +130,7 @@ export function openPins({ server, policy, store, emit }: PinsOptions): ServerPi
         throw new RuntimeError(
           'DEFINITION_UNACCEPTED',
           `the definitions of MCP server "${server}", or its pin, are not those with the digest ${digest} any more; nothing was accepted`,
-          { hint: `Read them again: \`${command}\`` },
+          { hint: `Read them again with \`${command}\`.` },
         );
       return toReport(read, accepted);
     },

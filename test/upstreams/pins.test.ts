@@ -274,7 +274,7 @@ describe('accepting', () => {
     const { judge, report, accept, store } = await open();
     const before = await report(listing([read]));
     const changed = listing([read.replace('Reads', 'Sends')]);
-    const failed = { code: 'DEFINITION_UNACCEPTED', hint: 'Read them again: `signalbox mcp pin files`' };
+    const failed = { code: 'DEFINITION_UNACCEPTED', hint: 'Read them again with `signalbox mcp pin files`.' };
     await expect(accept(changed, { by: 'ada', digest: before.digest })).rejects.toMatchObject(failed);
     expect(await store.findPin('files')).toMatchObject({ acceptedBy: null });
     expect(shown(await judge(changed)).allowed).toEqual([]);
