@@ -153,7 +153,7 @@ async function run(name, answer) {
   const lines = [];
   let server;
   for await (const line of readLines(stdin)) {
-    if (lines.length === 0 && isMessage(line))
+    if (server === undefined && isMessage(line))
       server = createServer(name, answer, (text) => emit(`${text}\n`));
     if (server === undefined) lines.push(line);
     else server(line);

@@ -292,6 +292,22 @@ describe.each(present)('$lang', (language) => {
     ]);
   });
 
+  test.runIf(language.lang !== 'sh')(
+    'a server answers while a request waits, which ends when it is cancelled',
+    async () => {
+      const { code, answers } = await serve('tool', [
+        ask(1, tool({ do: 'wait' })),
+        ...Array.from({ length: 50 }, (_, index) => ask(index + 2, tool({ do: 'value', value: index }))),
+        { jsonrpc: '2.0', method: 'cancel', params: { id: 1 } },
+      ]);
+      expect(code).toBe(0);
+      expect(answers.toSorted((one, other) => one.id - other.id)).toEqual([
+        { jsonrpc: '2.0', id: 1, result: 'stopped' },
+        ...Array.from({ length: 50 }, (_, index) => ({ jsonrpc: '2.0', id: index + 2, result: index })),
+      ]);
+    },
+  );
+
   test.concurrent('a tool reports its progress in a server, and nothing elsewhere', async ({ expect }) => {
     const { answers } = await serve('tool', [ask(7, tool({ do: 'progress' }))]);
     const params = { id: 7, progress: 1, total: 4, message: 'a quarter' };
@@ -362,7 +378,5 @@ test.for(
 
 test('the helper for JavaScript imports nothing', () => {
   const text = readFileSync(join(authors, 'signalbox.mjs'), 'utf8');
-  expect([...text.matchAll(/^import .* from '(.*)'|import\(/gm)].map(([, name]) => name)).toEqual([
-    'node:fs',
-  ]);
+  expect(text).not.toMatch(/^import\b|[^.]import\(/m);
 });

@@ -10,7 +10,7 @@ const fixtures = join(import.meta.dirname, '../fixtures/authors');
 const isThere = (program: string) => spawnSync(program, ['version']).error === undefined;
 
 /** The languages that this machine has. `digits`: which numbers keep their spelling. */
-export const languages = [
+const languages = [
   { lang: 'python', extension: 'py', needs: 'python3', digits: 'all' },
   { lang: 'node', extension: 'mjs', needs: 'node', digits: 'integers' },
   { lang: 'go', extension: 'go', needs: 'go', digits: 'all' },
