@@ -6,6 +6,7 @@ import * as toolCall from './calls/tool-call/requirements.ts';
 import * as doctor from './cli/doctor/requirements.ts';
 import * as commandLine from './cli/requirements.ts';
 import * as config from './config/requirements.ts';
+import * as conform from './conform/requirements.ts';
 import * as agentao from './dialects/agentao/requirements.ts';
 import * as chibi from './dialects/chibi/requirements.ts';
 import * as claude from './dialects/claude/requirements.ts';
@@ -46,6 +47,7 @@ export const requirements: readonly Requirement[] = [
   project,
   commandLine,
   doctor,
+  conform,
   picoclaw,
   chibi,
   claude,

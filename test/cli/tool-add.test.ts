@@ -21,7 +21,7 @@ spec:
     hooks: {}
 `;
 
-test('tool add writes the entry of a script, and keeps every other line of the config', async () => {
+test('tool add writes the entry of a script, and keeps every other line of the config [DS-ADD-01]', async () => {
   const cwd = folderOf({ 'runtime.yaml': config, 'tools/weather.sh': script, 'refund.sh': script });
   const { code, stdout, stderr } = await run(
     `tool add ./tools/weather.sh --description 'The weather: in a city.' --env CITY --env MODE=fast --input-schema '{"type":"object"}'`,
@@ -84,7 +84,7 @@ test.each([
     expect.stringMatching(/plain\.txt is not executable$/),
     expect.stringMatching(/chmod/),
   ],
-])('%s is refused, and the config stays', async (line, message, hint) => {
+])('%s is refused, and the config stays [DS-ADD-02]', async (line, message, hint) => {
   const cwd = folderOf({ 'runtime.yaml': config, 'refund.sh': script, 'plain.txt': 'no script' });
   const { code, document } = await runJson(line, { cwd });
   expect(code).toBe(2);

@@ -55,7 +55,7 @@ percent-score (eval, exec): 4 passed, 1 failed, 8 skipped in N s
   expect(code).toBe(1);
 });
 
-test('a tool gets no made-up requests from a pipe, and only after a yes at a terminal', async () => {
+test('a tool gets no made-up requests from a pipe, and only after a yes at a terminal [DS-CONFORM-03]', async () => {
   const { code, document } = await runJson(`conform ${right('tool.py')} --kind tool`);
   expect({ code, error: errorOf(document) }).toMatchObject({
     code: 2,
@@ -72,7 +72,7 @@ test('a tool gets no made-up requests from a pipe, and only after a yes at a ter
   }
 });
 
-test('an entry of the config is found by its name and by its script, with its settings', async () => {
+test('an entry of the config is found by its name and by its script, with its settings [DS-CONFORM-04]', async () => {
   const folder = workspace(
     `hooks:
   guard: {command: python3, args: [guard.py], env: [MODE=strict], hook: provider, phases: [before_call, after_call]}

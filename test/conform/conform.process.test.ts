@@ -18,7 +18,7 @@ async function conform(file: string, args: string) {
   return { code, rows, failed: rows.filter(({ status }) => status === 'failed'), stderr };
 }
 
-describe.concurrent('conform names each mistake by the one check that it breaks', () => {
+describe.concurrent('conform names each mistake by the one check that it breaks [DS-CONFORM-01]', () => {
   test.each(mistakes)('$file $args: $breaks', async ({ file, args, breaks, says }) => {
     const { code, failed } = await conform(mistake(file), args);
     expect(failed.map(({ check }) => check)).toEqual([breaks]);
@@ -27,7 +27,7 @@ describe.concurrent('conform names each mistake by the one check that it breaks'
   });
 });
 
-describe.concurrent('a program that keeps the contract passes whole', () => {
+describe.concurrent('a program that keeps the contract passes whole [DS-CONFORM-02]', () => {
   test.each([
     ['filter.py', '--kind filter'],
     ['filter.py', '--kind filter --forked'],
@@ -49,7 +49,7 @@ describe.concurrent('a program that keeps the contract passes whole', () => {
 });
 
 test.each(['never-answers.sh', 'traps-term.sh', 'forks.sh'])(
-  'Ctrl-C ends %s and exits with 130',
+  'Ctrl-C ends %s and exits with 130 [DS-CONFORM-05]',
   async (file) => {
     const marker = `marker-${process.pid}-${file}`;
     const line = ['conform', mistake(file), '--kind', 'filter', '--env', `MARKER=${marker}`];
