@@ -1,16 +1,13 @@
-export const passes = [
-  ...(['resources', 'prompts', 'completions', 'logging', 'elicitation', 'subscriptions'] as const),
-  ...(['sampling', 'roots'] as const),
-];
+import type { UpstreamInfo } from '../../runtime/runtime.ts';
 
 /** What `pass` of a server names. */
-export type Pass = (typeof passes)[number];
+type Pass = UpstreamInfo['pass'][number];
 
 /**
  * `call`: as a call of the tool. `judged`: hooks judge the params and the answer. `answer`: hooks judge the answer; the
  * params have no text. `protocol`: no text passes, since other members than `members` are refused.
  */
-export type Rule = 'call' | 'judged' | 'answer' | 'protocol';
+type Rule = 'call' | 'judged' | 'answer' | 'protocol';
 
 export interface Channel {
   readonly method: string;

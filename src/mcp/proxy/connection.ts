@@ -44,7 +44,7 @@ export interface Answer {
 /** How a request reaches the upstream. Both reject with a RuntimeError or a Refusal. */
 export interface Wire {
   /** Sends the text of the request. */
-  send(text: string, call?: SentCall): Promise<void>;
+  send(text: string, call?: SentCall, signal?: AbortSignal): Promise<void>;
   /** Sends a request of the proxy itself, and resolves to its answer. */
   ask(text: string, id: Id): Promise<Response>;
 }
@@ -58,7 +58,7 @@ export interface SentCall {
 }
 
 /** The definitions of tools as the upstream has sent them, by name. */
-export interface Definitions {
+interface Definitions {
   readonly byName: Map<string, string>;
   /** Milliseconds after which they are read again. */
   readonly maxAgeMs: number;
@@ -138,7 +138,11 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
     const exchange = async (changed: string, call?: SentCall): Promise<Response> => {
       entry.stop.signal.throwIfAborted();
       entry.isSent = true;
-      await wire.send(changed === request.params ? text : withMember(text, 'params', changed), call);
+      await wire.send(
+        changed === request.params ? text : withMember(text, 'params', changed),
+        call,
+        entry.stop.signal,
+      );
       return await entry.response.promise;
     };
     if (channel.rule === 'protocol') requireMembers(params, channel);

@@ -60,7 +60,7 @@ function mirrored({
 }
 
 /** `Mcp-Param-*` of a call, by the members of the input schema that have `x-mcp-header`. */
-function paramHeaders(definition: Json, args: string): [string, string][] {
+export function paramHeaders(definition: Json, args: string): [string, string][] {
   const walk = (declared: unknown, value: unknown): [string, string][] => {
     const properties = isObject(declared) && isObject(declared['properties']) ? declared['properties'] : {};
     return Object.entries(properties).flatMap(([key, property]) => {

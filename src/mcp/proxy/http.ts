@@ -1,6 +1,4 @@
-import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
-import { tryParse } from '../../base/json/parse.ts';
 import type { Callers, Principal } from '../../runtime/runtime.ts';
 import { readBody, refusal } from '../http.ts';
 import { refuse, rpcCodes } from '../messages.ts';
@@ -13,9 +11,15 @@ import {
   type SentCall,
   type Wire,
 } from './connection.ts';
-import { withMember } from './edit.ts';
 import { findMismatch, headersToClient, headersToServer } from './headers.ts';
-import { type Id, type Request as RpcRequest, type Response as RpcResponse, readProxied } from './message.ts';
+import {
+  type Id,
+  malformed,
+  type Request as RpcRequest,
+  type Response as RpcResponse,
+  readProxied,
+  withId,
+} from './message.ts';
 import { readEvents, type ServerEvent, writeEvent } from './sse.ts';
 
 export interface ProxyHttpParts {
@@ -69,7 +73,7 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
       await drain(response);
       throw malformed(server, `HTTP status ${response.status} without a message that can be read`);
     }
-    const message = readProxied(withId(body, id));
+    const message = readProxied(Buffer.from(withId(Buffer.from(body).toString(), id)));
     if (message.kind === 'response' && message.id === id) return message;
     throw malformed(
       server,
@@ -304,14 +308,6 @@ function isJson({ headers }: Pick<Response, 'headers'>): boolean {
   return /^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '');
 }
 
-/** An error about the whole request has no ID. */
-function withId(body: Uint8Array, id: Id): Uint8Array {
-  const text = Buffer.from(body).toString();
-  const message = tryParse(text);
-  const isAboutAll = isObject(message) && 'error' in message && (message['id'] ?? null) === null;
-  return isAboutAll ? Buffer.from(withMember(text, 'id', JSON.stringify(id))) : body;
-}
-
 function shownText(answer: Answer | undefined): string | undefined {
   return answer?.reason === 'cancelled' ? undefined : answer?.text;
 }
@@ -325,10 +321,6 @@ function statusOf(reason: Answer['reason'], isModern: boolean): number {
 /** What concerns the credentials of Signalbox must not make a client send its own. */
 function statusToClient({ status }: Response): number {
   return [401, 403, 407].includes(status) || (status >= 300 && status < 400) ? 502 : status;
-}
-
-function malformed(server: string, what: string): RuntimeError {
-  return new RuntimeError('REPLY_MALFORMED', `MCP server "${server}": ${what}`);
 }
 
 async function drain({ body }: Response): Promise<void> {

@@ -1,6 +1,9 @@
+import { RuntimeError } from '../../base/errors.ts';
 import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
+import { isObject } from '../../base/json/json.ts';
+import { tryParse } from '../../base/json/parse.ts';
 import { checkMessage, type ErrorReply, refuse, rpcCodes } from '../messages.ts';
-import { textOf } from './edit.ts';
+import { textOf, withMember } from './edit.ts';
 
 export type Id = string | number;
 
@@ -70,4 +73,15 @@ export function readProxied(
 
 export function errorText(id: Id, code: number, message: string): string {
   return JSON.stringify(refuse(id, code, message).reply);
+}
+
+/** An error about a whole request has no ID of its own. */
+export function withId(text: string, id: Id): string {
+  const message = tryParse(text);
+  const isAboutAll = isObject(message) && 'error' in message && (message['id'] ?? null) === null;
+  return isAboutAll ? withMember(text, 'id', JSON.stringify(id)) : text;
+}
+
+export function malformed(server: string, what: string): RuntimeError {
+  return new RuntimeError('REPLY_MALFORMED', `MCP server "${server}": ${what}`);
 }

@@ -1,8 +1,10 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
 import { LOCAL_USER } from '../client.ts';
 import { openLines, type StdioOptions } from '../stdio.ts';
-import { openConnection, type ProxyParts } from './connection.ts';
-import { type Id, type Response, readProxied } from './message.ts';
+import { openConnection, type ProxyParts, type SentCall, type Wire } from './connection.ts';
+import { paramHeaders } from './headers.ts';
+import { type Id, malformed, type Response, readProxied, withId } from './message.ts';
 
 export interface ProxiedStdio {
   /** Resolves when the client has left, or the upstream has ended. */
@@ -23,20 +25,23 @@ export async function proxyStdio(
   // Each direction keeps the order of notifications; a request or an answer overtakes none.
   let [up, down] = [Promise.resolve(), Promise.resolve()];
 
+  const take = (response: Response) => {
+    const asking = own.get(response.id);
+    void down.then(async () => {
+      if (asking === undefined) await connection.settle(response);
+      else asking.resolve(response);
+    });
+  };
+
   const channel = await runtime.upstreams.channel(server, {
     onText: (text) => {
       const message = readProxied(Buffer.from(text));
       if (message.kind === 'refused') {
         const { id, error } = message.reply;
         report(`MCP server ${server}: dropped a message: ${error.message}`);
-        if (id !== null) connection.fail(unreadable(server, error.message), id);
+        if (id !== null) connection.fail(malformed(server, error.message), id);
       } else if (message.kind === 'response') {
-        const before = down;
-        const asking = own.get(message.id);
-        void before.then(async () => {
-          if (asking === undefined) await connection.settle(message);
-          else asking.resolve(message);
-        });
+        take(message);
       } else {
         down = down.then(async () => {
           const { toClient, toServer } = await connection.fromServer(message);
@@ -60,17 +65,33 @@ export async function proxyStdio(
     if (message.kind === 'refused') void lines.write(JSON.stringify(message.reply));
     else if (message.kind === 'request') {
       const before = up;
-      const sendNext = async (text: string) => {
+      const post = async (
+        text: string,
+        id: Id,
+        { call, signal }: { call?: SentCall | undefined; signal?: AbortSignal | undefined } = {},
+      ) => {
         await before;
-        await channel.send(text);
+        const isModern = message.params.includes(`"${versionKey}"`);
+        const headers = isModern && call ? Object.fromEntries(paramHeaders(call.definition, call.args)) : {};
+        const ended = () => connection.fail(malformed(server, 'the stream has ended without an answer'), id);
+        try {
+          await channel.send(text, { headers, requestSignal: signal, onRequestStreamEnd: ended });
+        } catch (error) {
+          const response = readProxied(Buffer.from(withId(httpTextOf(error), id)));
+          if (response.kind === 'response' && response.id === id) take(response);
+          else throw error instanceof RuntimeError ? error : malformed(server, 'it has refused the message');
+        }
       };
       const ask = (text: string, id: Id) => {
         const { promise, ...asking } = Promise.withResolvers<Response>();
         own.set(id, asking);
-        void sendNext(text).catch(asking.reject);
+        void post(text, id).catch(asking.reject);
         return promise.finally(() => own.delete(id));
       };
-      const answer = connection.begin(message, { send: sendNext, ask }).then(async ({ text, reason }) => {
+      const sendRequest: Wire['send'] = async (text, call, signal) =>
+        await post(text, message.id, { call, signal });
+      const answer = connection.begin(message, { send: sendRequest, ask }).then(async ({ text, reason }) => {
+        if (message.method === 'initialize') channel.setProtocolVersion?.(versionIn(text));
         if (reason !== 'cancelled') await lines.write(text);
       });
       answers.add(answer);
@@ -97,6 +118,16 @@ export async function proxyStdio(
   };
 }
 
-function unreadable(server: string, what: string): RuntimeError {
-  return new RuntimeError('REPLY_MALFORMED', `the answer of MCP server "${server}" cannot be read: ${what}`);
+const versionKey = 'io.modelcontextprotocol/protocolVersion';
+
+/** What a server answered with an HTTP status of an error; the error of the SDK has it. */
+function httpTextOf(error: unknown): string {
+  const data = error instanceof Error && 'data' in error && isObject(error.data) ? error.data : {};
+  return typeof data['text'] === 'string' ? data['text'] : '';
+}
+
+/** The version on which the handshake of 2025 agreed. */
+function versionIn(answer: string): string {
+  const { result } = JSON.parse(answer);
+  return isObject(result) ? String(result['protocolVersion']) : '';
 }

@@ -190,3 +190,47 @@ serveStdio(() => {
   expect(textOf(await after.callTool({ name: 'changes', arguments: {} }))).toContain('DEFINITION_UNACCEPTED');
   expect(textOf(await after.callTool({ name: 'same', arguments: {} }))).toContain('done');
 });
+
+test.each(['2025', '2026'])('a server with a URL is passed to a client over stdio, too (%s)', async (era) => {
+  const child = spawn(node, [join(import.meta.dirname, 'everything.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill());
+  const [url] = await once(child.stdout, 'data');
+  const { runtime } = await open(
+    `{name: up, url: "${String(url).trim()}", tool_filter: {blocklist: [test_simple_text]}}`,
+  );
+  const mode = era === '2025' ? 'legacy' : { pin: '2026-07-28' };
+  const client = new Client(
+    { name: 'c', version: '1' },
+    { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } },
+  );
+  client.setRequestHandler('elicitation/create', async ({ params }) => ({
+    action: 'accept' as const,
+    content: { name: `the one asked ${params.message}` },
+  }));
+  await overStdio(runtime, client);
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  expect([names.includes('echo'), names.includes('test_simple_text')]).toEqual([true, false]);
+  const call = async (name: string, args: Record<string, unknown> = {}) =>
+    textOf(
+      await client.callTool({ name, arguments: args }).catch((error: Error) => ({ content: error.message })),
+    );
+  expect(await call('echo', { message: 'a SECRET' })).toContain('Echo: a [hidden]');
+  expect(await call('test_x_mcp_header', { region: 'SECRET' })).toContain('ok');
+  expect(await call('test_simple_text')).not.toContain('simple text response');
+  if (era === '2025') expect(await call('test_elicitation', { message: 'SECRET?' })).toContain('[hidden]?');
+  else
+    expect(await call('test_input_required_result_elicitation')).toContain(
+      'Hello, the one asked What is your name?',
+    );
+  expect(await client.readResource({ uri: 'test://static-text' })).toMatchObject({
+    contents: [{ mimeType: 'text/plain' }],
+  });
+  await expect(client.readResource({ uri: 'test://none' })).rejects.toThrow('Resource not found');
+  const cancel = new AbortController();
+  const slow = client.callTool({ name: 'test_tool_with_progress' }, { signal: cancel.signal });
+  cancel.abort();
+  await expect(slow).rejects.toThrow();
+  expect(await call('echo', { message: 'still here' })).toContain('still here');
+});
