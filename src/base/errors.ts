@@ -73,6 +73,16 @@ export const catalogue = {
     hint: 'If this is meant, add the host to `spec.private_hosts`.',
     page: 'docs/operate/limits.md',
   },
+  LOGIN_REQUIRED: {
+    summary: 'An MCP server needs a person to log in.',
+    hint: 'Run `signalbox mcp login NAME`.',
+    page: 'docs/guides/log-in-at-mcp-servers.md',
+  },
+  AUTH_FAILED: {
+    summary: 'An MCP server or its authorization server refused the credentials of the config, or a login.',
+    hint: 'Check `auth` of the server in the config.',
+    page: 'docs/guides/log-in-at-mcp-servers.md',
+  },
   SANDBOX_FAILED: {
     summary:
       'The sandbox of an entry is missing, could not be set up, or does not contain the command. Nothing was run.',

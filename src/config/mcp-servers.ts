@@ -137,6 +137,12 @@ const serverKeys = {
         minLength: 1,
         description: 'The algorithm of the key, such as ES256 or RS256. Default: ES256.',
       },
+      issuer: {
+        type: 'string',
+        pattern: '^https?://',
+        description:
+          'The URL of the authorization server that may receive `client_secret` or a signature of `private_key`. Needed with either.',
+      },
       scopes: {
         ...names,
         [usual]: [],
@@ -363,8 +369,9 @@ function checkAuth(document: YamlDocument, path: Path): Finding[] {
   if (!isObject(valueAt(document, path))) return [];
   const type = textAt(document, [...path, 'type']) ?? '';
   const needed: Readonly<Record<string, readonly string[]>> = {
-    client_credentials: ['client_id', 'client_secret'],
-    private_key_jwt: ['client_id', 'private_key'],
+    client_credentials: ['client_id', 'client_secret', 'issuer'],
+    private_key_jwt: ['client_id', 'private_key', 'issuer'],
+    login: valueAt(document, [...path, 'client_secret']) === undefined ? [] : ['client_id', 'issuer'],
   };
   return (needed[type] ?? [])
     .filter((key) => nonEmptyTextAt(document, [...path, key]) === undefined)

@@ -12,8 +12,8 @@ import { matchesGlob } from '../base/text/glob.ts';
 import { isLoopbackName } from '../base/text/url.ts';
 
 export interface WebRules {
-  /** A URL of the config. If its host is an address or `localhost`, requests to that host and port may connect to it. */
-  readonly named?: string | undefined;
+  /** URLs of the config. If the host of one is an address or `localhost`, requests to that host and port may connect to it. */
+  readonly named?: string | readonly string[] | undefined;
   /** Entries of `spec.private_hosts`. */
   readonly privateHosts: readonly string[];
   /** The path of a CA certificate file, read for each request; absent: the system's certificates. */
@@ -83,7 +83,7 @@ async function findAddresses(
   const family = isIP(host);
   const [first, ...others] = family === 0 ? await resolve(url.hostname) : [{ address: host, family }];
   if (first === undefined) throw new Error(`${host} has no address`);
-  const isNamed = named !== undefined && URL.parse(named)?.origin === url.origin;
+  const isNamed = [named ?? []].flat().some((each) => URL.parse(each)?.origin === url.origin);
   if (isNamed && (family !== 0 || isLoopbackName(host))) return [first, ...others];
   for (const { address } of [first, ...others]) {
     if (isPublic(address) || privateHosts.some((entry) => includes(entry, host, address))) continue;

@@ -38,6 +38,7 @@ import type { WatchKind } from '../store/changes.ts';
 import type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 import type { RunSource, SuiteReport } from '../suites/record.ts';
 import type { ChannelHandlers, UpstreamChannel } from '../upstreams/channel.ts';
+import type { LoginInfo, LoginOptions } from '../upstreams/login.ts';
 import type { JudgedListing, Listing, PinAcceptance } from '../upstreams/pins.ts';
 import type {
   AgentEvent,
@@ -67,6 +68,7 @@ import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from '
 
 export type { Callers, Principal } from '../gateway/http/callers.ts';
 export type { ChannelHandlers, SendOptions, UpstreamChannel } from '../upstreams/channel.ts';
+export type { LoginInfo, LoginOptions } from '../upstreams/login.ts';
 export type { JudgedListing, JudgedTool, Listing, PinAcceptance } from '../upstreams/pins.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
@@ -122,6 +124,10 @@ export interface Upstreams {
   channel(name: string, handlers: ChannelHandlers): Promise<UpstreamChannel>;
   /** A `fetch` with the headers of the config, for requests to the url. Throws USAGE if the server is a program. */
   http(name: string): Promise<{ readonly url: string; readonly fetch: typeof fetch }>;
+  /** Logs in as a person, for a server with `auth: {type: login}`. Throws AUTH_FAILED, USAGE, ADDRESS_REFUSED, ABORTED. */
+  login(name: string, options: LoginOptions): Promise<LoginInfo>;
+  /** Forgets the login; false if there was none. */
+  logout(name: string): Promise<boolean>;
   /** Judges what a server sent over a channel by its pin. Throws STORE_FAILED. */
   judge(name: string, listing: Listing, options?: { readonly isPart?: boolean }): Promise<JudgedListing>;
   /** Connects, and compares the definitions with the pin. Throws the errors of `connect`, STORE_FAILED. */

@@ -11,6 +11,7 @@ import type { CallableTool } from '../calls/tool-call/callable-tool.ts';
 import { toAnnotationsInfo, toApprovalInfo } from '../calls/tool-call/document.ts';
 import type { McpServerConfig, RuntimeConfig } from '../config/config.ts';
 import { findServer, toolOfServer } from '../config/mcp-servers.ts';
+import { stateFolderOf } from '../config/store.ts';
 import type { ToolInfo } from '../contract/document.ts';
 import { ok, type ToolCall, type ToolOutcome } from '../contract/tool.ts';
 import type { OfferedTool } from '../pipelines/state/run-context.ts';
@@ -19,10 +20,10 @@ import type { HostEnv } from '../process/env.ts';
 import { type Pool, withPool } from '../process/pool.ts';
 import type { ProcessContext } from '../process/process.ts';
 import type { Transport } from '../process/transport.ts';
-import { openFetch } from '../process/web.ts';
 import type { Store } from '../store/store.ts';
+import { openServerAuth, type ServerAuth } from '../upstreams/auth.ts';
 import type { ChannelHandlers, UpstreamChannel, UpstreamServer } from '../upstreams/channel.ts';
-import { openHttpChannel, serverFetch } from '../upstreams/http.ts';
+import { openHttpChannel } from '../upstreams/http.ts';
 import { openPins, type ServerPins } from '../upstreams/pins.ts';
 import { openStdioChannel } from '../upstreams/stdio.ts';
 import { openUpstream, type Upstream } from '../upstreams/upstream.ts';
@@ -59,6 +60,7 @@ interface UpstreamToolsContext extends ProcessContext {
 
 interface OpenServer {
   readonly server: UpstreamServer;
+  readonly auth: ServerAuth;
   readonly pins: ServerPins;
   readonly upstream: Upstream;
   definitions: ReadonlyMap<string, Json>;
@@ -77,12 +79,13 @@ export function openUpstreamTools(
   const channels = new Set<UpstreamChannel>();
   const transports = new Map<string, Transport>();
 
-  const fetchOf = (server: UpstreamServer) =>
-    serverFetch(server, openFetch({ named: server.config.url, privateHosts: config.privateHosts }));
-  const openChannel = async (server: UpstreamServer, handlers: ChannelHandlers): Promise<UpstreamChannel> => {
+  const openChannel = async (
+    { server, auth }: Pick<OpenServer, 'server' | 'auth'>,
+    handlers: ChannelHandlers,
+  ): Promise<UpstreamChannel> => {
     const channel =
       server.config.exec === undefined
-        ? await openHttpChannel(server, fetchOf(server), handlers)
+        ? await openHttpChannel(server, auth.fetch, handlers)
         : await openStdioChannel(server.binding, context, handlers);
     channels.add(channel);
     void channel.closed.then(() => channels.delete(channel));
@@ -91,15 +94,19 @@ export function openUpstreamTools(
   const openServer = (entry: McpServerConfig): OpenServer => {
     const { name } = entry;
     const server = { config: entry, binding: resolveServer(entry, config, host).binding };
+    const auth = openServerAuth(server, {
+      privateHosts: config.privateHosts,
+      folder: stateFolderOf(config.stateStore),
+      addSecrets: (secrets) => scrubber?.add(secrets),
+    });
     const pins = openPins({ server: name, policy: entry.pins, store: openStore, emit });
     const opened: OpenServer = {
-      server,
-      pins,
+      ...{ server, auth, pins },
       definitions: new Map(),
       isReported: false,
       upstream: openUpstream({
         ...{ server, pins, emit, redact },
-        openChannel: (handlers) => openChannel(server, handlers),
+        openChannel: (handlers) => openChannel({ server, auth }, handlers),
         onTools: (definitions) => {
           opened.definitions = definitions;
           tools.replace(
@@ -204,14 +211,20 @@ export function openUpstreamTools(
         if (name === undefined) await Promise.all([...opened.values()].map(connect));
         else await requireServer(name).upstream.connect();
       },
-      channel: (name, handlers) => openChannel(requireServer(name).server, handlers),
+      channel: (name, handlers) => openChannel(requireServer(name), handlers),
       http: async (name) => {
-        const { server } = requireServer(name);
+        const { server, auth } = requireServer(name);
         const { url } = server.config;
         if (url === undefined)
           throw new RuntimeError('USAGE', `MCP server "${name}" is a program, and has no url`);
-        return { url, fetch: fetchOf(server) };
+        return { url, fetch: auth.fetch };
       },
+      login: async (name, options) => {
+        const { server, auth } = requireServer(name);
+        const { logIn } = await import('../upstreams/login.ts');
+        return await logIn(server, auth, options);
+      },
+      logout: async (name) => requireServer(name).auth.file.remove(),
       judge: (name, listing, options) => requireServer(name).upstream.judge(listing, options),
       pins: async (name) => {
         const { pins, upstream } = requireServer(name);

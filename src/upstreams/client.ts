@@ -1,5 +1,6 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { type ErrorCode, RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { systemCode } from '../base/files/file-error.ts';
 import { composeJson } from '../base/json/compose.ts';
 import { isObject, Json } from '../base/json/json.ts';
 import { elementsOf, memberOf, scanMembers } from '../base/json/scan.ts';
@@ -298,20 +299,21 @@ function toCodedError(sdk: ClientSdk, thrown: unknown, failed: Failed): RuntimeE
     });
   }
   if (sdk.SdkError.isInstance(thrown)) {
+    const inner: unknown = thrown.cause ?? Reflect.get(thrown.data ?? {}, 'cause');
+    if (inner instanceof RuntimeError) return inner;
     if (fault !== undefined) return fault;
     if (thrown.code === sdk.SdkErrorCode.RequestTimeout)
       return new RuntimeError('PROCESS_TIMEOUT', `${server} did not answer within ${timeoutMs} ms`, {
         details: { timeout_ms: timeoutMs },
         cause: thrown,
       });
-    const inner: unknown = thrown.cause ?? Reflect.get(thrown.data ?? {}, 'cause');
     if (inner instanceof Error && inner !== thrown) return toCodedError(sdk, inner, failed);
     const what = `${server} does not speak MCP as it should: ${shorten(thrown.message, LONGEST_MESSAGE)}`;
     return new RuntimeError('REPLY_MALFORMED', what, { cause: thrown });
   }
   if (fault !== undefined) return fault;
-  if (thrown instanceof TypeError && thrown.cause !== undefined) {
-    const { code } = thrown.cause as { readonly code?: unknown };
+  if (systemCode(thrown) !== undefined) {
+    const code = systemCode(thrown);
     return new RuntimeError(
       'PROCESS_START',
       `${server} could not be reached: ${typeof code === 'string' ? code : 'the connection failed'}`,

@@ -11,8 +11,8 @@ type Fetch = typeof fetch;
 
 /** Adds the headers of the config to requests to the server, and only to those. Follows no redirect. */
 export function serverFetch({ config, binding }: UpstreamServer, inner: Fetch): Fetch {
-  const { href } = urlOf(config.url);
   return async (input, init) => {
+    const { href } = urlOf(config.url);
     if (!isTo(href, input)) return await inner(input, { ...init, redirect: 'manual' });
     const headers = new Headers(init?.headers);
     for (const [key, value] of Object.entries(config.headers)) headers.set(key, value);
@@ -38,8 +38,8 @@ function isTo(href: string, input: Parameters<Fetch>[0]): boolean {
 }
 
 /**
- * The SDK keeps the session, resumes streams and authenticates. It parses messages, which loses digits, so each message
- * travels through it as a string inside a small envelope.
+ * The SDK keeps the session and resumes streams; `fetch` authenticates. The SDK parses messages, which loses digits, so
+ * each message travels through it as a string inside a small envelope.
  */
 export async function openHttpChannel(
   server: UpstreamServer,

@@ -325,6 +325,8 @@ const withoutServers: Omit<Runtime['upstreams'], 'call'> = {
   connect: async (name) => (name === undefined ? undefined : noServer(name)),
   channel: async (name) => noServer(name),
   http: async (name) => noServer(name),
+  login: async (name) => noServer(name),
+  logout: async (name) => noServer(name),
   judge: async (name) => noServer(name),
   pins: async (name) => noServer(name),
   accept: async (name) => noServer(name),

@@ -1,6 +1,7 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import type { Claim } from '../store.ts';
 import { checkRunId } from '../store-rules.ts';
 import { memoryFile } from './connection.ts';
@@ -136,6 +137,29 @@ function tryLock(path: string): DatabaseSync | undefined {
     throw error;
   }
 }
+
+/** Holds the lock of a file while it works, waiting for others that hold it. Rejects with the abort reason. */
+export async function withFileLock<Result>(
+  path: string,
+  work: () => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  makePrivateFile(path);
+  for (;;) {
+    const connection = tryLock(path);
+    if (connection === undefined) {
+      await setTimeout(POLL_MS, undefined, signal === undefined ? {} : { signal });
+      continue;
+    }
+    try {
+      return await work();
+    } finally {
+      connection.close();
+    }
+  }
+}
+
+const POLL_MS = 25;
 
 function sweep(folder: string): Set<string> {
   const busy = lockFiles(folder).filter((name) => !removeIfFree(join(folder, name)));

@@ -1,0 +1,47 @@
+import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import { command } from '../command.ts';
+
+export const mcpLoginCommand = command('login <name>', {
+  about: 'log in at an MCP server of the config, in a browser',
+  options: {
+    '--scope <scopes>':
+      'scopes to ask for, separated by spaces (default: those of the config or of the server)',
+  },
+  examples: `
+Examples:
+  signalbox mcp login desk
+  signalbox mcp login desk --scope 'tickets:read tickets:write'
+
+For a server with \`auth: {type: login}\`. Prints an address to open in a browser on this machine, and waits 5 minutes for
+the answer. The token is kept beside the state, in a file that only you can read.
+
+More: docs/guides/log-in-at-mcp-servers.md`,
+  run: async ({ options, terminal, signal, open }, { scope }, name) => {
+    const { upstreams } = await open(options.config, { logLevel: 'error' });
+    const onUrl = (url: string) =>
+      terminal.printStderr(
+        `To log in at ${name}, open this address in a browser on this machine:\n\n  ${url}\n`,
+      );
+    const document = await upstreams.login(name, { onUrl, scope, signal });
+    const granted = document.scope === null ? '' : ` with the scopes ${escapeInvisibleLine(document.scope)}`;
+    const text = `logged in at ${name}${granted}`;
+    return { document, text };
+  },
+});
+
+export const mcpLogoutCommand = command('logout <name>', {
+  about: 'forget the login at an MCP server of the config',
+  examples: `
+Example:
+  signalbox mcp logout desk
+
+Removes the token from this machine. The server may accept it until it expires.`,
+  run: async ({ options, open }, _own, name) => {
+    const { upstreams } = await open(options.config, { logLevel: 'error' });
+    const removed = await upstreams.logout(name);
+    return {
+      document: { server: name, removed },
+      text: removed ? `logged out at ${name}` : `there was no login at ${name}`,
+    };
+  },
+});
