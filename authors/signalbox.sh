@@ -6,11 +6,14 @@
 #     tool greet
 #
 # The function reads the request on stdin, or parts of it with `get` and `is`. It answers once, with a command from below.
-# What it prints goes to stderr. A filter that does not answer denies, and an evaluator fails. A status other than 0, a
+# What the script prints goes to stderr. A filter that does not answer denies, and an evaluator fails. A status other than 0, a
 # second answer, and a `get` or `is` that finds nothing fail the call, whatever the function answers. A server answers one
 # request after the other.
 #
 # signalbox helper 0.1.0 (POSIX sh, jq 1.6 and later). Update this copy with `npx signalbox init --helper --lang sh`.
+
+# From here on, what the script prints goes to stderr. Descriptor 4 is the real stdout, and 3 takes the answers.
+exec 4>&1 1>&2
 
 # ---- What the request says ----
 
@@ -241,7 +244,6 @@ signalbox_run() {
   signalbox_kind=$1
   signalbox_id=null
   shift
-  exec 4>&1 1>&2
   # Ten bytes say whether a server was started.
   signalbox_start=$(dd bs=1 count=10 2>/dev/null)
   if [ "$signalbox_start" = '{"jsonrpc"' ]; then

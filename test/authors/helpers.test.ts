@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { writeHelper } from '../../src/runtime/runtime.ts';
+import { folderOf } from '../workspace.ts';
 import { type Language, present, runSays, writeSays } from './languages.ts';
 
 const authors = join(import.meta.dirname, '../../authors');
@@ -333,6 +335,26 @@ describe.each(present)('$lang', (language) => {
 
 describe('python', () => {
   const isPython = present.some(({ lang }) => lang === 'python');
+
+  test.runIf(isPython)('a function with `async` answers, one-shot and in a server', async () => {
+    const folder = folderOf({
+      'slow.py': `#!/usr/bin/env python3
+import signalbox
+@signalbox.filter
+async def slow(event):
+    return event["request"]["args"]["ok"]
+slow.run()
+`,
+    });
+    writeHelper(folder, 'python');
+    const slow = join(folder, 'slow.py');
+    chmodSync(slow, 0o755);
+    const once = await runSays(slow, '', JSON.stringify(filter({ ok: true })));
+    expect({ ...once, stderr: '' }).toEqual({ code: 0, stdout: '{"allow": true}\n', stderr: '' });
+    const message = { jsonrpc: '2.0', id: 1, method: 'execute', params: filter({ ok: false }) };
+    const { stdout } = await runSays(slow, '', JSON.stringify(message));
+    expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: { allow: false } });
+  });
 
   test.runIf(isPython)('the helper has the syntax of Python 3.8, and imports only json, os and sys', () => {
     const script = `

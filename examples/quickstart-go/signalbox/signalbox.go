@@ -7,7 +7,7 @@
 //		}).Run()
 //	}
 //
-// The function gets the request as the protocol has it. What the program prints goes to stderr. A filter that returns nil
+// The function gets the request as the protocol has it. From Run on, prints go to stderr. A filter that returns nil
 // denies, an evaluator that returns nil fails, and so does every error and every panic. Handle returns the reply without
 // a process, for tests.
 //
@@ -349,11 +349,8 @@ func (program Program) serve(line []byte, reader *bufio.Reader, out io.Writer) {
 			os.Exit(1)
 		}
 	}
-	answer := func(id json.RawMessage, params []byte) {
+	answer := func(ctx context.Context, id json.RawMessage, params []byte) {
 		defer group.Done()
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		calls.Store(string(id), cancel)
 		defer calls.Delete(string(id))
 		report := func(params Reply) {
 			if text, err := encode(Reply{"jsonrpc": "2.0", "method": "progress", "params": params.With("id", id)}); err == nil {
@@ -389,8 +386,13 @@ func (program Program) serve(line []byte, reader *bufio.Reader, out io.Writer) {
 				cancel.(context.CancelFunc)()
 			}
 		case request.Method == "execute" && (request.ID != nil || program.kind == "observer"):
+			ctx, cancel := context.WithCancel(context.Background())
+			calls.Store(string(request.ID), cancel)
 			group.Add(1)
-			go answer(request.ID, request.Params)
+			go func(id json.RawMessage, params []byte) {
+				defer cancel()
+				answer(ctx, id, params)
+			}(request.ID, request.Params)
 		case request.ID != nil:
 			text, _ = encode(rpcError(request.ID)("there is no method "+request.Method, -32601))
 		}

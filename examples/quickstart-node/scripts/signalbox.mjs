@@ -5,7 +5,7 @@
 //     const greet = tool(({ args }) => `Hello, ${args.name}!`);
 //     await greet.run(import.meta);
 //
-// The function gets the request as the protocol has it. What the script prints goes to stderr. A filter that returns
+// The function gets the request as the protocol has it. From `run` on, prints go to stderr. A filter that returns
 // nothing denies, an evaluator that returns nothing fails, and so does every exception. `await greet.handle(request)` is
 // the reply without a process, for tests. Integers beyond 2 ** 53 are BigInt, so that they keep their digits.
 //

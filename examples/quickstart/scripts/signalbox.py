@@ -8,7 +8,7 @@
 
     greet.run()
 
-The function gets the request as the protocol has it. What the script prints goes to stderr. A filter that returns nothing
+The function gets the request as the protocol has it. From `run` on, prints go to stderr. A filter that returns nothing
 denies, an evaluator that returns nothing fails, and so does every exception. `greet.handle(request)` returns the reply
 without a process, for tests.
 """
