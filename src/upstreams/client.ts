@@ -21,6 +21,8 @@ export interface ClientOptions {
   readonly redact: Redact;
   /** Whether messages are requests of HTTP, which end when their answer has come. */
   readonly isHttp: boolean;
+  /** What of these the proxy passes, since some servers offer tools only to clients that declare it. */
+  readonly pass: readonly string[];
   openChannel(handlers: ChannelHandlers): Promise<UpstreamChannel>;
   /** The server says that its tools have changed. */
   readonly onChanged: () => void;
@@ -76,6 +78,7 @@ async function connect(
     emit,
     redact,
     onChanged,
+    pass,
     isLegacy = false,
   }: ClientOptions & { readonly isLegacy?: boolean },
   exact: ExactTransport,
@@ -87,7 +90,12 @@ async function connect(
         mode: isLegacy ? 'legacy' : 'auto',
         probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) },
       },
-      // Nobody is there who could answer questions of the server.
+      // Nobody is there who could answer questions of the server, so each of them gets an error.
+      capabilities: {
+        ...(pass.includes('elicitation') && { elicitation: { form: {}, url: {} } }),
+        ...(pass.includes('sampling') && { sampling: {} }),
+        ...(pass.includes('roots') && { roots: {} }),
+      },
       inputRequired: { autoFulfill: false },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
       // Results are checked against the schema that was pinned.

@@ -45,7 +45,7 @@ export interface Upstream {
 export function openUpstream(options: UpstreamOptions): Upstream {
   const { server, pins, emit, redact, openChannel, onTools } = options;
   const { name, timeoutMs, restart } = server.binding;
-  const { toolFilter, exec } = server.config;
+  const { toolFilter, exec, pass } = server.config;
   const restarts = createRestartTracker(restart);
   const closing = new AbortController();
   let current: Promise<UpstreamClient> | undefined;
@@ -104,7 +104,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
       });
     };
     const isHttp = exec === undefined;
-    client = await openClient({ name, timeoutMs, emit, redact, isHttp, openChannel, onChanged });
+    client = await openClient({ name, timeoutMs, emit, redact, isHttp, pass, openChannel, onChanged });
     try {
       await relist(client);
       return client;

@@ -271,6 +271,24 @@ describe('clients', () => {
     ]);
   });
 
+  test.each([
+    { pass: '', has: ['trigger-elicitation-request'], lacks: 'trigger-sampling-request' },
+    { pass: ', pass: [sampling]', has: ['trigger-sampling-request'], lacks: 'trigger-elicitation-request' },
+  ])(
+    'get the tools that server-everything offers only to those it can ask$pass',
+    async ({ pass, has, lacks }) => {
+      const program = join(import.meta.dirname, '../../node_modules/.bin/mcp-server-everything');
+      const command = `command: '${process.execPath}', args: ['${program}']`;
+      const folder = workspace(`mcp_servers:\n  - {name: shop, ${command}${pass}}\n`);
+      const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
+      onTestFinished(() => runtime.close());
+      await runtime.upstreams.connect('shop');
+      const names = runtime.tools.list().map(({ name }) => name.replace('shop__', ''));
+      expect(names).toEqual(expect.arrayContaining(has));
+      expect(names).not.toContain(lacks);
+    },
+  );
+
   test('of the proxy get no tool that `tool_filter` leaves out', async () => {
     const { open, calls } = shop([read, write], { more: ', tool_filter: {blocklist: [write]}' });
     const client = await connect(await open(), true);
