@@ -1,3 +1,4 @@
+import * as authors from './authors/requirements.ts';
 import * as checks from './builtins/checks/requirements.ts';
 import * as guards from './builtins/guards/requirements.ts';
 import * as capability from './calls/capability/requirements.ts';
@@ -47,6 +48,7 @@ export const requirements: readonly Requirement[] = [
   project,
   commandLine,
   doctor,
+  authors,
   conform,
   picoclaw,
   chibi,

@@ -15,7 +15,7 @@ test('signalbox/author exports what its types declare', () => {
   expect(Object.keys(author).toSorted()).toEqual([...declared].map(([, name]) => name).toSorted());
 });
 
-test('a filter in TypeScript reads the request of its phase', async () => {
+test('a filter in TypeScript reads the request of its phase [DS-AUTHOR-06]', async () => {
   const { ask, deny, filter, replace } = author;
   const guard = filter((event) => {
     switch (event.phase) {
@@ -45,7 +45,7 @@ test('a filter in TypeScript reads the request of its phase', async () => {
   });
 });
 
-test('a tool, an evaluator and an observer in TypeScript have the types of their requests', async () => {
+test('a tool, an evaluator and an observer in TypeScript have the types of their requests [DS-AUTHOR-06]', async () => {
   const { evaluator, Fail, observer, pending, score, tool } = author;
   const pay = tool<{ readonly amount: number }>(async ({ args, approval }) => {
     if (args.amount < 0) throw new Fail('nothing to pay');

@@ -11,18 +11,21 @@ const scripts = [
   { entry: 'pii_filter', kind: 'filter', more: [] },
 ] as const;
 
-describe.each(present)('the scripts of `init --lang $lang` pass every check of `conform`', ({ lang }) => {
-  const folder = join(folderOf({}), lang);
-  beforeAll(async () => {
-    await run(['init', folder, '--lang', lang]);
-    if (lang === 'go') spawnSync('go', ['build', '-o', 'bin/', './...'], { cwd: folder });
-  }, 60_000);
+describe.each(present)(
+  'the scripts of `init --lang $lang` pass every check of `conform` [DS-AUTHOR-05]',
+  ({ lang }) => {
+    const folder = join(folderOf({}), lang);
+    beforeAll(async () => {
+      await run(['init', folder, '--lang', lang]);
+      if (lang === 'go') spawnSync('go', ['build', '-o', 'bin/', './...'], { cwd: folder });
+    }, 60_000);
 
-  const modes = [[], ['--server'], ...(lang === 'python' ? [['--forked']] : [])];
-  const runs = modes.flatMap((mode) => scripts.map((script) => ({ ...script, mode })));
-  test.for(runs)('$entry $mode', { timeout: 240_000 }, async ({ entry, kind, more, mode }) => {
-    const args = ['conform', entry, ...mode, ...more, '--timeout', '60s', '--log-level', 'silent'];
-    const { code, document } = await runJson(args, { cwd: folder });
-    expect({ code, document }).toMatchObject({ code: 0, document: { kind, failed: 0, skipped: 0 } });
-  });
-});
+    const modes = [[], ['--server'], ...(lang === 'python' ? [['--forked']] : [])];
+    const runs = modes.flatMap((mode) => scripts.map((script) => ({ ...script, mode })));
+    test.for(runs)('$entry $mode', { timeout: 240_000 }, async ({ entry, kind, more, mode }) => {
+      const args = ['conform', entry, ...mode, ...more, '--timeout', '60s', '--log-level', 'silent'];
+      const { code, document } = await runJson(args, { cwd: folder });
+      expect({ code, document }).toMatchObject({ code: 0, document: { kind, failed: 0, skipped: 0 } });
+    });
+  },
+);

@@ -227,14 +227,17 @@ describe.each(present)('$lang', (language) => {
   const ask = (id: number, params: unknown) => ({ jsonrpc: '2.0', id, method: 'execute', params });
   const own = rows.filter(({ not }) => not?.includes(language.lang) !== true);
 
-  test.concurrent.for(own)('$title', async ({ kind, request, reply, code = 0 }, { expect }) => {
-    const { stderr, ...answered } = await answerOnce(kind, `${JSON.stringify(request)}\n`);
-    expect(answered).toEqual({ code, reply });
-    if (kind !== 'evaluator') expect(stderr).toContain('it does');
-  });
+  test.concurrent.for(own)(
+    '$title [DS-AUTHOR-01]',
+    async ({ kind, request, reply, code = 0 }, { expect }) => {
+      const { stderr, ...answered } = await answerOnce(kind, `${JSON.stringify(request)}\n`);
+      expect(answered).toEqual({ code, reply });
+      if (kind !== 'evaluator') expect(stderr).toContain('it does');
+    },
+  );
 
   test.concurrent.for(['tool', 'filter', 'evaluator', 'observer'] as const)(
-    'a server answers the same as a process, as a %s',
+    'a server answers the same as a process, as a %s [DS-AUTHOR-01]',
     async (kind, { expect }) => {
       const asked = own.filter((row) => row.kind === kind);
       const { code, answers } = await serve(
@@ -254,7 +257,7 @@ describe.each(present)('$lang', (language) => {
   );
 
   test.concurrent.for(broken)(
-    'no function decides about an empty or broken request of a $kind',
+    'no function decides about an empty or broken request of a $kind [DS-AUTHOR-02]',
     async ({ kind, requests }, { expect }) => {
       for (const request of requests) {
         const { reply, stderr } = await answerOnce(kind, JSON.stringify(request));
@@ -268,7 +271,7 @@ describe.each(present)('$lang', (language) => {
     },
   );
 
-  test.concurrent('a server survives lines that are no requests, and answers the others', async ({
+  test.concurrent('a server survives lines that are no requests, and answers the others [DS-AUTHOR-03]', async ({
     expect,
   }) => {
     const { code, answers } = await serve('tool', [
@@ -325,7 +328,7 @@ describe.each(present)('$lang', (language) => {
 
   const numbers = ['12345678901234567890', '-12345678901234567890', '1.50', '1e400', '0.1234567890123456789'];
   const kept = { all: numbers, integers: numbers.slice(0, 2), none: [] }[language.digits];
-  test.runIf(kept.length > 0)('numbers keep their digits', async () => {
+  test.runIf(kept.length > 0)('numbers keep their digits [DS-AUTHOR-04]', async () => {
     for (const number of kept) {
       const { stdout } = await runSays(says, 'tool', `{"args": {"do": "value", "value": ${number}}}`);
       expect(stdout.replaceAll(' ', '')).toBe(`{"result":${number}}\n`);
