@@ -67,9 +67,6 @@ import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.t
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
 export type { Callers, Principal } from '../gateway/http/callers.ts';
-export type { ChannelHandlers, SendOptions, UpstreamChannel } from '../upstreams/channel.ts';
-export type { LoginInfo, LoginOptions } from '../upstreams/login.ts';
-export type { JudgedListing, JudgedTool, Listing, PinAcceptance } from '../upstreams/pins.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
 export type * from './worker/api.ts';
@@ -113,7 +110,7 @@ export interface Exchange {
   readonly exchange: (args: string) => Promise<string>;
 }
 
-export type UpstreamCallOptions = CallOptions & Exchange;
+type UpstreamCallOptions = CallOptions & Exchange;
 
 /** The MCP servers of the config. All methods throw NAME_UNKNOWN, and RUNTIME_CLOSED. */
 export interface Upstreams {

@@ -16,7 +16,7 @@ export interface ChannelHandlers {
 }
 
 /** Only for HTTP, where each message is a request of its own. */
-export interface SendOptions {
+interface SendOptions {
   /** Further headers, such as `Mcp-Param-*`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Ends the exchange of the message, which cancels a request of 2026-07-28. */
