@@ -397,7 +397,11 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
       if (method === 'notifications/cancelled' && !asked.delete(idIn(params, 'requestId'))) return {};
       if (channel.rule === 'protocol') requireMembers(params, channel);
       const judged = channel.rule === 'protocol' ? params : await incoming(method, params);
-      if (message.kind === 'request') asked.set(message.id, method);
+      if (message.kind === 'request') {
+        if (asked.has(message.id) || asked.size >= MOST_OPEN)
+          throw new Refusal('its `id` is that of an open request, or too many are open', rpcCodes.request);
+        asked.set(message.id, method);
+      }
       return { toClient: judged === params ? text : withMember(text, 'params', judged) };
     } catch (thrown) {
       const { code, message: words } = toRefusal(thrown);

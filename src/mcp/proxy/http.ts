@@ -121,11 +121,13 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
     const opened = Promise.withResolvers<Response>();
     const leaving = new AbortController();
     const isModern = isModernRequest(params);
+    const hasSession = request.headers.has(sessionHeader);
     let head: Response | undefined;
+    /** A client of 2025 may come back for the answer. */
+    let isResumable = false;
     const leave = () => {
       leaving.abort();
-      // A client of 2025 may come back for the answer.
-      if (isModern || head === undefined) connection.abandon(id);
+      if (!isResumable) connection.abandon(id);
     };
     request.signal.addEventListener('abort', leave, { once: true });
     const post = async (text: string, call?: SentCall): Promise<Response> => {
@@ -158,13 +160,12 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
     /** The stream of the answer, which also carries what the upstream says or asks meanwhile. */
     async function* answerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
       const events = readEvents(body, maxBytes);
-      let isResumable = false;
       let cause = 'the stream has ended without an answer';
       try {
         for (;;) {
           const next = await Promise.race([events.next(), answer.then(() => undefined)]);
           if (next === undefined || next.done === true) break;
-          isResumable ||= next.value.fields.some((field) => field.startsWith('id:'));
+          isResumable ||= hasSession && next.value.fields.some((field) => field.startsWith('id:'));
           yield encode(writeEvent(next.value, await passEvent(next.value, connection, request.headers)));
           if (isAnswered) return;
         }
@@ -174,7 +175,7 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
       } finally {
         if (isAnswered || !request.signal.aborted) leaving.abort();
       }
-      if (isResumable && !isAnswered && request.headers.has(sessionHeader)) return;
+      if (isResumable && !isAnswered) return;
       connection.fail(malformed(server, cause), id);
       const text = shownText(await answer);
       if (text !== undefined) yield encode(writeEvent({ fields: [] }, text));

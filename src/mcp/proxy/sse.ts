@@ -51,9 +51,11 @@ async function* linesOf(stream: AsyncIterable<Uint8Array>, maxBytes: number): As
     if (text === '') continue;
     rest += isAfterCr && text.startsWith('\n') ? text.slice(1) : text;
     isAfterCr = text.endsWith('\r');
+    if (rest.length > maxBytes) throw new RangeError('an event is too long');
+    // A long line arrives in many chunks, and is searched once.
+    if (!/[\r\n]/.test(text)) continue;
     const parts = rest.split(/\r\n|\n|\r/);
     rest = parts.pop() ?? '';
-    if (rest.length > maxBytes) throw new RangeError('an event is too long');
     yield* parts;
   }
 }

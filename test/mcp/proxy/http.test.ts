@@ -429,3 +429,19 @@ test.each(['tools/call', 'prompts/get'])(
     expect(JSON.parse(own().at(-1)?.body ?? '').params.inputResponses.k.content).toEqual({ a: 'a [hidden]' });
   },
 );
+
+test('hooks of elicitation hold for questions and answers of 2026, too', async () => {
+  const spec = guarded.replace('hook: tool,', 'hook: tool, match: {tools: ["up__elicitation/create"]},');
+  let asks = needs('FORBIDDEN');
+  const { post } = await openHttp(
+    { 'tools/call': async (asked, response) => await json(asks)(asked, response) },
+    spec,
+  );
+  expect(await (await post(call('{"a":"FORBIDDEN"}'))).text()).toContain(
+    'blocked by hook \\"guard\\": forbidden',
+  );
+  asks = said;
+  const inputs = '{"a":1},"inputResponses":{"k":{"action":"accept","content":{"a":"FORBIDDEN"}}}';
+  expect(await (await post(call(inputs, 2))).text()).toContain('blocked by hook');
+  expect(await (await post(call('{"a":"FORBIDDEN"}', 3))).text()).toContain('fine');
+});
