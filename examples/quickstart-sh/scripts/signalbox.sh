@@ -23,7 +23,7 @@ get() {
     signalbox_say x "\"the request has no text at $(signalbox_escape "$1")\""
 }
 
-# is FILTER: succeeds if a jq filter gives true.
+# is FILTER: succeeds if a jq filter gives true. jq takes null for less than every number: is '(.args.n | numbers) < 5'
 is() {
   case $(signalbox_jq -r "($1) | if type == \"boolean\" then . else error(\"none\") end") in
   true) return 0 ;;
