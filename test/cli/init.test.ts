@@ -115,10 +115,7 @@ const languages = [
     needs: 'go',
     source: '$1/main.go',
     program: 'bin/$1',
-    breaks: [
-      'return signalbox.Replace(replacement).With("reason", "personal data was hidden")',
-      'return nil',
-    ],
+    breaks: ['return signalbox.Replace(changed).With("reason", "personal data was hidden")', 'return nil'],
   },
   {
     lang: 'sh',
@@ -220,6 +217,13 @@ const inputs: [script: string, input: string][] = [
     told({
       phase: 'before_call',
       request: { messages: [{ id: personal, role: 'user', content: personal }], system_prompt: personal },
+    }),
+  ],
+  [
+    'scripts/pii_filter.py',
+    told({
+      phase: 'before_call',
+      request: { messages: [{ role: 'user', content: personal }], system_prompt: '', other: { n: 1 } },
     }),
   ],
   [

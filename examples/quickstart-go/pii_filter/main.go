@@ -92,11 +92,16 @@ func filter(_ context.Context, event signalbox.Object) (any, error) {
 	} else {
 		given["message"] = event.Get("response", "message")
 	}
-	replacement := clean(given).(map[string]any)
-	if reflect.DeepEqual(replacement, given) {
+	changed := map[string]any{}
+	for name, value := range given {
+		if cleaned := clean(value); !reflect.DeepEqual(cleaned, value) {
+			changed[name] = cleaned
+		}
+	}
+	if len(changed) == 0 {
 		return true, nil
 	}
-	return signalbox.Replace(replacement).With("reason", "personal data was hidden"), nil
+	return signalbox.Replace(changed).With("reason", "personal data was hidden"), nil
 }
 
 func main() { signalbox.Filter(filter).Run() }

@@ -36,10 +36,10 @@ def pii_filter(event):
         given = {key: request[key] for key in ("messages", "system_prompt", "other") if key in request}
     else:
         given = {"message": event["response"]["message"]}
-    replacement = clean(given)
-    if replacement == given:
+    changed = {key: value for key, value in clean(given).items() if value != given[key]}
+    if not changed:
         return True
-    return signalbox.replace("personal data was hidden", **replacement)
+    return signalbox.replace("personal data was hidden", **changed)
 
 
 pii_filter.run()
