@@ -150,10 +150,17 @@ export async function proxyOverHttp(
   const [only] = parts;
   const proxied = new Map(parts.length === 1 && only !== undefined ? [...parts, [endpoint, only[1]]] : parts);
   const maxBytes = runtime.mcp.maxMessageBytes;
+  const closing = new AbortController();
   const { url, close } = await listenFor(runtime, listen, (callers) =>
-    proxyHandler({ proxied, callers, maxBytes }),
+    proxyHandler({ proxied, callers, maxBytes, closing: closing.signal }),
   );
-  return { urls: parts.map(([path]) => `${url}${path}`), close };
+  return {
+    urls: parts.map(([path]) => `${url}${path}`),
+    close: async () => {
+      closing.abort();
+      await close();
+    },
+  };
 }
 
 /** Pins the definitions of servers that were never seen, before a client sees them. Throws USAGE. */

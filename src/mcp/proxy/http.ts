@@ -18,6 +18,7 @@ import {
   type Request as RpcRequest,
   type Response as RpcResponse,
   readProxied,
+  stopped,
   withId,
 } from './message.ts';
 import { readEvents, type ServerEvent, writeEvent } from './sse.ts';
@@ -27,6 +28,8 @@ export interface ProxyHttpParts {
   readonly proxied: ReadonlyMap<string, ProxyParts>;
   readonly callers: Callers;
   readonly maxBytes: number;
+  /** Ends all requests and streams. */
+  readonly closing: AbortSignal;
 }
 
 type Handler = (request: Request, caller: Principal) => Promise<Response>;
@@ -36,8 +39,11 @@ export function proxyHandler({
   proxied,
   callers,
   maxBytes,
+  closing,
 }: ProxyHttpParts): (request: Request) => Promise<Response> {
-  const handlers = new Map([...proxied].map(([path, parts]) => [path, openProxy(parts, maxBytes)]));
+  const handlers = new Map(
+    [...proxied].map(([path, parts]) => [path, openProxy(parts, { maxBytes, closing })]),
+  );
   return async (request) => {
     const caller = await callers.admit(request, ['tools:call']);
     if (caller instanceof Response) return caller;
@@ -56,10 +62,18 @@ const MOST_SESSIONS = 10_000;
 const sessionHeader = 'mcp-session-id';
 const codes = { session: -32_001, mismatch: -32_020 } as const;
 
-function openProxy(parts: ProxyParts, maxBytes: number): Handler {
+function openProxy(
+  parts: ProxyParts,
+  { maxBytes, closing }: Pick<ProxyHttpParts, 'maxBytes' | 'closing'>,
+): Handler {
   const { runtime, server, report } = parts;
   /** Sessions of the upstream, which belong to the caller that began them. */
   const sessions = new Map<string, Session>();
+
+  closing.addEventListener('abort', () => {
+    for (const { connection } of sessions.values()) connection.fail(stopped());
+  });
+  const goneOf = ({ signal }: Request) => AbortSignal.any([signal, closing]);
 
   const fetchUpstream = async (init: RequestInit & { readonly headers: Headers }): Promise<Response> => {
     const { url, fetch } = await runtime.upstreams.http(server);
@@ -121,6 +135,7 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
     const opened = Promise.withResolvers<Response>();
     const leaving = new AbortController();
     const isModern = isModernRequest(params);
+    const gone = goneOf(request);
     const hasSession = request.headers.has(sessionHeader);
     let head: Response | undefined;
     /** A client of 2025 may come back for the answer. */
@@ -129,7 +144,8 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
       leaving.abort();
       if (!isResumable) connection.abandon(id);
     };
-    request.signal.addEventListener('abort', leave, { once: true });
+    gone.addEventListener('abort', leave, { once: true });
+    if (gone.aborted) leave();
     const post = async (text: string, call?: SentCall): Promise<Response> => {
       const sent = readProxied(Buffer.from(text));
       const headers = headersToServer(request.headers, sent.kind === 'refused' ? message : sent, call);
@@ -171,9 +187,9 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
         }
       } catch (error) {
         cause = error instanceof Error ? error.message : String(error);
-        if (!request.signal.aborted) report(`MCP server ${server}: ${cause}`);
+        if (!gone.aborted) report(`MCP server ${server}: ${cause}`);
       } finally {
-        if (isAnswered || !request.signal.aborted) leaving.abort();
+        leaving.abort();
       }
       if (isResumable && !isAnswered) return;
       connection.fail(malformed(server, cause), id);
@@ -219,7 +235,7 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
       method: 'POST',
       headers: headersToServer(request.headers, message),
       body: text,
-      signal: request.signal,
+      signal: goneOf(request),
     });
   };
 
@@ -239,7 +255,7 @@ function openProxy(parts: ProxyParts, maxBytes: number): Handler {
     session: Session | undefined,
   ): Promise<Response> => {
     const headers = headersToServer(request.headers, undefined);
-    const response = await fetchUpstream({ method: 'GET', headers, signal: request.signal }).catch(
+    const response = await fetchUpstream({ method: 'GET', headers, signal: goneOf(request) }).catch(
       () => undefined,
     );
     if (response === undefined) return refusal(502, rpcCodes.internal, 'the upstream cannot be reached');

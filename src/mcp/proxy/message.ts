@@ -85,3 +85,8 @@ export function withId(text: string, id: Id): string {
 export function malformed(server: string, what: string): RuntimeError {
   return new RuntimeError('REPLY_MALFORMED', `MCP server "${server}": ${what}`);
 }
+
+/** Why requests that are open at the end of the proxy fail. */
+export function stopped(): RuntimeError {
+  return new RuntimeError('ABORTED', 'the proxy stops');
+}

@@ -4,7 +4,7 @@ import { LOCAL_USER } from '../client.ts';
 import { openLines, type StdioOptions } from '../stdio.ts';
 import { openConnection, type ProxyParts, type SentCall, type Wire } from './connection.ts';
 import { paramHeaders } from './headers.ts';
-import { type Id, malformed, type Response, readProxied, withId } from './message.ts';
+import { type Id, malformed, type Response, readProxied, stopped, withId } from './message.ts';
 
 export interface ProxiedStdio {
   /** Resolves when the client has left, or the upstream has ended. */
@@ -113,6 +113,8 @@ export async function proxyStdio(
     closed: lines.closed,
     close: async () => {
       lines.close();
+      connection.fail(stopped());
+      for (const { reject } of own.values()) reject(stopped());
       await channel.close();
     },
   };

@@ -80,7 +80,15 @@ async function openHttp(replies: Readonly<Record<string, Reply>>, spec = guarded
   const accept = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
   const post = async (body: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
     await fetch(url, { method: 'POST', body, headers: { ...accept, ...headers }, ...(signal && { signal }) });
-  return { asked, url, post, file, own: () => asked.filter(({ body }) => !body.includes('tools/list')) };
+  return {
+    asked,
+    url,
+    post,
+    file,
+    runtime,
+    close,
+    own: () => asked.filter(({ body }) => !body.includes('tools/list')),
+  };
 }
 
 const meta =
@@ -264,7 +272,8 @@ const status = (code: number, type: string, body: string, headers: object = {}):
 };
 
 test.each([
-  ['a challenge', status(401, 'application/json', '{}', { 'www-authenticate': 'Bearer' }), 502],
+  ['a challenge', status(401, 'application/json', '{}', { 'www-authenticate': 'Bearer' }), 200],
+  ['a refusal', status(403, 'application/json', '{}', { 'www-authenticate': 'Bearer' }), 502],
   ['a page', status(500, 'text/html', '<p>FORBIDDEN</p>'), 500],
   ['a redirect', status(302, 'text/plain', '', { location: 'http://127.0.0.1:1/' }), 200],
   ['no JSON', status(200, 'application/json', '{"jsonrpc"'), 200],
@@ -444,4 +453,24 @@ test('hooks of elicitation hold for questions and answers of 2026, too', async (
   const inputs = '{"a":1},"inputResponses":{"k":{"action":"accept","content":{"a":"FORBIDDEN"}}}';
   expect(await (await post(call(inputs, 2))).text()).toContain('blocked by hook');
   expect(await (await post(call('{"a":"FORBIDDEN"}', 3))).text()).toContain('fine');
+});
+
+test('the proxy and its runtime end while clients and the upstream hang', async () => {
+  const begun = Promise.withResolvers<void>();
+  const hang: Reply = (_asked, response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .write('id: 1\ndata: \n\n', () => begun.resolve());
+  };
+  const { post, runtime, close } = await openHttp({ 'tools/call': hang, GET: hang });
+  await post(initialize);
+  const session = { 'mcp-session-id': 'session-1' };
+  const leaving = new AbortController();
+  await post(call('{}'), session, leaving.signal);
+  await begun.promise;
+  leaving.abort();
+  const open = await post(call('{}', 2), session);
+  await close();
+  await open.text().catch(() => {});
+  await expect(runtime.close()).resolves.toBeUndefined();
 });

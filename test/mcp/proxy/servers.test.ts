@@ -107,16 +107,24 @@ test('server-filesystem: a call waits for a person by a pattern, and is then mad
   expect(textOf(await write())).toContain('Successfully wrote');
 });
 
-test('server-everything over stdio: prompts, resources and structured content', async () => {
-  const server = `{name: up, command: "${node}", args: ["${everything}", stdio]}`;
+test('server-everything over stdio: prompts, resources, sampling, elicitation and structured content', async () => {
+  const pass = 'resources, prompts, completions, logging, elicitation, subscriptions, sampling, roots';
+  const server = `{name: up, command: "${node}", args: ["${everything}", stdio], pass: [${pass}]}`;
   const { runtime } = await open(server);
   const client = new Client(
     { name: 'c', version: '1' },
     {
       versionNegotiation: { mode: 'legacy' },
-      capabilities: {},
+      capabilities: { sampling: {}, elicitation: { form: {} }, roots: {} },
     },
   );
+  client.setRequestHandler('sampling/createMessage', async ({ params }) => ({
+    role: 'assistant' as const,
+    model: 'm',
+    content: { type: 'text' as const, text: `sampled ${JSON.stringify(params.messages)}` },
+  }));
+  client.setRequestHandler('elicitation/create', async () => ({ action: 'decline' as const }));
+  client.setRequestHandler('roots/list', async () => ({ roots: [] }));
   await overStdio(runtime, client);
   expect(client.getInstructions()).toBeTypeOf('string');
   const { prompts } = await client.listPrompts();
@@ -131,6 +139,9 @@ test('server-everything over stdio: prompts, resources and structured content', 
     await client.callTool({ name, arguments: args });
   expect(textOf(await call('echo', { message: 'hi' }))).toContain('Echo: hi');
   expect(textOf(await call('echo', { message: 'a SECRET' }))).toContain('Echo: a [hidden]');
+  const sampled = await call('trigger-sampling-request', { prompt: 'a SECRET', maxTokens: 10 });
+  expect(textOf(sampled)).toContain('[hidden]');
+  expect(textOf(await call('trigger-elicitation-request'))).toContain('declined');
   expect(await call('get-structured-content', { location: 'New York' })).toHaveProperty('structuredContent');
 });
 
