@@ -3,6 +3,7 @@ import { type ErrorCode, RuntimeError, toRuntimeError } from '../base/errors.ts'
 import { systemCode } from '../base/files/file-error.ts';
 import { composeJson } from '../base/json/compose.ts';
 import { isObject, Json } from '../base/json/json.ts';
+import { tryParse } from '../base/json/parse.ts';
 import { elementsOf, memberOf, scanMembers } from '../base/json/scan.ts';
 import { shorten } from '../base/text/phrases.ts';
 import type { Emit } from '../contract/event.ts';
@@ -155,9 +156,17 @@ const PROBE_MS = 5_000;
 
 async function list(client: Client, exact: ExactTransport, timeout: number): Promise<Listing> {
   exact.pages.length = 0;
-  if (client.getServerCapabilities()?.tools !== undefined)
-    await client.listTools(undefined, { timeout, cacheMode: 'refresh' });
-  return { instructions: client.getInstructions(), tools: exact.pages.splice(0) };
+  const instructions = client.getInstructions();
+  if (client.getServerCapabilities()?.tools === undefined) return { instructions, tools: [] };
+  const { tools } = await client.listTools(undefined, { timeout, cacheMode: 'refresh' });
+  // Over HTTP, the SDK leaves out tools with an unusable `x-mcp-header`, as the specification demands.
+  const usable = new Set(tools.map(({ name }) => name));
+  const isUsable = (text: string) => {
+    const definition = tryParse(text);
+    const name = isObject(definition) ? definition['name'] : undefined;
+    return typeof name !== 'string' || usable.has(name);
+  };
+  return { instructions, tools: exact.pages.splice(0).filter(isUsable) };
 }
 
 interface ExactTransport {

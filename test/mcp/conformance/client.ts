@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { openRuntime } from '../../../dist/index.js';
+import { builtProgram } from '../../built.ts';
 
 // The client that the conformance suite tests: a config with the server of a scenario, and the calls that it waits for.
 
@@ -25,6 +27,11 @@ function argsFor(schema: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(properties).map(([key, { type = 'string' }]) => [key, samples[type]]),
   );
+}
+
+/** The schema of the tool allows no null, so Signalbox would refuse the call. */
+function withoutNulls(args: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
 /** What a person would copy into the config: the issuer that the server names. */
@@ -52,6 +59,9 @@ async function authOf(): Promise<object | undefined> {
   return scenario.startsWith('auth/') ? { type: 'login' } : undefined;
 }
 
+/** Scenarios in which the server asks the client. */
+const answering = /^(?:sep-2322-client-request-state|elicitation-sep1034-client-defaults)$/;
+
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-conformance-'));
 try {
   const auth = await authOf();
@@ -62,6 +72,13 @@ try {
   };
   const file = join(folder, 'runtime.yaml');
   writeFileSync(file, JSON.stringify({ apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', spec }));
+  if (answering.test(scenario)) await callThroughProxy(file);
+  else await callByLibrary(file);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function callByLibrary(file: string): Promise<void> {
   await using runtime = await openRuntime(file);
   /** A browser in which a person accepts everything. */
   const browse = async (page: string) => {
@@ -80,15 +97,38 @@ try {
     }
   };
   await loggedIn(() => runtime.upstreams.connect('peer'));
-  for (const { name, input_schema } of runtime.tools.list()) {
+  const listed = runtime.tools
+    .list()
+    .map(({ name, input_schema }) => ({ name, args: argsFor(input_schema) }));
+  const asked: typeof listed | undefined = context.toolCalls?.map(
+    (call: { name: string; arguments: Record<string, unknown> }) => ({
+      name: `peer__${call.name}`,
+      args: withoutNulls(call.arguments),
+    }),
+  );
+  for (const { name, args } of asked ?? listed)
     await loggedIn(async () => {
-      const document = await runtime.tools.call(name, argsFor(input_schema));
-      console.log(JSON.stringify(document));
+      const document = await runtime.tools.call(name, args);
       if (document.status === 'failed' && document.error.code === 'LOGIN_REQUIRED')
         throw Object.assign(new Error(document.error.message), document.error);
     });
-  }
-  if (scenario === 'sse-retry') await setTimeout(3000);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+}
+
+/** A client that answers questions of the server: the SDK's own, with `signalbox mcp --proxy` in front of the server. */
+async function callThroughProxy(file: string): Promise<void> {
+  const client = new Client(
+    { name: 'conformance', version: '1' },
+    {
+      capabilities: { elicitation: { form: { applyDefaults: true } } },
+      versionNegotiation: { mode: 'auto' },
+    },
+  );
+  client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: {} }));
+  const args = [builtProgram, 'mcp', '--proxy', 'peer', '--config', file];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+  const { tools } = await client.listTools();
+  // Some answers are wrong on purpose.
+  for (const { name, inputSchema } of tools)
+    await client.callTool({ name, arguments: argsFor(inputSchema) }).catch(console.error);
+  await client.close();
 }
