@@ -43,6 +43,7 @@ export const loadInputs = async () => await import('./project/suite-files.ts');
 export const loadResults = async () => await import('../suites/results.ts');
 export const loadPlan = async () => await import('./project/suite-files.ts');
 export const loadImporter = async () => await import('./project/import-hooks.ts');
+export const loadServerImporter = async () => await import('./project/import-servers.ts');
 
 /** Imports the protocol by which the dialect's system calls Signalbox; undefined if it has none. */
 export const loadInbound = async (dialect: string) =>

@@ -45,3 +45,25 @@ Removes the token from this machine. The server may accept it until it expires.`
     };
   },
 });
+
+export const mcpImportCommand = command('import <file>', {
+  about: 'add the servers of a .mcp.json to the config',
+  options: { '--dry-run': 'show the entries, and write nothing' },
+  examples: `
+Examples:
+  signalbox mcp import .mcp.json --dry-run
+  signalbox mcp import ~/work/.mcp.json --config agents/runtime.yaml
+
+Keeps the comments of the config. Secrets that the file contains are not copied: their entries read a variable.
+
+More: docs/guides/log-in-at-mcp-servers.md`,
+  run: async ({ options, terminal }, { dryRun: isDry = false }, file) => {
+    const { loadServerImporter } = await import('../../runtime/runtime.ts');
+    const { importServers } = await loadServerImporter();
+    const { config } = options;
+    const { servers, notes, yaml } = importServers(file, { config, isDry });
+    for (const note of notes) terminal.printStderr(`warning: ${escapeInvisibleLine(note)}`);
+    const text = isDry ? yaml.trimEnd() : servers.map((name) => `added ${name}`).join('\n');
+    return { document: { config, servers, notes, yaml, written: !isDry }, text };
+  },
+});

@@ -2,7 +2,7 @@ import { RuntimeError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import { command, untilAborted } from '../command.ts';
 import { versionOf } from '../version.ts';
-import { mcpLoginCommand, mcpLogoutCommand } from './mcp-login.ts';
+import { mcpImportCommand, mcpLoginCommand, mcpLogoutCommand } from './mcp-login.ts';
 import { mcpPinCommand } from './mcp-pin.ts';
 
 export const mcpCommand = command('mcp', {
@@ -30,7 +30,7 @@ Needs the package @modelcontextprotocol/server: npm install @modelcontextprotoco
 More: docs/guides/use-your-tools-in-an-agent.md, docs/guides/guard-mcp-servers.md, docs/reference/mcp.md,
 docs/reference/mcp-proxy.md`,
   isServer: true,
-  commands: [mcpPinCommand, mcpLoginCommand, mcpLogoutCommand],
+  commands: [mcpPinCommand, mcpLoginCommand, mcpLogoutCommand, mcpImportCommand],
   run: async ({ options, terminal, signal, invocation, open }, { http, proxy: servers, tools }) => {
     if (servers !== undefined && tools !== undefined)
       throw new RuntimeError('USAGE', '--proxy cannot be combined with --tools', {

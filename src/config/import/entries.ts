@@ -12,7 +12,7 @@ import { firstFreeName, nameHook, notesOf, readHooksFile } from './read-file.ts'
 import { manifestNames } from './sources.ts';
 
 export interface ImportedEntry {
-  readonly section: 'tools' | 'evals' | 'hooks' | 'imports';
+  readonly section: 'tools' | 'evals' | 'hooks' | 'imports' | 'mcp_servers';
   readonly name: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
@@ -143,7 +143,7 @@ function addEntry(document: Document, { section, name, value }: ImportedEntry): 
   const existing = plainAt(document, path);
   const known = isObject(existing) ? Object.values(existing) : Array.isArray(existing) ? existing : [];
   if (known.some((each) => isDeepStrictEqual(each, value))) return false;
-  if (section === 'imports') {
+  if (section === 'imports' || section === 'mcp_servers') {
     if (!isSeq(document.getIn(path))) document.setIn(path, document.createNode([]));
     openBlock(document, path);
     document.addIn(path, createNode(document, value));

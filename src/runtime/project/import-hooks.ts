@@ -54,7 +54,7 @@ export function writeHooks(
   config: string,
 ): HooksWritten {
   const isNew = !existsSync(config);
-  const before = isNew ? emptyConfig : readConfig(config);
+  const before = readOrEmpty(config);
   if (importsFile(config, before, file)) return { added: [], isNew: false };
   const after = mergeIn(config, before, entries);
   const added = namesAdded(before, after);
@@ -99,7 +99,7 @@ export function addTool(
   const file = script === undefined ? command : (args[script] ?? command);
   const { name = basename(file, extname(file)).replaceAll(/[^\w-]/g, '_') } = given;
   const isNew = !existsSync(config);
-  const before = isNew ? emptyConfig : readConfig(config);
+  const before = readOrEmpty(config);
   const entry = { section: 'tools', name, value: { ...tool, exec: { ...process, ...exec } } } as const;
   const { spec } = plain(before);
   const tools = isObject(spec) ? spec['tools'] : undefined;
@@ -116,7 +116,9 @@ export function addTool(
 
 const emptyConfig = 'apiVersion: signalbox/v1\nkind: RuntimeConfig\n';
 
-function readConfig(config: string): string {
+/** The text of a config, which may not exist yet. Throws FILE_UNREADABLE. */
+export function readOrEmpty(config: string): string {
+  if (!existsSync(config)) return emptyConfig;
   try {
     return readFileSync(config, 'utf8');
   } catch (cause) {
@@ -131,7 +133,7 @@ function importsFile(config: string, text: string, file: string): boolean {
   return names.some((name) => typeof name === 'string' && resolve(dirname(config), name) === resolve(file));
 }
 
-function mergeIn(config: string, text: string, entries: readonly ImportedEntry[]): string {
+export function mergeIn(config: string, text: string, entries: readonly ImportedEntry[]): string {
   try {
     const kind = plain(text)['kind'];
     if (kind !== undefined && kind !== 'RuntimeConfig')
@@ -146,7 +148,7 @@ function mergeIn(config: string, text: string, entries: readonly ImportedEntry[]
   }
 }
 
-function plain(text: string): Readonly<Record<string, unknown>> {
+export function plain(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = parse(text, { merge: true, logLevel: 'silent' });
   return isObject(value) ? value : {};
 }

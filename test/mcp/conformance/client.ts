@@ -8,6 +8,9 @@ import { builtProgram } from '../../built.ts';
 
 // The client that the conformance suite tests: a config with the server of a scenario, and the calls that it waits for.
 
+// The suite stops only the shell around this program.
+setTimeout(() => process.exit(1), 25_000).unref();
+
 const url = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');

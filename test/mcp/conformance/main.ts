@@ -25,7 +25,15 @@ export async function runConformance(revision: Revision): Promise<Verdict> {
   const expected = join(folder, `expected-failures-${revision}.yml`);
   const { url, stop } = await start([builtProgram, 'mcp', '--config', config, '--http', '127.0.0.1:0']);
   try {
-    return await runSuite(url, ['--requirements', revision, '--expected-failures', expected]);
+    return await runSuite([
+      'server',
+      '--url',
+      url,
+      '--requirements',
+      revision,
+      '--expected-failures',
+      expected,
+    ]);
   } finally {
     await stop();
   }
@@ -46,7 +54,7 @@ export async function runBehindProxy(
   const proxy = await start([builtProgram, 'mcp', '--config', config, ...listen]);
   try {
     const linesOf = async (url: string) => {
-      const { output } = await runSuite(url, ['--requirements', revision]);
+      const { output } = await runSuite(['server', '--url', url, '--requirements', revision]);
       return output.split('\n').filter((line) => /^[✓✗] [\w-]+: \d+ passed, \d+ failed/.test(line));
     };
     return { direct: await linesOf(everything.url), proxied: await linesOf(proxy.url) };
@@ -68,12 +76,42 @@ async function start(args: readonly string[]): Promise<{ url: string; stop: () =
   return { url: /http:\S+/.exec(line)?.[0] ?? '', stop };
 }
 
-async function runSuite(url: string, options: readonly string[]): Promise<Verdict> {
-  const client = spawn(process.execPath, [suite, 'server', '--url', url, ...options], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, err] = await Promise.all([text(client.stdout), text(client.stderr), once(client, 'close')]);
-  return { code: client.exitCode, output: `${out}${err}` };
+/** Extensions that the suite does not score. */
+const extensions = ['auth/client-credentials-basic', 'auth/client-credentials-jwt'];
+
+/** The scenarios that a client has to pass, in the order of the suite. */
+async function clientScenarios(revision: Revision): Promise<string[]> {
+  const { output } = await runSuite(['list', '--requirements', revision]);
+  const required = output.split('Run and reported').at(0)?.split('Client scenarios').at(1) ?? '';
+  const names = [...required.matchAll(/^ {2}- (\S+)$/gm)].map(([, name]) => name ?? '');
+  return revision === '2026-07-28' ? [...names, ...extensions] : names;
+}
+
+/**
+ * Runs the scenarios of clients against client.ts, two at once, since the suite would start all of them together. Returns
+ * a line for each.
+ */
+export async function runClientConformance(revision: Revision): Promise<string[]> {
+  const command = `${process.execPath} ${join(folder, 'client.ts')}`;
+  const scenarios = await clientScenarios(revision);
+  const lines = new Map<string, string>();
+  const next = scenarios.values();
+  const work = async () => {
+    for (const scenario of next) {
+      const about = ['--scenario', scenario, '--spec-version', revision, '--force'];
+      const { code, output } = await runSuite(['client', '--command', command, ...about]);
+      const counts = /Passed: (\d+)\/(\d+)/.exec(output)?.slice(1).join(' of ') ?? 'no result';
+      lines.set(scenario, `${code === 0 ? '✓' : '✗'} ${scenario}: ${counts}`);
+    }
+  };
+  await Promise.all([work(), work()]);
+  return scenarios.map((scenario) => lines.get(scenario) ?? scenario);
+}
+
+async function runSuite(args: readonly string[]): Promise<Verdict> {
+  const run = spawn(process.execPath, [suite, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err] = await Promise.all([text(run.stdout), text(run.stderr), once(run, 'close')]);
+  return { code: run.exitCode, output: `${out}${err}` };
 }
 
 if (import.meta.main) {
