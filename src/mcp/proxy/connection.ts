@@ -230,11 +230,11 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
     return isSame ? tools : `[${shown.join(',')}]`;
   };
 
-  const keepDefinitions = (tools: string): string[] => {
+  const keepDefinitions = (tools: string, kept = definitions.byName): string[] => {
     const given = elementsOf(new Json(tools)).map(({ text }) => text);
     for (const text of given) {
       const name = text.startsWith('{') ? parseLossless(textOf(text, 'name') ?? 'null') : undefined;
-      if (typeof name === 'string') definitions.byName.set(name, text);
+      if (typeof name === 'string') kept.set(name, text);
     }
     return given;
   };
@@ -252,7 +252,7 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
 
   const readDefinitions = async (params: string, wire: Wire): Promise<void> => {
     const meta = metaOfProxy(params);
-    definitions.byName.clear();
+    const found = new Map<string, string>();
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const id = `signalbox-${randomUUID()}`;
@@ -264,11 +264,13 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
       const tools = textOf(result ?? '{}', 'tools');
       if (error !== undefined || !tools?.startsWith('['))
         throw new RuntimeError('REPLY_MALFORMED', `MCP server "${server}" gave no list of its tools`);
-      keepDefinitions(tools);
+      keepDefinitions(tools, found);
       cursor = textOf(result ?? '{}', 'nextCursor');
       if (cursor === undefined || cursor === 'null') break;
     }
     definitions.readAt = performance.now();
+    definitions.byName.clear();
+    for (const [name, text] of found) definitions.byName.set(name, text);
   };
 
   /** What an upstream of 2026 asks for, as if it had asked by requests. */
@@ -555,6 +557,7 @@ function limitObject(
   known: Readonly<Record<string, string | undefined>>,
   pass: ReadonlySet<string>,
 ): string {
+  if (!declared.startsWith('{')) return '{}';
   const isPassed = (key: string) =>
     Object.hasOwn(known, key) && (known[key] === undefined || pass.has(known[key]));
   return [...exactMembers(new Json(declared)).keys()]

@@ -3,8 +3,9 @@ import { memberOf, scanElements, scanMembers } from '../../base/json/scan.ts';
 
 // Edits of JSON texts that leave every other byte as it is. The texts are valid JSON without duplicate keys.
 
-/** The text of a member of an object. */
+/** The text of a member. Undefined for a value that is not an object. */
 export function textOf(object: string, key: string): string | undefined {
+  if (!object.startsWith('{')) return undefined;
   return memberOf(object, scanMembers(object), key)?.text;
 }
 

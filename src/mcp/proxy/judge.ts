@@ -44,6 +44,7 @@ export async function judgeOutgoing(
   if (args === undefined) return { text };
   const changed = Json.from(args).text;
   if (isSame(shown, changed)) return { text };
+  if (!changed.startsWith('{')) return { denied: 'a hook changed the form of the message' };
   return { text: kept === undefined ? changed : withProtocol(changed, kept) };
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
+import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
 import { proxyOverHttp } from '../../../src/mcp/serve.ts';
@@ -473,4 +474,72 @@ test('the proxy and its runtime end while clients and the upstream hang', async 
   await close();
   await open.text().catch(() => {});
   await expect(runtime.close()).resolves.toBeUndefined();
+});
+
+const places = [
+  'capabilities',
+  'instructions',
+  'tools',
+  'inputRequests',
+  'resultType',
+  'contents',
+  'messages',
+  '_meta',
+];
+const kept = fc.constantFrom(
+  'input_required',
+  'complete',
+  'text',
+  {},
+  [],
+  null,
+  { k: 'x' },
+  [{ type: 'image' }],
+  { k: { method: 1 } },
+);
+const anyResult = fc.dictionary(fc.constantFrom(...places), fc.oneof(kept, fc.jsonValue()));
+
+test('whatever an upstream puts where, a client gets one answer', async () => {
+  let reply = '';
+  const answers = (asked: Asked, response: ServerResponse) => json(reply)(asked, response);
+  const methods = [
+    'initialize',
+    'server/discover',
+    'tools/list',
+    'tools/call',
+    'resources/read',
+    'prompts/get',
+  ];
+  const own = methods.filter((method) => !(method in usual));
+  const { post } = await openHttp(Object.fromEntries(own.map((method) => [method, answers])));
+  const samples = fc.sample(anyResult, { numRuns: 60, seed: 31 });
+  const request = (method: string, id: number) =>
+    `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{"name":"echo","uri":"a:b",${meta}}}`;
+  for (const [index, sample] of samples.entries()) {
+    reply = `{"jsonrpc":"2.0","id":$ID,"result":${JSON.stringify(sample)}}`;
+    const method = own[index % own.length] ?? '';
+    const body = method === 'tools/call' ? call('{}', index) : request(method, index);
+    const answer = JSON.parse(await (await post(body)).text());
+    expect(answer).toMatchObject({ jsonrpc: '2.0', id: index });
+    expect('result' in answer || 'error' in answer).toBe(true);
+  }
+});
+
+test.each([
+  ['initialize', '{"protocolVersion":"x","capabilities":[1],"instructions":{"a":1}}'],
+  ['tools/list', '{"tools":[null,[],"x",{"name":[]},{"name":"echo"}]}'],
+])('a result of %s in a wrong form is no way around', async (method, text) => {
+  const { post } = await openHttp({
+    [method]: (asked, response) =>
+      json(
+        asked.body.includes('signalbox') || !asked.body.includes('"id":31')
+          ? '{"jsonrpc":"2.0","id":$ID,"result":{"tools":[],"protocolVersion":"2025-11-25","capabilities":{}}}'
+          : `{"jsonrpc":"2.0","id":$ID,"result":${text}}`,
+      )(asked, response),
+  });
+  const answer = JSON.parse(
+    await (await post(`{"jsonrpc":"2.0","id":31,"method":"${method}","params":{}}`)).text(),
+  );
+  expect(answer.result ?? {}).not.toHaveProperty('instructions');
+  expect(answer.result?.tools ?? []).toEqual([]);
 });
