@@ -202,7 +202,9 @@ function envelopingEvents(
         } else if (line !== '') fields += `${line}\n`;
         else {
           const text = data.join('\n');
-          controller.enqueue(`${fields}${text === '' ? '' : `data: ${envelope(text)}\n`}\n`);
+          // An empty event carries the ID from which a broken stream resumes.
+          const sent = text === '' ? text : envelope(text);
+          controller.enqueue(`${fields}${data.length === 0 ? '' : `data: ${sent}\n`}\n`);
           [data, length, fields] = [[], 0, ''];
         }
       }

@@ -32,7 +32,7 @@ export function importServers(
   const servers = isObject(content) ? content['mcpServers'] : undefined;
   if (!isObject(servers))
     throw new RuntimeError('CONFIG_INVALID', `${file} is not a JSON object with "mcpServers"`, {
-      hint: 'Name a file such as .mcp.json of Claude Code.',
+      hint: 'Name a file with the form of .mcp.json.',
     });
   const notes: string[] = [];
   const cwd =
