@@ -112,10 +112,10 @@ const serverKeys = {
     properties: {
       type: {
         type: 'string',
-        enum: ['login', 'client_credentials', 'private_key_jwt'],
+        enum: ['login', 'client_credentials', 'private_key_jwt', 'cross_app_access'],
         [usual]: 'login',
         description:
-          'login: as a person, with `signalbox mcp login NAME`. client_credentials and private_key_jwt: as a program, with OAuth client credentials.',
+          'login: as a person, with `signalbox mcp login NAME`. client_credentials and private_key_jwt: as a program, with OAuth client credentials. cross_app_access: as a person, by the identity provider of the company (`idp`).',
       },
       client_id: {
         type: 'string',
@@ -136,6 +136,28 @@ const serverKeys = {
         type: 'string',
         minLength: 1,
         description: 'The algorithm of the key, such as ES256 or RS256. Default: ES256.',
+      },
+      idp: {
+        type: 'object',
+        description:
+          'With cross_app_access: the identity provider, which exchanges the ID token for a grant.',
+        additionalProperties: false,
+        required: ['token_endpoint', 'client_id', 'id_token'],
+        properties: {
+          token_endpoint: {
+            type: 'string',
+            pattern: '^https?://',
+            [usual]: '',
+            description: 'The URL of its token endpoint.',
+          },
+          client_id: { type: 'string', minLength: 1, [usual]: '', description: 'The OAuth client there.' },
+          id_token: {
+            type: 'string',
+            minLength: 1,
+            [usual]: '',
+            description: 'The ID token of the person, such as ${env:ID_TOKEN}.',
+          },
+        },
       },
       issuer: {
         type: 'string',
@@ -371,8 +393,11 @@ function checkAuth(document: YamlDocument, path: Path): Finding[] {
   const needed: Readonly<Record<string, readonly string[]>> = {
     client_credentials: ['client_id', 'client_secret', 'issuer'],
     private_key_jwt: ['client_id', 'private_key', 'issuer'],
+    cross_app_access: ['client_id', 'client_secret', 'issuer'],
     login: valueAt(document, [...path, 'client_secret']) === undefined ? [] : ['client_id', 'issuer'],
   };
+  if (type === 'cross_app_access' && !isObject(valueAt(document, [...path, 'idp'])))
+    return [error(path, '`type: cross_app_access` needs `idp`', 'Add `idp`.')];
   return (needed[type] ?? [])
     .filter((key) => nonEmptyTextAt(document, [...path, key]) === undefined)
     .map((key) => error(path, `\`type: ${type}\` needs \`${key}\``, `Add \`${key}\`.`));

@@ -1,4 +1,8 @@
-import type { OAuthClientProvider, StoredOAuthClientInformation } from '@modelcontextprotocol/client';
+import type {
+  AssertionCallback,
+  OAuthClientProvider,
+  StoredOAuthClientInformation,
+} from '@modelcontextprotocol/client';
 import { RuntimeError } from '../base/errors.ts';
 import { escapeInvisible } from '../base/text/escape-invisible.ts';
 import { shorten } from '../base/text/phrases.ts';
@@ -39,7 +43,7 @@ type Flow = Omit<Parameters<ClientSdk['auth']>[1], 'serverUrl' | 'fetchFn'>;
 
 export function openServerAuth(server: UpstreamServer, options: AuthOptions): ServerAuth {
   const { auth: config, url = '', name } = server.config;
-  const named = [url, ...(config?.issuer === undefined ? [] : [config.issuer])];
+  const named = [url, config?.issuer, config?.idp?.tokenEndpoint].filter((each) => each !== undefined);
   const plain = serverFetch(server, openFetch({ named, privateHosts: options.privateHosts }));
   const file = openTokenFile({ name, url }, options.folder);
   const authorize: ServerAuth['authorize'] = async (provider, flow) => {
@@ -53,7 +57,9 @@ export function openServerAuth(server: UpstreamServer, options: AuthOptions): Se
       throw new RuntimeError('AUTH_FAILED', `MCP server "${name}" gave no token: ${reason}`, { cause });
     }
   };
-  const opened = once(async () => await createProvider(server, file));
+  const fetchFn: Fetch = async (input, init) =>
+    await createFlowFetch(plain, server.binding.timeoutMs)(input, init);
+  const opened = once(async () => await createProvider(server, { file, fetchFn }));
   let renewing: Promise<unknown> = Promise.resolve();
   const renew = async (used: string | undefined, challenge: Challenge) => {
     const { computeScopeUnion } = await loadClientSdk();
@@ -167,9 +173,13 @@ interface OpenProvider {
   readonly locked: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-async function createProvider(server: UpstreamServer, file: TokenFile): Promise<OpenProvider> {
+async function createProvider(
+  server: UpstreamServer,
+  { file, fetchFn }: { readonly file: TokenFile; readonly fetchFn: Fetch },
+): Promise<OpenProvider> {
   const { auth, name } = server.config;
-  const { ClientCredentialsProvider, PrivateKeyJwtProvider } = await loadClientSdk();
+  const { ClientCredentialsProvider, CrossAppAccessProvider, PrivateKeyJwtProvider, ...sdk } =
+    await loadClientSdk();
   const {
     clientId = '',
     issuer: expectedIssuer = '',
@@ -183,6 +193,20 @@ async function createProvider(server: UpstreamServer, file: TokenFile): Promise<
     return { provider: new ClientCredentialsProvider({ ...client, clientSecret }), locked: unlocked };
   if (auth?.type === 'private_key_jwt')
     return { provider: new PrivateKeyJwtProvider({ ...client, privateKey, algorithm }), locked: unlocked };
+  if (auth?.type === 'cross_app_access' && auth.idp !== undefined) {
+    const { tokenEndpoint, clientId: idpClient, idToken } = auth.idp;
+    const assertion: AssertionCallback = async ({ authorizationServerUrl, resourceUrl, scope }) => {
+      const { jwtAuthGrant } = await sdk.requestJwtAuthorizationGrant({
+        ...{ tokenEndpoint, idToken, fetchFn, clientId: idpClient },
+        ...{ audience: authorizationServerUrl, resource: resourceUrl, ...(scope !== undefined && { scope }) },
+      });
+      return jwtAuthGrant;
+    };
+    return {
+      provider: new CrossAppAccessProvider({ ...client, clientSecret, assertion, fetchFn }),
+      locked: unlocked,
+    };
+  }
   const provider = createLoginProvider(server, {
     read: file.read,
     write: (login) => (login === undefined ? void file.remove() : file.write(login)),
@@ -190,7 +214,9 @@ async function createProvider(server: UpstreamServer, file: TokenFile): Promise<
     redirectUrl: 'http://127.0.0.1/callback',
     redirect: (to) => {
       const scope = to.searchParams.get('scope');
-      const command = `signalbox mcp login ${name}${scope === null ? '' : ` --scope ${JSON.stringify(shorten(escapeInvisible(scope), 500))}`}`;
+      // The server chooses the scope, and a person may copy the command into a shell.
+      const isPlain = scope !== null && /^[\w.:/ -]{1,500}$/.test(scope);
+      const command = `signalbox mcp login ${name}${isPlain ? ` --scope '${scope}'` : ''}`;
       throw new RuntimeError('LOGIN_REQUIRED', `MCP server "${name}" needs a login`, {
         hint: `Run \`${command}\`.`,
         details: { server: name, scope },

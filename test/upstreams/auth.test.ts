@@ -32,7 +32,7 @@ test('a login gives a token for this server, which only the owner of the file ca
   const runtime = await open(folder);
   expect(await look(runtime)).toMatchObject({
     status: 'failed',
-    error: { code: 'LOGIN_REQUIRED', hint: 'Run `signalbox mcp login desk --scope "read"`.' },
+    error: { code: 'LOGIN_REQUIRED', hint: "Run `signalbox mcp login desk --scope 'read'`." },
   });
   expect(await logIn(runtime)).toEqual({ server: 'desk', scope: 'read' });
   expect(await look(runtime)).toMatchObject({ status: 'ok' });

@@ -55,6 +55,14 @@ async function authOf(): Promise<object | undefined> {
   const client = { client_id, ...(client_id && { issuer: await findIssuer() }) };
   if (private_key_pem !== undefined)
     return { type: 'private_key_jwt', ...client, private_key: private_key_pem, algorithm: signing_algorithm };
+  if (context.idp_id_token !== undefined) {
+    const idp = {
+      token_endpoint: context.idp_token_endpoint,
+      client_id: context.idp_client_id,
+      id_token: context.idp_id_token,
+    };
+    return { type: 'cross_app_access', ...client, client_secret, idp };
+  }
   if (/client-credentials/.test(scenario)) return { type: 'client_credentials', ...client, client_secret };
   if (client_secret !== undefined) return { type: 'login', ...client, client_secret };
   if (scenario === 'auth/basic-cimd')

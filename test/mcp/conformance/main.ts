@@ -77,7 +77,11 @@ async function start(args: readonly string[]): Promise<{ url: string; stop: () =
 }
 
 /** Extensions that the suite does not score. */
-const extensions = ['auth/client-credentials-basic', 'auth/client-credentials-jwt'];
+const extensions = [
+  'auth/client-credentials-basic',
+  'auth/client-credentials-jwt',
+  'auth/enterprise-managed-authorization',
+];
 
 /** The scenarios that a client has to pass, in the order of the suite. */
 async function clientScenarios(revision: Revision): Promise<string[]> {
