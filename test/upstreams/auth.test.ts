@@ -220,9 +220,12 @@ test('no message and no log contains a token that the server sends back', async 
   const runtime = await open(project(server.url));
   await logIn(runtime);
   await look(runtime);
-  server.refusal = (authorization) => `no: ${authorization}`;
+  server.refusal = (authorization) => `no: ${authorization.slice('Bearer '.length)}.`;
   const document = await look(runtime);
-  expect(document).toMatchObject({ status: 'failed' });
+  expect(document).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining('no: [redacted].') },
+  });
   const shown = JSON.stringify([document, runtime.logged]);
   expect(server.tokens.filter((token) => shown.includes(token))).toEqual([]);
 });

@@ -20,7 +20,7 @@ export interface OAuthServer {
   readonly metadata: Record<string, unknown>;
   /** Parameters that the login page adds to its answer, or that replace others. */
   readonly answer: Record<string, string>;
-  /** The body of a refusal by the MCP server. */
+  /** The message of the error that answers calls. */
   refusal: ((authorization: string) => string) | undefined;
   /** The next access token that it gives. */
   readonly tokens: string[];
@@ -125,9 +125,12 @@ export async function openOAuthServer(): Promise<OAuthServer> {
         json: {},
       };
     }
-    if (made.refusal !== undefined) return { status: 400, text: made.refusal(authorization ?? '') };
     if (request.method !== 'POST') return { status: 405, text: '' };
     const message = JSON.parse(body);
+    if (made.refusal !== undefined && message.method === 'tools/call') {
+      const error = { code: -32000, message: made.refusal(authorization ?? '') };
+      return { json: { jsonrpc: '2.0', id: message.id, error } };
+    }
     const result = resultOf(message);
     if (message.id === undefined) return { status: 202, text: '' };
     if (result === undefined)
