@@ -36,7 +36,7 @@ export function openLines(
   const write = async (text: string) => {
     if (isClosed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const hasRoom = stdout.write(`${text}\n`, () => resolve());
+    const hasRoom = stdout.write(`${text.replaceAll(/[\r\n]+/g, ' ')}\n`, () => resolve());
     if (hasRoom) return await promise;
     stdin.pause();
     await promise;

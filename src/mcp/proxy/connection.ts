@@ -191,8 +191,13 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
 
   /** What the rules take from a result before hooks see it. */
   const limitResult = async (method: string, result: string): Promise<string> => {
+    // A client of 2025 does not know the member, and would read definitions and instructions beside it.
     const type = textOf(result, 'resultType') ?? '"complete"';
-    if (type === '"input_required"') return await passAsked(result);
+    if (
+      type === '"input_required"' &&
+      requireChannel({ method, from: 'client', kind: 'request' }, pass).rule !== 'answer'
+    )
+      return await passAsked(result);
     if (type !== '"complete"')
       throw new Refusal(`the upstream gave a result of type ${shorten(type)}, which cannot be judged`);
     if (method === 'initialize' || method === 'server/discover') {
@@ -438,7 +443,10 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
     const method = asked.get(id);
     if (!asked.delete(id) || method === undefined) return undefined;
     try {
-      if (method === 'ping') return text;
+      if (method === 'ping' && result !== undefined) {
+        requireMembers(result, {}, 'result');
+        return text;
+      }
       if (error !== undefined) return replaced(text, 'error', error, await outgoing(method, error));
       return replaced(text, 'result', result ?? '{}', await outgoing(method, result ?? '{}'));
     } catch (thrown) {
@@ -529,12 +537,12 @@ function requireChannel(
   throw new Refusal(`Method not found: ${shorten(message.method)} is not passed`, rpcCodes.method, 'unknown');
 }
 
-function requireMembers(params: string, { members = [] }: Channel): void {
+function requireMembers(params: string, { members = [] }: Pick<Channel, 'members'>, of = 'params'): void {
   for (const [key, { value }] of exactMembers(new Json(params))) {
     const isMeta =
       key === '_meta' && isObject(value) && Object.keys(value).every((name) => protocolMeta.has(name));
     if (!isMeta && !members.includes(key))
-      throw new Refusal(`\`params.${shorten(key)}\` is not passed`, rpcCodes.params, 'invalid');
+      throw new Refusal(`\`${of}.${shorten(key)}\` is not passed`, rpcCodes.params, 'invalid');
   }
 }
 

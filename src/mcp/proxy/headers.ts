@@ -5,14 +5,20 @@ import type { ProxyMessage } from './message.ts';
 
 /** Headers of a client that go to the upstream. Its credentials, cookies and addresses do not. */
 const toServer = [
-  ...['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id', 'last-event-id'],
+  ...['accept', 'mcp-protocol-version', 'mcp-session-id', 'last-event-id'],
   ...['traceparent', 'tracestate', 'baggage'],
 ];
 /** Headers of an upstream that go to the client. Its challenges do not: they concern the credentials of Signalbox. */
-const toClient = ['content-type', 'mcp-session-id', 'cache-control', 'retry-after', 'allow'];
+const toClient = ['mcp-session-id', 'cache-control', 'retry-after', 'allow'];
 
-export function headersToClient(headers: Headers): Headers {
-  return pick(headers, toClient);
+export function headersToClient(headers: Headers, type: string): Headers {
+  return withType(pick(headers, toClient), type);
+}
+
+/** The type of what the proxy itself writes: UTF-8, whatever charset the other side names for its own text. */
+function withType(headers: Headers, type: string): Headers {
+  headers.set('content-type', type);
+  return headers;
 }
 
 function pick(headers: Headers, names: readonly string[]): Headers {
@@ -22,7 +28,9 @@ function pick(headers: Headers, names: readonly string[]): Headers {
 /** The headers with which a message goes to the upstream: `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` say what it says. */
 export function headersToServer(given: Headers, message?: ProxyMessage, call?: SentCall): Headers {
   const headers = pick(given, toServer);
-  if (message === undefined || message.kind === 'response') return headers;
+  if (message === undefined) return headers;
+  withType(headers, 'application/json');
+  if (message.kind === 'response') return headers;
   for (const [name, value] of Object.entries(mirrored(message)))
     if (given.has(name)) headers.set(name, value);
   // Only clients of 2026 send them.

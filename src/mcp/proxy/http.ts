@@ -59,6 +59,7 @@ interface Session {
 }
 
 const MOST_SESSIONS = 10_000;
+const streamType = 'text/event-stream';
 const sessionHeader = 'mcp-session-id';
 const codes = { session: -32_001, mismatch: -32_020 } as const;
 
@@ -159,7 +160,7 @@ function openProxy(
         keepSession(head.headers.get(sessionHeader), { owner, connection });
       if (isStream(head) && head.body !== null) {
         const events = answerEvents(head.body);
-        const headers = headersToClient(head.headers);
+        const headers = headersToClient(head.headers, streamType);
         opened.resolve(new Response(ReadableStream.from(events), { status: head.status, headers }));
       } else void connection.settle(await readAnswer(head, id));
     };
@@ -202,8 +203,7 @@ function openProxy(
       isAnswered = true;
     });
     const whole = answer.then(({ text, reason }) => {
-      const headers = head === undefined ? new Headers() : headersToClient(head.headers);
-      headers.set('content-type', 'application/json');
+      const headers = headersToClient(head?.headers ?? new Headers(), 'application/json');
       const status = head === undefined ? statusOf(reason, isModern) : statusToClient(head);
       if (status === 404 && head !== undefined) sessions.delete(request.headers.get(sessionHeader) ?? '');
       return new Response(text, { status, headers });
@@ -278,7 +278,7 @@ function openProxy(
         if (!request.signal.aborted) report(`MCP server ${server}: a stream has ended: ${cause}`);
       }
     }
-    const given = headersToClient(response.headers);
+    const given = headersToClient(response.headers, streamType);
     return new Response(ReadableStream.from(events(body)), { status: response.status, headers: given });
   };
 

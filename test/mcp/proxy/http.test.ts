@@ -135,6 +135,19 @@ test('credentials, cookies and addresses pass in neither direction', async () =>
   ).toEqual([]);
 });
 
+test('neither side reads a text by a charset that the hooks did not use', async () => {
+  const { own, post } = await openHttp({
+    'resources/list': (_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-7' });
+      response.end(`data: ${nothing.replace('$ID', '1')}\n\n`);
+    },
+  });
+  const response = await post(list(), { 'content-type': 'application/json; charset=utf-7' });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  await response.text();
+  expect(own()[0]?.headers['content-type']).toBe('application/json');
+});
+
 test('the headers of a call follow what a hook rewrites', async () => {
   const { own, post } = await openHttp({ 'tools/call': json(said) });
   const headers = { ...modern('tools/call', 'echo'), 'mcp-param-region': 'SECRET', 'mcp-param-other': 'x' };

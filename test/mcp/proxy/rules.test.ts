@@ -358,3 +358,49 @@ test('a cancellation follows a request that was sent, without a reason that hook
   await expect.poll(() => desk.received().length).toBe(2);
   expect(JSON.parse(desk.received()[1] ?? '').params).toEqual({ requestId: 1 });
 });
+
+test('definitions and instructions cannot avoid their pins by a result of another type', async () => {
+  const info =
+    '"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{}},"serverInfo":{"name":"up","version":"1"}';
+  const desk = await openDesk(
+    { initialize: [result(`{${info}}`)], 'tools/list': [tools(tool('echo'))] },
+    { begin: '' },
+  );
+  await desk.ask(initialize);
+  await desk.ask(request('tools/list', '{}'));
+  await desk.close();
+  const other = {
+    initialize: [result(`{"resultType":"input_required",${info},"instructions":"POISON"}`)],
+    'tools/list': [
+      tools(tool('echo', ',"description":"POISON"')).replace(
+        '{"tools"',
+        '{"resultType":"input_required","tools"',
+      ),
+    ],
+  };
+  const file = `${desk.folder}/script.json`;
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...other }));
+  const again = await desk.reopen();
+  expect(await again.ask(initialize)).not.toContain('POISON');
+  expect(await again.ask(request('tools/list', '{}', 2))).not.toContain('POISON');
+});
+
+test('an answer to a ping carries no text that no hook has seen', async () => {
+  const desk = await openDesk({
+    'resources/list': ['{"jsonrpc":"2.0","id":7,"method":"ping"}', result('{"resources":[]}')],
+  });
+  expect(await desk.ask(request('resources/list', '{}'))).toContain('ping');
+  await desk.next();
+  desk.stdin.write('{"jsonrpc":"2.0","id":7,"result":{"text":"UNSEEN"}}\n');
+  await desk.ask(request('resources/list', '{}', 2));
+  expect(desk.received().join()).not.toContain('UNSEEN');
+});
+
+test('a line break between two members does not make two messages for the client', async () => {
+  const end = '\r';
+  const inner = '{"jsonrpc":"2.0","id":8,"method":"nobody/ask"}';
+  const desk = await openDesk({ 'resources/list': [result(`{"resources":[],"x":${end}${inner}${end}}`)] });
+  expect(await desk.ask(request('resources/list', '{}'))).toBe(
+    `{"jsonrpc":"2.0","id":1,"result":{"resources":[],"x": ${inner} }}`,
+  );
+});
