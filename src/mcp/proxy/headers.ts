@@ -28,6 +28,8 @@ function pick(headers: Headers, names: readonly string[]): Headers {
 /** The headers with which a message goes to the upstream: `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` say what it says. */
 export function headersToServer(given: Headers, message?: ProxyMessage, call?: SentCall): Headers {
   const headers = pick(given, toServer);
+  // A session belongs to one caller. Without one, the ID could name the stream of any caller.
+  if (!headers.has('mcp-session-id')) headers.delete('last-event-id');
   if (message === undefined) return headers;
   withType(headers, 'application/json');
   if (message.kind === 'response') return headers;

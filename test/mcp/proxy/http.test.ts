@@ -148,6 +148,14 @@ test('neither side reads a text by a charset that the hooks did not use', async 
   expect(own()[0]?.headers['content-type']).toBe('application/json');
 });
 
+test('a caller without a session resumes no stream, which could be of another caller', async () => {
+  const { asked, url } = await openHttp({ GET: stream('id: 2\ndata: \n\n') });
+  const response = await fetch(url, { headers: { accept: 'text/event-stream', 'last-event-id': '1' } });
+  await response.text();
+  expect(asked.at(-1)).toMatchObject({ method: 'GET' });
+  expect(asked.at(-1)?.headers).not.toHaveProperty('last-event-id');
+});
+
 test('the headers of a call follow what a hook rewrites', async () => {
   const { own, post } = await openHttp({ 'tools/call': json(said) });
   const headers = { ...modern('tools/call', 'echo'), 'mcp-param-region': 'SECRET', 'mcp-param-other': 'x' };
