@@ -145,7 +145,7 @@ async function connect(
         },
         { signal, onError: 'TOOL_ERROR' },
       ),
-    fault: exact.fault,
+    fault: () => exact.fault() ?? (exact.isEnded() ? closedError(name) : undefined),
     closed: exact.closed,
     close: exact.close,
   };
@@ -173,7 +173,9 @@ interface ExactTransport {
   readonly transport: Transport;
   /** The definitions of all pages that came since it was emptied, each as its exact text. */
   readonly pages: string[];
+  /** Why the server ended the connection; undefined if it did not. */
   fault(): RuntimeError | undefined;
+  isEnded(): boolean;
   /** When the server sent its last message, by `performance.now()`. */
   heardAt(): number;
   /** Ends a program that answers nothing, since all other requests would wait for it. */
@@ -193,6 +195,7 @@ function openExactTransport({ name, isHttp, emit, redact, openChannel }: ClientO
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   let channel: UpstreamChannel | undefined;
   let fault: RuntimeError | undefined;
+  let isEnded = false;
   let isProbed = false;
   let heardAt = 0;
   const transport: Transport & { stderr?: null; pid?: null } = {
@@ -207,7 +210,8 @@ function openExactTransport({ name, isHttp, emit, redact, openChannel }: ClientO
           else emit({ type: 'dropped', name, what: 'unknown reply', detail: shorten(redact(text)) });
         },
         onClose: (given) => {
-          fault ??= given ?? closedError(name);
+          fault ??= given;
+          isEnded = true;
           resolve();
           transport.onclose?.();
         },
@@ -229,6 +233,7 @@ function openExactTransport({ name, isHttp, emit, redact, openChannel }: ClientO
     pages,
     closed,
     fault: () => fault,
+    isEnded: () => isEnded,
     heardAt: () => heardAt,
     giveUp: () => {
       if (isHttp || channel === undefined) return;

@@ -49,14 +49,17 @@ export async function openHttpChannel(
   const { StreamableHTTPClientTransport } = await loadClientSdk();
   const { name, maxOutputBytes, graceMs } = server.binding;
   const url = urlOf(server.config.url);
+  let fault: RuntimeError | undefined;
   const carrying = envelopingFetch(fetch, {
     isMessage: (input) => isTo(url.href, input),
     maxBytes: maxOutputBytes,
-    limitError: () =>
-      new RuntimeError(
-        'OUTPUT_LIMIT',
-        `MCP server "${name}" sent a message of more than ${maxOutputBytes} bytes`,
-      ),
+    limitError: () => {
+      const message = `MCP server "${name}" sent a message of more than ${maxOutputBytes} bytes`;
+      fault ??= new RuntimeError('OUTPUT_LIMIT', message);
+      // It may have been the answer to any request.
+      void transport.close();
+      return fault;
+    },
   });
   const transport = new StreamableHTTPClientTransport(url, {
     fetch: carrying,
@@ -73,13 +76,13 @@ export async function openHttpChannel(
     if (isClosed) return;
     isClosed = true;
     resolve();
-    onClose?.();
+    onClose?.(fault);
   };
   await transport.start();
   return {
     closed,
     send: async (text, options = {}) => {
-      if (isClosed) throw closedError(name);
+      if (isClosed) throw fault ?? closedError(name);
       await transport.send(toSent(text), omitUndefined(options));
     },
     setProtocolVersion: (version) => transport.setProtocolVersion(version),
