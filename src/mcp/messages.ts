@@ -3,6 +3,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
 import { isObject, type Json, parseLossless } from '../base/json/json.ts';
 import { isJson, wordJsonError } from '../base/json/parse.ts';
+import { parseJson } from '../base/json/parse-json.ts';
 import { memberOf, scanMembers } from '../base/json/scan.ts';
 import { JsonTokens } from '../base/json/tokens.ts';
 
@@ -155,7 +156,7 @@ export function argumentsOf(meta: Readonly<Record<string, unknown>> | undefined)
 /** Parses JSON; a number that `JSON.stringify` would spell otherwise stays as its text (`JSON.rawJSON`). */
 export function parseSpelt(json: Json): unknown {
   if (json.isPlainlySpelt) return json.value;
-  return JSON.parse(json.text, (_key, value: unknown, context?: { source?: string }) => {
+  return parseJson(json.text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value;
     return JSON.stringify(value) === context.source ? value : JSON.rawJSON(context.source);
   });

@@ -4,6 +4,7 @@ import { systemCode } from '../base/files/file-error.ts';
 import { composeJson } from '../base/json/compose.ts';
 import { isObject, Json } from '../base/json/json.ts';
 import { tryParse } from '../base/json/parse.ts';
+import { parseJson } from '../base/json/parse-json.ts';
 import { elementsOf, memberOf, scanMembers } from '../base/json/scan.ts';
 import { shorten } from '../base/text/phrases.ts';
 import type { Emit } from '../contract/event.ts';
@@ -271,7 +272,7 @@ function toMessage(
   text: string,
   { requests, pages }: ExactState,
 ): Parameters<NonNullable<Transport['onmessage']>>[0] | undefined {
-  const message: unknown = JSON.parse(text);
+  const message = parseJson(text);
   if (!isObject(message)) return undefined;
   const { id, method, result } = message;
   if (typeof method === 'string') {

@@ -1,4 +1,5 @@
 import { isObject, stringifyJson, toLossless } from './json.ts';
+import { parseJson } from './parse-json.ts';
 
 // Three rules of JSON equality. All ignore the order of keys, white space and escapes.
 
@@ -14,7 +15,7 @@ export function canonicalText(text: string): string {
 
 /** A tree in which each number is a `JSON.rawJSON` with all its characters. */
 export function parseToTheDigit(text: string): unknown {
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+  return parseJson(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value,
   );
 }

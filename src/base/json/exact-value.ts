@@ -1,5 +1,6 @@
 import { compareDecimals, isWhole } from './decimal.ts';
 import { hasExactForm, Json, mayParsePlainly, stringifyJson } from './json.ts';
+import { parseJson } from './parse-json.ts';
 
 /** A JSON value as plain JavaScript, with the digits of those numbers that no double holds. */
 export interface ExactValue {
@@ -42,7 +43,7 @@ function parseExactly(text: string): ExactValue {
     if (!isWhole(source)) return Number.isInteger(member) ? 0.5 : member;
     return Number.isFinite(member) ? member : Math.sign(member) * Number.MAX_VALUE;
   }
-  const value: unknown = JSON.parse(text, revive);
+  const value: unknown = parseJson(text, revive);
   const own = holder === undefined ? undefined : digits.get(holder)?.get('');
   if (own !== undefined) return { value, digits: new Map(), own };
   return digits.size === 0 ? plainValue(value) : { value, digits, own };

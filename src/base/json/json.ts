@@ -1,3 +1,5 @@
+import { parseJson } from './parse-json.ts';
+
 declare global {
   // Node 22 has these (V8's JSON.parse source text access); TypeScript's library does not declare them.
   interface JSON {
@@ -20,7 +22,7 @@ export class Json {
   /** Integers beyond 2^53 are approximate. Throws SyntaxError. */
   get value(): unknown {
     if (!this.#parsed) {
-      this.#value = JSON.parse(this.text);
+      this.#value = parseJson(this.text);
       this.#parsed = true;
     }
     return this.#value;
@@ -28,7 +30,7 @@ export class Json {
 
   static parse(text: string): Json {
     const json = new Json(text);
-    json.#value = JSON.parse(text);
+    json.#value = parseJson(text);
     json.#parsed = true;
     return json;
   }
@@ -207,8 +209,8 @@ export function toLossless(tree: unknown): unknown {
 
 /** Parses JSON; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */
 export function parseLossless(text: string): unknown {
-  if (mayParsePlainly(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+  if (mayParsePlainly(text)) return parseJson(text);
+  return parseJson(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value;
     return keepsNumber(value, context.source) ? value : JSON.rawJSON(context.source);
   });

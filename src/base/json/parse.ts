@@ -1,4 +1,5 @@
 import { Json, parseLossless, stringifyJson } from './json.ts';
+import { parseJson } from './parse-json.ts';
 
 export function isJson(text: string): boolean {
   return tryParse(text) !== undefined;
@@ -6,7 +7,7 @@ export function isJson(text: string): boolean {
 
 /** Returns undefined if the text is not JSON. */
 export function tryParse(text: string): unknown {
-  return attempt(() => JSON.parse(text));
+  return attempt(() => parseJson(text));
 }
 
 /** Like `tryParse`, but numbers that a double cannot hold keep their digits. */

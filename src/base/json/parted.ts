@@ -1,4 +1,5 @@
 import { Json, keepExactForm, parseLossless } from './json.ts';
+import { parseJson } from './parse-json.ts';
 import { elementsOf, exactMembers } from './scan.ts';
 
 /** A long JSON text that is stored separately from the value that contains it. */
@@ -22,7 +23,7 @@ export class LongJson extends Json {
   }
 
   override get value(): unknown {
-    return JSON.parse(this.text);
+    return parseJson(this.text);
   }
 }
 
@@ -49,7 +50,7 @@ export class PartedJson extends Json {
   }
 
   override get value(): unknown {
-    return JSON.parse(this.text);
+    return parseJson(this.text);
   }
 
   override slice(start: number, end: number): Json {

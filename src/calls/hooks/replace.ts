@@ -1,6 +1,7 @@
 import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
 import { isObject, Json, parseLossless } from '../../base/json/json.ts';
 import { tryJson } from '../../base/json/parse.ts';
+import { parseJson } from '../../base/json/parse-json.ts';
 import { elementsOf, exactMembers } from '../../base/json/scan.ts';
 import type { HookEvent, ToolHookResponse, TurnEvent } from '../../contract/hook.ts';
 import type { ChatMessage, ModelOptions, ProviderRequest, ToolListing } from '../../contract/provider.ts';
@@ -208,7 +209,7 @@ export function completeMessage(message: Readonly<Record<string, unknown>>): Cha
 
 /** Parses `role` and `content` as strings and keeps the exact text of all other members. */
 export function parseMessage(text: string): ChatMessage {
-  const { role, content } = JSON.parse(text) as ChatMessage;
+  const { role, content } = parseJson(text) as ChatMessage;
   return { ...Object.fromEntries(exactMembers(new Json(text))), role, content };
 }
 

@@ -1,6 +1,7 @@
 import { MAX_JSON_DEPTH } from '../../base/json/depth.ts';
 import { COMMA, endOfValue, OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../../base/json/ends.ts';
 import { Json } from '../../base/json/json.ts';
+import { parseJson } from '../../base/json/parse-json.ts';
 import { scanElements, scanMembers } from '../../base/json/scan.ts';
 import { decodeString, JsonTokens } from '../../base/json/tokens.ts';
 import { unwritable } from './refusal.ts';
@@ -65,7 +66,7 @@ export class Place {
 
   /** The parsed value. Long integers lose precision. */
   get value(): unknown {
-    return JSON.parse(this.source.slice(this.start, this.end));
+    return parseJson(this.source.slice(this.start, this.end));
   }
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../base/json/json.ts';
+import { parseJson } from '../../base/json/parse-json.ts';
 import type { SentCall } from './connection.ts';
 import { textOf } from './edit.ts';
 import type { ProxyMessage } from './message.ts';
@@ -83,7 +84,7 @@ export function paramHeaders(definition: Json, args: string): [string, string][]
     });
   };
   const { value } = definition;
-  return walk(isObject(value) ? value['inputSchema'] : undefined, JSON.parse(args));
+  return walk(isObject(value) ? value['inputSchema'] : undefined, parseJson(args));
 }
 
 /** Source: MCP 2026-07-28, "Value Encoding" of the streamable HTTP transport. */

@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json/json.ts';
+import { parseJson } from '../../base/json/parse-json.ts';
 import type { Callers, Principal } from '../../runtime/runtime.ts';
 import { readBody, refusal } from '../http.ts';
 import { refuse, rpcCodes } from '../messages.ts';
@@ -313,7 +314,7 @@ function mismatched(header: string): string {
 }
 
 function isModernRequest(params: string): boolean {
-  const { _meta } = JSON.parse(params);
+  const { _meta } = parseJson(params) as { readonly _meta?: unknown };
   return isObject(_meta) && 'io.modelcontextprotocol/protocolVersion' in _meta;
 }
 

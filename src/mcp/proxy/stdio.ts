@@ -1,5 +1,6 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
+import { parseJson } from '../../base/json/parse-json.ts';
 import { LOCAL_USER } from '../client.ts';
 import { openLines, type StdioOptions } from '../stdio.ts';
 import { openConnection, type ProxyParts, type SentCall, type Wire } from './connection.ts';
@@ -130,6 +131,6 @@ function httpTextOf(error: unknown): string {
 
 /** The version on which the handshake of 2025 agreed. */
 function versionIn(answer: string): string {
-  const { result } = JSON.parse(answer);
+  const { result } = parseJson(answer) as { readonly result?: unknown };
   return isObject(result) ? String(result['protocolVersion']) : '';
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, type Json } from '../../base/json/json.ts';
+import { parseJson } from '../../base/json/parse-json.ts';
 import { type Member, memberOf, scanMembers } from '../../base/json/scan.ts';
 import { JsonTokens } from '../../base/json/tokens.ts';
 
@@ -35,7 +36,7 @@ export function readLine(bytes: Uint8Array): ServerLine {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return { kind: 'noise', why: 'not JSON' };
   }
