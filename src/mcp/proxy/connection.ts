@@ -46,7 +46,7 @@ export interface Wire {
   /** Sends the text of the request. */
   send(text: string, call?: SentCall, signal?: AbortSignal): Promise<void>;
   /** Sends a request of the proxy itself, and resolves to its answer. */
-  ask(text: string, id: Id): Promise<Response>;
+  ask(text: string, id: Id, signal: AbortSignal): Promise<Response>;
 }
 
 /** A call of a tool. Both arguments are JSON texts. */
@@ -245,9 +245,14 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
   };
 
   /** The definition by which this connection may call the tool. Asks the upstream if no client has. */
-  const definitionOf = async (tool: string, params: string, wire: Wire): Promise<Json> => {
+  const definitionOf = async (
+    tool: string,
+    params: string,
+    wire: Wire,
+    signal: AbortSignal,
+  ): Promise<Json> => {
     const isOld = performance.now() - definitions.readAt > definitions.maxAgeMs;
-    if (isOld || !definitions.byName.has(tool)) await readDefinitions(params, wire);
+    if (isOld || !definitions.byName.has(tool)) await readDefinitions(params, wire, signal);
     const text = definitions.byName.get(tool);
     if (text === undefined) throw new Refusal(`Unknown tool: ${shorten(tool)}`, rpcCodes.params);
     const [judged] = (await judge({ instructions: undefined, tools: [text] })).tools;
@@ -255,7 +260,7 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
     throw judged?.denied ?? new Refusal(`Unknown tool: ${shorten(tool)}`, rpcCodes.params);
   };
 
-  const readDefinitions = async (params: string, wire: Wire): Promise<void> => {
+  const readDefinitions = async (params: string, wire: Wire, signal: AbortSignal): Promise<void> => {
     const meta = metaOfProxy(params);
     const found = new Map<string, string>();
     let cursor: string | undefined;
@@ -265,6 +270,7 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
       const { result, error } = await wire.ask(
         `{"jsonrpc":"2.0","id":"${id}","method":"tools/list","params":{${members.join(',')}}}`,
         id,
+        signal,
       );
       const tools = textOf(result ?? '{}', 'tools');
       if (error !== undefined || !tools?.startsWith('['))
@@ -329,7 +335,7 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
     const answer = (document: ToolDocument) => answerCall({ id, tool, response, shown, isModern }, document);
     let definition: Json;
     try {
-      definition = await definitionOf(tool, params, wire);
+      definition = await definitionOf(tool, params, wire, stop.signal);
     } catch (thrown) {
       if (thrown instanceof Refusal) throw thrown;
       return answer({ status: 'failed', error: toFault(thrown) });

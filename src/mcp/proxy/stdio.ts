@@ -1,6 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
 import { parseJson } from '../../base/json/parse-json.ts';
+import { whenAborted } from '../../base/time/async.ts';
 import { LOCAL_USER } from '../client.ts';
 import { openLines, type StdioOptions } from '../stdio.ts';
 import { openConnection, type ProxyParts, type SentCall, type Wire } from './connection.ts';
@@ -83,11 +84,17 @@ export async function proxyStdio(
           else throw error instanceof RuntimeError ? error : malformed(server, 'it has refused the message');
         }
       };
-      const ask = (text: string, id: Id) => {
+      const ask: Wire['ask'] = async (text, id, signal) => {
         const { promise, ...asking } = Promise.withResolvers<Response>();
         own.set(id, asking);
-        void post(text, id).catch(asking.reject);
-        return promise.finally(() => own.delete(id));
+        const release = whenAborted(signal, () => asking.reject(signal.reason));
+        void post(text, id, { signal }).catch(asking.reject);
+        try {
+          return await promise;
+        } finally {
+          release();
+          own.delete(id);
+        }
       };
       const sendRequest: Wire['send'] = async (text, call, signal) =>
         await post(text, message.id, { call, signal });
