@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Fault } from '../base/errors.ts';
-import { isObject, Json, parseLossless, stringifyJson } from '../base/json/json.ts';
+import { Json, parseLossless, stringifyJson } from '../base/json/json.ts';
+import { membersOf } from '../base/json/scan.ts';
 import type { ToolDocument, ToolInfo } from '../contract/document.ts';
 import { parseSpelt } from './messages.ts';
 
@@ -80,13 +81,13 @@ function spelt(value: unknown): unknown {
 
 /** The runtime has checked the form. */
 function contentOf(result: unknown): CallToolResult {
-  const { content, structuredContent, isError } = isObject(result) ? result : {};
+  const { content, structuredContent, isError } = membersOf(Json.from(result));
   return {
-    content: parseLossless(stringifyJson(content ?? [])) as Blocks,
+    content: parseLossless(content?.text ?? '[]') as Blocks,
     ...(structuredContent !== undefined && {
-      structuredContent: spelt(structuredContent) as Record<string, unknown>,
+      structuredContent: parseSpelt(structuredContent) as Record<string, unknown>,
     }),
-    ...(isError === true && { isError }),
+    ...(isError?.value === true && { isError: true }),
   };
 }
 

@@ -76,6 +76,16 @@ test.each(wires.flatMap((wire) => eras.map((era) => ({ wire, era }))))(
   },
 );
 
+test.each(wires)('numbers in a result of MCP pass as the tool wrote them (%s)', async (wire) => {
+  const structured = `{${values.map((value, at) => `"v${at}":${value}`).join(',')}}`;
+  const runtime = await openTool(
+    'tools: {blocks: {mcp: {result: content}, output_schema: {type: object}, exec: {command: ./blocks.sh}}}',
+    { 'blocks.sh': `#!/bin/sh\necho '{"result":{"content":[],"structuredContent":${structured}}}'\n` },
+  );
+  const answer = await send[wire](runtime, callOf('2025', 'blocks', '{}'));
+  expect(answer).toContain(`"structuredContent":${structured}`);
+});
+
 test('arguments reach the tool byte for byte', async () => {
   const runtime = await openTool(
     `tools: {echo: {output_schema: {type: object}, exec: {command: ${fixture('echo-args')}}}}`,
