@@ -28,7 +28,9 @@ export function findExecutable(command: string, folder: string, searchPath: stri
   if (command === '') return missing('the command is empty', 'Set `command` to a program.');
   if (!command.includes('/')) return findOnPath(command, folder, searchPath);
   const [path = command] = candidatesOf(command, folder, searchPath);
-  return inspect(path, () => nearFileHint(command, folder)) ?? { found: true, path };
+  return (
+    inspect(path, () => splitHint(command, folder) ?? nearFileHint(command, folder)) ?? { found: true, path }
+  );
 }
 
 /** A caching `findExecutable`. It searches again only if the file or an earlier candidate has changed. */
@@ -110,7 +112,7 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
   }
   if (refusal) return refusal;
   const hint =
-    splitHint(command) ??
+    splitHint(command, folder) ??
     sameFolderHint(command, folder) ??
     ownNamesHint(command) ??
     suggest(command, interpreters).hint ??
@@ -135,7 +137,7 @@ function inspect(path: string, near = (): string | undefined => undefined): Exec
       ? missing(`${path} is a folder`, 'Name the program inside it.')
       : missing(
           `${path} does not exist`,
-          splitHint(path) ?? near() ?? 'Check the path; it is relative to the config file’s folder.',
+          near() ?? 'Check the path; it is relative to the config file’s folder.',
         );
   }
   if (!isAccessible(path)) return missing(`${path} is not executable`, `Run \`chmod +x ${path}\`.`);
@@ -148,9 +150,13 @@ function missing(reason: string, hint: string): Executable {
   return { found: false, reason, hint, isMisspelt: false };
 }
 
-function splitHint(command: string): string | undefined {
-  const [program, ...rest] = command.trim().split(/\s+/);
-  if (program === undefined || rest.length === 0) return undefined;
+function splitHint(command: string, folder: string): string | undefined {
+  const path = resolve(folder, command.trim());
+  // Folders that exist may have spaces in their names.
+  let known = dirname(path);
+  while (statOf(known)?.isDirectory() !== true && known !== dirname(known)) known = dirname(known);
+  const [, ...rest] = path.slice(known.length).split(/\s+/);
+  if (rest.length === 0) return undefined;
   return `\`command\` is one program name; put the other words into \`args: [${rest.join(', ')}]\`.`;
 }
 

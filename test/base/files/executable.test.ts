@@ -39,6 +39,7 @@ const script = '#!/bin/sh\necho hi\n';
 write(join(here, 'good.sh'), script, 0o755);
 write(join(here, 'tools/nested.sh'), script, 0o755);
 write(join(here, 'two words.sh'), script, 0o755);
+mkdirSync(join(here, 'my tools'));
 write(join(here, 'plain.txt'), script, 0o644);
 write(join(here, 'bare.py'), 'print("hi")\n', 0o755);
 write(join(here, 'empty'), '', 0o755);
@@ -163,6 +164,18 @@ const refused = [
     command: './good.sh --fast -v',
     reason: `${join(here, 'good.sh')} --fast -v does not exist`,
     hint: '`command` is one program name; put the other words into `args: [--fast, -v]`.',
+  },
+  {
+    title: 'a path in a folder with a space in its name',
+    command: join(here, 'my tools/bin/gone.sh'),
+    reason: `${join(here, 'my tools/bin/gone.sh')} does not exist`,
+    hint: 'Check the path; it is relative to the config file’s folder.',
+  },
+  {
+    title: 'a path in a folder with a space in its name, and a further word',
+    command: './my tools/gone.sh --fast',
+    reason: `${join(here, 'my tools/gone.sh')} --fast does not exist`,
+    hint: '`command` is one program name; put the other words into `args: [--fast]`.',
   },
   {
     title: 'a bare name that only the folder has',
