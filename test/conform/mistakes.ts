@@ -59,6 +59,7 @@ export const mistakes: readonly Mistake[] = [
   server('prints-half-characters', 'half-characters', /SERVER_EXIT/),
   server('splits-at-u-2028', 'line-ends', /SERVER_EXIT/),
   server('drops-its-twentieth', 'in-flight', /PROCESS_TIMEOUT/, '--timeout 5s'),
+  server('mixes-requests', 'broken', /"allow": true/),
   server('allows-bad-params', 'broken', /"allow": true/),
   server('dies-of-bad-params', 'survives', /SERVER_EXIT/),
   server('ignores-term', 'sigterm', /still running/),

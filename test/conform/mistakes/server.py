@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A server that makes the one mistake of its argument."""
-import json, signal, sys, time
+import json, signal, sys, threading, time
 
 mistake = sys.argv[1]
 
@@ -24,7 +24,17 @@ if mistake == "answers-before-it-is-asked":
     say('{"jsonrpc": "2.0", "id": 1, "result": {"allow": true}}')
 if mistake == "ignores-term":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-last = None
+current = None
+
+
+def answer_later(request):
+    # All threads share the request that came last.
+    global current
+    current = request["params"]
+    time.sleep(0.2)
+    say(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": judge(current)}))
+
+
 count = 0
 for line in iter(sys.stdin.buffer.readline, b""):
     if mistake == "splits-at-u-2028":
@@ -32,6 +42,9 @@ for line in iter(sys.stdin.buffer.readline, b""):
     request = json.loads(line)
     count += 1
     number = request["id"]
+    if mistake == "mixes-requests":
+        threading.Thread(target=answer_later, args=(request,)).start()
+        continue
     reply = {"jsonrpc": "2.0", "id": number, "result": judge(request["params"])}
     if mistake == "prints-half-characters":
         # Without escapes, half of a surrogate pair is no character of UTF-8.
