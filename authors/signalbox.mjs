@@ -37,10 +37,12 @@ export const replace = (members, { reason, metadata } = {}) =>
   reply({ allow: true, replace: members, reason, metadata });
 
 /** Of an evaluator: a number from 0 to 1, with a text and an object that explain it. */
-export const score = (value, detail, data) => reply({ score: value, detail, data });
+export const score = (value, detail, data) => reply({ score: toNumber(value), detail, data });
 
 /** Of an evaluator: there is nothing to score. */
 export const abstain = (reason) => reply({ abstain: reason });
+
+const toNumber = (value) => (typeof value === 'boolean' ? Number(value) : value);
 
 const replies = new WeakSet();
 
@@ -71,7 +73,9 @@ export const filter = (work) =>
       if (value === undefined || value === null) return deny('the filter returned nothing');
       if (typeof value === 'boolean') return { allow: value };
       if (isObject(value)) return value;
-      throw new TypeError(`a filter returns true, false or a reply, not a ${typeof value}`);
+      throw new TypeError(
+        `a filter returns true, false or a reply, not ${Array.isArray(value) ? 'an array' : `a ${typeof value}`}`,
+      );
     },
   });
 
@@ -84,7 +88,7 @@ export const evaluator = (work) =>
     check: ({ params, content }) =>
       (!isObject(params) && 'params') || typeof content === 'string' || 'content',
     toReply: (value) => {
-      if (typeof value === 'number' || typeof value === 'boolean') return { score: Number(value) };
+      if (typeof value === 'number' || typeof value === 'boolean') return { score: toNumber(value) };
       if (isObject(value)) return value;
       throw new TypeError(`an evaluator returns a number or a reply, not ${value ?? 'nothing'}`);
     },
@@ -117,7 +121,7 @@ function program(work, { name, check, toReply }) {
     } catch (error) {
       const isMeant = error instanceof Fail;
       if (!isMeant) console.error(error);
-      const text = write(fail(isMeant ? error.message || 'failed' : String(error)));
+      const text = write(fail(isMeant ? error.message || 'failed' : textOf(error)));
       return { text, status: isMeant && name !== 'filter' ? 0 : 1 };
     }
   };
@@ -129,6 +133,15 @@ function program(work, { name, check, toReply }) {
       if (meta === undefined || isMain(meta)) await run(name, answer);
     },
   });
+}
+
+/** Even an object that cannot become a text fails its own call only. */
+function textOf(thrown) {
+  try {
+    return String(thrown);
+  } catch {
+    return `a thrown ${typeof thrown}`;
+  }
 }
 
 const noCall = {

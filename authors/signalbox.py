@@ -60,7 +60,7 @@ def replace(reason=None, metadata=None, **members):
 
 def score(value, detail=None, data=None):
     """Of an evaluator: a number from 0 to 1, with a text and an object that explain it."""
-    return _reply(score=value, detail=detail, data=data)
+    return _reply(score=_number(value), detail=detail, data=data)
 
 
 def abstain(reason):
@@ -143,7 +143,8 @@ class Handler:
         def answer(call, params, has_id):
             _local.call = call
             text = self._answer(lambda: params, call.succeed, call.fail)[0]
-            sys.stdout.flush()
+            if not sys.stdout.closed:
+                sys.stdout.flush()
             calls.pop(call.id, None)
             if has_id:
                 send(text)
@@ -171,9 +172,16 @@ class Handler:
             return _dumps(succeed(self._reply(read()))), 0
         except Fail as failure:
             problem, status = str(failure) or "failed", int(self.kind == "filter")
-        except (Exception, SystemExit) as crash:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as crash:
+            # Also SystemExit, and the CancelledError of asyncio: without an answer, a caller would wait for its timeout.
             sys.excepthook(type(crash), crash, crash.__traceback__)
-            problem, status = "%s: %s" % (type(crash).__name__, crash), 1
+            try:
+                problem = "%s: %s" % (type(crash).__name__, crash)
+            except Exception:
+                problem = type(crash).__name__
+            status = 1
         return _dumps(fail(problem)), status
 
     def _reply(self, request):
@@ -233,8 +241,12 @@ def _evaluator_reply(value):
     if isinstance(value, dict):
         return value
     if isinstance(value, (bool, int, float)):
-        return {"score": int(value) if isinstance(value, bool) else value}
+        return {"score": _number(value)}
     raise TypeError("an evaluator returns a number or a reply, not %s" % type(value).__name__)
+
+
+def _number(value):
+    return int(value) if isinstance(value, bool) else value
 
 
 def _observer_reply(value):

@@ -15,9 +15,15 @@
 # From here on, what the script prints goes to stderr. Descriptor 4 is the real stdout, and 3 takes the answers.
 exec 4>&1 1>&2
 
+command -v jq >/dev/null || {
+  echo 'signalbox: jq is not on PATH. Install it: this script reads JSON with jq.' >&2
+  exit 127
+}
+
 # ---- What the request says ----
 
-# get FILTER: prints the text, number or boolean that a jq filter finds.
+# get FILTER: prints the text, number or boolean that a jq filter finds. "$(get …)" drops NUL and newlines at the end, so a
+# decision that must see them compares with `is`: is '.request.args.path == "/srv"'
 get() {
   signalbox_jq -r "($1) | if type == \"object\" or type == \"array\" or . == null then error(\"none\") else . end" ||
     signalbox_say x "\"the request has no text at $(signalbox_escape "$1")\""
@@ -53,7 +59,7 @@ ask() { signalbox_say a "{\"allow\":false,\"ask\":true,\"reason\":$(signalbox_qu
 
 # score NUMBER [DETAIL]; abstain REASON: of an evaluator.
 score() {
-  signalbox_value=$(signalbox_json "$1") || return
+  signalbox_value=$(signalbox_number "$1") || return
   [ $# -lt 2 ] || signalbox_value="$signalbox_value,\"detail\":$(signalbox_quote "$2")"
   signalbox_say a "{\"score\":$signalbox_value}"
 }
@@ -101,6 +107,17 @@ signalbox_json() {
     signalbox_say x '"the answer is not one JSON value"'
     return 1
   fi
+}
+
+# A score as a number of JSON: bc prints .5, and jq takes nan for a number.
+signalbox_number() {
+  printf '%s' "$1" | jq -es '
+    if length == 1 then .[0] else null end | if . == true then 1 elif . == false then 0 else . end |
+    if type == "number" and (isnan | not) then . else error("none") end
+  ' 2>/dev/null || {
+    signalbox_say x "\"the score is not a number: $(signalbox_escape "$1")\""
+    return 1
+  }
 }
 
 # The answers of a function are lines: a kind and JSON. r is a result, a another reply, f a failure, x a fault.

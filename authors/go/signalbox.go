@@ -177,8 +177,10 @@ func failure(problem string, _ int) any { return Reply{"error": problem} }
 func (program Program) answer(
 	ctx context.Context, request []byte, succeed func(Reply) any, fail func(string, int) any,
 ) (text []byte, status int) {
+	hasPanicked := true
 	defer func() {
-		if thrown := recover(); thrown != nil {
+		// Before Go 1.21, recover returns nil for panic(nil), too.
+		if thrown := recover(); hasPanicked {
 			problem, isError := thrown.(error)
 			if !isError {
 				problem = fmt.Errorf("panic: %v", thrown)
@@ -194,9 +196,10 @@ func (program Program) answer(
 		text, err = encode(succeed(reply))
 	}
 	if err != nil {
-		return program.failed(err, fail)
+		text, status = program.failed(err, fail)
 	}
-	return text, 0
+	hasPanicked = false
+	return text, status
 }
 
 func (program Program) failed(problem error, fail func(string, int) any) ([]byte, int) {

@@ -103,6 +103,14 @@ const rows: readonly Row[] = [
     code: 1,
   },
   {
+    title: 'a filter that throws something without a text has no verdict',
+    kind: 'filter',
+    request: filter({ do: 'throw-wordless' }),
+    reply: failed(/./),
+    code: 1,
+    not: ['sh'],
+  },
+  {
     title: 'a filter denies with a reason and metadata',
     kind: 'filter',
     request: filter({ do: 'deny' }),
@@ -138,6 +146,13 @@ const rows: readonly Row[] = [
     request: evaluator({ do: 'value', value: true }),
     reply: { score: 1 },
     not: ['sh'],
+  },
+  {
+    title: 'an evaluator makes a score of true',
+    kind: 'evaluator',
+    request: evaluator({ do: 'score-true' }),
+    reply: { score: 1 },
+    not: ['go', 'sh'],
   },
   {
     title: 'an evaluator returns a score with its detail and data',
@@ -359,6 +374,16 @@ slow.run()
     expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: { allow: false } });
   });
 
+  test.runIf(isPython)('a server answers after a function has closed stdout', async () => {
+    const message = (id: number) => ({
+      ...{ jsonrpc: '2.0', id, method: 'execute' },
+      params: filter({ do: 'close-stdout' }),
+    });
+    const says = writeSays({ lang: 'python', extension: 'py', needs: 'python3', digits: 'all' });
+    const { stdout } = await runSays(says, 'filter', `${JSON.stringify(message(1))}\n`);
+    expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: { allow: true } });
+  });
+
   test.runIf(isPython)('the helper has the syntax of Python 3.8, and imports only json, os and sys', () => {
     const script = `
 import ast, sys
@@ -398,6 +423,45 @@ test.for(
   expect({ reply: JSON.parse(stdout.toString()), stderr: stderr.toString() }).toEqual({
     reply: { result: 'Hello, Ada!' },
     stderr: '',
+  });
+});
+
+describe.runIf(present.some(({ lang }) => lang === 'sh'))('sh', () => {
+  const write = (answer: string) => {
+    const folder = folderOf({
+      'it.sh': `#!/bin/sh\n. "\${0%/*}/signalbox.sh"\nit() { ${answer}; }\n"$1" it\n`,
+    });
+    writeHelper(folder, 'sh');
+    chmodSync(join(folder, 'it.sh'), 0o755);
+    return join(folder, 'it.sh');
+  };
+
+  test.for([
+    { given: '.5', code: 0, reply: { score: 0.5 } },
+    { given: '1', code: 0, reply: { score: 1 } },
+    { given: 'true', code: 0, reply: { score: 1 } },
+    { given: 'nan', code: 1, reply: failed(/not a number/) },
+    { given: '', code: 1, reply: failed(/not a number/) },
+    { given: '1 1', code: 1, reply: failed(/not a number/) },
+    { given: '"1"', code: 1, reply: failed(/not a number/) },
+  ])('`score $given` is a number of JSON, or fails', async ({ given, code, reply }) => {
+    const { stderr: _, ...answered } = await runSays(
+      write(`score '${given}'`),
+      'evaluator',
+      JSON.stringify(evaluator({})),
+    );
+    expect({ ...answered, stdout: JSON.parse(answered.stdout) }).toEqual({ code, stdout: reply });
+  });
+
+  test('without jq, the script says what is missing, and never answers', () => {
+    const { status, stdout, stderr } = spawnSync('/bin/sh', [write('allow'), 'filter'], {
+      env: { PATH: '/nowhere' },
+      input: JSON.stringify(filter({})),
+    });
+    expect({ status, stdout: stdout.toString(), stderr: stderr.toString() }).toEqual({
+      ...{ status: 127, stdout: '' },
+      stderr: 'signalbox: jq is not on PATH. Install it: this script reads JSON with jq.\n',
+    });
   });
 });
 
