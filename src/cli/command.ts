@@ -251,7 +251,9 @@ async function runWork(
     const outcome = await work({ ...base, terminal, input: openInput(invocation), open });
     return typeof outcome === 'number' ? outcome : print(outcome, options, terminal);
   } catch (error) {
-    const failure = withoutConfig(toRuntimeError(error), base);
+    // A reason that `throwIfAborted` threw as it is.
+    const isInterrupt = signal.aborted && error === signal.reason;
+    const failure = withoutConfig(toRuntimeError(error, isInterrupt ? 'ABORTED' : 'INTERNAL'), base);
     await printError(failure, options, terminal);
     return codeOf(failure.code);
   } finally {

@@ -57,7 +57,8 @@ test.each(['never-answers.sh', 'traps-term.sh', 'forks.sh'])(
     const others = () => processesWith(marker).filter((pid) => pid !== child.pid);
     await until(() => others().length > 0);
     child.kill('SIGINT');
-    expect((await ran).code).toBe(130);
+    const { code, stderr } = await ran;
+    expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining('error: [ABORTED] ') });
     await until(() => others().length === 0);
   },
 );
