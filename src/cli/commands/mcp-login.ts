@@ -32,8 +32,9 @@ More: docs/guides/log-in-at-mcp-servers.md`,
 export const mcpLogoutCommand = command('logout <name>', {
   about: 'forget the login at an MCP server of the config',
   examples: `
-Example:
+Examples:
   signalbox mcp logout desk
+  signalbox mcp logout desk --config agents/runtime.yaml
 
 Removes the token from this machine. The server may accept it until it expires.`,
   run: async ({ options, open }, _own, name) => {
