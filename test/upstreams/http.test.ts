@@ -101,6 +101,22 @@ test('a server that has forgotten the session is connected again, and the call i
   expect(requests.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
 });
 
+test('a stream that breaks before its answer is resumed after its last event', async () => {
+  let id = 0;
+  const usual = legacy('sse', [good]);
+  const { url, requests } = await listen((request, body, response) => {
+    const start = { 'content-type': 'text/event-stream' };
+    if (request.headers['last-event-id'] === '7')
+      return response.writeHead(200, start).end(`id: 8\ndata: ${good(id)}\n\n`);
+    if (!body.includes('tools/call')) return usual(request, body, response);
+    id = JSON.parse(body).id;
+    response.writeHead(200, start).end('id: 7\nretry: 1\ndata: \n\n');
+  });
+  const { runtime } = await openDesk(url);
+  expect(await runtime.tools.call('desk__echo', '{}')).toMatchObject({ status: 'ok' });
+  expect(requests.filter(({ body }) => body.includes('tools/call'))).toHaveLength(1);
+});
+
 const faults: Readonly<Record<string, { answer: Answer; code: string; says?: string }>> = {
   'answers with 401': {
     answer: (_request, _body, response) => response.writeHead(401).end(),
