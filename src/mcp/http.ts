@@ -1,4 +1,5 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
+import { readAtMost } from '../base/text/bytes.ts';
 import type { Callers } from '../runtime/runtime.ts';
 import { readMessage, refuse, rpcCodes } from './messages.ts';
 import type { Sdk } from './sdk.ts';
@@ -51,12 +52,5 @@ export async function readBody(
   maxBytes: number,
 ): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of request.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > maxBytes) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+  return await readAtMost(request.body ?? [], maxBytes);
 }

@@ -1,4 +1,5 @@
-import { type Fault, RuntimeError } from '../base/errors.ts';
+import type { Fault } from '../base/errors.ts';
+import { loadPackage } from '../base/optional-package.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { OfferedTool } from './tools.ts';
 
@@ -6,24 +7,18 @@ export type Sdk = typeof import('@modelcontextprotocol/server');
 
 /** Loaded on first use. Throws USAGE if it is not installed. */
 export async function loadSdk(): Promise<Sdk> {
-  return await loading(import('@modelcontextprotocol/server'));
+  return await loadPackage(import('@modelcontextprotocol/server'), server);
 }
 
 export async function loadStdioSdk() {
-  return await loading(import('@modelcontextprotocol/server/stdio'));
+  return await loadPackage(import('@modelcontextprotocol/server/stdio'), server);
 }
 
-async function loading<Module>(module: Promise<Module>): Promise<Module> {
-  try {
-    return await module;
-  } catch (cause) {
-    throw new RuntimeError(
-      'USAGE',
-      'the package "@modelcontextprotocol/server", which `signalbox mcp` needs, cannot be loaded',
-      { hint: 'Install it: npm install @modelcontextprotocol/server.', cause },
-    );
-  }
-}
+const server = {
+  name: '@modelcontextprotocol/server',
+  need: '`signalbox mcp` needs',
+  code: 'USAGE',
+} as const;
 
 export interface ServerParts {
   readonly sdk: Sdk;

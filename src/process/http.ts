@@ -1,4 +1,5 @@
 import { RuntimeError } from '../base/errors.ts';
+import { readAtMost } from '../base/text/bytes.ts';
 import { shorten } from '../base/text/phrases.ts';
 import { decodePercent } from '../base/text/url.ts';
 import { startDeadline } from '../base/time/deadline.ts';
@@ -81,8 +82,9 @@ async function post(endpoint: Endpoint, { send, body, signal }: Post): Promise<P
     const response = await send(url, { method: 'POST', headers, body, signal });
     const { status } = response;
     if (isJsonOnly) requireJson(name, status, response.headers.get('content-type'));
-    const stdout = await readBody(response, maxOutputBytes);
-    if (stdout === undefined) throw limitError(endpoint);
+    const bytes = await readAtMost(response.body ?? [], maxOutputBytes);
+    if (bytes === undefined) throw limitError(endpoint);
+    const stdout = Buffer.from(bytes);
     // Codecs know only exit codes, so a successful HTTP reply counts as exit code 0.
     const exitCode = isJsonOnly ? 0 : null;
     return { via: 'process', exitCode, signal: null, stdout, stderr: '', httpStatus: status };
@@ -105,17 +107,6 @@ function requireJson(name: string, status: number, contentType: string | null): 
   throw new RuntimeError('REPLY_MALFORMED', `"${name}" answered ${what}, not with application/json`, {
     details,
   });
-}
-
-async function readBody({ body }: Response, maxBytes: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 const details = { http: true };

@@ -4,6 +4,7 @@ import type {
   StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client';
 import { RuntimeError } from '../base/errors.ts';
+import { readAtMost } from '../base/text/bytes.ts';
 import { escapeInvisible } from '../base/text/escape-invisible.ts';
 import { shorten } from '../base/text/phrases.ts';
 import { once } from '../base/time/async.ts';
@@ -145,18 +146,10 @@ function createFlowFetch(plain: Fetch, timeoutMs: number): Fetch {
         throw new RuntimeError('AUTH_FAILED', `${new URL(input).origin} answered with a redirect`, {
           hint: 'Redirects are not followed.',
         });
-      const chunks: Uint8Array[] = [];
-      let length = 0;
-      for await (const chunk of body ?? []) {
-        length += chunk.length;
-        if (length > MOST_BYTES)
-          throw new RuntimeError(
-            'OUTPUT_LIMIT',
-            `an authorization server sent more than ${MOST_BYTES} bytes`,
-          );
-        chunks.push(chunk);
-      }
-      return new Response(body === null ? null : Buffer.concat(chunks), { status, headers });
+      const bytes = await readAtMost(body ?? [], MOST_BYTES);
+      if (bytes === undefined)
+        throw new RuntimeError('OUTPUT_LIMIT', `an authorization server sent more than ${MOST_BYTES} bytes`);
+      return new Response(body === null ? null : Buffer.from(bytes), { status, headers });
     } catch (thrown) {
       // The SDK would try the next address, and hide why this one failed.
       if (thrown instanceof RuntimeError) refused = thrown;

@@ -24,6 +24,21 @@ function decode(pieces: readonly Uint8Array[]): string | undefined {
   }
 }
 
+/** Undefined as soon as there are more than `maxBytes`. */
+export async function readAtMost(
+  chunks: AsyncIterable<Uint8Array> | readonly never[],
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > maxBytes) return undefined;
+    read.push(chunk);
+  }
+  return concatBytes(read, length);
+}
+
 /** Returns a single chunk uncopied. `length` is the total, if known. */
 export function concatBytes<Bytes extends Uint8Array>(
   chunks: readonly Bytes[],

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { openKeyFile } from '../../base/files/key-file.ts';
 import { isObject } from '../../base/json/json.ts';
+import { readAtMost } from '../../base/text/bytes.ts';
 import { type GuardName, guards } from '../../builtins/guards/guards.ts';
 import type { ScoreText } from '../../builtins/guards/judge/ask-judge.ts';
 import type { GuardHost } from '../../builtins/guards/program/options.ts';
@@ -65,15 +66,11 @@ async function judgeEvent({ argv, stdin, printError, env }: Invocation, host: Gu
 const LONGEST = 1 << 20;
 
 async function readEvent(stdin: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of stdin) {
-    length += chunk.length;
-    if (length > LONGEST) throw new RuntimeError('EVENT_INVALID', `the event has more than ${LONGEST} bytes`);
-    chunks.push(chunk);
-  }
+  const bytes = await readAtMost(stdin, LONGEST);
+  if (bytes === undefined)
+    throw new RuntimeError('EVENT_INVALID', `the event has more than ${LONGEST} bytes`);
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (isObject(JSON.parse(text))) return text.trim();
   } catch {
     // The parser's error would quote the event.

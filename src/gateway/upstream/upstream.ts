@@ -1,4 +1,4 @@
-import { concatBytes } from '../../base/text/bytes.ts';
+import { readAtMost } from '../../base/text/bytes.ts';
 import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
 import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
@@ -241,12 +241,7 @@ export async function readAll(
   maxBytes: number,
   tooLarge: () => RefusedCall,
 ): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return concatBytes(chunks, length);
+  const bytes = await readAtMost(body, maxBytes);
+  if (bytes === undefined) throw tooLarge();
+  return bytes;
 }

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Job as BossJob, ConstructorOptions, JobInsert, PgBoss } from 'pg-boss';
-import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
+import { loadPackage } from '../../base/optional-package.ts';
 import type { Address } from '../../store/postgres/connection/address.ts';
 import { connect, type Link } from '../../store/postgres/connection/client.ts';
 import { isLostConnection, toPostgresError } from '../../store/postgres/connection/postgres-error.ts';
@@ -282,13 +282,6 @@ function toFetched(queue: string, { id, retryCount, data }: BossJob<object>): Fe
 }
 
 async function loadPgBoss(): Promise<typeof import('pg-boss')> {
-  try {
-    return await import('pg-boss');
-  } catch (cause) {
-    throw new RuntimeError(
-      'STORE_FAILED',
-      'the package "pg-boss", which announces runs to the workers of a Postgres store, cannot be loaded',
-      { hint: 'Install it: npm install pg-boss.', cause },
-    );
-  }
+  const need = 'announces runs to the workers of a Postgres store';
+  return await loadPackage(import('pg-boss'), { name: 'pg-boss', need, code: 'STORE_FAILED' });
 }

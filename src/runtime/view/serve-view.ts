@@ -5,7 +5,7 @@ import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { stringifyJson } from '../../base/json/json.ts';
 import { tryParse } from '../../base/json/parse.ts';
 import { members, number, optional, readShape, type Shape, text } from '../../base/json/shape.ts';
-import { concatBytes } from '../../base/text/bytes.ts';
+import { readAtMost } from '../../base/text/bytes.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
 import { compareRuns } from '../../suites/compare/compare.ts';
@@ -242,15 +242,9 @@ const ratingInput: Shape<RatingInput> = members<RatingInput>({
 const MOST_BYTES = 128 * 1024;
 
 async function readBounded(body: AsyncIterable<Uint8Array> | readonly never[]): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > MOST_BYTES)
-      throw new RuntimeError('USAGE', `a rating must have at most ${MOST_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return concatBytes(chunks, length);
+  const bytes = await readAtMost(body, MOST_BYTES);
+  if (bytes === undefined) throw new RuntimeError('USAGE', `a rating must have at most ${MOST_BYTES} bytes`);
+  return bytes;
 }
 
 /**

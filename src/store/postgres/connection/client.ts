@@ -2,6 +2,7 @@ import { isIP, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { Client, QueryResult } from 'pg';
 import { RuntimeError } from '../../../base/errors.ts';
+import { loadPackage } from '../../../base/optional-package.ts';
 import type { Row } from '../../sqlite/row.ts';
 import type { Address, Tls } from './address.ts';
 import { requireOwnSession } from './pooler.ts';
@@ -190,16 +191,9 @@ function requireServer(row: Row, { location, variable, database }: Address): voi
 
 /** Loaded on first use. Throws STORE_FAILED if it is not installed. */
 async function loadPg(): Promise<typeof import('pg')> {
-  try {
-    return await import('pg');
-  } catch (cause) {
-    throw new RuntimeError(
-      'STORE_FAILED',
-      'the package "pg", which a Postgres store needs, cannot be loaded',
-      {
-        hint: 'Install it: npm install pg.',
-        cause,
-      },
-    );
-  }
+  return await loadPackage(import('pg'), {
+    name: 'pg',
+    need: 'a Postgres store needs',
+    code: 'STORE_FAILED',
+  });
 }
