@@ -96,6 +96,20 @@ const rules = [
     ],
   },
   {
+    title: 'only browser code imports browser code',
+    rule: house.browserCodeIsApart,
+    broken: {
+      'base/page/dom.ts': '',
+      'console/page/main.ts': "import '../../base/page/dom.ts'; import '../api/pendings.ts';",
+      'console/page/keep.ts': "import { readFile } from 'node:fs/promises';",
+      'console/server.ts': "import type { Child } from '../base/page/dom.ts';",
+    },
+    says: [
+      'console/server.ts imports base/page/dom.ts, which only browsers run',
+      'console/page/keep.ts imports node:fs/promises, which browsers lack',
+    ],
+  },
+  {
     title: 'only process/launch/ starts processes',
     rule: house.onlyLaunchStartsProcesses,
     broken: {

@@ -55,6 +55,22 @@ function isOfProgram(file: string): boolean {
   return folder === 'cli' || folder in surfaces;
 }
 
+/** Code of browsers. The node code does not import it; rolldown.config.ts builds it. */
+const browserFolders = /^(base|suites\/report\/html|console)\/page\//;
+
+export const browserCodeIsApart: Rule = (modules) => [
+  ...edgesOf(modules)
+    .filter(({ from, to }) => browserFolders.test(to) && !browserFolders.test(from))
+    .map(({ from, to }) => `${from} imports ${to}, which only browsers run`),
+  ...modules
+    .filter(({ file }) => browserFolders.test(file))
+    .flatMap(({ file, imports }) =>
+      imports
+        .filter((specifier) => specifier.startsWith('node:'))
+        .map((specifier) => `${file} imports ${specifier}, which browsers lack`),
+    ),
+];
+
 export const onlyLaunchStartsProcesses: Rule = (modules) =>
   modules
     .filter(({ file }) => !file.startsWith('process/launch/'))

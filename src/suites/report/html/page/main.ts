@@ -1,9 +1,9 @@
+import { button, make } from '../../../../base/page/dom.ts';
+import { makeThemeSwitch } from '../../../../base/page/theme.ts';
 import { type Data, readData } from './data.ts';
-import { button, make } from './dom.ts';
 import { makeExplorer } from './list/explorer.ts';
 import type { View } from './list/view.ts';
 import { groupByRow } from './matrix/group.ts';
-import { keep, readKept } from './server.ts';
 import { renderSummary } from './summary/summary.ts';
 
 function showPage(page: Element, data: Data | null) {
@@ -54,33 +54,6 @@ function coverMain(page: Element) {
   new MutationObserver(update).observe(document.documentElement, { attributeFilter: ['class'] });
   update();
 }
-
-const storageKey = 'eval-report-theme';
-
-function makeThemeSwitch() {
-  const root = document.documentElement;
-  const kept = readKept(storageKey);
-  if (kept === 'light' || kept === 'dark') root.dataset['theme'] = kept;
-  const isDark = () => (root.dataset['theme'] ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
-  const toggle = button(
-    'Dark',
-    () => {
-      root.dataset['theme'] = isDark() ? 'light' : 'dark';
-      keep(storageKey, root.dataset['theme']);
-      show();
-    },
-    { class: 'quiet theme' },
-  );
-  const show = () => {
-    toggle.textContent = isDark() ? 'Light' : 'Dark';
-    toggle.setAttribute('aria-label', `Switch to the ${isDark() ? 'light' : 'dark'} theme`);
-  };
-  prefersDark.addEventListener('change', show);
-  show();
-  return toggle;
-}
-
-const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
 function makeHelp() {
   const rows = keys.map(([key, what]) =>

@@ -1,3 +1,4 @@
+import { keep, readKept } from '../../../../base/page/theme.ts';
 import type { Rating } from '../../../rating/rating.ts';
 import type { Served } from '../row.ts';
 import type { Entry, Place } from './data.ts';
@@ -66,22 +67,6 @@ function describe(text: string): string {
   } catch {
     return 'The server sent an unexpected answer.';
   }
-}
-
-/** A stored preference; null if it is absent or the browser has no storage. */
-export function readKept(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-/** Without browser storage, the value lasts as long as the page. */
-export function keep(key: string, value: string) {
-  try {
-    localStorage.setItem(key, value);
-  } catch {}
 }
 
 const storageKey = 'eval-rater';

@@ -1,13 +1,13 @@
+import { button, type Child, flat, foreign, make, note, unseen } from '../../../../../base/page/dom.ts';
+import { count, score, shortScore } from '../../../../../base/page/format.ts';
+import { mark, pill, verdictOf } from '../../../../../base/page/text.ts';
 import { type Data, type Detail, type Entry, readDetail } from '../data.ts';
-import { button, type Child, flat, foreign, make, note, unseen } from '../dom.ts';
-import { count, score, shortScore } from '../format.ts';
 import { hasUnscored, judgeOf, type View } from '../list/view.ts';
 import { variantOf } from '../matrix/group.ts';
 import { renderSideBySide } from '../matrix/side-by-side.ts';
 import { loadDetails } from '../server.ts';
 import { renderEpoch, renderEpochs, renderRow } from './epoch.ts';
 import { renderRatings } from './ratings.ts';
-import { mark, pill, verdictOf } from './text.ts';
 
 /** The open case: beside the list, or over the whole page on a narrow screen. */
 export function makeDetail(

@@ -1,12 +1,20 @@
 import type { Cut } from '../../../../../base/json/cut-value.ts';
+import { button, type Child, fold, foreign, make, note, row, table } from '../../../../../base/page/dom.ts';
+import { count, counted, duration, score } from '../../../../../base/page/format.ts';
+import {
+  hasMembers,
+  mark,
+  renderFault,
+  renderJson,
+  renderText,
+  toPrettyJson,
+  verdictOf,
+} from '../../../../../base/page/text.ts';
 import type { EvalToolCall } from '../../../../../contract/eval.ts';
 import type { ChatMessage } from '../../../../../contract/provider.ts';
 import type { CaseRecord, EpochRecord, SubjectRecord } from '../../../../record.ts';
 import type { Data, Detail } from '../data.ts';
-import { button, type Child, fold, foreign, make, note, row, table } from '../dom.ts';
-import { count, counted, duration, score } from '../format.ts';
 import { renderResult } from './result.ts';
-import { hasMembers, mark, renderFault, renderJson, renderText, toPrettyJson, verdictOf } from './text.ts';
 
 export function renderEpoch(data: Data, epoch: EpochRecord) {
   const { subject, content, results, variables, metadata } = epoch;

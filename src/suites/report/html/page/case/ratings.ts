@@ -1,10 +1,10 @@
+import { button, type Child, flat, fold, foreign, make } from '../../../../../base/page/dom.ts';
+import { instant, score } from '../../../../../base/page/format.ts';
+import { renderText } from '../../../../../base/page/text.ts';
 import type { Rating } from '../../../../rating/rating.ts';
 import type { Served } from '../../row.ts';
 import { addRating, type Data, isAt, type Place, type Rated, ratingsOf, removeRating } from '../data.ts';
-import { button, type Child, flat, fold, foreign, make } from '../dom.ts';
-import { instant, score } from '../format.ts';
 import { keepName, nameOf, type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
-import { renderText } from './text.ts';
 
 export function renderRatings(data: Data, rated: Rated): Child {
   const shown = make('div', {});

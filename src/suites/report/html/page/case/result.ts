@@ -1,9 +1,17 @@
-import { diffLines, diffWordsWithSpace } from 'diff';
+import { marked, renderDiff } from '../../../../../base/page/diff.ts';
+import { type Child, factList, fold, foreign, make, note, row, table } from '../../../../../base/page/dom.ts';
+import { bounds, count, duration, score } from '../../../../../base/page/format.ts';
+import {
+  hasMembers,
+  mark,
+  renderFault,
+  renderJson,
+  renderText,
+  toPrettyJson,
+  verdictOf,
+} from '../../../../../base/page/text.ts';
 import type { EpochRecord, EvalResult, GuardRecord } from '../../../../record.ts';
 import type { Data } from '../data.ts';
-import { type Child, factList, fold, foreign, make, note, row, table } from '../dom.ts';
-import { bounds, count, duration, score } from '../format.ts';
-import { hasMembers, mark, renderFault, renderJson, renderText, toPrettyJson, verdictOf } from './text.ts';
 
 export function renderResult({ header }: Data, result: EvalResult, epoch: EpochRecord) {
   const { detail, params = {}, data, error, stderr, guard, content, threshold } = result;
@@ -65,7 +73,7 @@ const wholes = ['expected', 'truth', 'reference', 'target', 'answer', 'gold'];
 /** Params with texts that should, or should not, occur in the answer. */
 const parts = ['patterns', 'contains', 'words', 'fields'];
 
-/** Combined characters of both texts; comparing more is too slow. */
+/** Characters of a text in which others are marked. */
 const LARGEST = 100_000;
 
 function renderComparisons(
@@ -99,30 +107,13 @@ function compareWhole(value: unknown, content: string): Child {
   // A diff would scatter a short answer over a long text, so its position is marked instead.
   if (expected.length * 4 < actual.length)
     return [wanted, label('In the text'), renderFound([expected], actual)];
-  const changes = expected.length + actual.length > LARGEST ? undefined : findChanges(expected, actual);
-  if (changes === undefined)
-    return [
+  const legend = { removed: 'expected, but missing', added: 'there, but not expected' };
+  return (
+    renderDiff(expected, actual, legend) ?? [
       note('Too different or too long to be compared word by word.'),
       ...[wanted, label('Actual'), renderText(actual, 'code')],
-    ];
-  const pieces = changes.map(({ value: text, added, removed }) =>
-    added ? make('ins', {}, text) : removed ? make('del', {}, text) : text,
+    ]
   );
-  const legend = [make('del', {}, 'expected, but missing'), make('ins', {}, 'there, but not expected')];
-  return [make('p', { class: 'legend' }, legend), marked(pieces)];
-}
-
-function marked(pieces: Child) {
-  return make('pre', { class: 'code diff', tabindex: 0, dir: 'auto' }, pieces);
-}
-
-type Change = { readonly value: string; readonly added?: boolean; readonly removed?: boolean };
-
-/** Compares lines if there are many, otherwise words. Returns undefined if that takes too long. */
-function findChanges(expected: string, actual: string): readonly Change[] | undefined {
-  const hasLines = Math.min(expected.split('\n').length, actual.split('\n').length) > 6;
-  const options = { timeout: 300 };
-  return hasLines ? diffLines(expected, actual, options) : diffWordsWithSpace(expected, actual, options);
 }
 
 function renderSought(texts: readonly string[], content: string) {

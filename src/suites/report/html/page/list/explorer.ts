@@ -1,7 +1,7 @@
+import { make } from '../../../../../base/page/dom.ts';
+import { count } from '../../../../../base/page/format.ts';
 import { makeDetail, renderCaseRow } from '../case/detail.ts';
 import { type Data, type Entry, readDetail } from '../data.ts';
-import { make } from '../dom.ts';
-import { count } from '../format.ts';
 import { makeExport, makeToolbar } from './toolbar.ts';
 import { filterEntries, type View, viewFromHash, viewToHash } from './view.ts';
 

@@ -1,8 +1,8 @@
+import { button, make } from '../../../../../base/page/dom.ts';
+import { count } from '../../../../../base/page/format.ts';
+import { toPrettyJson } from '../../../../../base/page/text.ts';
 import { type Cell, cutCell, mostFields, toLine } from '../../../csv-line.ts';
-import { toPrettyJson } from '../case/text.ts';
 import { type Data, type Entry, ratingsOf, readDetail } from '../data.ts';
-import { button, make } from '../dom.ts';
-import { count } from '../format.ts';
 import { countStatuses, everything, orders, statusesOf, toNumber, type View, viewToHash } from './view.ts';
 
 export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {

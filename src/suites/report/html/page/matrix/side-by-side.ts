@@ -1,9 +1,19 @@
+import {
+  button,
+  type Child,
+  flat,
+  fold,
+  foreign,
+  make,
+  note,
+  row,
+  table,
+} from '../../../../../base/page/dom.ts';
+import { count, duration, score } from '../../../../../base/page/format.ts';
+import { mark, pill, renderFault, renderText, verdictOf } from '../../../../../base/page/text.ts';
 import { renderEpoch, renderRow } from '../case/epoch.ts';
 import { renderRatings } from '../case/ratings.ts';
-import { mark, pill, renderFault, renderText, verdictOf } from '../case/text.ts';
 import { type Data, type Detail, type Entry, readDetail } from '../data.ts';
-import { button, type Child, flat, fold, foreign, make, note, row, table } from '../dom.ts';
-import { count, duration, score } from '../format.ts';
 import { hasUnscored } from '../list/view.ts';
 import { variantOf } from './group.ts';
 

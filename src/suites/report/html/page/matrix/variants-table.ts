@@ -1,9 +1,9 @@
+import { foreign, make, note, row, table } from '../../../../../base/page/dom.ts';
+import { count, duration, meanWithError, percent } from '../../../../../base/page/format.ts';
+import { pill } from '../../../../../base/page/text.ts';
 import type { SuiteReport } from '../../../../record.ts';
 import type { PairedDifference, VariantReport } from '../../../../run/stats-record.ts';
 import { describeP, formatDifference } from '../../../numbers.ts';
-import { pill } from '../case/text.ts';
-import { foreign, make, note, row, table } from '../dom.ts';
-import { count, duration, meanWithError, percent } from '../format.ts';
 
 export function renderVariants({ variants = [], comparisons = [] }: SuiteReport) {
   const [first] = variants;

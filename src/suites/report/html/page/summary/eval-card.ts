@@ -1,6 +1,24 @@
+import {
+  button,
+  draw,
+  factList,
+  fold,
+  foreign,
+  make,
+  note,
+  row,
+  table,
+} from '../../../../../base/page/dom.ts';
+import {
+  count,
+  counted,
+  duration,
+  mean,
+  meanWithError,
+  percent,
+  percentInterval,
+} from '../../../../../base/page/format.ts';
 import type { Classification, EvalHeader, EvalStats, Interval, Stats } from '../../../../record.ts';
-import { button, draw, factList, fold, foreign, make, note, row, table } from '../dom.ts';
-import { count, counted, duration, mean, meanWithError, percent, percentInterval } from '../format.ts';
 import type { View } from '../list/view.ts';
 
 export type Choose = (part: Partial<View>) => void;

@@ -1,10 +1,18 @@
+import { button, factList, fold, foreign, make, row, table } from '../../../../../base/page/dom.ts';
+import {
+  boundsOf,
+  count,
+  counted,
+  duration,
+  instant,
+  meanWithError,
+  percent,
+} from '../../../../../base/page/format.ts';
+import { mark, pill } from '../../../../../base/page/text.ts';
 import type { GateResult, RowProblem, SuiteReport } from '../../../../record.ts';
 import type { Times, Totals } from '../../../../run/stats-record.ts';
 import { describeP, formatUsd } from '../../../numbers.ts';
-import { mark, pill } from '../case/text.ts';
 import type { Data } from '../data.ts';
-import { button, factList, fold, foreign, make, row, table } from '../dom.ts';
-import { boundsOf, count, counted, duration, instant, meanWithError, percent } from '../format.ts';
 import { renderVariants } from '../matrix/variants-table.ts';
 import { type Choose, renderEvalCard, renderHead, renderRate, renderTags } from './eval-card.ts';
 

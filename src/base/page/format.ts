@@ -1,5 +1,3 @@
-import type { Threshold } from '../../../../contract/eval.ts';
-import type { Interval, Stats } from '../../../record.ts';
 /** Shows 0 and 100 only for exact values. */
 export function percent(share: number | null) {
   if (share === null) return '–';
@@ -43,17 +41,17 @@ export function duration(ms: number) {
   return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
 }
 
-export function percentInterval(interval: Interval | null) {
+export function percentInterval(interval: readonly [low: number, high: number] | null) {
   if (interval === null) return null;
   return `${percent(interval[0])} – ${percent(interval[1])}`;
 }
 
 /** For example `0.812 ± 0.021`, the mean with its standard error. */
-export function meanWithError({ mean: value, stderr }: Stats) {
+export function meanWithError({ mean: value, stderr }: Readonly<Record<'mean' | 'stderr', number | null>>) {
   return stderr === null ? mean(value) : `${mean(value)} ± ${mean(stderr)}`;
 }
 
-export function bounds({ min_score: min, max_score: max }: Threshold) {
+export function bounds({ min_score: min, max_score: max }: { min_score?: number; max_score?: number }) {
   if (min === undefined && max === undefined) return '≥ 1';
   return boundsOf(min ?? null, max ?? null);
 }

@@ -1,6 +1,6 @@
-import type { Fault } from '../../../../../base/errors.ts';
-import { button, draw, foreign, make, note, unseen } from '../dom.ts';
-import { count } from '../format.ts';
+import type { Fault } from '../errors.ts';
+import { button, draw, foreign, make, note, unseen } from './dom.ts';
+import { count } from './format.ts';
 
 /** Characters laid out at once; the rest is shown on request. */
 const SHOWN = 20_000;
