@@ -18,10 +18,10 @@ export function renderDiff(before: string, after: string, { removed, added }: Di
     change.added ? make('ins', {}, text) : change.removed ? make('del', {}, text) : text,
   );
   const legend = [make('del', {}, removed), make('ins', {}, added)];
-  return [make('p', { class: 'legend' }, legend), marked(pieces)];
+  return [make('p', { class: 'legend' }, legend), pieceBox(pieces)];
 }
 
-export function marked(pieces: Child) {
+export function pieceBox(pieces: Child) {
   return make('pre', { class: 'code diff', tabindex: 0, dir: 'auto' }, pieces);
 }
 

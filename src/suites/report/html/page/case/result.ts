@@ -1,4 +1,4 @@
-import { marked, renderDiff } from '../../../../../base/page/diff.ts';
+import { pieceBox, renderDiff } from '../../../../../base/page/diff.ts';
 import { type Child, factList, fold, foreign, make, note, row, table } from '../../../../../base/page/dom.ts';
 import { bounds, count, duration, score } from '../../../../../base/page/format.ts';
 import {
@@ -134,7 +134,7 @@ function renderFound(texts: readonly string[], content: string) {
     pieces.push(shown.slice(from, start), make('mark', {}, shown.slice(start, end)));
     from = end;
   }
-  const pre = marked([pieces, shown.slice(from)]);
+  const pre = pieceBox([pieces, shown.slice(from)]);
   if (shown.length === content.length) return pre;
   return make('div', {}, pre, note(`The first ${count(LARGEST)} characters are searched.`));
 }
