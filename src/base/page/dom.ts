@@ -1,3 +1,5 @@
+import { invisibleCharacters } from '../text/escape-invisible.ts';
+
 /** Strings become text nodes, never markup. Lists are flattened; null, false and undefined are skipped. */
 export type Child = Node | string | null | false | undefined | readonly Child[];
 type Attributes = Readonly<Record<string, string | number | boolean | ((event: Event) => void)>>;
@@ -37,8 +39,24 @@ export function flat(children: readonly Child[]): (Node | string)[] {
 
 /** Isolates foreign text in a `bdi` element, so that its writing direction does not affect the surroundings. */
 export function foreign(text: string, kind: string = '') {
-  return make('bdi', { class: kind === '' ? false : kind }, text);
+  return make('bdi', { class: kind === '' ? false : kind }, marked(text));
 }
+
+/** Foreign text with the code points of invisible, control and bidirectional characters in place of these. */
+export function marked(text: string): Child {
+  if (printable.test(text)) return text;
+  const parts: Child[] = [];
+  let from = 0;
+  for (const { 0: character, index } of text.matchAll(markedCharacters)) {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    parts.push(text.slice(from, index), make('span', { class: 'code-point' }, `U+${code}`));
+    from = index + character.length;
+  }
+  return [...parts, text.slice(from)];
+}
+
+const printable = /^[\n\t\x20-\x7e]*$/;
+const markedCharacters = new RegExp(String.raw`(?!\r\n)(?:${invisibleCharacters.source}|\p{Cs})`, 'gv');
 
 export function button(label: Child, act: () => void, attributes: Attributes = {}) {
   return make('button', { type: 'button', click: () => act(), ...attributes }, label);

@@ -1,28 +1,24 @@
 import type { Fault } from '../errors.ts';
-import { button, draw, foreign, make, note, unseen } from './dom.ts';
+import { button, draw, foreign, make, marked, note, unseen } from './dom.ts';
 import { count } from './format.ts';
 
 /** Characters laid out at once; the rest is shown on request. */
 const SHOWN = 20_000;
 
-/** Warns of invisible characters. */
 export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
   if (text === '') return note('Empty text.');
   const box = make('div', { class: 'text' });
-  const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, text.slice(0, SHOWN));
+  const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, marked(text.slice(0, SHOWN)));
   box.append(pre);
   if (text.length > SHOWN) {
     const more = button(`Show all ${count(text.length)} characters`, () => {
-      pre.replaceChildren(...pieces(text).map((piece) => make('span', { class: 'piece' }, piece)));
+      pre.replaceChildren(...pieces(text).map((piece) => make('span', { class: 'piece' }, marked(piece))));
       more.nextElementSibling?.remove();
       more.remove();
     });
     const words = `The first ${count(SHOWN)} of ${count(text.length)} characters`;
     box.append(more, make('p', { class: 'printed note' }, words));
   }
-  const hidden = findHidden(text);
-  if (hidden !== '')
-    box.append(make('p', { class: 'hidden-note' }, `Contains invisible characters: ${hidden}`));
   return box;
 }
 
@@ -42,22 +38,6 @@ function findBreak(text: string, limit: number) {
   const near = text.slice(limit - SHOWN / 2, limit);
   const place = Math.max(near.lastIndexOf('\n'), near.includes('\n') ? -1 : near.lastIndexOf(' '));
   return place < 0 ? limit : limit - SHOWN / 2 + place + 1;
-}
-
-/** Control, bidirectional and zero-width characters, and lone surrogates. */
-const unseenCharacters = /[^\P{C}\n\r\t\u{e000}-\u{f8ff}]|\u{2028}|\u{2029}/gu;
-
-function findHidden(text: string) {
-  const counts: Map<string, number> = new Map();
-  for (const [character] of text.slice(0, 1_000_000).matchAll(unseenCharacters)) {
-    if (/\p{Cn}/u.test(character)) continue;
-    const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return [...counts]
-    .slice(0, 8)
-    .map(([name, times]) => (times === 1 ? name : `${name} × ${count(times)}`))
-    .join(', ');
 }
 
 export function renderJson(value: unknown) {

@@ -35,7 +35,7 @@ const legitimateInvisible = [
   // Arabic and Syriac signs that enclose digits; line breaks and tabs.
   String.raw`[\u0600-\u0605\u06dd\u070f\u08e2\n\t]`,
 ].join('|');
-const invisibleCharacters = new RegExp(
+export const invisibleCharacters = new RegExp(
   String.raw`(?!${legitimateInvisible})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]`,
   'gv',
 );

@@ -24,6 +24,13 @@ const texts: Readonly<Record<string, string>> = {
   'a word wider than a phone': 'W'.repeat(3000),
 };
 
+/** Invisible characters are shown by their code points; JSON escapes some of them before. */
+function shown(text: string, characters = /[\p{Cc}\u2028\u2029\u202e](?<!\n|\r(?=\n))|\p{Cs}/gu): string {
+  return text.replaceAll(characters, (character) => {
+    return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  });
+}
+
 function hostileCase(text: string, number: number): CaseRecord {
   const record = JSON.parse(`{"nested": {"__proto__": {"polluted": true}, "constructor": 1}}`);
   // Not an assignment, which would fail for `__proto__`.
@@ -82,7 +89,8 @@ describeInBrowser((open) => {
 
   test.each(Object.entries(texts))('%s stays plain text', async (name, text) => {
     const { page, offences } = await openOnce();
-    const said = JSON.stringify(text);
+    const said = JSON.stringify(shown(text));
+    const key = JSON.stringify(shown(text, /[\u0085\u2028\u2029\u202e]/g));
     await page.evaluate(`new Promise((done) => {
       addEventListener('popstate', done, { once: true });
       location.hash = 'case=${Object.keys(texts).indexOf(name) + 1}';
@@ -93,7 +101,7 @@ describeInBrowser((open) => {
       row: [...document.querySelectorAll('.fields dt')].some((dt) => dt.textContent === ${said} &&
         dt.nextElementSibling.querySelector('pre').textContent === ${said}),
       detail: document.querySelector('.result > .text > pre').textContent === ${said},
-      metadata: ${said} in JSON.parse([...document.querySelectorAll('.epoch-body > .text > pre')].at(-1).textContent),
+      metadata: ${key} in JSON.parse([...document.querySelectorAll('.epoch-body > .text > pre')].at(-1).textContent),
       proto: document.querySelector('.panel').textContent.includes('"__proto__": {'),
       clean: {}.polluted === undefined,
       strangers: ${foreignElements},
@@ -116,7 +124,7 @@ describeInBrowser((open) => {
 
   test('the headline shows its text exactly', async () => {
     const { page } = await openOnce();
-    const wanted = JSON.stringify(hostileRun().header.suite);
+    const wanted = JSON.stringify(shown(hostileRun().header.suite));
     expect(await page.evaluate(`document.querySelector('h1').textContent === ${wanted}`)).toBe(true);
   });
 
