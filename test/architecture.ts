@@ -4,7 +4,19 @@ import type { Module } from './source.ts';
 /** The folders of src from top to bottom. A file imports only from its own folder or one above it. */
 export const folders = [
   ...['base', 'contract', 'process', 'builtins', 'dialects', 'config', 'calls'],
-  ...['models', 'store', 'upstreams', 'pipelines', 'gateway', 'suites', 'runtime', 'mcp', 'cli', 'index.ts'],
+  ...[
+    'models',
+    'store',
+    'upstreams',
+    'pipelines',
+    'gateway',
+    'suites',
+    'runtime',
+    'mcp',
+    'console',
+    'cli',
+    'index.ts',
+  ],
 ];
 
 /** Returns a sentence with the file name for each violation. */
@@ -39,8 +51,11 @@ function programOf(file: string): string {
   return programs.find((program) => program === (name === 'pii' ? 'guards' : name)) ?? 'the command line';
 }
 
-/** Surfaces that the command line starts. It loads only their entry file. */
-const surfaces: Readonly<Record<string, string>> = { mcp: 'mcp/serve.ts' };
+/** Surfaces that the command line starts. It loads only their entry files. */
+const surfaces: Readonly<Record<string, readonly string[]>> = {
+  mcp: ['mcp/serve.ts'],
+  console: ['console/serve.ts', 'console/remote.ts'],
+};
 
 export const programsSeeTheRuntimeOnly: Rule = (modules) =>
   edgesOf(modules)
@@ -218,7 +233,7 @@ function isOpenToPrograms(from: string, to: string): boolean {
   if (open.includes(to.split('/', 1)[0] ?? '')) return true;
   return isGuard(from)
     ? to.startsWith('runtime/judge/')
-    : own === 'cli' && Object.values(surfaces).includes(to);
+    : own === 'cli' && Object.values(surfaces).flat().includes(to);
 }
 
 function isGuard(file: string): boolean {

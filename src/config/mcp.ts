@@ -76,6 +76,35 @@ export const mcpSchema = {
 
 export type McpConfig = Fields<typeof mcpSchema.properties>;
 
+/** Of the page that `signalbox console` and `signalbox serve` show. */
+export const consoleSchema = {
+  type: ['object', 'null'],
+  [usual]: {},
+  description: 'The console: a web page to see runs and decide calls.',
+  additionalProperties: false,
+  properties: {
+    listen: {
+      type: 'string',
+      pattern: listenPattern,
+      description:
+        'HOST:PORT of `signalbox console`. Default: 127.0.0.1:8789. Any other than a loopback address needs `public_url` and keys.',
+    },
+    public_url: {
+      ...url,
+      description:
+        'The URL of the page for people, such as https://ops.example.com/console. Messages of `spec.notify` link to it.',
+    },
+  },
+} as const;
+
+export type ConsoleConfig = Fields<typeof consoleSchema.properties>;
+
+/** The address of the console's page, for links; undefined if the config does not say where it is. */
+export function consoleUrlOf({ listen, publicUrl }: ConsoleConfig): string | undefined {
+  if (publicUrl !== undefined || listen === undefined) return publicUrl?.replace(/\/$/, '');
+  return listen.endsWith(':0') ? undefined : `http://${listen}/console`;
+}
+
 /** Reports URLs over which credentials would travel in the clear, and half an issuer. */
 export function checkMcp(document: YamlDocument): Finding[] {
   const auth = ['spec', 'mcp', 'auth'];
@@ -86,6 +115,7 @@ export function checkMcp(document: YamlDocument): Finding[] {
   const idle = has('audience') && !has('issuer');
   return [
     ...checkUrl(document, ['spec', 'mcp', 'public_url']),
+    ...checkUrl(document, ['spec', 'console', 'public_url']),
     ...checkUrl(document, [...auth, 'issuer']),
     ...checkUrl(document, [...auth, 'jwks_url']),
     ...(lone === undefined

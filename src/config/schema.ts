@@ -9,7 +9,7 @@ import { duration } from './duration.ts';
 import { defaultProperties, evalSchema, execProperties } from './exec.ts';
 import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
-import { mcpSchema } from './mcp.ts';
+import { consoleSchema, mcpSchema } from './mcp.ts';
 import { mcpServersSchema } from './mcp-servers.ts';
 import { notifySchema } from './notify.ts';
 import { piiSchema } from './pii.ts';
@@ -186,6 +186,7 @@ export const settingKeys = {
   agents: agentsSchema,
   decisions: decisionsSchema,
   mcp: mcpSchema,
+  console: consoleSchema,
   private_hosts: privateHostsSchema,
   logging: loggingSchema,
   ...limitKeys,
@@ -226,6 +227,7 @@ const specSchema = {
     decisions: decisionsSchema,
     gateway: gatewaySchema,
     mcp: mcpSchema,
+    console: consoleSchema,
     mcp_servers: mcpServersSchema,
     private_hosts: privateHostsSchema,
     pii: piiSchema,

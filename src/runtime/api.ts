@@ -3,7 +3,7 @@ import type { Json } from '../base/json/json.ts';
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { PointEvent } from '../calls/hooks/fire-point.ts';
 import type { DecisionInput } from '../calls/tool-call/approvals.ts';
-import type { GatewayLimits, McpConfig, McpServerConfig } from '../config/config.ts';
+import type { ConsoleConfig, GatewayLimits, McpConfig, McpServerConfig } from '../config/config.ts';
 import type {
   PendingCheck,
   PendingCounts,
@@ -66,7 +66,8 @@ import type {
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
-export type { Callers, Principal } from '../gateway/http/callers.ts';
+export type { Principal, Scope } from '../contract/caller.ts';
+export type { Callers } from '../gateway/http/callers.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
 export type * from './worker/api.ts';
@@ -147,6 +148,8 @@ export interface Runtime extends AsyncDisposable {
   readonly isDurable: boolean;
   /** `spec.mcp`, and the limits of HTTP connections (`spec.gateway.limits`). */
   readonly mcp: McpConfig & { readonly limits: GatewayLimits };
+  /** `spec.console`. `url`: the address of the page for links; undefined if nobody outside can know it. */
+  readonly console: ConsoleConfig & { readonly url: string | undefined };
   readonly tools: {
     list(): ToolInfo[];
     /**

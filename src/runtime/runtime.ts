@@ -35,6 +35,8 @@ export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
 /** The HTTP server of the gateway, for other surfaces. */
 export const loadHttpServer = async () => await import('../gateway/http/server.ts');
+/** Who may use a server without a config. */
+export const loadCallers = async () => await import('../gateway/http/callers.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
 export const loadView = async () => await import('./view/serve-view.ts');
 export const loadChecker = async () => await import('./validate-file.ts');

@@ -135,7 +135,7 @@ test.concurrent('a key is limited to a role and to tools, and list and show prin
   expect((await runJson('keys list', { cwd })).document).toMatchObject({
     keys: [
       { tools: ['read_*', 'send'] },
-      { role: 'approver', scopes: ['pendings:read', 'pendings:decide'] },
+      { role: 'approver', scopes: ['pendings:read', 'pendings:decide', 'runs:read', 'evals:rate'] },
       {},
     ],
   });

@@ -3,31 +3,26 @@ import { isCredentialName } from '../../base/text/credential-name.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
 import { once } from '../../base/time/async.ts';
 import type { McpConfig, StateStoreConfig } from '../../config/config.ts';
+import { type Principal, type Scope, scopes } from '../../contract/caller.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { KeyBook, KeyRecord } from '../../store/keys/key-book.ts';
-import { mayCall, type Scope, scopes, scopesOf } from '../keys/grants.ts';
+import { mayCall, scopesOf } from '../keys/grants.ts';
 import { digestOf, isKeyText } from '../keys/key-text.ts';
 import { findPresented, presentedKeyOf } from '../keys/ledger.ts';
 import { openKeyBook } from '../keys/manager.ts';
-
-/** Who sends a request. */
-export interface Principal {
-  /** Unique among keys and tokens; `local` for the user of this machine, who needs no credential. */
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: ReadonlySet<Scope>;
-  /** `tool`: the name of a tool that exists. */
-  mayCall(tool: string): boolean;
-}
 
 type CheckedRequest = Pick<Request, 'method' | 'headers' | 'url'>;
 
 export interface Callers {
   /**
-   * Checks the host, the origin and the credential of a request, and that its sender has the scopes. Returns the sender,
-   * or the response to send instead: a refusal, or the metadata of the resource. Never rejects.
+   * Checks the host, the origin and the credential of a request, and that its sender has one of the scopes, if there are
+   * any. Returns the sender, or the response to send instead: a refusal, or the metadata of the resource. Never rejects.
    */
   admit(request: CheckedRequest, needed: readonly Scope[]): Promise<Principal | Response>;
+  /** Checks the host and the origin only, for what has no secrets. Returns the refusal. */
+  refuseForeign(request: CheckedRequest): Response | undefined;
+  /** Whether the token of `console` is a credential. */
+  readonly takesToken: boolean;
   close(): Promise<void>;
 }
 
@@ -38,13 +33,24 @@ export interface CallersOptions {
   readonly url: () => string;
   /** The body of a refusal. Default: `{"error": {"code", "message"}}`. */
   readonly bodyOf?: (refusal: { readonly code: string; readonly message: string }) => unknown;
+  /** For the console, which is always behind a credential. Default: what `spec.mcp` says. */
+  readonly console?: {
+    readonly publicUrl: string | undefined;
+    /** A credential of the person who started the server, if only this machine can reach it. */
+    readonly token?: {
+      readonly text: string;
+      readonly name: string;
+      /** Not if a key can read the calls that wait. */
+      readonly unlessKeys: boolean;
+    };
+  };
 }
 
 interface CallersContext extends CallersOptions {
   readonly config: Pick<McpConfig, 'publicUrl' | 'auth'>;
   readonly privateHosts: readonly string[];
-  /** Where the keys are. */
-  readonly store: StateStoreConfig;
+  /** Where the keys are; undefined: there are none. */
+  readonly store: StateStoreConfig | undefined;
   readonly env: HostEnv;
   /** Receives why credentials cannot be checked. */
   readonly report: (message: string) => void;
@@ -55,11 +61,13 @@ interface CallersContext extends CallersOptions {
 export async function openCallers(context: CallersContext): Promise<Callers> {
   const { config, host, url, store, env, report, bodyOf = (error) => ({ error }), now = Date.now } = context;
   const { issuer, jwksUrl, audience, required } = config.auth;
-  const isExposed = !isLoopback(host) || config.publicUrl !== undefined;
-  const isRequired = isExposed || (required ?? issuer !== undefined);
-  const keys = once(async () => await openKeyBook(store, env));
+  const { publicUrl } = context.console ?? config;
+  const given = context.console?.token;
+  const isExposed = !isLoopback(host) || publicUrl !== undefined;
+  const isRequired = context.console !== undefined || isExposed || (required ?? issuer !== undefined);
+  const keys = once(async () => (store === undefined ? undefined : await openKeyBook(store, env)));
   const tell = atMostEvery(REPORT_MS, report);
-  const resource = () => config.publicUrl ?? url();
+  const resource = () => publicUrl ?? url();
   const tokens = once(async () => {
     if (issuer === undefined || jwksUrl === undefined) return undefined;
     const { openTokens } = await import('./tokens.ts');
@@ -71,16 +79,26 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
     });
   });
   const close = async () => await (await keys.opened())?.close();
+  const hasKeys = async () => {
+    const records = (await (await keys.open())?.list()) ?? [];
+    const live = records.filter(({ key }) => key.revokedAt === null).map(({ key }) => scopesOf(key));
+    return live.some((held) => (context.console ? held.has('pendings:read') : held.size > 0));
+  };
+  let own: NonNullable<CallersOptions['console']>['token'];
   try {
-    requireSafe(context, isExposed && issuer === undefined ? await hasKeys(await keys.open()) : true);
+    requireSafe(context, isExposed && issuer === undefined ? await hasKeys() : true);
+    const isOpen = given !== undefined && !isExposed;
+    if (isOpen && !(given.unlessKeys && (await hasKeys()))) own = given;
   } catch (error) {
     await close();
     throw error;
   }
 
   const find = async (text: string): Promise<Principal | undefined> => {
+    if (own !== undefined && digestOf(text) === digestOf(own.text)) return { ...localUser, name: own.name };
     if (text.startsWith('sbx_')) {
-      const key = isKeyText(text) ? await findKey(await keys.open(), text, now()) : undefined;
+      const book = isKeyText(text) ? await keys.open() : undefined;
+      const key = book && (await findKey(book, text, now()));
       return key && principalOfKey(key);
     }
     const token = await (await tokens.open())?.verify(text);
@@ -90,11 +108,14 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
     return principalOf({ id: `${issuer} ${subject}`, name: subject, scopes: new Set(held), tools: null });
   };
 
+  const findForeign = (request: CheckedRequest) => refuseForeign(request, { host, own: url(), publicUrl });
+  const toResponse = ({ status, code, message, headers }: Refusal) =>
+    Response.json(bodyOf({ code, message }), { status, headers });
   const admit = async (
     request: CheckedRequest,
     needed: readonly Scope[],
   ): Promise<Principal | Refusal | Response> => {
-    const foreign = refuseForeign(request.headers, { host, own: url(), publicUrl: config.publicUrl });
+    const foreign = findForeign(request);
     if (foreign !== undefined) return foreign;
     if (issuer !== undefined && isMetadata(request, resource())) return describe(request, resource(), issuer);
     const challenge = challenger({ resource: resource(), hasMetadata: issuer !== undefined, needed });
@@ -106,11 +127,11 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
     const text = credentialOf(header);
     const caller = text === undefined ? undefined : await find(text);
     if (caller === undefined) return challenge(401, 'invalid_token', invalid);
-    if (needed.every((scope) => caller.scopes.has(scope))) return caller;
+    if (needed.length === 0 || needed.some((scope) => caller.scopes.has(scope))) return caller;
     return challenge(
       403,
       'insufficient_scope',
-      `The credential lacks a scope that this needs: ${needed.join(' ')}.`,
+      `The credential lacks the scope that this needs: ${needed.join(' or ')}.`,
     );
   };
   return {
@@ -120,10 +141,13 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
         const message = 'Credentials cannot be checked at the moment.';
         return { status: 503, code: 'unavailable', message, headers: { 'retry-after': '5' } };
       });
-      if (!('status' in admitted) || admitted instanceof Response) return admitted;
-      const { status, code, message, headers } = admitted;
-      return Response.json(bodyOf({ code, message }), { status, headers });
+      return !('status' in admitted) || admitted instanceof Response ? admitted : toResponse(admitted);
     },
+    refuseForeign: (request) => {
+      const foreign = findForeign(request);
+      return foreign && toResponse(foreign);
+    },
+    takesToken: own !== undefined,
     close,
   };
 }
@@ -164,19 +188,19 @@ function isLoopback(host: string): boolean {
   return isLoopbackName(host.includes(':') ? `[${host}]` : host);
 }
 
-function requireSafe({ config: { publicUrl, auth }, host }: CallersContext, hasCredentials: boolean): void {
+function requireSafe({ config, console, host }: CallersContext, hasCredentials: boolean): void {
+  const { publicUrl } = console ?? config;
+  const name = `spec.${console ? 'console' : 'mcp'}.public_url`;
   const isLocal = isLoopback(host);
-  const who = isLocal
-    ? 'spec.mcp.public_url names this server to others'
-    : `other machines can reach ${host}`;
+  const who = isLocal ? `${name} names this server to others` : `other machines can reach ${host}`;
   const fail = (what: string, hint: string) => new RuntimeError('LISTEN_FAILED', `${who}, ${what}`, { hint });
   if (!isLocal && publicUrl === undefined)
     throw fail(
       'but its name there is unknown',
-      'Set spec.mcp.public_url to the URL that clients use, or listen on 127.0.0.1.',
+      `Set ${name} to the URL that clients use, or listen on 127.0.0.1.`,
     );
   if (isLocal && publicUrl === undefined) return;
-  if (auth.required === false)
+  if (console === undefined && config.auth.required === false)
     throw fail(
       'and spec.mcp.auth.required is false',
       'Remove `required: false`, or listen on 127.0.0.1 without public_url.',
@@ -184,12 +208,8 @@ function requireSafe({ config: { publicUrl, auth }, host }: CallersContext, hasC
   if (!hasCredentials)
     throw fail(
       'and there is no key yet',
-      "Create one with `signalbox keys create NAME --tools '*'`, or set spec.mcp.auth.issuer.",
+      `Create one with \`signalbox keys create NAME ${console ? '--role approver' : "--tools '*'"}\`, or set spec.mcp.auth.issuer.`,
     );
-}
-
-async function hasKeys(book: KeyBook): Promise<boolean> {
-  return (await book.list()).some(({ key }) => key.revokedAt === null && scopesOf(key).size > 0);
 }
 
 /** Undefined for a key that does not exist, was revoked or replaced, or has expired. Reads the store for every call. */
@@ -276,9 +296,10 @@ function describe({ method }: CheckedRequest, resource: string, issuer: string):
 /**
  * Refuses requests that name another server, which a page in a browser sends by DNS rebinding, and requests of pages of
  * other origins. The names of this server: loopback names with its port if it listens there, and its public URL.
+ * A link may lead here from anywhere, but not into a frame. Source: W3C Fetch Metadata.
  */
 function refuseForeign(
-  headers: Headers,
+  { headers, method }: CheckedRequest,
   {
     host,
     own,
@@ -293,11 +314,18 @@ function refuseForeign(
   if (!names.some((name) => named === name.host || named === `${name.hostname}:${portOf(name)}`))
     return untrusted('host', 'The Host header does not name this server.');
   const origin = headers.get('origin')?.toLowerCase();
-  if (origin === undefined || names.some((name) => origin === name.origin)) return undefined;
-  return untrusted('origin', 'A page of another origin cannot call this server.');
+  if (origin !== undefined && !names.some((name) => origin === name.origin))
+    return untrusted('origin', 'A page of another origin cannot call this server.');
+  const [site, mode, to] = ['site', 'mode', 'dest'].map((name) => headers.get(`sec-fetch-${name}`));
+  const isLink = method === 'GET' && mode === 'navigate' && to === 'document';
+  if (framed.has(to ?? '')) return untrusted('frame', 'This server is not shown inside other pages.');
+  if (isLink || site === null || site === 'same-origin' || site === 'none') return undefined;
+  return untrusted('site', 'A page of another origin cannot call this server.');
 }
 
-function untrusted(what: 'host' | 'origin', message: string): Refusal {
+const framed: ReadonlySet<string> = new Set(['iframe', 'frame', 'fencedframe', 'embed', 'object']);
+
+function untrusted(what: 'host' | 'origin' | 'site' | 'frame', message: string): Refusal {
   return { status: 403, code: `untrusted_${what}`, message, headers: {} };
 }
 

@@ -1,13 +1,10 @@
 import { matchesGlob } from '../../base/text/glob.ts';
+import { type Scope, scopes } from '../../contract/caller.ts';
 import type { KeyRecord, KeyRole } from '../../store/keys/key-book.ts';
 
-/** What a caller may do over HTTP, beside calls of models. Tokens name the same scopes. */
-export const scopes = ['tools:call', 'pendings:read', 'pendings:decide'] as const;
-export type Scope = (typeof scopes)[number];
-
 const scopesOfRole: Readonly<Record<KeyRole, readonly Scope[]>> = {
-  viewer: ['pendings:read'],
-  approver: ['pendings:read', 'pendings:decide'],
+  viewer: ['pendings:read', 'runs:read'],
+  approver: ['pendings:read', 'pendings:decide', 'runs:read', 'evals:rate'],
   admin: scopes,
 };
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { RuntimeError } from '../../base/errors.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
+import type { Scope } from '../../contract/caller.ts';
 import { type HostEnv, hostEnv } from '../../process/env.ts';
 import {
   createKeyBook,
@@ -15,7 +16,7 @@ import {
 } from '../../store/keys/key-book.ts';
 import { openKeysDatabase } from '../../store/keys/keys-database.ts';
 import { dayOf, dollarsOf, nanosOf } from './amounts.ts';
-import { type Scope, scopesOf } from './grants.ts';
+import { scopesOf } from './grants.ts';
 import { createKeyText, digestOf, hintOf, keysFileOf } from './key-text.ts';
 
 interface CreatedKey extends KeyDocument {

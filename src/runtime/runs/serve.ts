@@ -17,6 +17,7 @@ import {
   toToolInfo,
 } from '../../calls/tool-call/document.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
+import { consoleUrlOf } from '../../config/mcp.ts';
 import { toolOfServer } from '../../config/mcp-servers.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { KeepCall } from '../../contract/decision.ts';
@@ -169,6 +170,7 @@ export function serveRuntime(
     name: config.name,
     isDurable,
     mcp: { ...config.mcp, limits: config.gateway.limits },
+    console: { ...config.console, url: consoleUrlOf(config.console) },
     logFormat: config.logging.format,
     run: (...given) =>
       toStartedRun(

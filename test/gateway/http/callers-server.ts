@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { onTestFinished } from 'vitest';
 import type { McpConfig, StateStoreConfig } from '../../../src/config/config.ts';
+import type { Scope } from '../../../src/contract/caller.ts';
 import { type CallersOptions, openCallers } from '../../../src/gateway/http/callers.ts';
 import { listen, toListener } from '../../../src/gateway/http/server.ts';
-import type { Scope } from '../../../src/gateway/keys/grants.ts';
 import { newStore, testEnv } from '../keys/open.ts';
 
 export const issuer = 'https://id.example.com/';

@@ -3,6 +3,7 @@ import { text as readText } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { exportSPKI, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { scopes } from '../../../src/contract/caller.ts';
 import { openCallers } from '../../../src/gateway/http/callers.ts';
 import { createKeyText } from '../../../src/gateway/keys/key-text.ts';
 import { clockAt, manage, newStore, testEnv } from '../keys/open.ts';
@@ -504,7 +505,7 @@ describe('metadata of the resource', () => {
   const document = {
     resource: audience,
     authorization_servers: [issuer],
-    scopes_supported: ['tools:call', 'pendings:read', 'pendings:decide'],
+    scopes_supported: [...scopes],
     bearer_methods_supported: ['header'],
   };
 

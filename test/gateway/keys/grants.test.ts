@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { mayCall, type Scope, scopes, scopesOf } from '../../../src/gateway/keys/grants.ts';
+import { type Scope, scopes } from '../../../src/contract/caller.ts';
+import { mayCall, scopesOf } from '../../../src/gateway/keys/grants.ts';
 import { keyRoles } from '../../../src/store/keys/key-book.ts';
 
 const called = ['read_file', 'read_', 'write_file', 'Read_file', ''];
@@ -11,19 +12,34 @@ const table = [
   { role: null, tools: ['read_*'], has: ['tools:call'], calls: reading },
   { role: null, tools: ['*'], has: ['tools:call'], calls: called },
   { role: null, tools: [], has: ['tools:call'], calls: [] },
-  { role: 'viewer', tools: null, has: ['pendings:read'], calls: [] },
-  { role: 'viewer', tools: ['read_*'], has: ['pendings:read', 'tools:call'], calls: reading },
-  { role: 'viewer', tools: ['*'], has: ['pendings:read', 'tools:call'], calls: called },
-  { role: 'viewer', tools: [], has: ['pendings:read', 'tools:call'], calls: [] },
-  { role: 'approver', tools: null, has: ['pendings:read', 'pendings:decide'], calls: [] },
+  { role: 'viewer', tools: null, has: ['pendings:read', 'runs:read'], calls: [] },
+  { role: 'viewer', tools: ['read_*'], has: ['pendings:read', 'runs:read', 'tools:call'], calls: reading },
+  { role: 'viewer', tools: ['*'], has: ['pendings:read', 'runs:read', 'tools:call'], calls: called },
+  { role: 'viewer', tools: [], has: ['pendings:read', 'runs:read', 'tools:call'], calls: [] },
+  {
+    role: 'approver',
+    tools: null,
+    has: ['pendings:read', 'pendings:decide', 'runs:read', 'evals:rate'],
+    calls: [],
+  },
   {
     role: 'approver',
     tools: ['read_*'],
-    has: ['pendings:read', 'pendings:decide', 'tools:call'],
+    has: ['pendings:read', 'pendings:decide', 'runs:read', 'evals:rate', 'tools:call'],
     calls: reading,
   },
-  { role: 'approver', tools: ['*'], has: ['pendings:read', 'pendings:decide', 'tools:call'], calls: called },
-  { role: 'approver', tools: [], has: ['pendings:read', 'pendings:decide', 'tools:call'], calls: [] },
+  {
+    role: 'approver',
+    tools: ['*'],
+    has: ['pendings:read', 'pendings:decide', 'runs:read', 'evals:rate', 'tools:call'],
+    calls: called,
+  },
+  {
+    role: 'approver',
+    tools: [],
+    has: ['pendings:read', 'pendings:decide', 'runs:read', 'evals:rate', 'tools:call'],
+    calls: [],
+  },
   { role: 'admin', tools: null, has: [...scopes], calls: called },
   { role: 'admin', tools: ['read_*'], has: [...scopes], calls: reading },
   { role: 'admin', tools: ['*'], has: [...scopes], calls: called },

@@ -31,6 +31,7 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     gateway: usualGateway,
     defaults,
     mcp: usualMcp,
+    console: {},
     logging: { level: 'info', fields: {} },
   };
 }
