@@ -81,11 +81,16 @@ export default defineConfig([
       prune(),
     ],
   },
-  // The report page as `dist/report-page.js`: its scripts in one, its style sheets in one, both as texts.
+  // The pages, each as one file: its scripts in one, its style sheets in one, both as texts.
   {
     input: 'src/suites/report/html/page/main.ts',
     output: { file: 'dist/report-page.js', minify: true },
-    plugins: [asTexts()],
+    plugins: [asTexts('src/suites/report/html/style/style.css')],
+  },
+  {
+    input: 'src/console/page/main.ts',
+    output: { file: 'dist/console-page.js', minify: true },
+    plugins: [asTexts('src/console/page/style/style.css')],
   },
 ]);
 
@@ -107,14 +112,11 @@ function mapValues<Value>(
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
-function asTexts(): Plugin {
+function asTexts(filename: string): Plugin {
   return {
     name: 'as-texts',
     generateBundle(_options, files) {
-      const style = bundle({
-        filename: 'src/suites/report/html/style/style.css',
-        minify: true,
-      }).code.toString();
+      const style = bundle({ filename, minify: true }).code.toString();
       for (const file of Object.values(files)) {
         if (file.type !== 'chunk') continue;
         const script = `/*! diff\n${readFileSync('node_modules/diff/LICENSE', 'utf8')}*/\n${file.code}`;

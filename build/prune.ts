@@ -11,7 +11,7 @@ export function prune(): Plugin {
     name: 'prune',
     writeBundle({ dir = '' }, files) {
       for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
-        const isOurs = file in files || file.startsWith('validators/') || file === 'report-page.js';
+        const isOurs = file in files || file.startsWith('validators/') || file.endsWith('-page.js');
         if (/\.js(?:\.map)?$/.test(file) && !isOurs) rmSync(join(dir, file), { force: true });
       }
     },
