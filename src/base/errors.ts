@@ -154,6 +154,17 @@ export const catalogue = {
     hint: 'The message has that decision; `signalbox pending show` shows the details.',
     page: 'docs/guides/ask-a-person.md',
   },
+  PENDING_CHANGED: {
+    summary:
+      'The pending call has changed since it was shown to the person who decides: somebody else has approved it.',
+    hint: 'Look at it again, and decide again.',
+    page: 'docs/reference/approvals.md',
+  },
+  OWN_CALL: {
+    summary: 'The credential that made a call cannot decide about it.',
+    hint: 'Somebody else must decide, with a key of their own.',
+    page: 'docs/reference/approvals.md',
+  },
   PROVIDER_UNUSABLE: {
     summary: 'The provider cannot be used as it is declared, or its API key is missing.',
     hint: 'Correct its entry in spec.providers.',

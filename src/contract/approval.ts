@@ -111,8 +111,22 @@ export interface PendingDocument extends PendingNotice {
 /** What people can do with an open call. `edit`: approve it with other arguments. `answer`: respond to a question. */
 export type PendingChoice = 'approve' | 'edit' | 'respond' | 'answer' | 'reject';
 
+export type PendingUse = 'not_used' | 'used' | 'expired';
+
 /** A pending call with what a person needs to decide, by the config that is open now. */
 export interface PendingInfo extends PendingDocument {
+  /**
+   * Stands for all that a decision depends on: the call and its arguments, the approvals so far, and whether it is
+   * decided. A decision with this digest counts only if nothing has changed since.
+   */
+  readonly digest: string;
+  /**
+   * Whether the caller came back for the call after it was approved or answered. `expired`: it did not, and no longer
+   * can. Null for any other call.
+   */
+  readonly use: PendingUse | null;
+  /** Long texts are cut. `show` has them whole. */
+  readonly args_cut?: true;
   /** The people who may decide; null: anyone with a name. */
   readonly deciders: readonly string[] | null;
   /** The decisions that are possible now; none for a call that is decided. */

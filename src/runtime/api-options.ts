@@ -1,6 +1,6 @@
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { LoggingConfig } from '../config/config.ts';
-import type { Approval, PendingDocument } from '../contract/approval.ts';
+import type { Approval, PendingDocument, PendingUse } from '../contract/approval.ts';
 import type { ToolDocument } from '../contract/document.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
@@ -242,6 +242,10 @@ export interface PendingPageFilter extends PendingCountFilter {
   readonly limit?: number | undefined;
   /** The `next` of the previous page. */
   readonly after?: string | undefined;
+  /** Calls that were approved or answered, by whether their callers came back. `status` is then `all` by default. */
+  readonly use?: PendingUse | undefined;
+  /** Shortens the texts of each call to about this length, `args` included, and says so with `args_cut`. */
+  readonly maxCharacters?: number | undefined;
 }
 
 /** Filters recorded decisions; all given conditions must hold. */

@@ -2,7 +2,7 @@ import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import type { Json } from '../base/json/json.ts';
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { PointEvent } from '../calls/hooks/fire-point.ts';
-import type { DecisionInput } from '../calls/tool-call/approvals.ts';
+import type { DecisionInput, PendingDecisionInput } from '../calls/tool-call/approvals.ts';
 import type { ConsoleConfig, GatewayLimits, McpConfig, McpServerConfig } from '../config/config.ts';
 import type {
   PendingCheck,
@@ -328,12 +328,18 @@ export interface Runtime extends AsyncDisposable {
     issueTicket(id: string): Promise<string | undefined>;
     /** True for only one caller, in any process, that has the ticket of the call. */
     useTicket(id: string, ticket: string): Promise<boolean>;
-    /** Throws ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
-    approve(id: string, decision: DecisionInput & { readonly args?: unknown }): Promise<PendingDocument>;
-    /** Throws PENDING_DECIDED, PENDING_EXPIRED. */
-    reject(id: string, decision: DecisionInput): Promise<PendingDocument>;
-    /** Throws RESULT_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
-    respond(id: string, decision: DecisionInput & { readonly result: unknown }): Promise<PendingDocument>;
+    /** Throws ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED, PENDING_CHANGED, OWN_CALL. */
+    approve(
+      id: string,
+      decision: PendingDecisionInput & { readonly args?: unknown },
+    ): Promise<PendingDocument>;
+    /** Throws PENDING_DECIDED, PENDING_EXPIRED, PENDING_CHANGED, OWN_CALL. */
+    reject(id: string, decision: PendingDecisionInput): Promise<PendingDocument>;
+    /** Throws RESULT_INVALID, PENDING_DECIDED, PENDING_EXPIRED, PENDING_CHANGED, OWN_CALL. */
+    respond(
+      id: string,
+      decision: PendingDecisionInput & { readonly result: unknown },
+    ): Promise<PendingDocument>;
   };
   /**
    * Says when these kinds may have changed, by any process that uses the store: first all of them at once, then at most

@@ -152,7 +152,13 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
       const sql = `${placedCalls} WHERE p.seq IN (
           SELECT p.seq FROM signalbox.pendings AS p ${where} ORDER BY p.seq LIMIT :limit)
         ORDER BY p.seq`;
-      return afterExpiry(at, () => each(all(sql, { ...values, limit: filter.limit }), placedCallFromRow));
+      return afterExpiry(at, function* () {
+        const rows = yield* all(sql, { ...values, limit: filter.limit });
+        const runs = new Set(rows.filter(mayBeUsed).map((row) => textOf(row, 'run_id')));
+        const moments = runs.size === 0 ? [] : yield* all(continuations, { runs: [...runs] });
+        const continued = findContinued(moments);
+        return rows.map((row) => placedCallFromRow(row, continued.has(textOf(row, 'id'))));
+      });
     },
     countPendings: (filter, at) => {
       const { where, values } = toPendingQuery(filter);
@@ -163,13 +169,48 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
   };
 }
 
-function toPendingQuery({ id, status, tool, tools, run, since, after }: Omit<PendingPageFilter, 'limit'>) {
+function mayBeUsed(row: Row): boolean {
+  return row['caller'] === null && (row['ruling'] === 'approved' || row['ruling'] === 'responded');
+}
+
+/**
+ * The calls with whose decisions their runs have continued: a step `PATH/ruling-N` uses the decision about the newest
+ * call of the step PATH. The order is that of writing, so that a retry of the run and a clock make no difference.
+ */
+function findContinued(moments: readonly Row[]): ReadonlySet<string> {
+  const newest = new Map<string, string>();
+  const continued = new Set<string>();
+  for (const row of moments) {
+    const subject = textOf(row, 'subject');
+    const run = textOf(row, 'run_id');
+    const step = textOrNull(row, 'step');
+    if (step !== null) newest.set(JSON.stringify([run, step]), subject);
+    const [, path] = /^(.*)\/ruling-\d+(?:~\d+)?$/s.exec(subject) ?? [];
+    const used = step === null && path !== undefined ? newest.get(JSON.stringify([run, path])) : undefined;
+    if (used !== undefined) continued.add(used);
+  }
+  return continued;
+}
+
+function toPendingQuery({
+  id,
+  status,
+  use,
+  tool,
+  tools,
+  run,
+  since,
+  after,
+}: Omit<PendingPageFilter, 'limit'>) {
   const isOpen = status === 'open';
   const below = 'OR p.run_id IN (SELECT id FROM signalbox.run_parents WHERE root = :run)';
   const given = [
     [id, 'p.id = :id', { id }],
     [isOpen || undefined, 'p.ruling IS NULL', {}],
     [isOpen ? undefined : status, 'p.ruling = :status', { status }],
+    [use, "p.ruling IN ('approved', 'responded')", {}],
+    // A run that has ended otherwise has used the decision, or cannot any more.
+    [use === 'not_used' || undefined, mayUse, {}],
     [tool, 'p.tool = :tool', { tool }],
     [tools, 'p.tool IN :tools', { tools }],
     [run, `(p.run_id = :run ${below})`, { run }],
@@ -205,9 +246,16 @@ const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = e
   WHERE ruling IS NULL AND expires_at <= signalbox.now_ms(:at)`;
 const wholeCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
   FROM signalbox.pendings AS p`;
+const mayUse = `EXISTS (SELECT 1 FROM signalbox.runs AS u WHERE u.id = p.run_id
+  AND u.status NOT IN ('completed', 'denied', 'cancelled'))`;
+const continuations = `SELECT m.run_id, m.subject, p.step FROM signalbox.moments AS m
+  LEFT JOIN signalbox.pendings AS p ON m.what = 'pending' AND p.id = m.subject
+  WHERE m.run_id IN :runs AND (m.what = 'pending' OR (m.what IN ('began', 'ended') AND m.subject LIKE '%/ruling-%'))
+  ORDER BY m.seq`;
 const placedCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin,
     r.kind AS run_kind, r.name AS run_name, signalbox.labels_of(r.seq) AS labels,
     CASE WHEN r.source = '${AGENT_SOURCE}' THEN r.input END AS caller,
+    (SELECT own.status FROM signalbox.runs AS own WHERE own.id = p.run_id) AS own_status,
     (SELECT min(i.principal) FROM signalbox.call_identities AS i WHERE i.run = r.id) AS principal
   FROM signalbox.pendings AS p JOIN signalbox.runs AS r
     ON r.id = coalesce((SELECT k.root FROM signalbox.run_parents AS k WHERE k.id = p.run_id), p.run_id)`;

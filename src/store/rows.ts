@@ -225,7 +225,7 @@ export function callFromRow(row: Row): PendingRecord {
   };
 }
 
-export function placedCallFromRow(row: Row): PlacedPending {
+export function placedCallFromRow(row: Row, hasContinued: boolean): PlacedPending {
   const labels = textsIn(row, 'labels');
   return {
     record: callFromRow(row),
@@ -237,6 +237,8 @@ export function placedCallFromRow(row: Row): PlacedPending {
     },
     caller: jsonOrNull(row, 'caller'),
     principal: textOrNull(row, 'principal'),
+    runStatus: enumOf<RunStatus>(row, 'own_status', ['queued', 'running', 'pending', ...endedStatuses]),
+    hasContinued,
   };
 }
 

@@ -10,7 +10,7 @@ import { toKeptRecord } from './sqlite/record-parts.ts';
 import { numberOf } from './sqlite/row.ts';
 import { createRunLocks } from './sqlite/run-locks.ts';
 import { toStoreError } from './sqlite/store-error.ts';
-import { decide, findCall, removeRuns, statusOf } from './sqlite/write/make-change.ts';
+import { decide, findCall, hasApprovals, removeRuns, statusOf } from './sqlite/write/make-change.ts';
 import type { WriterChoice } from './sqlite/write/writer.ts';
 import type { Store } from './store.ts';
 import { endedRunError, isEnded } from './store-rules.ts';
@@ -56,13 +56,13 @@ function createStore(database: Database): Store {
       for (const text of fresh) text.release();
     },
     readText: ({ runId, step, number }) => load(runId)(step, number),
-    decide: (id, decision, at) =>
+    decide: (id, decision, at, others) =>
       database.write(() => {
         const found = findCall(tables, id);
         if (found?.['ruling'] === null && found['expires_at'] !== null)
           requireClock(at, numberOf(tables.newestTime.get() ?? {}, 'newest'), database);
         tables.expireDue.run({ at });
-        const isAccepted = decide(tables, id, decision, at);
+        const isAccepted = hasApprovals(tables, { id, decision, others }) && decide(tables, id, decision, at);
         const row = findCall(tables, id);
         return row && { isAccepted, record: callFromRow(row) };
       }),

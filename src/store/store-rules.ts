@@ -9,6 +9,12 @@ export const endedInSql = endedStatuses.map((status) => `'${status}'`).join(', '
 /** The source of a run with pending calls of an agent, at a gateway or through a hook; such a run is not resumed. */
 export const AGENT_SOURCE = 'signalbox gateway';
 
+/** The name of a run with the calls of an answer that a gateway keeps. */
+export const GATEWAY_RUN = 'gateway';
+
+/** How long a gateway keeps an answer for a client that does not come back, and the decisions about its calls. */
+export const KEPT_FOR_MS = 90 * 24 * 3_600_000;
+
 export function isOfAgent({ source }: { readonly source: string }): boolean {
   return source === AGENT_SOURCE;
 }

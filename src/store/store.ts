@@ -1,6 +1,12 @@
 import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
-import type { PendingCall, PendingDecision, PendingRecord, RunParent } from '../contract/approval.ts';
+import type {
+  PendingCall,
+  PendingDecision,
+  PendingRecord,
+  PendingUse,
+  RunParent,
+} from '../contract/approval.ts';
 import type { RunLabels, RunStatus } from '../contract/run.ts';
 import type { ChangeSource, StoreWatch } from './changes.ts';
 import type { Identities } from './identities.ts';
@@ -97,9 +103,9 @@ export interface Store extends Identities, Pins {
   /**
    * Decides an open call. Exactly one caller wins, across processes. With a quorum, each name counts once, and the call
    * stays open until enough people approve. A call expires at `expiresAt` (inclusive) and cannot be decided then.
-   * Undefined if there is no such call.
+   * With `others`, nothing is written unless so many other people have approved. Undefined if there is no such call.
    */
-  decide(id: string, ruling: PendingDecision, at: number): Promise<DecideResult | undefined>;
+  decide(id: string, ruling: PendingDecision, at: number, others?: number): Promise<DecideResult | undefined>;
   /** The record; decided as `expired` first if it is due at `at` (ms since 1970). Without `at`, nothing is written. */
   findPending(id: string, at?: number): Promise<PendingRecord | undefined>;
   /** In the order of adding; calls due at `at` are first decided as `expired`. */
@@ -141,6 +147,8 @@ export interface PendingPageFilter extends PendingCountFilter {
   readonly id?: string | undefined;
   /** Absent: any. */
   readonly status?: PendingStatus | undefined;
+  /** Only calls that may have this use: approved or answered. */
+  readonly use?: PendingUse | undefined;
   /** Names of tools, of which the call must have one. */
   readonly tools?: readonly string[] | undefined;
   readonly after?: number | undefined;
@@ -156,6 +164,10 @@ export interface PlacedPending {
   readonly caller: Json | null;
   /** Who made the call, if it has an identity. */
   readonly principal: string | null;
+  /** The status of the run of the call itself, which may be below the outermost one. */
+  readonly runStatus: RunStatus;
+  /** Whether the run has continued with the decision. Always false for calls of an agent or a gateway. */
+  readonly hasContinued: boolean;
 }
 
 export interface PendingCount {

@@ -136,7 +136,7 @@ export function createMemoryStore(): Store {
     listHistory: (runId, limit) =>
       ifOpen(() => (state.runs.get(runId)?.history ?? []).slice(0, limit ?? Number.POSITIVE_INFINITY)),
     addPending: (call) => ifOpen(() => addPending(state, call)),
-    decide: (id, decision, at) => ifOpen(() => decide(state, { id, ruling: decision, at })),
+    decide: (id, decision, at, others) => ifOpen(() => decide(state, { id, ruling: decision, at, others })),
     findPending: (id, at) =>
       ifOpen(() => {
         if (at !== undefined) expireDue(state, at);
@@ -354,12 +354,19 @@ function addPending(state: State, call: PendingCall): PendingRecord {
 
 function decide(
   state: State,
-  { id, ruling, at }: { id: string; ruling: PendingDecision; at: number },
+  {
+    id,
+    ruling,
+    at,
+    others,
+  }: { id: string; ruling: PendingDecision; at: number; others?: number | undefined },
 ): { isAccepted: boolean; record: PendingRecord } | undefined {
   expireDue(state, at);
   const record = state.pendings.get(id);
   if (record === undefined) return undefined;
   if (record.ruling !== null) return { isAccepted: false, record };
+  const given = (record.consents ?? []).filter(({ by }) => 'by' in ruling && by !== ruling.by);
+  if (others !== undefined && given.length !== others) return { isAccepted: false, record };
   if (ruling.kind === 'approved' && (record.quorum ?? 1) > 1) {
     const { by, reason } = ruling;
     const { consents = [] } = record;
@@ -391,13 +398,15 @@ function placePendings(
   expireDue(state, at);
   return [...state.pendings.values()]
     .map((record, index): PlacedPending => {
-      const { kind, name, labels } = requireRun(state, record.runId).record;
+      const { kind, name, labels, status: runStatus } = requireRun(state, record.runId).record;
       return {
         record,
         place: index + 1,
         run: { kind, name, ...(labels && { labels }) },
         caller: null,
         principal: null,
+        runStatus,
+        hasContinued: false,
       };
     })
     .filter(({ record }) => status === undefined || (record.ruling?.kind ?? 'open') === status)

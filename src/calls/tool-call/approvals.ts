@@ -101,13 +101,22 @@ export interface DecisionInput {
   readonly reason?: string | undefined;
 }
 
+/** A decision about a pending call. */
+export interface PendingDecisionInput extends DecisionInput {
+  /** The `digest` of the call as the person saw it. If it is no longer that, the decision throws PENDING_CHANGED. */
+  readonly digest?: string | undefined;
+  /** The ID of the key or token with which the person decides. If it made the call, the decision throws OWN_CALL. */
+  readonly principal?: string | undefined;
+}
+
 /** Checks `by` and `reason`, which defaults to ''. Throws USAGE. */
-export function requireDecision<Decision extends DecisionInput>(
+export function requireDecision<Decision extends PendingDecisionInput>(
   given: Decision,
 ): Decision & { reason: string } {
   if (!isObject(given)) throw unusable('a decision must be an object with `by`, the person who decides');
-  const { reason = '' } = given;
-  if (typeof reason !== 'string') throw unusable('`reason` is not a string');
+  const { reason = '', digest, principal } = given;
+  for (const [name, text] of Object.entries({ reason, digest, principal }))
+    if (text !== undefined && typeof text !== 'string') throw unusable(`\`${name}\` is not a string`);
   requireDecider(given.by);
   return { ...given, reason };
 }

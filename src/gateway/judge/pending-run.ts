@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { RuntimeError, toFault } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Emit } from '../../contract/event.ts';
 import { toPendingOpened } from '../../pipelines/state/decision-wait.ts';
 import type { NewRun, Store } from '../../store/store.ts';
-import { AGENT_SOURCE } from '../../store/store-rules.ts';
+import { AGENT_SOURCE, GATEWAY_RUN } from '../../store/store-rules.ts';
 import type { JudgeContext } from '../ports.ts';
 
 export interface PendingRunOptions {
@@ -37,7 +38,7 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
     list,
     add: async (calls, { caller, endpoint, model }, tell) => {
       const input = Json.from({ caller: caller.name, endpoint, model });
-      const run = { id, name: 'gateway', config, input };
+      const run = { id, name: GATEWAY_RUN, config, input };
       const { records, added } = await keepAgentCalls(await openStore(), run, calls);
       for (const record of added) {
         emit(toPendingOpened(record));
@@ -48,16 +49,20 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
   };
 }
 
-/** Completes runs whose calls were all decided before `before` (ms since 1970), for pruning. Throws STORE_FAILED. */
+/** Ends runs whose calls were all decided before `before` (ms since 1970) and not used. Throws STORE_FAILED. */
 export async function endForgottenRuns(store: Store, before: number): Promise<void> {
   const waiting = await store.listRuns({ status: 'pending' });
   for (const { id, source } of waiting) {
     if (source !== AGENT_SOURCE) continue;
     const calls = await store.listPendings({ runId: id }, Date.now());
     const isForgotten = calls.every(({ decidedAt }) => decidedAt !== null && decidedAt < before);
-    if (isForgotten) await store.setRunStatus(id, { status: 'completed', at: Date.now() });
+    if (isForgotten) await store.setRunStatus(id, { status: 'failed', error: forgotten, at: Date.now() });
   }
 }
+
+const forgotten = toFault(
+  new RuntimeError('ABORTED', 'the caller did not come back after the decision', { hint: '' }),
+);
 
 /** A run with calls that an agent or the caller of a gateway makes itself, and what it said about itself. */
 type AgentRun = Pick<NewRun, 'id' | 'name' | 'config' | 'input'>;

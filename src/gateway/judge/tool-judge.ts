@@ -58,6 +58,7 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
       const links = linksOf(context.caller);
       const kept = recalled.get(context.request);
       if (kept === undefined && !isJudged(links, declared)) return messages;
+      let given = kept;
       const judged = await judgeCalls(answer, messages, context, {
         ...{ links, tools: agentTools(declared, links), hookContext: hookContextOf(context) },
         ...{ signal: context.signal, isUnattended: !isDurable },
@@ -67,26 +68,32 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
           const waiting = {
             runId,
             isRecalled: kept !== undefined,
-            keep: () => keepAnswer(answer.body, runId, context),
+            keep: async () => {
+              given = await keepAnswer(answer.body, runId, context);
+              return given.runId;
+            },
           };
           return await openCallWaiting(waiting, context, options);
         },
       });
-      if (kept !== undefined) await endAnswer(kept);
+      if (given !== undefined) await endAnswer(given);
       return judged;
     },
   };
 
-  async function keepAnswer(body: string, runId: string, context: JudgeContext): Promise<string> {
+  async function keepAnswer(body: string, runId: string, context: JudgeContext): Promise<RecalledAnswer> {
     const name = nameOfRequest(memo, context);
     const kept = await memo.answers.keep(name, { runId, sealed: memo.key.seal(body, name) });
-    return kept.runId;
+    return { name, runId: kept.runId, body };
   }
 
   async function endAnswer({ name, runId }: RecalledAnswer): Promise<void> {
     await memo.answers.end(name);
     const store = await options.openStore();
-    await store.setRunStatus(runId, { status: 'completed', at: Date.now() });
+    const completed = { status: 'completed', at: Date.now() } as const;
+    // A client may come back after a day, when its run has been ended as failed.
+    if (!(await store.setRunStatus(runId, completed)))
+      await store.setRunStatus(runId, { ...completed, reopens: true });
   }
 }
 

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Connection, ignoreErrors, transact } from '../../store/sqlite/connection.ts';
 import { numberOrNull, textOf } from '../../store/sqlite/row.ts';
 import type { Statement } from '../../store/sqlite/statement.ts';
+import { KEPT_FOR_MS } from '../../store/store-rules.ts';
 import type { MemoKey } from './memo-key.ts';
 
 export interface Memo {
@@ -154,6 +155,3 @@ export function createKeptAnswers(
 
 /** How long a sent response is repeated for the same request, in case the connection was lost. */
 export const GIVEN_FOR_MS = 24 * 3_600_000;
-
-/** How long a response is kept if the client does not return. */
-export const KEPT_FOR_MS = 90 * 24 * 3_600_000;

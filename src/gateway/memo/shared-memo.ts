@@ -6,9 +6,9 @@ import type { Address } from '../../store/postgres/connection/address.ts';
 import { toPostgresError } from '../../store/postgres/connection/postgres-error.ts';
 import { type FunctionCaller, openFunctionCaller } from '../../store/postgres/function-caller.ts';
 import { DamagedError, numberOrNull, type Row, readAnswer, textOf } from '../../store/sqlite/row.ts';
+import { KEPT_FOR_MS } from '../../store/store-rules.ts';
 import {
   GIVEN_FOR_MS,
-  KEPT_FOR_MS,
   type KeptAnswer,
   type KeptAnswers,
   type MarkLimits,

@@ -1,11 +1,11 @@
 import { RuntimeError, toFault } from '../../base/errors.ts';
-import { Json } from '../../base/json/json.ts';
+import { isObject, Json } from '../../base/json/json.ts';
 import { agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import {
   choicesOf,
-  type DecisionInput,
   findAnswerFaults,
   notApprovable,
+  type PendingDecisionInput,
   peopleAsked,
   quorumOf,
   requireDecision,
@@ -24,8 +24,9 @@ import {
   type PendingRecord,
 } from '../../contract/approval.ts';
 import { ok } from '../../contract/tool.ts';
-import type { Store } from '../../store/store.ts';
-import { toPendingDocument } from './document.ts';
+import type { PlacedPending, Store } from '../../store/store.ts';
+import { GATEWAY_RUN } from '../../store/store-rules.ts';
+import { digestOfPending, toPendingDocument } from './document.ts';
 
 export interface DecisionContext extends Declared {
   readonly store: Store;
@@ -39,16 +40,17 @@ interface Declared {
 
 /**
  * Edited arguments are checked against the tool's schema now and pass its hooks on resume. Throws USAGE, RUN_UNKNOWN,
- * ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED, STORE_FAILED.
+ * ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED, PENDING_CHANGED, OWN_CALL, STORE_FAILED.
  */
 export async function approve(
   context: DecisionContext,
   id: string,
-  decision: DecisionInput & { readonly args?: unknown },
+  decision: PendingDecisionInput & { readonly args?: unknown },
 ): Promise<PendingDocument> {
-  const { by, reason, args } = requireDecision(decision);
-  const record = await requireDecidable(context, id, by);
-  return await decide(context.store, record, { ...readApproval(context, record, args), by, reason });
+  const input = requireDecision(decision);
+  const { by, reason, args } = input;
+  const seen = await requireDecidable(context, id, input);
+  return await decide(context.store, seen, { ...readApproval(context, seen.record, args), by, reason });
 }
 
 /** Throws USAGE, ARGS_INVALID. */
@@ -146,14 +148,12 @@ export function mayDecide(declared: Declared['declared'], tool: string, by: stri
 export async function reject(
   context: DecisionContext,
   id: string,
-  decision: DecisionInput,
+  decision: PendingDecisionInput,
 ): Promise<PendingDocument> {
-  const { by, reason } = requireDecision(decision);
-  return await decide(context.store, await requireDecidable(context, id, by), {
-    kind: 'rejected',
-    by,
-    reason,
-  });
+  const input = requireDecision(decision);
+  const { by, reason } = input;
+  const seen = await requireDecidable(context, id, input);
+  return await decide(context.store, seen, { kind: 'rejected', by, reason });
 }
 
 /**
@@ -162,10 +162,12 @@ export async function reject(
 export async function respond(
   context: DecisionContext,
   id: string,
-  decision: DecisionInput & { readonly result: unknown },
+  decision: PendingDecisionInput & { readonly result: unknown },
 ): Promise<PendingDocument> {
-  const { by, reason, result } = requireDecision(decision);
-  const record = await requireDecidable(context, id, by);
+  const input = requireDecision(decision);
+  const { by, reason, result } = input;
+  const seen = await requireDecidable(context, id, input);
+  const { record } = seen;
   if (result === undefined) throw new RuntimeError('USAGE', 'the answer has no `result`');
   const json = Json.from(result);
   if (isQuestion(record)) {
@@ -176,21 +178,58 @@ export async function respond(
         hint: `\`signalbox pending show ${record.id}\` shows the schema; the question stays open.`,
       });
     }
-    return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
+    return await decide(context.store, seen, { kind: 'responded', result: json, by, reason });
   }
   const checked = checkResult(requireTool(context, record), ok(json));
   if (checked.status === 'failed' && checked.result === undefined) {
     const { message, hint } = checked.error;
     throw new RuntimeError('RESULT_INVALID', message, { hint });
   }
-  return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
+  return await decide(context.store, seen, { kind: 'responded', result: json, by, reason });
 }
 
-async function requireDecidable(context: DecisionContext, id: string, by: string): Promise<PendingRecord> {
-  const record = await requirePending(context.store, id);
-  requireMayDecide(context, record, by);
-  return record;
+/** The call that the person decides about. `isExact`: it must not have changed since. */
+interface Seen {
+  readonly record: PendingRecord;
+  readonly isExact: boolean;
 }
+
+async function requireDecidable(
+  context: DecisionContext,
+  id: string,
+  { by, digest, principal }: PendingDecisionInput,
+): Promise<Seen> {
+  const record = await requirePending(context.store, id);
+  if (principal !== undefined) {
+    const [placed] = await context.store.pagePendings({ id, limit: 1 }, Date.now());
+    if (placed !== undefined) requireOther(placed, { by, principal });
+  }
+  requireMayDecide(context, record, by);
+  if (digest !== undefined && digest !== digestOfPending(record)) throw lost(record);
+  return { record, isExact: digest !== undefined };
+}
+
+/**
+ * Throws OWN_CALL if the credential made the call. The user of this machine has none, and a gateway keeps the name of
+ * its key, which is unique.
+ */
+function requireOther(
+  { record, run, caller, principal: made }: PlacedPending,
+  { by, principal }: { readonly by: string; readonly principal: string },
+): void {
+  const { caller: key, session } = isObject(caller?.value) ? caller.value : {};
+  const isOf = (text: unknown) =>
+    typeof text === 'string' && (text === principal || text.startsWith(`[${JSON.stringify(principal)},`));
+  const isOwn = isOf(made) || (caller !== null && (run.name === GATEWAY_RUN ? key === by : isOf(session)));
+  if (!isOwn || principal === LOCAL_USER) return;
+  throw new RuntimeError(
+    'OWN_CALL',
+    `${record.id} (tool "${record.tool}") was called with the key of "${by}"`,
+  );
+}
+
+/** The ID of everybody without a credential, who is the user of this machine. */
+const LOCAL_USER = 'local';
 
 function requireMayDecide({ declared }: Declared, record: PendingRecord, by: string): void {
   const refusal = isQuestion(record)
@@ -232,13 +271,14 @@ function requireOwnQuorum({ declared }: Declared, { id, tool: name, quorum = 1 }
 
 async function decide(
   store: Store,
-  record: PendingRecord,
-  decision: PendingDecision,
+  { record, isExact }: Seen,
+  decision: Exclude<PendingDecision, { kind: 'expired' }>,
 ): Promise<PendingDocument> {
-  const { id } = record;
+  const { id, quorum = 1, consents = [] } = record;
+  const others = consents.filter(({ by }) => by !== decision.by).length;
   const refusal = whyNotForQuorum(record, decision);
   if (refusal !== undefined) throw refusal;
-  const decided = await store.decide(id, decision, Date.now());
+  const decided = await store.decide(id, decision, Date.now(), isExact && quorum > 1 ? others : undefined);
   if (decided === undefined) return toPendingDocument(await requirePending(store, id));
   if (decided.isAccepted) return toPendingDocument(decided.record);
   throw lost(decided.record);
@@ -250,7 +290,13 @@ function lost(record: PendingRecord): RuntimeError {
   if (ruling?.kind === 'expired') {
     return new RuntimeError('PENDING_EXPIRED', `${id} (tool "${tool}") has expired`, { details });
   }
-  const by = ruling !== null && 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
-  const message = `${id} (tool "${tool}") has already been ${ruling?.kind ?? 'decided'}${by}`;
+  if (ruling === null) {
+    const names = (record.consents ?? []).map(({ by }) => by).join(', ');
+    const now = names === '' ? 'nobody has approved it' : `${names} approved it`;
+    const message = `${id} (tool "${tool}") has changed since it was shown: ${now}, and it waits for more`;
+    return new RuntimeError('PENDING_CHANGED', message, { details });
+  }
+  const by = 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
+  const message = `${id} (tool "${tool}") has already been ${ruling.kind}${by}`;
   return new RuntimeError('PENDING_DECIDED', message, { details });
 }

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Fault } from '../../base/errors.ts';
 import { toDocument } from '../../base/json/document-builder.ts';
-import { isObject, type Json } from '../../base/json/json.ts';
+import { isObject, Json } from '../../base/json/json.ts';
 import { exactMembers } from '../../base/json/scan.ts';
+import { shorten } from '../../base/text/phrases.ts';
 import {
   isQuestion,
   type PendingDocument,
@@ -21,6 +23,7 @@ import type {
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import type { PlacedPending, RunHistoryEntry, RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
+import { shortenJson } from '../show/shorten-json.ts';
 import { readRecord } from '../state/record.ts';
 import { splitName } from '../state/retries.ts';
 import { belowRecord } from '../state/run-below.ts';
@@ -118,19 +121,56 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
   return toDocument<PendingDocument>(pendingMembers(record));
 }
 
+/** A digest of all that a decision depends on. */
+export function digestOfPending({ id, args, consents = [], ruling }: PendingRecord): string {
+  const parts = [id, args.text, consents.map(({ by, at }) => [by, at]), ruling?.kind ?? null];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
 export function toPendingInfo(
   { record, run, caller, principal }: PlacedPending,
-  tool: Pick<PendingInfo, 'deciders' | 'choices' | 'input_schema'>,
+  { maxCharacters, ...about }: ShownPending,
 ): PendingInfo {
   const { kind, name, labels = {} } = run;
   const value = caller?.value;
+  const members = pendingMembers(record);
+  const shown = maxCharacters === undefined ? members : shortenMembers(members, maxCharacters);
   return toDocument<PendingInfo>({
-    ...pendingMembers(record),
-    ...tool,
+    ...shown,
+    ...about,
+    digest: digestOfPending(record),
     run: { kind, name, labels },
     caller: isObject(value) ? { agent: name, ...value } : principal === null ? null : { principal },
   });
 }
+
+interface ShownPending extends Pick<PendingInfo, 'deciders' | 'choices' | 'input_schema' | 'use'> {
+  readonly maxCharacters: number | undefined;
+}
+
+function shortenMembers(members: ReturnType<typeof pendingMembers>, max: number) {
+  const cut = {
+    message: shorten(members.message, max),
+    args: shortenWhole(members.args, max),
+    members: shortenWhole(members.members, max),
+    edited_args: members.edited_args && shortenWhole(members.edited_args, max),
+    result: members.result && shortenWhole(members.result, max),
+  };
+  const isCut = Object.entries(cut).some(([name, value]) => value !== Reflect.get(members, name));
+  return { ...members, ...cut, ...(isCut && ({ args_cut: true } as const)) };
+}
+
+/** Cuts long texts and lists until the whole is about as short. What is very long is not read. */
+function shortenWhole(json: Json, max: number): Json {
+  if (json.text.length <= max) return json;
+  for (const each of json.text.length <= MOST_READ ? [max, max / 10, max / 100] : []) {
+    const short = shortenJson(json, Math.ceil(each));
+    if (short.text.length <= 2 * max) return short;
+  }
+  return Json.from(`(${json.text.length} characters)`);
+}
+
+const MOST_READ = 1_000_000;
 
 function pendingMembers(record: PendingRecord) {
   const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;

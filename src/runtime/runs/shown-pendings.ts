@@ -5,6 +5,7 @@ import {
   type PendingCounts,
   type PendingInfo,
   type PendingPage,
+  type PendingUse,
 } from '../../contract/approval.ts';
 import {
   choicesNow,
@@ -14,7 +15,9 @@ import {
   unknownPending,
 } from '../../pipelines/run/decisions.ts';
 import { toPendingInfo } from '../../pipelines/run/document.ts';
+import { IDENTITY_MS } from '../../store/identities.ts';
 import type { PendingCount, PlacedPending, PendingCountFilter as StoreFilter } from '../../store/store.ts';
+import { GATEWAY_RUN, isEnded, KEPT_FOR_MS } from '../../store/store-rules.ts';
 import type { PendingCountFilter, PendingFilter, PendingPageFilter } from '../api-options.ts';
 import { MAX_PAGE, readCursor, readPageSize, toCursor } from '../cursor.ts';
 import { timeOf } from './shown-runs.ts';
@@ -26,26 +29,34 @@ interface PendingContext extends DecisionContext {
 /** Throws USAGE, STORE_FAILED. */
 export async function pagePendings(
   context: PendingContext,
-  { status = 'open', limit: size, after: given, ...filter }: PendingPageFilter,
+  { use, status = use === undefined ? 'open' : 'all', ...given }: PendingPageFilter,
 ): Promise<PendingPage> {
+  const { limit: size, after: last, maxCharacters, ...filter } = given;
   if (status !== 'all' && !statuses.includes(status))
     throw new RuntimeError('USAGE', `\`status\` is not one of ${[...statuses, 'all'].join(', ')}`);
+  if (use !== undefined && !uses.includes(use))
+    throw new RuntimeError('USAGE', `\`use\` is not one of ${uses.join(', ')}`);
+  if (maxCharacters !== undefined && !(Number.isSafeInteger(maxCharacters) && maxCharacters >= 1))
+    throw new RuntimeError('USAGE', '`maxCharacters` is not a whole number of 1 or more');
   const limit = readPageSize(size);
-  const wanted = { ...toStoreFilter(filter), status: status === 'all' ? undefined : status };
+  const wanted = { ...toStoreFilter(filter), use, status: status === 'all' ? undefined : status };
+  const now = await context.store.now();
+  const isWanted = (row: PlacedPending) =>
+    isFor(row, filter.by) && (use === undefined || useOf(row, now) === use);
   const tools = await decidableTools(context, filter);
   const found: PlacedPending[] = [];
-  let after = readCursor('pending', given);
+  let after = readCursor('pending', last);
   for (let isLast = false; !isLast && found.length <= limit; ) {
     const rows = await context.store.pagePendings({ ...wanted, tools, after, limit: limit + 1 }, Date.now());
-    found.push(...rows.filter((row) => isFor(row, filter.by)));
+    found.push(...rows.filter(isWanted));
     after = rows.at(-1)?.place;
     isLast = rows.length <= limit;
   }
   const shown = found.slice(0, limit);
-  const last = found.length > limit ? shown.at(-1) : undefined;
+  const lastShown = found.length > limit ? shown.at(-1) : undefined;
   return {
-    pending: shown.map((row) => toInfo(context, row)),
-    ...(last && { next: toCursor('pending', last.place) }),
+    pending: shown.map((row) => toInfo(context, row, { now, maxCharacters })),
+    ...(lastShown && { next: toCursor('pending', lastShown.place) }),
   };
 }
 
@@ -55,10 +66,11 @@ export async function listPendings(
   { runId: run, all = false }: PendingFilter,
 ): Promise<PendingInfo[]> {
   const found: PendingInfo[] = [];
+  const now = await context.store.now();
   for (let after: number | undefined; ; ) {
     const page = { run, status: all ? undefined : ('open' as const), after, limit: MAX_PAGE };
     const rows = await context.store.pagePendings(page, Date.now());
-    found.push(...rows.map((row) => toInfo(context, row)));
+    found.push(...rows.map((row) => toInfo(context, row, { now })));
     after = rows.at(-1)?.place;
     if (rows.length < MAX_PAGE) return found;
   }
@@ -68,17 +80,42 @@ export async function listPendings(
 export async function showPending(context: PendingContext, id: string): Promise<PendingInfo> {
   const [row] = typeof id === 'string' ? await context.store.pagePendings({ id, limit: 1 }, Date.now()) : [];
   if (row === undefined) throw unknownPending(context.store, id);
-  return toInfo(context, row);
+  return toInfo(context, row, { now: await context.store.now() });
 }
 
-function toInfo({ declared, schemaOf }: PendingContext, row: PlacedPending) {
+function toInfo(
+  { declared, schemaOf }: PendingContext,
+  row: PlacedPending,
+  { now, maxCharacters }: { readonly now: number; readonly maxCharacters?: number | undefined },
+) {
   const { record } = row;
   return toPendingInfo(row, {
+    use: useOf(row, now),
+    maxCharacters,
     deciders: decidersOf(declared, record) ?? null,
     choices: choicesNow({ declared, isOfAgent: row.caller !== null }, record),
     input_schema: schemaOf(record.tool),
   });
 }
+
+/**
+ * The use of an approval or answer at `now` (ms since 1970). A run uses it by continuing. An agent, or the client of a
+ * gateway, uses it by making the same call again, which ends the run of the question.
+ */
+function useOf(
+  { record, run, caller, runStatus, hasContinued }: PlacedPending,
+  now: number,
+): PendingUse | null {
+  const { ruling, decidedAt } = record;
+  if (decidedAt === null || (ruling?.kind !== 'approved' && ruling?.kind !== 'responded')) return null;
+  if (caller === null) return hasContinued ? 'used' : isEnded(runStatus) ? 'expired' : 'not_used';
+  if (runStatus === 'completed' || runStatus === 'denied') return 'used';
+  const isOfGateway = run.name === GATEWAY_RUN;
+  if (!isOfGateway && isEnded(runStatus)) return 'expired';
+  return decidedAt > now - (isOfGateway ? KEPT_FOR_MS : IDENTITY_MS) ? 'not_used' : 'expired';
+}
+
+const uses: readonly PendingUse[] = ['not_used', 'used', 'expired'];
 
 /** Throws USAGE, STORE_FAILED. */
 export async function countPendings(

@@ -65,7 +65,7 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
       leave: (id) => run((link) => leave(link, id)),
       listWorkers: () => run((link) => listSeen(link, hungMs)),
     },
-    decide: (id, ruling, at) => {
+    decide: (id, ruling, at, others) => {
       const token = randomUUID();
       return transact(async (transaction, link) => {
         // The database function first expires due calls.
@@ -73,6 +73,10 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
         const words = [row.ruling, row.ruled_by, row.ruling_reason, row.edited_args, row.result].map(
           encodeOrNull,
         );
+        if (others !== undefined && !(await hasApprovals(link, { id, by: row.ruled_by ?? '', others, at }))) {
+          const [kept] = await link.query({ text: findCall, values: [encodeText(id)] });
+          return kept && { isAccepted: false, record: callFromRow(decodeRow(kept)) };
+        }
         const text = 'SELECT signalbox.decide($1, $2, $3, $4, $5, $6, $7, $8) AS answer';
         const values = [encodeText(id), at, token, ...words];
         const [found] = await link.query({ name: 'decide', text, values });
@@ -102,6 +106,29 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
     },
   };
 }
+
+/** Locks as `signalbox.decide` does, so that nobody approves in between. */
+async function hasApprovals(
+  link: Link,
+  {
+    id,
+    by,
+    others,
+    at,
+  }: { readonly id: string; readonly by: string; readonly others: number; readonly at: number },
+): Promise<boolean> {
+  const call = encodeText(id);
+  await link.query({ text: 'SELECT signalbox.expire_due($1)', values: [at] });
+  await link.query({ text: lockRun, values: [call] });
+  const text = 'SELECT count(*) AS given FROM signalbox.consents WHERE pending_id = $1 AND name <> $2';
+  const [row = {}] = await link.query({ text, values: [call, encodeText(by)] });
+  return numberOf(row, 'given') === others;
+}
+
+const lockRun = `SELECT 1 FROM signalbox.runs
+  WHERE id = (SELECT signalbox.root_of(run_id) FROM signalbox.pendings WHERE id = $1) FOR NO KEY UPDATE`;
+const findCall = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
+  FROM signalbox.pendings AS p WHERE p.id = $1`;
 
 const findDue = `SELECT build FROM signalbox.runs
   WHERE id = $1 AND build IS NOT NULL AND (ready OR (dispatched AND status IN ('queued', 'running')))`;

@@ -77,6 +77,7 @@ const statements = {
   consent: `INSERT INTO consents (pending_id, name, reason, given_at) VALUES (:pending_id, :name, :reason, :given_at)
     ON CONFLICT (pending_id, name) DO NOTHING`,
   countConsents: 'SELECT count(*) AS given FROM consents WHERE pending_id = :pending_id',
+  countOthers: 'SELECT count(*) AS given FROM consents WHERE pending_id = :pending_id AND name <> :by',
   decide: `UPDATE pendings ${decisionColumns} WHERE id = :id AND ruling IS NULL`,
   decideOpen: `UPDATE pendings ${decisionColumns} WHERE ruling IS NULL AND ${ofRunAndBelow}`,
   endedBefore: `SELECT id FROM runs WHERE status IN (${endedInSql}) AND updated_at < :before
@@ -175,6 +176,20 @@ export function findCall({ ask }: Tables, id: string): Row | undefined {
   const sql = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
     FROM signalbox.pendings AS p WHERE p.id = :id`;
   return ask({ sql, values: { id } })[0];
+}
+
+/** Whether so many people other than the decider have approved the call; always if the number is undefined. */
+export function hasApprovals(
+  tables: Tables,
+  {
+    id,
+    decision,
+    others,
+  }: { readonly id: string; readonly decision: PendingDecision; readonly others: number | undefined },
+): boolean {
+  if (others === undefined) return true;
+  const by = 'by' in decision ? decision.by : '';
+  return numberOf(tables.countOthers.get({ pending_id: id, by }) ?? {}, 'given') === others;
 }
 
 /** Decides an open call; returns whether it was open. A call that needs several approvals stays open until the last. */
