@@ -27,6 +27,7 @@ type Given<Wanted> = Record<never, never> extends Wanted ? [options?: Wanted] : 
 
 export type Reply<Method extends Methods, Path extends Paths<Method>> = ReplyOf<EndpointOf<Method, Path>>;
 export type Me = Reply<'GET', '/me'>;
+export type Call = Reply<'GET', '/pendings/{id}'>;
 
 /** All methods throw `ApiError`. */
 export interface Api {

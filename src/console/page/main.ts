@@ -5,7 +5,7 @@ import { makeThemeSwitch } from '../../base/page/theme.ts';
 import { ApiError, describe, type Me, openApi, watchChanges } from './api.ts';
 import { openEvals } from './evals/evals.ts';
 import { openGuard } from './guard/guard.ts';
-import { openInbox } from './inbox/inbox.ts';
+import { openInbox, prepareInbox } from './inbox/inbox.ts';
 import { openRuns } from './runs/runs.ts';
 import type { Address, OpenSection, Page, Section } from './section.ts';
 
@@ -176,6 +176,7 @@ function makeShell() {
         badge.textContent = open === 0 ? '' : count(open);
       };
       watch(['pendings'], () => void update().catch(() => {}));
+      prepareInbox(page);
     }
     window.addEventListener('popstate', show, { signal });
     document.addEventListener('click', (event) => follow(event, go), { signal });
@@ -186,7 +187,8 @@ function makeShell() {
         if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
         if (document.querySelector('dialog[open]') !== null) return;
         const isTyping =
-          target instanceof Element && target.matches('input:not([type="checkbox"]), select, textarea');
+          target instanceof HTMLElement && target.matches('input:not([type="checkbox"]), select, textarea');
+        if (isTyping && key === 'Escape') target.blur();
         if (isTyping) return;
         if (key === '?') help.show();
         else if (section?.opened.key?.(event) !== true) return;

@@ -1,0 +1,473 @@
+import { stringifyJson } from '../../../base/json/json.ts';
+import { renderDiff } from '../../../base/page/diff.ts';
+import { button, type Child, factList, fold, foreign, make, marked, note } from '../../../base/page/dom.ts';
+import { counted, instant } from '../../../base/page/format.ts';
+import { renderText, toPrettyJson } from '../../../base/page/text.ts';
+import { ApiError, type Call, describe } from '../api.ts';
+import type { Page } from '../section.ts';
+import { makeEditor, type Read } from './editor.ts';
+import { renderTree } from './json-tree.ts';
+import { ageOf, askerOf, stateKind, stateOf } from './list.ts';
+import { type Decision, describeState, type Outbox } from './outbox.ts';
+import { renderConversation } from './talk.ts';
+
+/** What a person has typed about a call. It is kept until a decision is made. */
+interface Draft {
+  mode: 'decide' | 'edit' | 'respond';
+  reason: string;
+  /** JSON text. */
+  readonly texts: { edit?: string; respond?: string };
+  problem?: string;
+}
+
+const drafts = new Map<string, Draft>();
+
+interface Options {
+  readonly page: Page;
+  readonly outbox: Outbox;
+  readonly onClose: () => void;
+  /** A decision is on its way. */
+  readonly onDecided: (id: string) => void;
+}
+
+/** The call that is open, and the decision about it. */
+export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
+  const { api, me } = page;
+  const element = make('section', { class: 'call', 'aria-label': 'Call' });
+  let shown: Call | undefined;
+  let wanted = '';
+  let read: Read = { value: undefined };
+  let stopped = new AbortController();
+  let check = 0;
+
+  const draftOf = (id: string) => {
+    const known = drafts.get(id) ?? { mode: 'decide', reason: '', texts: {} };
+    drafts.set(id, known);
+    return known;
+  };
+
+  const load = async (id: string) => {
+    try {
+      const call = await api.get('/pendings/{id}', { params: { id }, signal: stopped.signal });
+      if (wanted !== id) return;
+      const isSame =
+        shown?.id === id &&
+        shown.digest === call.digest &&
+        shown.status === call.status &&
+        shown.use === call.use;
+      if (isSame) return;
+      if (shown?.id === id && shown.digest !== call.digest) draftOf(id).problem = describeState(call);
+      shown = call;
+      render();
+    } catch (error) {
+      if (stopped.signal.aborted || wanted !== id) return;
+      if (shown?.id === id) return page.say(describe(error), 'error');
+      const title =
+        error instanceof ApiError && error.status === 404
+          ? 'There is no such call'
+          : 'The call cannot be shown';
+      element.replaceChildren(
+        back(),
+        make('h2', { tabindex: -1 }, title),
+        make('p', { role: 'alert' }, describe(error)),
+      );
+    }
+  };
+
+  const back = () => button('Back to the list', onClose, { class: 'link back' });
+
+  const render = () => {
+    const call = shown;
+    if (call === undefined) return;
+    const draft = draftOf(call.id);
+    const talk = make('section', { class: 'talk', 'aria-label': 'Conversation' });
+    const hasTalk = me.records.content;
+    if (hasTalk) void renderConversation(page, call.id, { into: talk, signal: stopped.signal });
+    element.replaceChildren(
+      make('header', { class: 'call-head' }, back(), renderTitle(call)),
+      make(
+        'div',
+        { class: `call-body ${hasTalk ? 'has-talk' : ''}` },
+        hasTalk && talk,
+        make(
+          'div',
+          { class: 'call-main' },
+          renderFacts(page, call),
+          renderProblem(draft),
+          renderSubject(call, draft),
+        ),
+      ),
+      renderBar(call, draft),
+    );
+  };
+
+  const renderSubject = (call: Call, draft: Draft) => {
+    const subject = make('div', { class: 'subject' });
+    if (draft.mode === 'decide' || call.status !== 'open') {
+      const isQuestion = call.tool === '@ask';
+      subject.append(...(isQuestion ? [] : [renderArgs(call.args, 'Arguments')]), ...renderDecided(call));
+      return subject;
+    }
+    const { mode } = draft;
+    const asked = toPrettyJson(call.args);
+    const changes = make('div', { class: 'changes' });
+    const state = make('p', { class: 'check', role: 'status' });
+    const update = (text: string, now: Read) => {
+      draft.texts[mode] = text;
+      read = now;
+      clearTimeout(check);
+      state.className = 'check';
+      if ('problem' in now) {
+        state.classList.add('bad');
+        state.textContent = now.problem;
+        return;
+      }
+      if (mode === 'respond') {
+        state.textContent = typeof now.value === 'string' ? 'The answer is a text.' : 'The answer is JSON.';
+        return;
+      }
+      state.textContent = 'Checking …';
+      check = window.setTimeout(() => void checkEdited(call, now.value, state), CHECK_MS);
+      const edited = toPrettyJson(now.value);
+      const words = { removed: 'asked', added: 'edited' };
+      changes.replaceChildren(
+        edited === asked
+          ? note('Nothing is changed so far.')
+          : make(
+              'div',
+              {},
+              make('h3', {}, 'Edited against asked'),
+              renderDiff(asked, edited, words) ?? note('Too long to compare word by word.'),
+            ),
+      );
+    };
+    const { schema, start } = mode === 'edit' ? { schema: call.input_schema, start: asked } : answerOf(call);
+    const editor = makeEditor({
+      id: `editor-${mode}`,
+      label: mode === 'edit' ? 'Arguments as JSON' : 'Answer: JSON, or a text',
+      ...{ schema, text: draft.texts[mode] ?? start, takesText: mode === 'respond', onInput: update },
+    });
+    const title =
+      mode === 'edit'
+        ? 'Edit the arguments'
+        : call.tool === '@ask'
+          ? 'Answer the question'
+          : 'Answer in place of the tool';
+    subject.append(make('h3', {}, title), editor, state, changes);
+    if (mode === 'respond' && call.tool !== '@ask') subject.append(renderArgs(call.args, 'Arguments'));
+    return subject;
+  };
+
+  const checkEdited = async ({ id }: Call, args: unknown, state: HTMLElement) => {
+    try {
+      const { outcome, error } = await api.post('/pendings/{id}/check', { params: { id }, body: { args } });
+      if (wanted !== id || !state.isConnected) return;
+      state.classList.toggle('bad', error !== undefined);
+      state.classList.toggle('good', error === undefined);
+      state.textContent =
+        error === undefined ? (outcomes[outcome] ?? outcome) : `${error.message} ${error.hint}`;
+    } catch (error) {
+      state.textContent = `The arguments could not be checked: ${describe(error)}`;
+    }
+  };
+
+  const renderBar = (call: Call, draft: Draft) => {
+    const { id, choices, status } = call;
+    const held = outbox.heldFor(id);
+    const bar = make('footer', { class: 'decide' });
+    if (status !== 'open') return bar;
+    const why = held === undefined ? whyNot(page, call) : 'This decision is about to be sent.';
+    if (why !== undefined) {
+      bar.append(
+        make('p', { class: 'note' }, why),
+        ...(held === undefined ? [] : [button('Undo', () => outbox.undo())]),
+      );
+      return bar;
+    }
+    const reason = make('input', {
+      id: 'reason',
+      type: 'text',
+      placeholder: 'Reason',
+      'aria-label': 'Reason',
+      autocomplete: 'off',
+    });
+    reason.value = draft.reason;
+    reason.addEventListener('input', () => {
+      draft.reason = reason.value;
+    });
+    reason.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && draft.mode === 'decide') reject();
+    });
+    const act = (key: string, label: string, kind: string, call: () => void) =>
+      button([label, ' ', make('kbd', { 'aria-hidden': 'true' }, key)], call, {
+        class: kind,
+        'aria-keyshortcuts': key,
+      });
+    const has = (choice: Call['choices'][number]) => choices.includes(choice);
+    const buttons =
+      draft.mode === 'decide'
+        ? [
+            has('approve') && act('a', 'Approve', 'primary', approve),
+            has('edit') && act('e', 'Edit', '', () => setMode('edit')),
+            (has('respond') || has('answer')) &&
+              button(has('answer') ? 'Answer' : 'Answer instead', () => setMode('respond')),
+            has('reject') && act('r', 'Reject', 'danger', reject),
+          ]
+        : [
+            draft.mode === 'edit'
+              ? act('a', 'Approve edited', 'primary', approve)
+              : button('Send the answer', respond, { class: 'primary' }),
+            button('Cancel', () => setMode('decide')),
+          ];
+    bar.append(reason, make('div', { class: 'buttons' }, buttons));
+    return bar;
+  };
+
+  const setMode = (mode: Draft['mode']) => {
+    if (shown === undefined) return;
+    draftOf(shown.id).mode = mode;
+    render();
+    const target = mode === 'decide' ? 'footer button' : '.editor input, .editor select, .editor textarea';
+    element.querySelector<HTMLElement>(target)?.focus();
+  };
+
+  const submit = (decision: Decision['decision'], more: Pick<Decision, 'args' | 'result'>) => {
+    const call = shown;
+    if (call === undefined || outbox.heldFor(call.id) !== undefined) return;
+    const { id, tool, digest } = call;
+    const draft = draftOf(id);
+    delete draft.problem;
+    const given = { id, decision, digest, ...(draft.reason !== '' && { reason: draft.reason }), ...more };
+    outbox.submit(`${doing[decision]} ${tool === '@ask' ? 'a question' : tool}`, [given], ([outcome]) => {
+      if (outcome?.problem === undefined) drafts.delete(id);
+      else draft.problem = outcome.problem;
+      if (wanted !== id) return;
+      if (outcome?.pending !== undefined) shown = outcome.pending;
+      render();
+      void load(id);
+    });
+    onDecided(id);
+    if (wanted === id) render();
+  };
+  const may = (choice: Call['choices'][number]) =>
+    shown !== undefined && shown.choices.includes(choice) && whyNot(page, shown) === undefined;
+  const approve = () => {
+    if (shown === undefined || !may('approve')) return;
+    if (draftOf(shown.id).mode !== 'edit') return submit('approve', {});
+    if ('problem' in read) return page.say(read.problem, 'error');
+    const isSame = stringifyJson(read.value) === stringifyJson(shown.args);
+    submit('approve', isSame ? {} : { args: read.value });
+  };
+  const respond = () => {
+    if ('problem' in read) return page.say(read.problem, 'error');
+    const { unwrap } = shown === undefined ? { unwrap: (value: unknown) => value } : answerOf(shown);
+    submit('respond', { result: unwrap(read.value) });
+  };
+  const reject = () => {
+    if (shown === undefined || !may('reject')) return;
+    if (draftOf(shown.id).reason.trim() !== '') return submit('reject', {});
+    const field = element.querySelector<HTMLInputElement>('#reason');
+    if (field === null) return;
+    field.placeholder = 'Why do you reject it? Enter rejects.';
+    field.focus();
+  };
+
+  return {
+    element,
+    /** '' for no call. */
+    async show(id: string) {
+      if (id === wanted) return;
+      wanted = id;
+      stopped.abort();
+      stopped = new AbortController();
+      shown = undefined;
+      if (id === '') return element.replaceChildren(note('Select a call to see it whole.'));
+      await load(id);
+    },
+    refresh: () => wanted !== '' && void load(wanted),
+    /** The outbox has changed. */
+    update: () => shown !== undefined && element.querySelector('.editor') === null && render(),
+    focus: () => element.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true }),
+    key({ key }: KeyboardEvent) {
+      if (shown === undefined || shown.status !== 'open') return false;
+      if (key === 'a') approve();
+      else if (key === 'r') reject();
+      else if (key === 'e' && may('edit')) setMode('edit');
+      else return false;
+      return true;
+    },
+    close: () => stopped.abort(),
+  };
+}
+
+const CHECK_MS = 400;
+const doing = { approve: 'Approve', reject: 'Reject', respond: 'Answer' };
+const outcomes: Readonly<Record<string, string>> = {
+  resumes: 'The arguments fit. The call goes on when you approve.',
+  needs_approvals: 'The arguments fit. Others must approve too.',
+};
+
+function renderTitle(call: Call) {
+  const state = stateOf(call);
+  return [
+    make('h2', { tabindex: -1 }, foreign(call.tool === '@ask' ? 'Question' : call.tool)),
+    make(
+      'span',
+      { class: `flag ${state === '' ? 'judged' : stateKind(call)}` },
+      state === '' ? 'waiting' : state,
+    ),
+  ];
+}
+
+function renderFacts(page: Page, call: Call) {
+  const {
+    message,
+    reason,
+    created_at: made,
+    expires_at: end,
+    deciders,
+    approvals = [],
+    quorum,
+    hook,
+    run,
+    previous,
+  } = call;
+  const now = page.api.now();
+  const root = call.root_run_id ?? call.run_id;
+  const asker = call.caller === null ? {} : { ...call.caller };
+  const labels = Object.entries(run.labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+  const runName = [foreign(run.name), ' ', make('small', {}, marked(root))];
+  const mayRead = page.me.sections.includes('runs');
+  return [
+    message !== '' && make('div', { class: 'message' }, renderText(message)),
+    reason !== '' && reason !== message && make('p', { class: 'why' }, marked(reason)),
+    factList([
+      ['Asked by', call.caller === null ? null : foreign(askerOf(call))],
+      [
+        'Run',
+        mayRead
+          ? make('a', { class: 'link', href: page.hrefOf(`/runs/${encodeURIComponent(root)}`) }, runName)
+          : runName,
+      ],
+      ['Step', call.step === '' ? null : foreign(call.step)],
+      ['Labels', labels === '' ? null : foreign(labels)],
+      ['Waits because', hook === null ? origins[call.origin] : ['of the hook ', foreign(hook)]],
+      ['Asked', make('span', { title: made }, `${ageOf(now - Date.parse(made))} ago, ${instant(made)}`)],
+      [
+        'Expires',
+        call.status !== 'open'
+          ? null
+          : end === null
+            ? 'never'
+            : `in ${ageOf(Date.parse(end) - now)}, ${instant(end)}`,
+      ],
+      ['May decide', deciders === null ? 'anyone with a name' : foreign(deciders.join(', '))],
+      [
+        'Approvals',
+        quorum === undefined
+          ? null
+          : [
+              `${approvals.length} of ${quorum}`,
+              approvals.map(({ by, reason: why, at }) =>
+                make('div', {}, foreign(by), ` ${instant(at)}`, why !== '' && [': ', foreign(why)]),
+              ),
+            ],
+      ],
+      [
+        'Approved before',
+        previous === null
+          ? null
+          : make(
+              'a',
+              { class: 'link', href: page.hrefOf(`/inbox/${encodeURIComponent(previous)}`) },
+              marked(previous),
+            ),
+      ],
+    ]),
+    Object.keys(asker).length > 1 && fold('About the caller', false, renderTree(asker)),
+    entriesCount(call.members) > 0 && fold('From the tool', false, renderTree(call.members)),
+  ];
+}
+
+const origins = {
+  tool: 'the tool asked for a decision',
+  hook: 'a hook requires a decision',
+  approval: 'the config requires approval',
+  interrupted: 'the call was cut off, and its effect is unknown',
+};
+
+function entriesCount(value: unknown) {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+}
+
+function renderArgs(args: unknown, title: string) {
+  const body = make('div', {}, renderTree(args));
+  const toggle = button(
+    'As JSON',
+    () => {
+      const isText = toggle.getAttribute('aria-pressed') === 'true';
+      toggle.setAttribute('aria-pressed', String(!isText));
+      body.replaceChildren(isText ? renderTree(args) : renderText(toPrettyJson(args), 'code'));
+    },
+    { class: 'link', 'aria-pressed': 'false' },
+  );
+  return make(
+    'section',
+    { class: 'args', 'aria-label': title },
+    make('div', { class: 'args-head' }, make('h3', {}, title), toggle),
+    body,
+  );
+}
+
+function renderDecided(call: Call) {
+  const { status, edited_args: edited, result, args } = call;
+  if (status === 'open') return [];
+  const words = { removed: 'asked', added: 'edited' };
+  return [
+    make('p', { class: 'decided' }, marked(describeState(call))),
+    status === 'approved' && call.use === 'not_used' && note('The caller has not come back for it yet.'),
+    call.use === 'expired' && note('The caller did not come back in time. The call never ran.'),
+    edited !== null &&
+      make(
+        'div',
+        {},
+        make('h3', {}, 'Edited against asked'),
+        renderDiff(toPrettyJson(args), toPrettyJson(edited), words) ?? renderTree(edited),
+      ),
+    status === 'responded' && renderArgs(result, 'Answer'),
+  ].filter((each) => each !== false);
+}
+
+function renderProblem({ problem }: Draft) {
+  return problem !== undefined && make('p', { class: 'fault', role: 'alert' }, marked(problem));
+}
+
+/** Why this person cannot decide; undefined if they can. The server decides. */
+function whyNot({ me }: Page, { deciders, approvals = [], quorum = 1, choices }: Call): string | undefined {
+  if (!me.scopes.includes('pendings:decide')) return 'Your key may look, but not decide.';
+  if (deciders !== null && !deciders.includes(me.name)) return `Only ${deciders.join(', ')} may decide.`;
+  if (approvals.some(({ by }) => by === me.name))
+    return `You have approved. ${counted(quorum - approvals.length, 'more approval')} needed.`;
+  return choices.length === 0 ? 'With this config, the call cannot be decided.' : undefined;
+}
+
+/** The schema of the answer, and where it starts. A form needs an object, so another value is wrapped in one. */
+function answerOf({ tool, members }: Call) {
+  const asIs = (value: unknown) => value;
+  const { schema } = { ...(members as { schema?: unknown }) };
+  if (tool !== '@ask' || typeof schema !== 'object' || schema === null)
+    return { schema: undefined, start: '', unwrap: asIs };
+  const { type, enum: choices } = schema as { type?: unknown; enum?: unknown };
+  if (type === 'object') return { schema, start: '{}', unwrap: asIs };
+  const isSimple =
+    Array.isArray(choices) || ['string', 'number', 'integer', 'boolean'].includes(String(type));
+  if (!isSimple) return { schema: undefined, start: '', unwrap: asIs };
+  return {
+    schema: { type: 'object', properties: { Answer: schema }, required: ['Answer'] },
+    start: '{}',
+    unwrap: (value: unknown) =>
+      typeof value === 'object' && value !== null && 'Answer' in value ? value.Answer : value,
+  };
+}

@@ -1,0 +1,135 @@
+import { button, make, marked } from '../../../base/page/dom.ts';
+import { count, instant } from '../../../base/page/format.ts';
+import { type Call, describe } from '../api.ts';
+import type { Page } from '../section.ts';
+
+/** A decision as it is sent. `digest` is that of the call as it was shown. */
+export interface Decision {
+  readonly id: string;
+  readonly decision: 'approve' | 'reject' | 'respond';
+  readonly digest: string;
+  readonly args?: unknown;
+  readonly reason?: string;
+  readonly result?: unknown;
+}
+
+/** What became of a decision; `problem` is a sentence for a person. */
+export interface Outcome {
+  readonly id: string;
+  readonly pending: Call | undefined;
+  readonly problem: string | undefined;
+}
+
+interface Entry {
+  readonly decisions: readonly Decision[];
+  readonly onOutcome: (outcomes: readonly Outcome[]) => void;
+  readonly toast: HTMLElement;
+  readonly timer: number;
+}
+
+const UNDO_MS = 5_000;
+
+/** Holds decisions back for some seconds. It outlives the section, but not the page: a closed tab sends nothing. */
+export function makeOutbox({ api, say }: Page) {
+  const held = new Set<Entry>();
+  const watchers = new Set<() => void>();
+  const changed = () => {
+    for (const watcher of watchers) watcher();
+  };
+  const remove = (entry: Entry) => {
+    clearInterval(entry.timer);
+    entry.toast.remove();
+    held.delete(entry);
+  };
+  const send = async ({ decisions, onOutcome }: Entry) => {
+    let outcomes: readonly Outcome[];
+    try {
+      const { results } = await api.post('/pendings/decisions', { body: { decisions } });
+      outcomes = results.map(({ id, pending, error }) => ({
+        ...{ id, pending },
+        problem:
+          error && [pending ? describeState(pending) : error.message, error.hint ?? ''].join(' ').trim(),
+      }));
+    } catch (error) {
+      outcomes = decisions.map(({ id }) => ({ id, pending: undefined, problem: describe(error) }));
+    }
+    const failed = outcomes.filter(({ problem }) => problem !== undefined);
+    const done = outcomes.length - failed.length;
+    if (done > 0)
+      say(
+        `${past[decisions[0]?.decision ?? 'approve']} ${done === 1 ? 'the call' : `${count(done)} calls`}.`,
+      );
+    if (failed[0]?.problem !== undefined)
+      say(
+        `${failed.length === 1 ? 'Not decided' : `${count(failed.length)} not decided`}: ${failed[0].problem}`,
+        'error',
+      );
+    onOutcome(outcomes);
+    changed();
+  };
+  return {
+    submit(what: string, decisions: readonly Decision[], onOutcome: Entry['onOutcome']) {
+      const left = make('span', { class: 'left', 'aria-hidden': 'true' });
+      const toast = make(
+        'div',
+        { class: 'toast undo' },
+        make('span', {}, marked(what), make('span', { class: 'unseen' }, ' in 5 seconds. Press u to undo.')),
+        left,
+        button(['Undo ', make('kbd', { 'aria-hidden': 'true' }, 'u')], () => undo(entry)),
+      );
+      const until = performance.now() + UNDO_MS;
+      const tick = () => {
+        const rest = until - performance.now();
+        left.textContent = `${Math.max(0, Math.ceil(rest / 1000))} s`;
+        if (rest > 0) return;
+        remove(entry);
+        void send(entry);
+      };
+      const entry: Entry = { decisions, onOutcome, toast, timer: window.setInterval(tick, 250) };
+      held.add(entry);
+      tick();
+      document.querySelector('.toasts > div')?.append(toast);
+      changed();
+    },
+    /** Takes back the last decision that is held. */
+    undo: () => undo([...held].at(-1)),
+    heldFor: (id: string) => {
+      for (const { decisions } of held) for (const each of decisions) if (each.id === id) return each;
+      return undefined;
+    },
+    watch(watcher: () => void) {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+  };
+
+  function undo(entry: Entry | undefined) {
+    if (entry === undefined) return false;
+    remove(entry);
+    say('Taken back. Nothing was sent.');
+    changed();
+    return true;
+  }
+}
+
+export type Outbox = ReturnType<typeof makeOutbox>;
+
+const past = { approve: 'Approved', reject: 'Rejected', respond: 'Answered' };
+
+/** Who decided what, for a person whose decision came too late. */
+export function describeState({
+  status,
+  by,
+  decided_at,
+  decision_reason,
+  approvals = [],
+  quorum,
+}: Call): string {
+  if (status === 'open') {
+    const names = approvals.map((each) => each.by).join(', ');
+    return `The call has changed since it was shown${names === '' ? '' : `: approved by ${names}, of ${quorum ?? 1} needed`}.`;
+  }
+  const at = decided_at === null ? '' : ` (${instant(decided_at)})`;
+  if (by === null) return `The call has ${status === 'expired' ? 'expired' : `been ${status}`}${at}.`;
+  return `${by} has ${status === 'responded' ? 'answered' : status} this call${at}${decision_reason ? `: ${decision_reason}` : ''}.`;
+}
