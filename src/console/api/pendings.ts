@@ -47,13 +47,13 @@ export const pendingInfo = object(
     input_schema: { type: ['object', 'boolean', 'null'] },
     run: object({ kind: { type: 'string', enum: ['pipeline', 'tool'] }, name: text, labels: mapOf(text) }),
     caller: nullable(documentOf<NonNullable<PendingInfo['caller']>>('Who made the call.')),
-  },
-  {
     digest: { type: 'string', description: 'Of what a decision depends on. Send it with the decision.' },
     use: {
       anyOf: [{ type: 'string', enum: uses }, { type: 'null' }],
       description: 'Whether the caller came back for an approved or answered call; null for any other.',
     },
+  },
+  {
     args_cut: { type: 'boolean', description: 'Whether long texts of `args` are shortened.' },
     root_run_id: text,
     quorum: count,

@@ -236,8 +236,11 @@ function follow(event: MouseEvent, go: Page['go']) {
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   if (link.origin !== location.origin || !`${link.pathname}/`.startsWith(`${base}/`) || link.hash !== '')
     return;
+  const path = link.pathname.slice(base.length);
+  // The report of a run is a page of its own.
+  if (/^\/evals\/(?!compare$)[^/]+$/.test(path)) return;
   event.preventDefault();
-  go(`${link.pathname.slice(base.length)}${link.search}`);
+  go(`${path}${link.search}`);
 }
 
 function makeToasts() {

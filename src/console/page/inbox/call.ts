@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../../base/json/json.ts';
 import { renderDiff } from '../../../base/page/diff.ts';
-import { button, type Child, factList, fold, foreign, make, marked, note } from '../../../base/page/dom.ts';
+import { button, factList, fold, foreign, make, marked, note } from '../../../base/page/dom.ts';
 import { counted, instant } from '../../../base/page/format.ts';
 import { renderText, toPrettyJson } from '../../../base/page/text.ts';
 import { ApiError, type Call, describe } from '../api.ts';
@@ -250,7 +250,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     if (wanted === id) render();
   };
   const may = (choice: Call['choices'][number]) =>
-    shown !== undefined && shown.choices.includes(choice) && whyNot(page, shown) === undefined;
+    shown?.choices.includes(choice) === true && whyNot(page, shown) === undefined;
   const approve = () => {
     if (shown === undefined || !may('approve')) return;
     if (draftOf(shown.id).mode !== 'edit') return submit('approve', {});
