@@ -224,7 +224,8 @@ export function pendingCallsContract(): void {
     const other = { messages: [{ role: 'user', content: 'Something else.' }] };
     await call(other, paying);
     await endForgottenRuns(store, Date.now() + 1);
-    expect((await store.listRuns()).map(({ status }) => status)).toEqual(['pending', 'completed']);
+    expect((await store.listRuns()).map(({ status }) => status)).toEqual(['pending', 'failed']);
     expect(await call(asking, answerWith([]))).toEqual({ wasKept: true, body: paying });
+    expect((await store.listRuns()).map(({ status }) => status)).toEqual(['pending', 'completed']);
   });
 }

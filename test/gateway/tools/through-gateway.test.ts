@@ -75,14 +75,32 @@ test.each(['error', 'answer'])(
       refused.headers.get('x-should-retry'),
       refused.headers.get('x-signalbox-verdict'),
     ]).toEqual([onDeny === 'error' ? 400 : 200, 'false', 'ask']);
+    const useOf = async () => (await opened.gateway.runtime.pending.show(pending?.id ?? '')).use;
     await opened.gateway.runtime.pending.approve(pending?.id ?? '', { by: 'mara' });
+    expect(await useOf()).toBe('not_used');
     expect(await (await opened.gateway.post(path, body)).json()).toEqual(answerWith([ls]));
+    expect(await useOf()).toBe('used');
     const streamed = await (await opened.gateway.post(path, { ...body, stream: true })).text();
     expect(streamed).toContain('"name":"Bash"');
     expect(streamed).toMatch(/data: \[DONE\]\s*$/);
     expect(opened.upstream.seen).toHaveLength(1);
   },
 );
+
+test('a client that waits uses the approval at once', async () => {
+  const hook = 'asks: {command: ./ask.sh, hook: tool, phases: [before_execution]}';
+  const settings = 'tools: {hooks: true, pending: hold, hold_ms: 60000}';
+  await using opened = await open(hook, settings, { 'ask.sh': ask }, answerWith([ls]));
+  const { pending } = opened.gateway.runtime;
+  const response = opened.gateway.post(path, body);
+  await expect.poll(async () => (await pending.list()).length).toBe(1);
+  const [{ id = '' } = {}] = await pending.list();
+  await pending.approve(id, { by: 'mara' });
+  expect(await (await response).json()).toEqual(answerWith([ls]));
+  expect((await pending.show(id)).use).toBe('used');
+  expect(await (await opened.gateway.post(path, body)).json()).toEqual(answerWith([ls]));
+  expect(opened.upstream.seen).toHaveLength(1);
+});
 
 test('edited arguments of an undeclared tool are accepted as they are', async () => {
   const hook = 'asks: {command: ./ask.sh, hook: tool, phases: [before_execution]}';
