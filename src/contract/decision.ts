@@ -46,14 +46,18 @@ export interface DecisionPage {
   readonly next?: string;
 }
 
+interface DecisionCount {
+  readonly hook: string;
+  readonly mode: HookMode;
+  readonly verdict: Verdict;
+  readonly count: number;
+}
+
 export interface DecisionCounts {
   readonly total: number;
-  readonly counts: readonly {
-    readonly hook: string;
-    readonly mode: HookMode;
-    readonly verdict: Verdict;
-    readonly count: number;
-  }[];
+  readonly counts: readonly DecisionCount[];
+  /** With `every`, oldest first: the counts of each hour or day that has decisions, by its start (UTC, ISO 8601). */
+  readonly buckets?: readonly (DecisionCount & { readonly at: string })[];
   /** How many decisions were dropped. */
   readonly dropped: number;
 }
@@ -92,3 +96,54 @@ export interface ModelExchange {
 
 /** Records a model call. Returns at once and never throws. */
 export type KeepCall = (exchange: ModelExchange) => void;
+
+/** A call of the gateway in its audit. */
+export interface AuditedCall {
+  /** ISO 8601; only the digits of a time that no calendar has. */
+  readonly at: string;
+  /** The row's chain; absent if the audit has only one. */
+  readonly chain?: string;
+  /** The number of the row in its chain. */
+  readonly seq: number;
+  readonly kind: 'call';
+  readonly id: string;
+  readonly key_id: string | null;
+  readonly caller: string;
+  readonly endpoint: string;
+  readonly model: string;
+  /** In call order, then the provider whose response was used. Null in rows of older versions. */
+  readonly asked: readonly string[] | null;
+  readonly provider: string | null;
+  readonly stream: boolean;
+  readonly status: number;
+  /** `allowed`, `modified`, `denied`, `failed`, `aborted` or `refused`. */
+  readonly outcome: string;
+  readonly verdicts: readonly {
+    readonly phase: string;
+    readonly verdict: string;
+    readonly hook: string | null;
+    readonly reason: string;
+  }[];
+  /** HMAC-SHA-256, in hex, of the body's SHA-256. */
+  readonly request_digest: string;
+  readonly answer_digest: string | null;
+  readonly usage: {
+    readonly input: number;
+    readonly output: number;
+    readonly cached_input: number | null;
+  } | null;
+  /** US dollars. */
+  readonly cost: number | null;
+  /** Milliseconds. */
+  readonly times: { readonly total: number; readonly hooks: number; readonly upstream: number };
+  /** SHA-256, in hex, of the bodies; null if they are not recorded. */
+  readonly content: string | null;
+  readonly hash: string;
+}
+
+/** Newest first: by row, and between the chains of several replicas by time. */
+export interface AuditPage {
+  readonly calls: readonly AuditedCall[];
+  /** Given as `after`, it returns the next page; absent on the last one. */
+  readonly next?: string;
+}

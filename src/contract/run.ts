@@ -137,12 +137,17 @@ export interface RunTotals {
   readonly unpriced_calls: number;
 }
 
-/** A run as `runs show --json` prints it. */
-export interface RunDetails extends RunInfo {
+/** What is known of a run without reading its steps. */
+export interface RunSummary extends RunInfo {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: Fault | null;
+  /** Calls that wait for a person; the first thousand in a summary. */
   readonly pendings: readonly PendingNotice[];
+}
+
+/** A run as `runs show --json` prints it. */
+export interface RunDetails extends RunSummary {
   readonly timeline: readonly TimelineEntry[];
   /** The run's timeline continues beyond this one. */
   readonly timeline_cut?: true;
@@ -237,6 +242,16 @@ export interface StepDetails {
   readonly view: unknown;
   /** The work of the step, in order. Empty for a loop or a group, whose steps have their own entries. */
   readonly work: readonly WorkDetails[];
+}
+
+/** A page of steps in the order in which they ended. */
+export interface StepPage {
+  readonly steps: readonly StepDetails[];
+  /** Only on the first page: the first thousand steps that have not ended; absent if there are none. */
+  readonly open?: readonly StepDetails[];
+  readonly open_cut?: true;
+  /** Given as `after`, it returns the next page; absent on the last one. */
+  readonly next?: string;
 }
 
 export interface StepsOptions {

@@ -6,7 +6,7 @@ import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
 import type { HookMode, Verdict } from '../contract/hook.ts';
 import type { OnProgress } from '../contract/progress.ts';
-import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
+import type { RunDocument, RunLabels, ShownStatus, StepsOptions } from '../contract/run.ts';
 import type { TraceContext } from '../contract/trace.ts';
 import type { AgentCaller } from '../dialects/inbound.ts';
 import type { CassetteOptions } from '../process/cassette/cassette.ts';
@@ -258,12 +258,40 @@ export interface DecisionFilter {
   readonly operation?: string | undefined;
   /** The ID of the run. */
   readonly run?: string | undefined;
-  /** Decisions of this time or later. */
+  /** Decisions of this time or later, and before `until`. */
   readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+export interface DecisionCountFilter extends DecisionFilter {
+  /** Also counts each hour or day by itself, in UTC, at most 10,000 of them. Requires `since`. */
+  readonly every?: 'hour' | 'day' | undefined;
 }
 
 export interface DecisionPageFilter extends DecisionFilter {
   /** The maximum number of decisions, 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `next` of the previous page. */
+  readonly after?: string | undefined;
+}
+
+/** Filters recorded calls of the gateway; all given conditions must hold. */
+export interface AuditPageFilter {
+  /** The ID of the key, or the name of the caller. */
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+  /** How the call ended, such as `ok` or `denied`. */
+  readonly outcome?: string | undefined;
+  /** Calls of this time or later. */
+  readonly since?: Date | undefined;
+  /** The maximum number of calls, 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `next` of the previous page. */
+  readonly after?: string | undefined;
+}
+
+export interface StepPageOptions extends StepsOptions {
+  /** The maximum number of steps, 1 to 1,000. Default: 100. */
   readonly limit?: number | undefined;
   /** The `next` of the previous page. */
   readonly after?: string | undefined;

@@ -11,7 +11,7 @@ import type {
   PendingInfo,
   PendingPage,
 } from '../contract/approval.ts';
-import type { Conversation, DecisionCounts, DecisionPage } from '../contract/decision.ts';
+import type { AuditPage, Conversation, DecisionCounts, DecisionPage } from '../contract/decision.ts';
 import type {
   CallOutcome,
   DecisionDocument,
@@ -27,7 +27,9 @@ import type {
   RunDocument,
   RunInfo,
   RunPage,
+  RunSummary,
   StepDetails,
+  StepPage,
   StepsOptions,
 } from '../contract/run.ts';
 import type { Callers, CallersOptions } from '../gateway/http/callers.ts';
@@ -36,16 +38,17 @@ import type { StartOptions } from '../pipelines/run/new-run.ts';
 import type { RunOptions } from '../pipelines/run/runs.ts';
 import type { WatchKind } from '../store/changes.ts';
 import type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
-import type { RunSource, SuiteReport } from '../suites/record.ts';
+import type { GateResult, RunSource, SuiteReport } from '../suites/record.ts';
 import type { ChannelHandlers, UpstreamChannel } from '../upstreams/channel.ts';
 import type { LoginInfo, LoginOptions } from '../upstreams/login.ts';
 import type { JudgedListing, Listing, PinAcceptance } from '../upstreams/pins.ts';
 import type {
   AgentEvent,
+  AuditPageFilter,
   CallOptions,
   Change,
   ConversationOf,
-  DecisionFilter,
+  DecisionCountFilter,
   DecisionPageFilter,
   EvalOptions,
   FireOptions,
@@ -60,6 +63,7 @@ import type {
   StartCallOptions,
   StartedCall,
   StartedRun,
+  StepPageOptions,
   SuiteRunOptions,
   WatchOptions,
 } from './api-options.ts';
@@ -84,6 +88,19 @@ export interface SuiteRunInfo {
   readonly cases: number;
   /** The fraction of cases that passed, from 0 to 1; null if the run has not ended or has no cases. */
   readonly pass_rate: number | null;
+}
+
+/** How a run of a suite ended, for a history of its gates. */
+export interface SuiteRunEnd extends Omit<SuiteRunInfo, 'id' | 'kind'> {
+  readonly run_id: string;
+  /** As the suite had them in that run; empty if the run has not ended. */
+  readonly gates: readonly GateResult[];
+}
+
+export interface SuiteHistoryFilter {
+  readonly suite?: string | undefined;
+  /** The maximum number of runs, 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
 }
 
 export interface SuiteRunFilter {
@@ -183,6 +200,8 @@ export interface Runtime extends AsyncDisposable {
      * FILE_UNREADABLE.
      */
     clearCache(folder?: string): Promise<{ readonly folder: string; readonly removed: number }>;
+    /** The ends of runs of a suite, newest first, with their gates. Throws STORE_FAILED, USAGE. */
+    history(filter?: SuiteHistoryFilter): Promise<SuiteRunEnd[]>;
     /** Stored runs of suites. All methods throw STORE_FAILED, and RUN_UNKNOWN if there is no run with the ID. */
     readonly runs: {
       /** Newest first. */
@@ -270,12 +289,19 @@ export interface Runtime extends AsyncDisposable {
      * Throws USAGE.
      */
     page(filter?: RunListFilter): Promise<RunPage>;
-    /** A summary of the run; `steps` returns its steps. */
+    /** The run with its timeline and totals, for which all its steps are read; `steps` returns its steps. */
     show(id: string, options?: Pick<StepsOptions, 'maxCharacters'>): Promise<RunDetails>;
+    /** The same without timeline, totals and children, which costs the same however many steps the run has. */
+    summary(id: string, options?: Pick<StepsOptions, 'maxCharacters'>): Promise<RunSummary>;
     /**
      * The result of each step in the order in which steps ended, followed by unfinished steps. Steps are read lazily.
      */
     steps(id: string, options?: StepsOptions): AsyncIterable<StepDetails>;
+    /**
+     * Like `steps`, in pages of `limit` steps, by default 100, and unfinished steps on the first page. A page costs the
+     * same however many steps the run has. A step that ends later comes on a later page. Throws USAGE.
+     */
+    pageSteps(id: string, options?: StepPageOptions): Promise<StepPage>;
     /**
      * Stores a run of a Pipeline file for a worker and returns at once. Throws CONFIG_INVALID, FILE_UNREADABLE,
      * INPUT_INVALID, RUN_ID_TAKEN, and USAGE unless the store is in Postgres.
@@ -353,13 +379,18 @@ export interface Runtime extends AsyncDisposable {
   readonly decisions: {
     /** Newest first. A page costs the same however many decisions are recorded. */
     page(filter?: DecisionPageFilter): Promise<DecisionPage>;
-    /** How often each hook decided what. */
-    counts(filter?: DecisionFilter): Promise<DecisionCounts>;
+    /** How often each hook decided what; with `every`, also for each hour or day. */
+    counts(filter?: DecisionCountFilter): Promise<DecisionCounts>;
     /**
      * The messages of model calls in order, as the hooks left them, if the config has `content: true`. Throws
      * RUN_UNKNOWN for an unknown pending call.
      */
     conversation(of: ConversationOf): Promise<Conversation>;
+  };
+  /** The calls in the audit of the gateway. Without one, or while it is in memory, there are none. */
+  readonly audit: {
+    /** Newest first. Throws STORE_FAILED, USAGE. */
+    page(filter?: AuditPageFilter): Promise<AuditPage>;
   };
   /** Suspends active runs, waits for observers, then ends every process. Never rejects. */
   close(): Promise<void>;

@@ -13,9 +13,28 @@ export function readCursor(kind: string, after: string | undefined): number | un
     ? Number(text.slice(kind.length + 1))
     : Number.NaN;
   if (Number.isSafeInteger(place) && toCursor(kind, place) === after) return place;
-  throw new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
+  throw unknownPage(after);
+}
+
+export function unknownPage(after: unknown): RuntimeError {
+  return new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
     hint: 'Give the `next` of the previous page.',
   });
+}
+
+/** Throws USAGE. */
+export function requireTexts(values: object): void {
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && typeof value !== 'string')
+      throw new RuntimeError('USAGE', `\`${name}\` is not a string`);
+}
+
+/** Milliseconds since 1970. Throws USAGE. */
+export function timeOf(name: string, time: Date | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const ms = time instanceof Date ? time.getTime() : Number.NaN;
+  if (Number.isFinite(ms)) return ms;
+  throw new RuntimeError('USAGE', `\`${name}\` is not a date`);
 }
 
 /** The number of rows on a page. Throws USAGE. */

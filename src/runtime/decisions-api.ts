@@ -11,11 +11,21 @@ import type {
 import type { HookMode, Verdict } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
 import { requirePending } from '../pipelines/run/decisions.ts';
-import type { CallFilter, DecisionStore, KeptDecision, KeptModelCall } from '../store/decision-store.ts';
+import type {
+  CallFilter,
+  DecisionCount,
+  DecisionStore,
+  KeptDecision,
+  KeptModelCall,
+} from '../store/decision-store.ts';
 import type { Store } from '../store/store.ts';
-import type { ConversationOf, DecisionFilter, DecisionPageFilter } from './api-options.ts';
-import { readCursor, readPageSize, toCursor } from './cursor.ts';
-import { timeOf } from './runs/shown-runs.ts';
+import type {
+  ConversationOf,
+  DecisionCountFilter,
+  DecisionFilter,
+  DecisionPageFilter,
+} from './api-options.ts';
+import { readCursor, readPageSize, requireTexts, timeOf, toCursor } from './cursor.ts';
 
 export interface DecisionsContext {
   /** Undefined if nothing was ever recorded. */
@@ -33,18 +43,20 @@ export function openDecisionsApi({ openStore, openState }: DecisionsContext) {
       const shown = rows.slice(0, most);
       return { decisions: shown.map(toRecorded), ...nextOf('decision', rows, most) };
     },
-    counts: async (filter: DecisionFilter = {}): Promise<DecisionCounts> => {
+    counts: async ({ every, ...filter }: DecisionCountFilter = {}): Promise<DecisionCounts> => {
       const wanted = toStoreFilter(filter);
+      const everyMs = readEvery({ ...wanted, every });
       const store = await openStore();
-      const counts = (await store?.count(wanted)) ?? [];
+      const counted = (await store?.count({ ...wanted, everyMs })) ?? [];
+      const buckets = counted.map(({ at = 0, ...count }) => ({
+        at: new Date(at).toISOString(),
+        ...toCount(count),
+      }));
       return {
-        total: counts.reduce((sum, { count }) => sum + count, 0),
-        counts: counts.map((each) => ({
-          ...each,
-          mode: each.mode as HookMode,
-          verdict: each.verdict as Verdict,
-        })),
-        dropped: (await store?.countDropped('decisions', wanted.since)) ?? 0,
+        total: counted.reduce((sum, { count }) => sum + count, 0),
+        counts: sumOf(counted).map(toCount),
+        ...(everyMs !== undefined && { buckets }),
+        dropped: (await store?.countDropped('decisions', wanted)) ?? 0,
       };
     },
     conversation: async ({ limit, after, ...of }: ConversationOf): Promise<Conversation> => {
@@ -58,11 +70,27 @@ export function openDecisionsApi({ openStore, openState }: DecisionsContext) {
       const since = shown[0]?.at ?? 0;
       return {
         calls: await readCalls(store, shown),
-        dropped: await store.countDropped('model_calls', since),
+        dropped: await store.countDropped('model_calls', { since }),
         ...nextOf('call', rows, most),
       };
     },
   };
+}
+
+function toCount({ mode, verdict, ...count }: Omit<DecisionCount, 'at'>) {
+  return { ...count, mode: mode as HookMode, verdict: verdict as Verdict };
+}
+
+function sumOf(counted: readonly DecisionCount[]): Omit<DecisionCount, 'at'>[] {
+  const keyOf = ({ hook, mode, verdict }: DecisionCount) => JSON.stringify([hook, mode, verdict]);
+  return [...Map.groupBy(counted, keyOf)]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([, group]) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { at: _, ...rest } = first;
+      return [{ ...rest, count: group.reduce((sum, { count }) => sum + count, 0) }];
+    });
 }
 
 function nextOf(kind: string, rows: readonly { readonly place: number }[], most: number) {
@@ -120,16 +148,30 @@ function toRecorded(row: KeptDecision): RecordedDecision | RecordedGap {
   };
 }
 
-function toStoreFilter({ since, ...filter }: DecisionFilter) {
+function toStoreFilter({ since, until, ...filter }: DecisionFilter) {
   requireTexts(filter);
-  return { ...filter, since: timeOf('since', since) };
+  return { ...filter, since: timeOf('since', since), until: timeOf('until', until) };
 }
 
-function requireTexts(values: object): void {
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined && typeof value !== 'string')
-      throw new RuntimeError('USAGE', `\`${name}\` is not a string`);
+/** The length of a bucket in milliseconds. Throws USAGE. */
+function readEvery({
+  every,
+  since,
+  until = Date.now(),
+}: ReturnType<typeof toStoreFilter> & { readonly every?: unknown }) {
+  if (every === undefined) return undefined;
+  const ms = every === 'hour' ? HOUR_MS : every === 'day' ? 24 * HOUR_MS : undefined;
+  if (ms === undefined) throw new RuntimeError('USAGE', '`every` is neither `hour` nor `day`');
+  if (since === undefined) throw new RuntimeError('USAGE', '`every` requires `since`');
+  if ((until - since) / ms <= MOST_BUCKETS) return ms;
+  const most = MOST_BUCKETS.toLocaleString('en');
+  throw new RuntimeError('USAGE', `there are more than ${most} ${every}s from \`since\``, {
+    hint: 'Count days, or begin later.',
+  });
 }
+
+const HOUR_MS = 3_600_000;
+const MOST_BUCKETS = 10_000;
 
 async function toCallFilter(
   { pending, run, step, operation }: ConversationOf,

@@ -44,11 +44,20 @@ import type { RunRecord, Store } from '../store/store.ts';
 import { isOfAgent } from '../store/store-rules.ts';
 import type { Runtime } from './api.ts';
 import type { RunListFilter } from './api-options.ts';
+import { timeOf } from './cursor.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyDispatcher, LazyStore } from './lazy-store.ts';
 import { type CallRuns, type CallRunsContext, openCallRuns } from './runs/call-runs.ts';
 import { countPendings, listPendings, pagePendings, showPending } from './runs/shown-pendings.ts';
-import { findRuns, type ListFilter, listRuns, showRun, showSteps, timeOf } from './runs/shown-runs.ts';
+import {
+  findRuns,
+  type ListFilter,
+  listRuns,
+  pageSteps,
+  showRun,
+  showSteps,
+  summarizeRun,
+} from './runs/shown-runs.ts';
 import { issueTicket, useTicket } from './runs/tickets.ts';
 import type { Worker, WorkerInfo } from './worker/api.ts';
 import type { BuildOf } from './worker/build.ts';
@@ -164,6 +173,8 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         return await readPage(await storeAfterExpiry(), wanted);
       },
       show: async (id, options = {}) => await showRun(await storeAfterExpiry(), id, options),
+      summary: async (id, options = {}) => await summarizeRun(await storeAfterExpiry(), id, options),
+      pageSteps: async (id, options = {}) => await pageSteps(await storeAfterExpiry(), id, options),
       steps: async function* (id, options = {}) {
         yield* showSteps(await storeAfterExpiry(), id, options);
       },

@@ -31,6 +31,7 @@ import { watchTags } from '../suites/select/tag-watch.ts';
 import type { SubjectRunner } from '../suites/subject/adapter.ts';
 import { type EpochJournal, runSuite } from '../suites/suite-run.ts';
 import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
+import { readPageSize, requireTexts } from './cursor.ts';
 import { applyOptions, namedOptions, usage } from './suite-options.ts';
 import { requireColumns, requireStartable } from './suite-run/require-startable.ts';
 import { openSpending, responseFolderOf } from './suite-run/spending.ts';
@@ -57,7 +58,7 @@ export interface SuitesContext {
   readonly requireOpen: () => void;
 }
 
-export interface Suites extends Pick<Runtime['evals'], 'run' | 'runs' | 'clearCache'> {
+export interface Suites extends Pick<Runtime['evals'], 'run' | 'runs' | 'clearCache' | 'history'> {
   readonly shared: Pick<SharedSuites, 'findBuilds' | 'judge'>;
 }
 
@@ -176,6 +177,17 @@ export function openSuites(context: SuitesContext): Suites {
       requireOpen();
       const where = folder === undefined ? responseFolderOf(config) : resolve(folder);
       return { folder: where, removed: await clearResponseCache(where) };
+    },
+    history: async ({ suite, limit } = {}) => {
+      requireTexts({ suite });
+      const store = await results();
+      const runs = await store.listRuns({ kind: 'suite', name: suite, limit: readPageSize(limit) });
+      return await Promise.all(
+        runs.map(async (run) => {
+          const { id: run_id, kind: _, ...info } = await toInfo(store, run);
+          return { run_id, ...info, gates: openStoredRun(store, run).report?.gates ?? [] };
+        }),
+      );
     },
     runs: {
       list: async ({ limit, suite, after } = {}) => {

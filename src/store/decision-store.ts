@@ -12,9 +12,10 @@ export interface DecisionStore {
   addCalls(calls: readonly NewModelCall[]): Promise<void>;
   /** Newest first, in the order of writing, with all gaps in between; times do not change the order. */
   page(filter: DecisionFilter & Page): Promise<KeptDecision[]>;
-  count(filter: DecisionFilter): Promise<DecisionCount[]>;
-  /** How many were dropped since then (ms since 1970), by any process. */
-  countDropped(what: NewGap['what'], since?: number): Promise<number>;
+  /** With `everyMs`, for each such part of the time since 1970, oldest first. */
+  count(filter: DecisionFilter & { readonly everyMs?: number | undefined }): Promise<DecisionCount[]>;
+  /** How many were dropped in that time, by any process. */
+  countDropped(what: NewGap['what'], time?: Pick<DecisionFilter, 'since' | 'until'>): Promise<number>;
   /** Oldest first. */
   pageCalls(filter: CallFilter & Page): Promise<KeptModelCall[]>;
   readMessages(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
@@ -65,8 +66,9 @@ export interface DecisionFilter {
   readonly mode?: string | undefined;
   readonly operation?: string | undefined;
   readonly run?: string | undefined;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; `until` is exclusive. */
   readonly since?: number | undefined;
+  readonly until?: number | undefined;
 }
 
 /** Milliseconds before `now` (ms since 1970); a database server has its own clock. */
@@ -80,7 +82,9 @@ interface Page {
   readonly limit: number;
 }
 
-interface DecisionCount extends Pick<NewDecision, 'hook' | 'mode' | 'verdict'> {
+export interface DecisionCount extends Pick<NewDecision, 'hook' | 'mode' | 'verdict'> {
+  /** The begin of the part of time, if one was asked for. */
+  readonly at?: number;
   readonly count: number;
 }
 
@@ -132,26 +136,27 @@ export function decisionMethods(driver: Driver): Omit<DecisionStore, 'location' 
     page: ({ after = Number.MAX_SAFE_INTEGER, limit, ...filter }) =>
       driver.read(function* () {
         const values = { after, limit };
-        const { since = 0 } = filter;
+        const time = timeOf(filter);
         const found = isAny(filter)
           ? yield* all(newest, values)
           : [
               ...(yield* all(newestOf(filter, isShared), {
                 ...values,
-                since,
+                ...time,
                 ...givenOf(filter, [...grouped, 'run']),
               })),
-              ...(yield* all(newestGaps, { ...values, since })),
+              ...(yield* all(newestGaps, { ...values, ...time })),
             ];
         const places = found.map((row) => numberOf(row, 'seq')).toSorted((one, other) => other - one);
         return yield* each(all(decisionsAt, { places: places.slice(0, limit) }), decisionFromRow);
       }),
-    count: ({ since = 0, ...filter }) => {
-      const values = { since, ...givenOf(filter, [...grouped, 'run']) };
-      return driver.read(() => each(all(countsOf(filter), values), countFromRow));
+    count: ({ everyMs, ...filter }) => {
+      const every = everyMs === undefined ? {} : { every: everyMs };
+      const values = { ...timeOf(filter), ...every, ...givenOf(filter, [...grouped, 'run']) };
+      return driver.read(() => each(all(countsOf(filter, everyMs), values), countFromRow));
     },
-    countDropped: async (what, since = 0) => {
-      const row = await driver.read(() => get(countGaps, { what, since }));
+    countDropped: async (what, time = {}) => {
+      const row = await driver.read(() => get(countGaps, { what, ...timeOf(time) }));
       return numberOrNull(row ?? { dropped: null }, 'dropped') ?? 0;
     },
     pageCalls: ({ after = 0, limit, ...filter }) =>
@@ -240,8 +245,12 @@ const insertDecisions = (isShared: boolean) => `
   FROM ${rowsOf(isShared)} ORDER BY n`;
 const ownBatch = 'SELECT seq FROM signalbox.decisions WHERE token = :token';
 
-function isAny({ hook, verdict, mode, operation, run, since }: DecisionFilter): boolean {
-  return [hook, verdict, mode, operation, run, since].every((each) => each === undefined);
+function isAny({ hook, verdict, mode, operation, run, since, until }: DecisionFilter): boolean {
+  return [hook, verdict, mode, operation, run, since, until].every((each) => each === undefined);
+}
+
+function timeOf({ since = 0, until = Number.MAX_SAFE_INTEGER }: Pick<DecisionFilter, 'since' | 'until'>) {
+  return { since, until };
 }
 
 const grouped = ['hook', 'verdict', 'mode', 'operation'] as const;
@@ -269,12 +278,12 @@ function source(table: string, { run }: DecisionFilter, isShared: boolean): stri
 }
 
 function inGroup(table: string, { run }: DecisionFilter): string {
-  return `${table}.in_group = g.id AND ${table}.at >= :since${run === undefined ? '' : ` AND ${table}.run = :run`}`;
+  return `${table}.in_group = g.id AND ${table}.at >= :since AND ${table}.at < :until${run === undefined ? '' : ` AND ${table}.run = :run`}`;
 }
 
 const newest = 'SELECT seq FROM signalbox.decisions WHERE seq < :after ORDER BY seq DESC LIMIT :limit';
 const areGaps = (kind = '') =>
-  `in_group IN (SELECT id FROM signalbox.decision_groups WHERE hook = ''${kind}) AND at >= :since`;
+  `in_group IN (SELECT id FROM signalbox.decision_groups WHERE hook = ''${kind}) AND at >= :since AND at < :until`;
 const newestGaps = `SELECT seq FROM signalbox.decisions WHERE ${areGaps()} AND seq < :after
   ORDER BY seq DESC LIMIT :limit`;
 const countGaps = `SELECT CAST(sum(dropped) AS bigint) AS dropped FROM signalbox.decisions
@@ -292,12 +301,13 @@ const decisionsAt = `SELECT d.*, ${groupColumns.map((column) => `g.${column}`).j
   FROM signalbox.decisions AS d JOIN signalbox.decision_groups AS g ON g.id = d.in_group
   WHERE d.seq IN :places ORDER BY d.seq DESC`;
 
-const countsOf = (filter: DecisionFilter) => `
-  SELECT g.hook, g.mode, g.verdict, CAST(sum(c.count) AS bigint) AS count FROM signalbox.decision_groups AS g
-    JOIN (SELECT d.in_group, count(*) AS count FROM signalbox.decisions AS d
-      WHERE d.at >= :since${filter.run === undefined ? '' : ' AND d.run = :run'} GROUP BY d.in_group) AS c
+const countsOf = (filter: DecisionFilter, everyMs: number | undefined) => `
+  SELECT g.hook, g.mode, g.verdict, c.begin, CAST(sum(c.count) AS bigint) AS count FROM signalbox.decision_groups AS g
+    JOIN (SELECT d.in_group, ${everyMs === undefined ? 'CAST(NULL AS bigint)' : 'd.at - d.at % CAST(:every AS bigint)'} AS begin, count(*) AS count
+      FROM signalbox.decisions AS d
+      WHERE d.at >= :since AND d.at < :until${filter.run === undefined ? '' : ' AND d.run = :run'} GROUP BY 1, 2) AS c
       ON c.in_group = g.id
-  WHERE ${groupsOf(filter)} GROUP BY g.hook, g.mode, g.verdict ORDER BY g.hook, g.mode, g.verdict`;
+  WHERE ${groupsOf(filter)} GROUP BY c.begin, g.hook, g.mode, g.verdict ORDER BY c.begin, g.hook, g.mode, g.verdict`;
 
 function originFromRow(row: Row): Origin {
   return {
@@ -334,7 +344,8 @@ function decisionFromRow(row: Row): KeptDecision {
 
 function countFromRow(row: Row): DecisionCount {
   const [hook, mode, verdict] = [textOf(row, 'hook'), textOf(row, 'mode'), textOf(row, 'verdict')];
-  return { hook, mode, verdict, count: numberOf(row, 'count') };
+  const at = numberOrNull(row, 'begin');
+  return { ...(at !== null && { at }), hook, mode, verdict, count: numberOf(row, 'count') };
 }
 
 function* addCall(call: NewModelCall, isShared: boolean): Work<void> {

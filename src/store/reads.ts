@@ -15,7 +15,7 @@ import {
 } from './rows.ts';
 import { fromKeptRecord } from './sqlite/record-parts.ts';
 import { enumOf, numberOf, numberOrNull, type Row, textOf, textOrNull } from './sqlite/row.ts';
-import type { PendingPageFilter, RunFilter, RunRecord, Store } from './store.ts';
+import type { PendingPageFilter, PlacedStep, RunFilter, RunRecord, Store } from './store.ts';
 import { AGENT_SOURCE } from './store-rules.ts';
 import { isOfStatus, keptStatus, suspensionColumns } from './suspension.ts';
 import { isDue } from './tables.ts';
@@ -29,6 +29,9 @@ type ReadMethod =
   | 'listDue'
   | 'listSteps'
   | 'pageSteps'
+  | 'listStepsBelow'
+  | 'listStepNames'
+  | 'readSteps'
   | 'listHistory'
   | 'findPending'
   | 'listPendings'
@@ -112,22 +115,53 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
         const parts =
           rows.length === 0
             ? []
-            : yield* all('SELECT step, refs, sum FROM signalbox.parts WHERE run_id = :run', { run });
-        return toSteps(rows, parts, load);
+            : yield* all('SELECT run_id, step, refs, sum FROM signalbox.parts WHERE run_id = :run', { run });
+        return toSteps(rows, parts, load).map(({ place: _, ...step }) => step);
       }),
-    pageSteps: (run, { behind, limit }) =>
+    pageSteps: (run, { behind = -1, limit, part = '' }) =>
       driver.read(function* () {
-        const first = behind === undefined ? yield* get(firstStep, { run }) : undefined;
-        const from = behind ?? (numberOrNull(first ?? { seq: null }, 'seq') ?? 0) - 1;
+        // The places are found and sorted without the rows, which may be long.
+        const named = part === '' ? '' : "AND replace(step, :part, '') <> step";
+        const sql = `SELECT * FROM signalbox.steps WHERE seq IN (
+            SELECT seq FROM signalbox.steps WHERE run_id = :run AND seq > :behind ${named} ORDER BY seq LIMIT :limit)
+          ORDER BY seq`;
+        const rows = yield* all(sql, { run, behind, limit, ...(part !== '' && { part }) });
+        return yield* toPlacedSteps(rows, load);
+      }),
+    listStepsBelow: (run, paths) =>
+      driver.read(function* () {
+        const rows: Row[] = [];
+        // "0" follows the slash.
+        for (const path of paths)
+          rows.push(
+            ...(yield* all(stepsBetween, { run, from: `${path}/`, to: `${path}0` }, 'steps_between')),
+          );
+        return yield* toPlacedSteps(rows, load);
+      }),
+    listStepNames: (run) =>
+      driver.read(() =>
+        each(
+          all('SELECT seq, step FROM signalbox.steps WHERE run_id = :run ORDER BY seq', { run }),
+          (row) => ({
+            ...{ step: textOf(row, 'step'), place: numberOf(row, 'seq') },
+          }),
+        ),
+      ),
+    readSteps: async function* (runs) {
+      const ends = await driver.read(() => get(stepEnds, { runs }));
+      const last = numberOrNull(ends ?? { last: null }, 'last') ?? 0;
+      for (let behind = (numberOrNull(ends ?? { first: null }, 'first') ?? 0) - 1; behind < last; ) {
+        const values = { runs, behind, last, limit: MOST_STEPS };
         // The steps of a run are close together. A file is read in table order, without sorting each page.
         const sql = `SELECT * FROM signalbox.steps
-          WHERE ${isShared ? '' : '+'}run_id = :run AND seq > :from ORDER BY seq LIMIT :limit`;
-        const rows = yield* all(sql, { run, from, limit });
-        const steps = rows.map((row) => textOf(row, 'step'));
-        const parts = rows.length === 0 ? [] : yield* all(refsAmong, { run, steps });
-        const last = rows.at(-1);
-        return { steps: toSteps(rows, parts, load), place: last && numberOf(last, 'seq') };
-      }),
+          WHERE ${isShared ? '' : '+'}run_id IN :runs AND seq > :behind AND seq <= :last ORDER BY seq LIMIT :limit`;
+        const page = await driver.read(function* () {
+          return yield* toPlacedSteps(yield* all(sql, values), load);
+        });
+        yield* page;
+        behind = page.at(-1)?.place ?? last;
+      }
+    },
     listHistory: (run, limit = Number.MAX_SAFE_INTEGER) =>
       driver.read(() => each(all(history, { run, limit }), entryFromRow)),
 
@@ -225,10 +259,25 @@ function toPendingQuery({
   };
 }
 
-function toSteps(rows: readonly Row[], parts: readonly Row[], load: TextLoader) {
-  const refs = new Map(parts.map((row) => [textOf(row, 'step'), refsFromRow(row)]));
-  return rows.map((row) => stepFromRow(row, refs.get(textOf(row, 'step')), load));
+function toSteps(rows: readonly Row[], parts: readonly Row[], load: TextLoader): PlacedStep[] {
+  // The ID of a run has no slash.
+  const placeOf = (row: Row) => `${textOf(row, 'run_id')}/${textOf(row, 'step')}`;
+  const refs = new Map(parts.map((row) => [placeOf(row), refsFromRow(row)]));
+  return rows.map((row) => ({
+    ...stepFromRow(row, refs.get(placeOf(row)), load),
+    place: numberOf(row, 'seq'),
+  }));
 }
+
+function* toPlacedSteps(rows: readonly Row[], load: TextLoader): Work<PlacedStep[]> {
+  if (rows.length === 0) return [];
+  const [runs, steps] = ['run_id', 'step'].map((column) => [
+    ...new Set(rows.map((row) => textOf(row, column))),
+  ]);
+  return toSteps(rows, yield* all(refsAmong, { runs: runs ?? [], steps: steps ?? [] }), load);
+}
+
+const MOST_STEPS = 500;
 
 const fromRuns = 'FROM signalbox.runs AS runs LEFT JOIN signalbox.suspensions AS s ON s.run = runs.seq';
 const aboutRuns = `${suspensionColumns}, signalbox.labels_of(runs.seq) AS labels, signalbox.kin_of(runs.id) AS kin`;
@@ -236,8 +285,11 @@ const runColumns = `runs.*, ${aboutRuns}`;
 const outputRefs = `SELECT run_id, step, refs, sum FROM signalbox.parts WHERE step = '${OUTPUT}' AND run_id IN :ids`;
 const isBelow = 'EXISTS (SELECT 1 FROM signalbox.run_parents AS k WHERE k.id = runs.id)';
 
-const firstStep = 'SELECT min(seq) AS seq FROM signalbox.steps WHERE run_id = :run';
-const refsAmong = 'SELECT step, refs, sum FROM signalbox.parts WHERE run_id = :run AND step IN :steps';
+const stepsBetween =
+  'SELECT * FROM signalbox.steps WHERE run_id = :run AND step > :from AND step < :to ORDER BY seq';
+const stepEnds = 'SELECT min(seq) AS first, max(seq) AS last FROM signalbox.steps WHERE run_id IN :runs';
+const refsAmong =
+  'SELECT run_id, step, refs, sum FROM signalbox.parts WHERE run_id IN :runs AND step IN :steps';
 const history = 'SELECT what, subject FROM signalbox.moments WHERE run_id = :run ORDER BY seq LIMIT :limit';
 
 const anyDue =

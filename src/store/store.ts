@@ -83,14 +83,14 @@ export interface Store extends Identities, Pins {
   endStep(runId: string, step: string, outcome: Json, at: number): Promise<void>;
   /** All steps in the order in which they began; none if there is no such run. */
   listSteps(runId: string): Promise<StepRecord[]>;
-  /**
-   * A page of steps in that order: up to `limit` after a place, or from the first. Also returns the place of the last
-   * one; undefined if there are none.
-   */
-  pageSteps(
-    runId: string,
-    page: { readonly behind?: number | undefined; readonly limit: number },
-  ): Promise<StepPage>;
+  /** Up to `limit` steps in that order after a place, or from the first. It costs the same however many there are. */
+  pageSteps(runId: string, page: StepPageQuery): Promise<PlacedStep[]>;
+  /** All steps whose path begins with one of these paths and a slash, in that order. */
+  listStepsBelow(runId: string, paths: readonly string[]): Promise<PlacedStep[]>;
+  /** The names of all steps, in that order. */
+  listStepNames(runId: string): Promise<Pick<PlacedStep, 'step' | 'place'>[]>;
+  /** The steps of these runs that have begun, in the order in which they began; read lazily. */
+  readSteps(runIds: readonly string[]): AsyncIterable<StepRecord>;
   readText(place: TextPlace): string;
   /** The first `limit` history entries of steps and calls in the order of writing, independent of clocks. */
   listHistory(runId: string, limit?: number): Promise<RunHistoryEntry[]>;
@@ -280,9 +280,16 @@ export interface RunHistoryEntry {
   readonly subject: string;
 }
 
-interface StepPage {
-  readonly steps: readonly StepRecord[];
-  readonly place: number | undefined;
+interface StepPageQuery {
+  readonly behind?: number | undefined;
+  readonly limit: number;
+  /** Only steps whose path contains this text. */
+  readonly part?: string | undefined;
+}
+
+/** A step, and its place in the order in which steps began, which never changes. */
+export interface PlacedStep extends StepRecord {
+  readonly place: number;
 }
 
 /** A step that began, times in ms since 1970; `outcome` and `endedAt` are null until it ends. */

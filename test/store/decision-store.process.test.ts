@@ -110,7 +110,7 @@ function storeTests(openTwo: OpenTwo): void {
     expect(await store.count({ run: 'r1', since: 21 })).toEqual([
       { hook: 'guard', mode: 'filter', verdict: 'deny', count: 1 },
     ]);
-    const dropped = [store.countDropped('decisions'), store.countDropped('decisions', 21)];
+    const dropped = [store.countDropped('decisions'), store.countDropped('decisions', { since: 21 })];
     expect(await Promise.all([...dropped, store.countDropped('model_calls')])).toEqual([7, 0, 0]);
   });
 

@@ -10,6 +10,7 @@ import type {
   PendingCount,
   PendingPageFilter,
   PlacedPending,
+  PlacedStep,
   RunChange,
   RunFilter,
   RunHistoryEntry,
@@ -123,12 +124,21 @@ export function createMemoryStore(): Store {
         run.history.push({ what: 'ended', subject: step });
       }),
     listSteps: (runId) => ifOpen(() => [...(state.runs.get(runId)?.steps.values() ?? [])]),
-    pageSteps: (runId, { behind = -1, limit }) =>
-      ifOpen(() => {
-        const all = [...(state.runs.get(runId)?.steps.values() ?? [])];
-        const steps = all.slice(behind + 1, behind + 1 + limit);
-        return { steps, place: steps.length === 0 ? undefined : behind + steps.length };
-      }),
+    pageSteps: (runId, { behind = 0, limit, part = '' }) =>
+      ifOpen(() =>
+        placedSteps(state, runId)
+          .filter(({ step, place }) => place > behind && step.includes(part))
+          .slice(0, limit),
+      ),
+    listStepsBelow: (runId, paths) =>
+      ifOpen(() =>
+        placedSteps(state, runId).filter(({ step }) => paths.some((path) => step.startsWith(`${path}/`))),
+      ),
+    listStepNames: (runId) =>
+      ifOpen(() => placedSteps(state, runId).map(({ step, place }) => ({ step, place }))),
+    readSteps: async function* (runIds) {
+      for (const id of runIds) yield* await ifOpen(() => placedSteps(state, id));
+    },
     listClaimed: () => ifOpen(() => new Set(state.claimed)),
     readText: () => {
       throw new Error('the plain maps keep every text where it stands');
@@ -301,6 +311,11 @@ function prune(state: State, before: number): number {
       if (pending.runId === id) state.pendings.delete(pending.id);
   }
   return old.length;
+}
+
+function placedSteps(state: State, runId: string): PlacedStep[] {
+  const steps = [...(state.runs.get(runId)?.steps.values() ?? [])];
+  return steps.map((step, index) => ({ ...step, place: index + 1 }));
 }
 
 function requireRun(state: State, id: string): StoredRun {

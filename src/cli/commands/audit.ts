@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/phrases.ts';
+import type { AuditedCall } from '../../contract/decision.ts';
 import type { AuditReport, KeptCall } from '../../runtime/gateway/audit.ts';
 import { type CommandContext, command, group } from '../command.ts';
 import { shortIds } from '../id.ts';
@@ -43,15 +44,16 @@ that decided or changed something. \`audit verify\` checks that nobody changed t
     const digest = body === undefined ? undefined : await audit.digestOfFile(located, body);
     const rows = await audit.openAuditRows(located);
     try {
-      const calls = await rows.list({ key, model, outcome, since, digest, limit });
+      const found = await rows.list({ key, model, outcome, since, digest, limit });
+      const calls = found.map(audit.toAuditedCall);
       const short = shortIds(calls.map(({ id }) => id));
       return {
-        document: { calls: calls.map(toDocument) },
+        document: { calls },
         table: {
           names: ['time', 'status', 'outcome', 'endpoint', 'model', 'caller', 'id', 'hook'],
           rows: calls.map(({ at, status, outcome, endpoint, model, caller, id, verdicts }) => {
             const hook = verdicts.findLast((verdict) => verdict.hook !== null)?.hook ?? '';
-            const time = timeOf(at).replace(/\.\d+Z$/, 'Z');
+            const time = at.replace(/\.\d+Z$/, 'Z');
             return [time, String(status), outcome, endpoint, model, caller, short(id), hook];
           }),
           none: 'there are no such calls',
@@ -77,15 +79,16 @@ themselves are recorded if spec.gateway.audit.content is true.`,
     const { audit, located } = await findAudit(context, flags.database);
     const rows = await audit.openAuditRows(located);
     try {
-      const call = oneOf(id, await rows.find(id, 6), located.file);
-      const content = await rows.contentOf(call);
+      const kept = oneOf(id, await rows.find(id, 6), located.file);
+      const content = await rows.contentOf(kept);
+      const call = audit.toAuditedCall(kept);
       const verdicts = call.verdicts.map(formatVerdict);
       const text = [
         formatFields(toFields(call)),
         ...(verdicts.length > 0 ? ['', ...verdicts] : []),
         ...(content === undefined ? [] : [formatContent(content)]),
       ].join('\n');
-      return { document: { ...toDocument(call), content: content ?? null }, text };
+      return { document: { ...call, content: content ?? null }, text };
     } finally {
       await rows.close();
     }
@@ -183,15 +186,6 @@ async function readSince(text: string): Promise<number> {
   });
 }
 
-function toDocument({ at, ...call }: KeptCall) {
-  return { at: timeOf(at), ...call };
-}
-
-function timeOf(at: number): string {
-  const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();
-}
-
 async function findAudit(
   { options, invocation }: Pick<CommandContext, 'options' | 'invocation'>,
   database: string | undefined,
@@ -218,14 +212,14 @@ function oneOf(id: string, [call, ...others]: readonly KeptCall[], file: string)
   });
 }
 
-function toFields(call: KeptCall): [string, string][] {
+function toFields(call: AuditedCall): [string, string][] {
   const { times, usage, cost } = call;
   const line = escapeInvisibleLine;
   const cached = usage?.cached_input ? ` (${usage.cached_input} of the input cached)` : '';
   return [
     ['id', line(call.id)],
     ['row', call.chain === undefined ? String(call.seq) : `${call.seq} of chain ${line(call.chain)}`],
-    ['time', timeOf(call.at)],
+    ['time', call.at],
     ['outcome', `${line(call.outcome)} (HTTP ${call.status})`],
     ['caller', line(call.key_id === null ? call.caller : `${call.caller} (${call.key_id})`)],
     ['endpoint', `${line(call.endpoint)}${call.stream ? ', streamed' : ''}`],
@@ -240,7 +234,7 @@ function toFields(call: KeptCall): [string, string][] {
   ];
 }
 
-function toTurns({ asked, provider }: KeptCall): [string, string][] {
+function toTurns({ asked, provider }: AuditedCall): [string, string][] {
   if (asked === null) return [];
   const line = escapeInvisibleLine;
   return [
@@ -249,7 +243,7 @@ function toTurns({ asked, provider }: KeptCall): [string, string][] {
   ];
 }
 
-function formatVerdict({ phase, verdict, hook, reason }: KeptCall['verdicts'][number]): string {
+function formatVerdict({ phase, verdict, hook, reason }: AuditedCall['verdicts'][number]): string {
   const by = hook === null ? '' : ` by ${escapeInvisibleLine(hook)}`;
   const why = reason === '' ? '' : `: ${escapeInvisibleLine(reason)}`;
   return `${escapeInvisibleLine(phase)}: ${escapeInvisibleLine(verdict)}${by}${why}`;

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { isObject } from '../../base/json/json.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import type { AuditedVerdict } from '../ports.ts';
@@ -21,6 +22,8 @@ export interface CallFilter {
   /** Milliseconds since 1970. */
   readonly since?: number | undefined;
   readonly digest?: string | undefined;
+  /** Only calls after this one in the order of the list. */
+  readonly after?: Pick<KeptCall, 'at' | 'chain' | 'seq'> | undefined;
   readonly limit: number;
 }
 
@@ -53,7 +56,17 @@ export function openKeptRows(file: string): KeptRows {
     }
   };
   return {
-    list: (filter) => read(() => listCalls(database, filter)),
+    list: async ({ after, limit, ...filter }) => {
+      const calls: KeptCall[] = [];
+      // A filter may find nothing in many rows, so a turn of the event loop reads a part of them.
+      for (let before = after?.seq ?? Number.MAX_SAFE_INTEGER; calls.length < limit; await setImmediate()) {
+        const part = await read(() => listPart(database, { ...filter, before, limit: limit - calls.length }));
+        calls.push(...part.calls);
+        if (part.from === undefined) break;
+        before = part.from;
+      }
+      return calls;
+    },
     find: (id, most) => read(() => findCalls(database, id, most)),
     contentOf: ({ seq }) =>
       read(() =>
@@ -73,9 +86,10 @@ export function keyedDigest(digestKey: string, bodyDigest: string): string {
   return createHmac('sha256', Buffer.from(digestKey, 'hex')).update(bodyDigest).digest('hex');
 }
 
+const partBegin = 'SELECT seq FROM rows WHERE seq < :before ORDER BY seq DESC LIMIT 1 OFFSET 1999';
 const listing = `
   SELECT seq, body, hash FROM rows
-  WHERE body ->> '$.kind' = 'call'
+  WHERE seq < :before AND seq >= :from AND body ->> '$.kind' = 'call'
     AND (:key IS NULL OR body ->> '$.key_id' = :key OR body ->> '$.caller' = :key)
     AND (:model IS NULL OR body ->> '$.model' = :model)
     AND (:outcome IS NULL OR body ->> '$.outcome' = :outcome)
@@ -83,10 +97,16 @@ const listing = `
     AND (:digest IS NULL OR body ->> '$.request_digest' = :digest OR body ->> '$.answer_digest' = :digest)
   ORDER BY seq DESC LIMIT :limit`;
 
-function listCalls(database: DatabaseSync, { limit, ...filter }: CallFilter): KeptCall[] {
+function listPart(
+  database: DatabaseSync,
+  { before, limit, ...filter }: Omit<CallFilter, 'after'> & { readonly before: number },
+): { readonly calls: KeptCall[]; readonly from: number | undefined } {
   const { key = null, model = null, outcome = null, since = null, digest = null } = filter;
-  const rows = database.prepare(listing).all({ key, model, outcome, since, digest, limit });
-  return rows.flatMap((row) => toCall(row) ?? []);
+  const first = database.prepare(partBegin).get({ before });
+  const from = first && Number(first['seq']);
+  const values = { key, model, outcome, since, digest, limit, before, from: from ?? 0 };
+  const rows = database.prepare(listing).all(values);
+  return { calls: rows.flatMap((row) => toCall(row) ?? []), from };
 }
 
 function findCalls(database: DatabaseSync, id: string, most: number): KeptCall[] {

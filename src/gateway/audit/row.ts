@@ -1,39 +1,13 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto';
+import type { AuditedCall } from '../../contract/decision.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import type { AuditedVerdict, AuditRecord } from '../ports.ts';
 import { type AuditKeys, fingerprintOf, type Head, readSigningKey, signTip, type Tip } from './keys.ts';
 
 /** The row of a call. The members are in the order in which they are written. */
-export interface CallRow {
-  readonly kind: 'call';
-  readonly id: string;
+export interface CallRow extends Omit<AuditedCall, 'at' | 'chain' | 'seq' | 'hash'> {
   /** Milliseconds since 1970. */
   readonly at: number;
-  readonly key_id: string | null;
-  readonly caller: string;
-  readonly endpoint: string;
-  readonly model: string;
-  /** In call order, then the provider whose response was used. Null in rows of older versions. */
-  readonly asked: readonly string[] | null;
-  readonly provider: string | null;
-  readonly stream: boolean;
-  readonly status: number;
-  readonly outcome: string;
-  readonly verdicts: readonly AuditedVerdict[];
-  /** HMAC-SHA-256, in hex, of the body's SHA-256. */
-  readonly request_digest: string;
-  readonly answer_digest: string | null;
-  readonly usage: {
-    readonly input: number;
-    readonly output: number;
-    readonly cached_input: number | null;
-  } | null;
-  /** US dollars. */
-  readonly cost: number | null;
-  /** Milliseconds. */
-  readonly times: { readonly total: number; readonly hooks: number; readonly upstream: number };
-  /** SHA-256, in hex, of the text in `contents`; null if no text is stored. */
-  readonly content: string | null;
 }
 
 interface BeginRow {

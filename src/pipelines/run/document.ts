@@ -16,12 +16,19 @@ import type {
   RunDetails,
   RunDocument,
   RunInfo,
+  RunSummary,
   RunTotals,
   StepDocument,
   TimelineEntry,
 } from '../../contract/run.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
-import type { PlacedPending, RunHistoryEntry, RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
+import type {
+  RunSummary as ListedRun,
+  PlacedPending,
+  RunHistoryEntry,
+  RunRecord,
+  StepRecord,
+} from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
 import { shortenJson } from '../show/shorten-json.ts';
 import { readRecord } from '../state/record.ts';
@@ -198,7 +205,7 @@ function pendingMembers(record: PendingRecord) {
   };
 }
 
-export function toRunInfo(run: Omit<RunSummary, 'place'>): RunInfo {
+export function toRunInfo(run: Omit<ListedRun, 'place'>): RunInfo {
   return {
     run_id: run.id,
     kind: run.kind,
@@ -223,17 +230,28 @@ interface RunHistory extends History {
   readonly children: Pick<RunDetails, 'children' | 'children_cut'>;
 }
 
+/** `pendings` wait for a person; `open` is the number of all that do. */
+export function toRunSummary(run: RunRecord, pendings: readonly PendingRecord[], open: number): RunSummary {
+  return toDocument<RunSummary>(summaryMembers(run, pendings, open));
+}
+
+function summaryMembers(run: RunRecord, pendings: readonly PendingRecord[], open: number) {
+  return {
+    ...toRunInfo({ ...run, open }),
+    input: run.input,
+    output: run.output,
+    error: errorOf(run),
+    pendings: pendings.map(toNotice),
+  };
+}
+
 export function toRunDetails(
   run: RunRecord,
   { steps, pendings, moments, totals, isCut, children }: RunHistory,
 ): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDetails>({
-    ...toRunInfo({ ...run, open: open.length }),
-    input: run.input,
-    output: run.output,
-    error: errorOf(run),
-    pendings: open.map(toNotice),
+    ...summaryMembers(run, open, open.length),
     timeline: toTimeline(run, { steps, moments, pendings: pendings.filter(({ runId }) => runId === run.id) }),
     ...(isCut && ({ timeline_cut: true } as const)),
     totals,

@@ -142,8 +142,7 @@ export async function resumeRun(
   if (isEnded(run.status)) return await describe(context.store, id);
   const pipeline = toPipeline(run);
   requireEnv(context, pipeline);
-  const isResumed =
-    run.status !== 'queued' || (await context.store.pageSteps(id, { limit: 1 })).steps.length > 0;
+  const isResumed = run.status !== 'queued' || (await context.store.pageSteps(id, { limit: 1 })).length > 0;
   const reopen = async () => {
     if (isDue && run.status !== 'queued') await requireDue(context.store, id);
     await redoFaults(context.store, { id, pipeline });

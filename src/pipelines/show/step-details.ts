@@ -5,11 +5,12 @@ import type {
   ModelCallDetails,
   ScoreDetails,
   StepDetails,
+  StepPage,
   StepsOptions,
   ToolCallDetails,
   WorkDetails,
 } from '../../contract/run.ts';
-import type { RunRecord, StepRecord } from '../../store/store.ts';
+import type { PlacedStep, RunRecord, StepRecord, Store } from '../../store/store.ts';
 import { iso } from '../run/document.ts';
 import { answerRecord, scoreRecord } from '../state/answer-record.ts';
 import { callRecord } from '../state/call-record.ts';
@@ -46,11 +47,104 @@ export async function* toStepDetails(
     if (others === undefined) open.set(place.step, [work]);
     else others.push(work);
   }
-  for (const [step, work] of open) {
-    const isPending = work.some((each) => 'status' in each && each.status === 'pending');
-    const nothing = { kind: null, duration_ms: null, ended_at: null, view: null };
-    yield toDocument<StepDetails>({ step, ...nothing, status: isPending ? 'pending' : 'open', work });
+  for (const [step, work] of open) yield toOpen(step, work);
+}
+
+interface StepPageQuery extends StepsOptions {
+  readonly behind: number | undefined;
+  readonly limit: number;
+}
+
+type StepReader = Pick<Store, 'pageSteps' | 'listStepsBelow' | 'listStepNames'>;
+
+/**
+ * Up to `limit` steps that ended after a place, as `toStepDetails` shows them, and the place of the last one if there
+ * are more. Without a place: from the first, with those that have not ended. Throws STORE_FAILED.
+ */
+export async function readStepPage(
+  store: StepReader,
+  run: Pick<RunRecord, 'id' | 'status'>,
+  { behind, limit, ...options }: StepPageQuery,
+): Promise<StepPage & { readonly place: number | undefined }> {
+  const found = await findEnded(store, run, { behind, limit: limit + 1, step: options.step });
+  const ended = found.slice(0, limit);
+  const mayBeOpen = behind === undefined && run.status !== 'completed';
+  const isRetried = ended.some(({ retry }) => retry > 0);
+  const names = mayBeOpen || isRetried ? await store.listStepNames(run.id) : [];
+  const open = mayBeOpen ? findOpen(names, options.step) : [];
+  const shown = open.slice(0, MOST_OPEN);
+
+  const context = { runId: run.id, maxCharacters: options.maxCharacters };
+  // The work of a step may have begun long before the step ended, on another page.
+  const working = ended.filter(({ entry }) => !groupKinds.has(entry.kind)).map(({ path }) => path);
+  const records = await store.listStepsBelow(run.id, [...new Set([...working, ...shown])]);
+  const work = Map.groupBy(
+    records.flatMap((record) => {
+      const place = placeOfWork(record.step);
+      return place === undefined || stepEntryOf(run, record) !== undefined ? [] : [{ ...place, record }];
+    }),
+    ({ step }) => step,
+  );
+  const ends = Map.groupBy(names, ({ step }) => splitName(step).path);
+  const workOf = (path: string, until: number) => {
+    const since = ends.get(path)?.findLast(({ place }) => place < until)?.place ?? 0;
+    const own = work.get(path)?.filter(({ record }) => record.place > since && record.place < until) ?? [];
+    return own.map(({ kind, record }) => toWorkDetails(kind, record, context));
+  };
+  const details = shown.map((path) => ({ path, own: workOf(path, Number.POSITIVE_INFINITY) }));
+  const unfinished = details.flatMap(({ path, own }) => (own.length === 0 ? [] : [toOpen(path, own)]));
+  return {
+    steps: ended.map(({ record, entry, path, retry }) => {
+      const own = groupKinds.has(entry.kind) ? [] : workOf(path, record.place);
+      return toEnded({ ...record, step: path }, entry, { ...context, work: own, retry });
+    }),
+    ...(unfinished.length > 0 && { open: unfinished }),
+    ...(open.length > shown.length && { open_cut: true }),
+    place: found.length > limit ? ended.at(-1)?.record.place : undefined,
+  };
+}
+
+const MOST_OPEN = 1_000;
+const groupKinds: ReadonlySet<StepEntry['kind']> = new Set(['parallel', 'steps', 'for_each', 'while']);
+
+async function findEnded(
+  store: StepReader,
+  run: Pick<RunRecord, 'id' | 'status'>,
+  { behind, limit, step: only }: StepPageQuery,
+) {
+  const found: { record: PlacedStep; entry: StepEntry; path: string; retry: number }[] = [];
+  for (let after = behind; found.length < limit; ) {
+    const records = await store.pageSteps(run.id, { behind: after, limit: RECORDS, part: only });
+    for (const record of records) {
+      const entry = stepEntryOf(run, record);
+      const named = splitName(record.step);
+      if (entry !== undefined && (only === undefined || isAsked(named.path, only)))
+        found.push({ record, entry, ...named });
+    }
+    if (records.length < RECORDS) break;
+    after = records.at(-1)?.place;
   }
+  return found.slice(0, limit);
+}
+
+const RECORDS = 300;
+
+/** The paths of steps with work after their last end. */
+function findOpen(names: readonly Pick<PlacedStep, 'step' | 'place'>[], only: string | undefined): string[] {
+  const ends = new Map(names.map(({ step, place }) => [splitName(step).path, place]));
+  const open = new Set<string>();
+  for (const { step: name, place } of names) {
+    const step = placeOfWork(name)?.step;
+    if (step === undefined || step === '@' || (only !== undefined && !isAsked(step, only))) continue;
+    if ((ends.get(step) ?? 0) < place) open.add(step);
+  }
+  return [...open];
+}
+
+function toOpen(step: string, work: readonly Tree[]): StepDetails {
+  const isPending = work.some((each) => 'status' in each && each.status === 'pending');
+  const nothing = { kind: null, duration_ms: null, ended_at: null, view: null };
+  return toDocument<StepDetails>({ step, ...nothing, status: isPending ? 'pending' : 'open', work });
 }
 
 type Tree = ReturnType<typeof toWorkDetails>;

@@ -2,12 +2,20 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { RuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { whyUnreadable } from '../../base/files/file-error.ts';
+import type { StateStoreConfig } from '../../config/config.ts';
 import { environmentOf } from '../../config/environment/read.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
+import type { AuditedCall } from '../../contract/decision.ts';
 import { auditFile } from '../../gateway/audit/audit-log.ts';
-import { type KeptRows, keyedDigest, openKeptRows } from '../../gateway/audit/kept-rows.ts';
+import {
+  type CallFilter,
+  type KeptCall,
+  type KeptRows,
+  keyedDigest,
+  openKeptRows,
+} from '../../gateway/audit/kept-rows.ts';
 import { type Head, keyFiles, readHead, readPublicKeys } from '../../gateway/audit/keys.ts';
 import {
   type AuditReport,
@@ -17,6 +25,8 @@ import {
 import { pruneAudit as pruneFile } from '../../gateway/audit/writer.ts';
 import type { Address } from '../../store/postgres/connection/address.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
+import type { Runtime } from '../api.ts';
+import { readPageSize, requireTexts, timeOf, unknownPage } from '../cursor.ts';
 
 export type { KeptCall } from '../../gateway/audit/kept-rows.ts';
 export type { AuditReport } from '../../gateway/audit/verify.ts';
@@ -52,15 +62,80 @@ export async function locateAudit(
   const loaded = loadConfig(config, searchPath, read).config ?? requireConfig(config, searchPath, read);
   const { stateStore, gateway } = loaded;
   const host = environmentOf(loaded, env);
-  if (stateStore.type === 'refused') throw unusableStoreError(stateStore.reason);
-  if (stateStore.type === 'memory')
+  const located = await auditOf(stateStore, host);
+  if (located === undefined)
     throw new RuntimeError('USAGE', `the audit of ${config} is in memory, and ends with its server`);
-  const signingKey = signingKeyOf(gateway.audit?.keyEnv, host);
-  if (stateStore.type === 'sqlite')
-    return { ...auditIn(join(dirname(stateStore.file), auditFile)), signingKey };
-  const { readAddress } = await import('../../store/postgres/connection/address.ts');
-  const address = readAddress(stateStore.urlEnv, host);
-  return { file: address.location, address, signingKey };
+  return { ...located, signingKey: signingKeyOf(gateway.audit?.keyEnv, host) };
+}
+
+/** Undefined for a store in memory. Throws STORE_FAILED. */
+async function auditOf(store: StateStoreConfig, env: Env): Promise<LocatedAudit | undefined> {
+  switch (store.type) {
+    case 'memory':
+      return undefined;
+    case 'refused':
+      throw unusableStoreError(store.reason);
+    case 'sqlite':
+      return auditIn(join(dirname(store.file), auditFile));
+    case 'postgres': {
+      const { readAddress } = await import('../../store/postgres/connection/address.ts');
+      const address = readAddress(store.urlEnv, env);
+      return { ...auditIn(address.location), address };
+    }
+  }
+}
+
+/** The method throws USAGE, STORE_FAILED. */
+export function openAuditApi(store: StateStoreConfig, env: Env): Runtime['audit'] {
+  return {
+    page: async ({ key, model, outcome, since, limit, after } = {}) => {
+      const most = readPageSize(limit);
+      requireTexts({ key, model, outcome });
+      const wanted = { key, model, outcome, since: timeOf('since', since), after: readPlace(after) };
+      const found = await listCalls(await auditOf(store, env), { ...wanted, limit: most + 1 });
+      const calls = found.slice(0, most);
+      const last = found.length > most ? calls.at(-1) : undefined;
+      return { calls: calls.map(toAuditedCall), ...(last && { next: writePlace(last) }) };
+    },
+  };
+}
+
+async function listCalls(audit: LocatedAudit | undefined, filter: CallFilter): Promise<KeptCall[]> {
+  if (audit === undefined) return [];
+  try {
+    const rows = await openAuditRows(audit);
+    try {
+      return await rows.list(filter);
+    } finally {
+      await rows.close();
+    }
+  } catch (error) {
+    // Nothing was recorded yet.
+    if (toRuntimeError(error).code === 'FILE_UNREADABLE') return [];
+    throw error;
+  }
+}
+
+export function toAuditedCall({ at, ...call }: KeptCall): AuditedCall {
+  const date = new Date(at);
+  return { at: Number.isNaN(date.getTime()) ? String(at) : date.toISOString(), ...call };
+}
+
+/** The order of the list is that of these members, so the place of a row never changes. */
+function writePlace({ at, chain = '', seq }: KeptCall): string {
+  return Buffer.from(JSON.stringify([at, chain, seq])).toString('base64url');
+}
+
+/** Throws USAGE. */
+function readPlace(after: string | undefined): CallFilter['after'] {
+  if (after === undefined) return undefined;
+  try {
+    const place: unknown = JSON.parse(Buffer.from(String(after), 'base64url').toString());
+    const [at, chain, seq] = Array.isArray(place) ? place : [];
+    if (Number.isSafeInteger(at) && typeof chain === 'string' && Number.isSafeInteger(seq))
+      return { at, chain, seq };
+  } catch {}
+  throw unknownPage(after);
 }
 
 /** Opens an audit for reading. Throws FILE_UNREADABLE if there is none, and STORE_FAILED. */

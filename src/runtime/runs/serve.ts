@@ -131,6 +131,9 @@ export function serveRuntime(
     return gateway;
   };
   const showRun = runs.method((api) => api.runs.show);
+  const summarizeRun = runs.method((api) => api.runs.summary);
+  const pageSteps = runs.method((api) => api.runs.pageSteps);
+  const audit = once(async () => (await import('../gateway/audit.ts')).openAuditApi(config.stateStore, host));
   const checkPending = runs.method((api) => api.pending.check);
   const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
@@ -184,6 +187,8 @@ export function serveRuntime(
       list: runs.method((api) => api.runs.list),
       page: runs.method((api) => api.runs.page),
       show: async (id, options) => redactDocument(await showRun(id, options), scrubber.storedText),
+      summary: async (id, options) => redactDocument(await summarizeRun(id, options), scrubber.storedText),
+      pageSteps: async (id, options) => redactDocument(await pageSteps(id, options), scrubber.storedText),
       steps: async function* (id, options) {
         try {
           const { steps } = (await runs.open()).runs;
@@ -234,6 +239,7 @@ export function serveRuntime(
       counts: recorded.method((api) => api.counts),
       conversation: recorded.method((api) => api.conversation),
     },
+    audit: { page: method(audit.method((api) => api.page)) },
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
     upstreams: {
       ...(upstreams?.api ?? withoutServers),
@@ -271,6 +277,7 @@ export function serveRuntime(
       ),
       run: async (suite, options) => await inTraceOf(options, () => runSuite(suite, options)),
       clearCache: suites.method((api) => api.clearCache),
+      history: suites.method((api) => api.history),
       runs: {
         list: suites.method((api) => api.runs.list),
         open: suites.method((api) => api.runs.open),

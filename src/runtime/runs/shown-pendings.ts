@@ -19,8 +19,7 @@ import { IDENTITY_MS } from '../../store/identities.ts';
 import type { PendingCount, PlacedPending, PendingCountFilter as StoreFilter } from '../../store/store.ts';
 import { GATEWAY_RUN, isEnded, KEPT_FOR_MS } from '../../store/store-rules.ts';
 import type { PendingCountFilter, PendingFilter, PendingPageFilter } from '../api-options.ts';
-import { MAX_PAGE, readCursor, readPageSize, toCursor } from '../cursor.ts';
-import { timeOf } from './shown-runs.ts';
+import { MAX_PAGE, readCursor, readPageSize, timeOf, toCursor } from '../cursor.ts';
 
 interface PendingContext extends DecisionContext {
   readonly schemaOf: (tool: string) => PendingInfo['input_schema'];

@@ -1,22 +1,23 @@
-import { RuntimeError } from '../../base/errors.ts';
-import type { RunDetails, RunInfo, ShownStatus, StepDetails, StepsOptions } from '../../contract/run.ts';
-import { toRunDetails, toRunInfo } from '../../pipelines/run/document.ts';
+import type {
+  RunDetails,
+  RunInfo,
+  RunSummary,
+  ShownStatus,
+  StepDetails,
+  StepPage,
+  StepsOptions,
+} from '../../contract/run.ts';
+import { toRunDetails, toRunInfo, toRunSummary } from '../../pipelines/run/document.ts';
 import { requireRun } from '../../pipelines/run/new-run.ts';
 import { shortenJson } from '../../pipelines/show/shorten-json.ts';
-import { toStepDetails } from '../../pipelines/show/step-details.ts';
+import { readStepPage, toStepDetails } from '../../pipelines/show/step-details.ts';
 import { createTotals } from '../../pipelines/show/totals.ts';
 import type { RunFilter, RunRecord, StepRecord, Store } from '../../store/store.ts';
+import type { StepPageOptions } from '../api-options.ts';
+import { readCursor, readPageSize, requireTexts, toCursor } from '../cursor.ts';
 
 export interface ListFilter extends Omit<RunFilter, 'status'> {
   readonly status?: ShownStatus | undefined;
-}
-
-/** Milliseconds since 1970. Throws USAGE. */
-export function timeOf(name: string, time: Date | undefined): number | undefined {
-  if (time === undefined) return undefined;
-  const ms = time instanceof Date ? time.getTime() : Number.NaN;
-  if (Number.isFinite(ms)) return ms;
-  throw new RuntimeError('USAGE', `\`${name}\` is not a date`);
 }
 
 /** Lists runs, newest first. A running run whose process is gone has the status `cut_off`. */
@@ -38,32 +39,37 @@ export async function findRuns(
   return isEither ? runs.filter(({ info }) => info.status === status).slice(0, filter.limit) : runs;
 }
 
-export async function showRun(
-  store: Store,
-  id: string,
-  { maxCharacters }: Pick<StepsOptions, 'maxCharacters'>,
-): Promise<RunDetails> {
+/** Reads no step. Waiting calls are at most the first thousand; runs that its steps started are not included. */
+export async function summarizeRun(store: Store, id: string, options: TextOptions): Promise<RunSummary> {
+  const run = await requireRun(store, id);
+  const claimed = await claimedAmong(store, [run]);
+  const ofRun = { run: id, status: 'open' } as const;
+  const found = await store.pagePendings({ ...ofRun, limit: MOST_CHILDREN }, Date.now());
+  const isAll = found.length < MOST_CHILDREN;
+  const counts = isAll ? [] : await store.countPendings(ofRun, Date.now());
+  const open = isAll
+    ? found.length
+    : counts.reduce((sum, each) => sum + (each.status === 'open' ? each.count : 0), 0);
+  const pendings = found.map(({ record }) => record);
+  return withStatus(toRunSummary(toShown(run, options), pendings, open), claimed);
+}
+
+export async function showRun(store: Store, id: string, options: TextOptions): Promise<RunDetails> {
   const run = await requireRun(store, id);
   const claimed = await claimedAmong(store, [run]);
   const pendings = await store.listPendings({ runId: id, below: true }, Date.now());
   const totals = createTotals(run);
   const { children, below } = await findBelow(store, run);
-  for (const each of below) for await (const record of readSteps(store, each.id)) totals.add(record);
+  for await (const record of store.readSteps(below.map((each) => each.id))) totals.add(record);
   const first: StepRecord[] = [];
   let isCut = false;
-  for await (const record of readSteps(store, id)) {
+  for await (const record of store.readSteps([id])) {
     totals.add(record);
     if (first.length < TIMELINE_STEPS) first.push(record);
     else isCut = true;
   }
   const moments = await store.listHistory(id, 4 * TIMELINE_STEPS);
-  const { input, output } = run;
-  const shown = {
-    ...run,
-    input: shortenJson(input, maxCharacters),
-    output: output && shortenJson(output, maxCharacters),
-  };
-  const details = toRunDetails(shown, {
+  const details = toRunDetails(toShown(run, options), {
     steps: first,
     pendings,
     moments,
@@ -72,6 +78,17 @@ export async function showRun(
     children,
   });
   return withStatus(details, claimed);
+}
+
+type TextOptions = Pick<StepsOptions, 'maxCharacters'>;
+
+function toShown(run: RunRecord, { maxCharacters }: TextOptions): RunRecord {
+  const { input, output } = run;
+  return {
+    ...run,
+    input: shortenJson(input, maxCharacters),
+    output: output && shortenJson(output, maxCharacters),
+  };
 }
 
 async function findBelow(store: Store, run: RunRecord) {
@@ -98,19 +115,20 @@ export async function* showSteps(
   id: string,
   options: StepsOptions,
 ): AsyncGenerator<StepDetails> {
-  yield* toStepDetails(await requireRun(store, id), readSteps(store, id), options);
+  yield* toStepDetails(await requireRun(store, id), store.readSteps([id]), options);
 }
 
-async function* readSteps(store: Store, id: string): AsyncGenerator<StepRecord> {
-  let behind: number | undefined;
-  do {
-    const page = await store.pageSteps(id, { behind, limit: PAGE_STEPS });
-    yield* page.steps;
-    behind = page.steps.length < PAGE_STEPS ? undefined : page.place;
-  } while (behind !== undefined);
+/** Throws USAGE. */
+export async function pageSteps(
+  store: Store,
+  id: string,
+  { limit, after, ...options }: StepPageOptions,
+): Promise<StepPage> {
+  const wanted = { ...options, limit: readPageSize(limit), behind: readCursor('step', after) };
+  requireTexts({ step: options.step });
+  const { place, ...page } = await readStepPage(store, await requireRun(store, id), wanted);
+  return { ...page, ...(place !== undefined && { next: toCursor('step', place) }) };
 }
-
-const PAGE_STEPS = 500;
 
 /** Only the claim shows whether a running run is executed. */
 async function claimedAmong(

@@ -35,8 +35,10 @@ export async function openSharedRows(address: Address): Promise<KeptRows> {
     throw toPostgresError(error, address);
   }
   return {
-    list: async ({ key, model, outcome, since, digest, limit }: CallFilter) =>
-      await calls(listing, [...[key, model, outcome, since, digest].map((each) => each ?? null), limit]),
+    list: async ({ key, model, outcome, since, digest, after, limit }: CallFilter) => {
+      const given = [key, model, outcome, since, digest, after?.at, after?.chain, after?.seq];
+      return await calls(listing, [...given.map((each) => each ?? null), limit]);
+    },
     find: async (id, most) => {
       const exact = await calls(exactly, [id, most]);
       return exact.length > 0 ? exact : await calls(beginning, [id, most]);
@@ -64,7 +66,8 @@ const listing = `
     AND ($3::text IS NULL OR body::json ->> 'outcome' = $3)
     AND ($4::bigint IS NULL OR at >= $4)
     AND ($5::text IS NULL OR body::json ->> 'request_digest' = $5 OR body::json ->> 'answer_digest' = $5)
-  ORDER BY at DESC, chain, seq DESC LIMIT $6`;
+    AND ($6::bigint IS NULL OR at < $6 OR at = $6 AND (chain > $7 OR chain = $7 AND seq < $8::bigint))
+  ORDER BY at DESC, chain, seq DESC LIMIT $9`;
 
 const exactly = `SELECT chain, seq, body, hash FROM signalbox.gateway_audit_rows WHERE id = $1
   ORDER BY at DESC, seq DESC LIMIT $2`;
