@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
-import { isObject, type Json, parseLossless } from '../base/json/json.ts';
+import { isObject, parseLossless } from '../base/json/json.ts';
 import { isJson, wordJsonError } from '../base/json/parse.ts';
-import { parseJson } from '../base/json/parse-json.ts';
 import { memberOf, scanMembers } from '../base/json/scan.ts';
 import { JsonTokens } from '../base/json/tokens.ts';
 
@@ -151,15 +150,6 @@ function withArguments(message: Readonly<Record<string, unknown>>, text: string)
 export function argumentsOf(meta: Readonly<Record<string, unknown>> | undefined): string {
   const text = meta?.[argumentsKey];
   return typeof text === 'string' ? text : '{}';
-}
-
-/** Parses JSON; a number that `JSON.stringify` would spell otherwise stays as its text (`JSON.rawJSON`). */
-export function parseSpelt(json: Json): unknown {
-  if (json.isPlainlySpelt) return json.value;
-  return parseJson(json.text, (_key, value: unknown, context?: { source?: string }) => {
-    if (typeof value !== 'number' || context?.source === undefined) return value;
-    return JSON.stringify(value) === context.source ? value : JSON.rawJSON(context.source);
-  });
 }
 
 /** The id of a message of which only the start and the end were kept; null if neither has it. */

@@ -216,6 +216,15 @@ export function parseLossless(text: string): unknown {
   });
 }
 
+/** Parses JSON; a number that `JSON.stringify` would spell otherwise stays as its text (`JSON.rawJSON`). */
+export function parseSpelt(json: Json): unknown {
+  if (json.isPlainlySpelt) return json.value;
+  return parseJson(json.text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return JSON.stringify(value) === context.source ? value : JSON.rawJSON(context.source);
+  });
+}
+
 /**
  * Whether no number in the text can lose digits: none has more than 15 characters, an exponent, or is -0. Also requires
  * little nesting, since only a parse with a reviver refuses nesting that is too deep to walk.

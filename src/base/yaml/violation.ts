@@ -1,4 +1,4 @@
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import { isObject } from '../json/json.ts';
 import { findNearest, suggest } from '../text/suggest.ts';
 import type { Path } from './document.ts';
@@ -18,11 +18,17 @@ export interface Violation {
   readonly hint?: string;
 }
 
+/** A compiled validator of ajv. */
+interface Validate {
+  (value: unknown): boolean;
+  errors?: readonly ErrorObject[] | null;
+}
+
 /** Returns one violation per place and cause, none for a union's branches. Throws INTERNAL without a validator. */
 export function findViolations(
   value: unknown,
   schema: object,
-  validate: ValidateFunction = validatorOf(schema),
+  validate: Validate = validatorOf(schema),
 ): Violation[] {
   if (validate(value)) return [];
   const errors = resolveUnions(validate.errors ?? []).filter(({ keyword }) => !derivedKeywords.has(keyword));
