@@ -4,6 +4,7 @@ import { findNearest } from '../base/text/suggest.ts';
 import { type Declared, openRunCommand } from './command.ts';
 import { auditCommands } from './commands/audit.ts';
 import { conformCommand } from './commands/conform.ts';
+import { consoleCommand } from './commands/console.ts';
 import { decisionsCommands } from './commands/decisions.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { evalCommands } from './commands/eval/eval.ts';
@@ -75,6 +76,7 @@ const commands: readonly Declared[] = [
   ...[initCommand, validateCommand, doctorCommand, conformCommand, toolCommands, evalCommands, cacheCommands],
   ...[hookCommands, providerCommands, serveCommand, mcpCommand, runCommand, pendingCommands, runsCommands],
   ...[
+    consoleCommand,
     workCommand,
     workerCommand,
     workersCommands,

@@ -127,7 +127,9 @@ async function answer(request: Request, context: Context): Promise<Response> {
   if (!isStream(response)) return jsonReply(result, status);
   const { stream: type } = response;
   const isAdmitted = async () =>
-    type === 'text/plain' || scopes === 'none' || !((await callers.admit(request, scopes)) instanceof Response);
+    type === 'text/plain' ||
+    scopes === 'none' ||
+    !((await callers.admit(request, scopes)) instanceof Response);
   const stream = await toStream(result as AsyncIterable<string>, own, isAdmitted);
   return new Response(stream, { headers: { 'content-type': `${type}; charset=utf-8` } });
 }
@@ -178,21 +180,23 @@ interface Refusal {
       readonly hint?: string;
       readonly path?: string;
     };
+    /** The call as it is now, for a conflict. */
     readonly pending?: PendingInfo;
   };
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a client receives for an error of a handler. `pending`: the call as it is now, for a conflict. */
-export function refusalOf(thrown: unknown, pending?: PendingInfo): Refusal {
+/** What a client receives for an error of a handler. */
+export function refusalOf(thrown: unknown): Refusal {
   const { code, message, hint, details } = toRuntimeError(thrown);
-  const { path } = details;
+  const { path, pending } = details;
   const status = statuses[code] ?? 500;
   return {
     status,
     body: {
       error: { code, message, ...(hint !== '' && { hint }), ...(typeof path === 'string' && { path }) },
-      ...(pending && { pending }),
+      // Handlers add it.
+      ...(pending !== undefined && { pending: pending as PendingInfo }),
     },
     headers: status === 503 ? { 'retry-after': '5' } : {},
   };
@@ -232,7 +236,10 @@ function toRoutes(groups: readonly Group[]): Route[] {
     .map(({ key, endpoint, handle }) => {
       const [method = '', path = ''] = key.split(' ');
       if (handle === undefined) throw new RuntimeError('INTERNAL', `nothing answers ${key}`);
-      const [checkQuery, checkBody] = [checker(endpoint.query ?? input({})), checker(endpoint.body ?? input({}))];
+      const [checkQuery, checkBody] = [
+        checker(endpoint.query ?? input({})),
+        checker(endpoint.body ?? input({})),
+      ];
       return { method, endpoint, handle, checkQuery, checkBody, match: matcher(path) };
     });
 }
@@ -257,7 +264,7 @@ function matcher(pattern: string): Route['match'] {
 function checker(schema: ObjectSchema): (value: unknown) => unknown {
   let validate: DataValidator | undefined;
   return (value) => {
-    validate ??= compileDataSchema(schema, { hasFormats: true });
+    validate ??= compileDataSchema({ ...schema }, { hasFormats: true });
     const [violation] = findViolations(value, schema, validate);
     if (violation === undefined) return value;
     const path = violation.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
@@ -302,13 +309,17 @@ async function readBody(request: Request, maxBytes: number): Promise<unknown> {
   if (!isUtf8(bytes)) throw unfit('', 'is not UTF-8');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   if (isTextTooDeep(text)) throw unfit('', `is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  const body = parseBody(text);
+  const twice = findDuplicateKey(text);
+  if (twice !== undefined) throw unfit(twice, 'is there twice');
+  return body;
+}
+
+function parseBody(text: string): unknown {
   try {
     return parseSpelt(new Json(text.trim()));
   } catch (thrown) {
     throw unfit('', `is not JSON: ${wordJsonError(thrown, text)}`);
-  } finally {
-    const twice = findDuplicateKey(text);
-    if (twice !== undefined) throw unfit(twice, 'is there twice');
   }
 }
 
@@ -356,13 +367,18 @@ function pageHandler(files: PageFiles): (request: Request, path: string) => Resp
     const type = { 'content-type': `${file?.type ?? 'text/html'}; charset=utf-8` };
     if (file === undefined) return new Response(isHead ? null : htmlAt(path), { headers: type });
     const headers = { ...type, etag: file.etag, 'cache-control': 'no-cache' };
-    if (request.headers.get('if-none-match') === file.etag) return new Response(null, { status: 304, headers });
+    if (request.headers.get('if-none-match') === file.etag)
+      return new Response(null, { status: 304, headers });
     return new Response(isHead ? null : file.text, { headers });
   };
 }
 
-/** Addresses are relative, since a proxy may put the console below a path of its own. */
+/**
+ * Addresses are relative, since a proxy may put the console below a path of its own. A run of a suite has the page of
+ * its report.
+ */
 function htmlAt(path: string): string {
+  const page = /^\/console\/evals\/(?!compare$)[^/]+$/.test(path) ? 'report' : 'console';
   const folder = `${'../'.repeat(path.slice(pagePath.length).split('/').length - 1)}console`;
   return `<!doctype html>
 <html lang="en">
@@ -372,8 +388,8 @@ function htmlAt(path: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Signalbox</title>
 <link rel="icon" href="${folder}/icon.svg">
-<link rel="stylesheet" href="${folder}/console.css">
-<script type="module" src="${folder}/console.js"></script>
+<link rel="stylesheet" href="${folder}/${page}.css">
+<script type="module" src="${folder}/${page}.js"></script>
 </head>
 <body>
 <div id="page"></div>

@@ -1,9 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Fault } from '../base/errors.ts';
-import { Json, parseLossless, stringifyJson } from '../base/json/json.ts';
+import { Json, parseLossless, parseSpelt, stringifyJson } from '../base/json/json.ts';
 import { membersOf } from '../base/json/scan.ts';
 import type { ToolDocument, ToolInfo } from '../contract/document.ts';
-import { parseSpelt } from './messages.ts';
 
 type Blocks = CallToolResult['content'];
 

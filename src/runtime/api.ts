@@ -166,7 +166,11 @@ export interface Runtime extends AsyncDisposable {
   /** `spec.mcp`, and the limits of HTTP connections (`spec.gateway.limits`). */
   readonly mcp: McpConfig & { readonly limits: GatewayLimits };
   /** `spec.console`. `url`: the address of the page for links; undefined if nobody outside can know it. */
-  readonly console: ConsoleConfig & { readonly url: string | undefined };
+  readonly console: ConsoleConfig & {
+    readonly url: string | undefined;
+    /** What is recorded to see there: `spec.decisions`, its `content`, and `spec.gateway.audit`. */
+    readonly records: { readonly decisions: boolean; readonly content: boolean; readonly audit: boolean };
+  };
   readonly tools: {
     list(): ToolInfo[];
     /**

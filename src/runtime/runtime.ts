@@ -37,6 +37,8 @@ export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 export const loadHttpServer = async () => await import('../gateway/http/server.ts');
 /** Who may use a server without a config. */
 export const loadCallers = async () => await import('../gateway/http/callers.ts');
+/** Starts the program of the system for a file. */
+export const loadOpener = async () => await import('../process/launch/try-script.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
 export const loadView = async () => await import('./view/serve-view.ts');
 export const loadChecker = async () => await import('./validate-file.ts');

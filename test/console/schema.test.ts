@@ -1,4 +1,4 @@
-import { expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import type { pendings } from '../../src/console/api/pendings.ts';
 import {
   input,
@@ -14,6 +14,16 @@ import type { PendingCheck, PendingCounts, PendingInfo, PendingPage } from '../.
 
 test('a schema is a type', () => {
   const schema = input({ a: text, b: list({ enum: ['x', 'y'] }) }, { c: nullable({ type: 'integer' }) });
+  expect(JSON.parse(JSON.stringify(schema))).toEqual({
+    type: 'object',
+    required: ['a', 'b'],
+    additionalProperties: false,
+    properties: {
+      a: { type: 'string' },
+      b: { type: 'array', items: { enum: ['x', 'y'] } },
+      c: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+    },
+  });
   expectTypeOf<Static<typeof schema>>().toEqualTypeOf<{
     readonly a: string;
     readonly b: readonly ('x' | 'y')[];
@@ -24,9 +34,6 @@ test('a schema is a type', () => {
     readonly y: string;
   }>();
   expectTypeOf<QueryOf<(typeof pendings)['GET /pendings']>['mine']>().toEqualTypeOf<boolean | undefined>();
-});
-
-test('the documents of the runtime are those of the declarations', () => {
   expectTypeOf<PendingInfo>().toExtend<ReplyOf<(typeof pendings)['GET /pendings/{id}']>>();
   expectTypeOf<PendingPage>().toExtend<ReplyOf<(typeof pendings)['GET /pendings']>>();
   expectTypeOf<PendingCounts>().toExtend<ReplyOf<(typeof pendings)['GET /pendings/counts']>>();

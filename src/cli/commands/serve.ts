@@ -5,6 +5,7 @@ import type { GatewayDocument, ServedGateway } from '../../runtime/runtime.ts';
 import { type CommandContext, command, untilAborted } from '../command.ts';
 import { formatColumns } from '../show/columns.ts';
 import { codeText, hintWithPage } from '../terminal.ts';
+import { versionOf } from '../version.ts';
 
 export const serveCommand = command('serve', {
   about: 'serve the models of the config over HTTP, behind its hooks',
@@ -26,7 +27,10 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
     invocation.limitHeapGrowth();
     const { loadServer } = await import('../../runtime/runtime.ts');
     const { serveRuntimes } = await loadServer();
+    const { consoleMount } = await import('../../console/serve.ts');
+    const mount = consoleMount({ userName: invocation.userName(), version: versionOf() });
     const served = await serveRuntimes({
+      mount,
       open: async () => await open(options.config, { outlivesInterrupt: true, isService: true }),
       listen,
       print: terminal.print,
@@ -34,8 +38,14 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
     const { url, document } = served;
     // Limits what may block after the drain, such as a locked store.
     if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
-    if (options.json) terminal.printJson({ url, ...document });
-    else terminal.print(describeServing(url, document));
+    const shown = mount.addressAt(url);
+    if (options.json) terminal.printJson({ url, console: 'url' in shown ? shown.url : null, ...document });
+    else {
+      const line = 'url' in shown ? `Console: ${shown.url}` : `No console: ${shown.reason}`;
+      terminal.print(
+        [`Serving ${url}`, escapeInvisible(line), '', describeServing(url, document)].join('\n'),
+      );
+    }
     invocation.onHangup(() => void reload(context, served));
     await untilAborted(signal);
     const cut = await served.close();
@@ -67,8 +77,6 @@ function describeServing(url: string, { models, not_offered, keys_required }: Ga
   ]);
   const left = not_offered.map(({ provider, reason }) => `not offered: ${provider}, because ${reason}`);
   return [
-    `Serving ${url}`,
-    '',
     ...(rows.length === 0 ? ['no model'] : [formatColumns(rows, undefined)]),
     ...left.map(escapeInvisible),
     '',

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 
 /** Resolves to whether the script exits with 0 in time, with an empty environment. Never rejects. */
 export function tryScript(script: string, timeoutMs: number): Promise<boolean> {
@@ -23,3 +23,24 @@ export function listIgnored(folder: string, paths: readonly string[]): Promise<R
 }
 
 const GIT_TIMEOUT_MS = 30_000;
+
+/**
+ * Opens a file with the program that the user has for it. Resolves to whether there is one. The program stays when this
+ * process ends. Never rejects.
+ */
+export function openFile(file: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+  const [command, ...args] = openers[process.platform] ?? ['xdg-open'];
+  return new Promise((resolve) => {
+    const child = spawn(command, [...args, file], { env, stdio: 'ignore', detached: true });
+    child.once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0));
+    child.unref();
+    // Some programs end with the browser.
+    setTimeout(resolve, STARTED_MS, true).unref();
+  });
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+};
+const STARTED_MS = 3_000;

@@ -1,7 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
 import { parseListen } from '../../config/listen.ts';
-import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
+import { type GatewayServer, type Listener, listen, toListener } from '../../gateway/http/server.ts';
 import type { Runtime } from '../api.ts';
 import type { Gateway, GatewayDocument } from './document.ts';
 
@@ -9,6 +9,17 @@ export interface ServeOptions {
   readonly open: () => Promise<Runtime>;
   readonly listen: string | undefined;
   readonly print: (line: string) => void;
+  readonly mount?: Mount;
+}
+
+/** Another surface at some paths of the server. */
+export interface Mount {
+  takes(path: string): boolean;
+  /** Called for each config that is read. Undefined: the paths are not served. */
+  open(
+    runtime: Runtime,
+    at: { readonly host: string; readonly url: () => string },
+  ): Promise<{ fetch(request: Request): Promise<Response>; leave(): void } | undefined>;
 }
 
 export interface ServedGateway {
@@ -26,11 +37,12 @@ export interface ServedGateway {
 /** Throws LISTEN_FAILED and the errors of `open`. */
 export async function serveRuntimes(options: ServeOptions): Promise<ServedGateway> {
   const old = new Set<Promise<void>>();
-  let current = await openGeneration(options);
+  const url = () => server.url;
+  let current = await openGeneration(options, url);
   const server = await listenOrClose(current, () => current);
   let reloading: Promise<unknown> = Promise.resolve();
   const reload = async () => {
-    const next = await openGeneration(options);
+    const next = await openGeneration(options, url);
     const ended = current.end().finally(() => old.delete(ended));
     old.add(ended);
     current = next;
@@ -46,7 +58,7 @@ export async function serveRuntimes(options: ServeOptions): Promise<ServedGatewa
     },
     close: async () => {
       await reloading;
-      current.gateway.leave();
+      current.leave();
       const cut = await server.close(current.document.drain_ms);
       await Promise.all([current.end(), ...old]);
       return cut;
@@ -78,13 +90,16 @@ function addressOf({ listen: text }: GatewayDocument) {
 }
 
 /** Refuses to open if other machines could reach the gateway without keys. */
-async function openGeneration({ open, listen: address, print }: ServeOptions) {
+async function openGeneration({ open, listen: address, print, mount }: ServeOptions, url: () => string) {
   const runtime = await open();
   try {
     const gateway = runtime.gateway({ listen: address, print });
     const document = await gateway.describe();
     requireKeys(document);
-    return startGeneration({ runtime, gateway, document });
+    const { host } = addressOf(document);
+    const mounted = await mount?.open(runtime, { host, url });
+    const takes = (path: string) => mount?.takes(path) === true;
+    return startGeneration({ runtime, gateway, document, mounted: mounted && { ...mounted, takes } });
   } catch (thrown) {
     await runtime.close();
     throw toRuntimeError(thrown);
@@ -108,10 +123,12 @@ function startGeneration({
   runtime,
   gateway,
   document,
+  mounted,
 }: {
   readonly runtime: Runtime;
   readonly gateway: Gateway;
   readonly document: GatewayDocument;
+  readonly mounted: (Awaited<ReturnType<Mount['open']>> & Pick<Mount, 'takes'>) | undefined;
 }) {
   let running = 0;
   let isEnding = false;
@@ -119,10 +136,21 @@ function startGeneration({
   const endIfIdle = () => {
     if (isEnding && running === 0) resolve();
   };
+  const [own, other] = [
+    toListener(gateway.fetch),
+    mounted && toListener((request) => mounted.fetch(request)),
+  ];
+  const listener: Listener = (incoming, outgoing) =>
+    other !== undefined && mounted?.takes(incoming.url ?? '')
+      ? other(incoming, outgoing)
+      : own(incoming, outgoing);
   return {
-    gateway,
     document,
-    listener: toListener(gateway.fetch),
+    listener,
+    leave: () => {
+      gateway.leave();
+      mounted?.leave();
+    },
     begin: () => {
       running += 1;
       return () => {
@@ -132,6 +160,7 @@ function startGeneration({
     },
     end: async () => {
       isEnding = true;
+      mounted?.leave();
       endIfIdle();
       await idle;
       await runtime.close();

@@ -173,7 +173,15 @@ export function serveRuntime(
     name: config.name,
     isDurable,
     mcp: { ...config.mcp, limits: config.gateway.limits },
-    console: { ...config.console, url: consoleUrlOf(config.console) },
+    console: {
+      ...config.console,
+      url: consoleUrlOf(config.console),
+      records: {
+        decisions: config.decisions !== undefined,
+        content: config.decisions?.content === true,
+        audit: config.gateway.audit !== undefined,
+      },
+    },
     logFormat: config.logging.format,
     run: (...given) =>
       toStartedRun(
@@ -304,7 +312,7 @@ export function serveRuntime(
       const opened = await openCallers({
         config: config.mcp,
         privateHosts: config.privateHosts,
-        store: config.stateStore,
+        store: config.stateStore.type === 'memory' ? undefined : config.stateStore,
         env: host,
         report,
         ...options,
