@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { RuntimeError } from '../base/errors.ts';
 import { makeTempFolder, removeTempFolder } from '../base/files/temp-folder.ts';
 import { loadBuilt } from '../base/yaml/built.ts';
-import { loadHttpServer, loadOpener, parseListen, type Runtime } from '../runtime/runtime.ts';
+import {
+  type Callers,
+  type CallersOptions,
+  loadHttpServer,
+  loadOpener,
+  parseListen,
+  type Runtime,
+} from '../runtime/runtime.ts';
 import { pendings } from './api/pendings.ts';
 import { session } from './api/session.ts';
 import { pendingsHandlers } from './handlers/pendings.ts';
@@ -12,7 +19,7 @@ import { sessionHandlers } from './handlers/session.ts';
 import { consoleHandler, type Group, group, isOfConsole, type PageFiles, pagePath } from './server.ts';
 
 interface ConsoleOptions {
-  /** The name of the user of this machine, who decides with the token of the address. */
+  /** The name of the user of this machine, who has the token of the address. */
   readonly userName: string;
   readonly version: string;
 }
@@ -27,46 +34,29 @@ export interface ServedConsole {
 /** Throws USAGE, LISTEN_FAILED, STORE_FAILED. */
 export async function serveConsole(
   runtime: Runtime,
-  { listen: given, ...options }: ConsoleOptions & { readonly listen: string | undefined },
+  { listen, userName, version }: ConsoleOptions & { readonly listen: string | undefined },
 ): Promise<ServedConsole> {
-  const text = given ?? runtime.console.listen ?? usualAddress;
-  const address = parseListen(text);
-  if (address === undefined) {
-    const message = `the address to listen on must be HOST:PORT, not ${JSON.stringify(text)}`;
-    const hint = 'Write it like 127.0.0.1:8789; port 0 takes any free port.';
-    throw new RuntimeError('USAGE', message, { hint });
-  }
-  const { listen, toListener } = await loadHttpServer();
-  const { fetch, leave, addressAt } = await openConsole(runtime, {
-    ...{ ...options, token: newToken(), host: address.host },
-    url: () => server.url,
+  return await serveSite(siteOf(runtime, version), {
+    listen: listen ?? runtime.console.listen ?? '127.0.0.1:8789',
+    limits: runtime.mcp.limits,
+    userName,
   });
-  const generation = { listener: toListener((request) => fetch(request)), begin: () => () => {} };
-  const server = await listen({ ...address, limits: runtime.mcp.limits, generation: () => generation });
-  return {
-    url: addressAt(server.url),
-    close: async () => {
-      leave();
-      await server.close(LAST_ANSWERS_MS);
-    },
-  };
 }
 
-const usualAddress = '127.0.0.1:8789';
-const LAST_ANSWERS_MS = 200;
-
 /** The console as a part of another server. Its token stays the same when the config is read again. */
-export function consoleMount(options: ConsoleOptions) {
+export function consoleMount({ userName, version }: ConsoleOptions) {
   const token = newToken();
-  let state: Awaited<ReturnType<typeof openConsole>> | RuntimeError | undefined;
+  let state: Awaited<ReturnType<typeof openSite>> | RuntimeError | undefined;
   return {
     takes: isOfConsole,
     /** Undefined if others could reach the console without a key. Throws STORE_FAILED. */
     open: async (runtime: Runtime, at: { readonly host: string; readonly url: () => string }) => {
-      state = await openConsole(runtime, { ...options, ...at, token }).catch((thrown: unknown) => {
-        if (thrown instanceof RuntimeError && thrown.code === 'LISTEN_FAILED') return thrown;
-        throw thrown;
-      });
+      state = await openSite(siteOf(runtime, version), { ...at, userName, token }).catch(
+        (thrown: unknown) => {
+          if (thrown instanceof RuntimeError && thrown.code === 'LISTEN_FAILED') return thrown;
+          throw thrown;
+        },
+      );
       return state instanceof RuntimeError ? undefined : state;
     },
     /** The address of the page at a server, or why there is none. */
@@ -77,31 +67,92 @@ export function consoleMount(options: ConsoleOptions) {
   };
 }
 
-interface OpenOptions extends ConsoleOptions {
-  readonly token: string;
-  readonly host: string;
-  /** Of the server, without the path of the page. */
-  readonly url: () => string;
+/** What a console shows, and to whom. */
+interface Site {
+  readonly groups: readonly Group[];
+  readonly openCallers: (options: CallersOptions) => Promise<Callers>;
+  readonly publicUrl: string | undefined;
+  /** Whether there is no token if there are keys. */
+  readonly hasKeys: boolean;
+  readonly maxBytes: number;
 }
 
-async function openConsole(runtime: Runtime, { userName, version, token, host, url }: OpenOptions) {
-  const { publicUrl } = runtime.console;
-  const callers = await runtime.callers({
+function siteOf(runtime: Runtime, version: string): Site {
+  return {
+    groups: [
+      group(session, sessionHandlers({ runtime, version })),
+      group(pendings, pendingsHandlers({ runtime })),
+    ],
+    openCallers: runtime.callers,
+    publicUrl: runtime.console.publicUrl,
+    hasKeys: true,
+    maxBytes: runtime.mcp.maxMessageBytes,
+  };
+}
+
+async function serveSite(
+  site: Site,
+  {
+    listen: text,
+    limits,
+    userName,
+  }: { readonly listen: string; readonly limits: Runtime['mcp']['limits']; readonly userName: string },
+): Promise<ServedConsole> {
+  const address = parseListen(text);
+  if (address === undefined) {
+    const message = `the address to listen on must be HOST:PORT, not ${JSON.stringify(text)}`;
+    const hint = 'Write it like 127.0.0.1:8789; port 0 takes any free port.';
+    throw new RuntimeError('USAGE', message, { hint });
+  }
+  const { listen, toListener } = await loadHttpServer();
+  const at = { userName, token: newToken(), host: address.host, url: () => server.url };
+  const { fetch, leave, addressAt, close } = await openSite(site, at);
+  const generation = { listener: toListener((request) => fetch(request)), begin: () => () => {} };
+  const server = await listen({ ...address, limits, generation: () => generation }).catch(
+    async (thrown: unknown) => {
+      await close();
+      throw thrown;
+    },
+  );
+  return {
+    url: addressAt(server.url),
+    close: async () => {
+      leave();
+      await server.close(LAST_ANSWERS_MS);
+      await close();
+    },
+  };
+}
+
+const LAST_ANSWERS_MS = 200;
+
+async function openSite(
+  { groups, openCallers, publicUrl, hasKeys, maxBytes }: Site,
+  {
+    userName,
+    token,
+    host,
+    url,
+  }: {
+    readonly userName: string;
+    readonly token: string;
+    readonly host: string;
+    /** Of the server, without the path of the page. */
+    readonly url: () => string;
+  },
+) {
+  const callers = await openCallers({
     host,
     url: () => `${url()}${pagePath}`,
-    console: { publicUrl, token: { text: token, name: userName, unlessKeys: true } },
+    console: { publicUrl, token: { text: token, name: userName, unlessKeys: hasKeys } },
   });
   const leaving = new AbortController();
-  const groups: Group[] = [
-    group(session, sessionHandlers({ runtime, version })),
-    group(pendings, pendingsHandlers({ runtime })),
-  ];
-  const maxBytes = runtime.mcp.maxMessageBytes;
   return {
     fetch: consoleHandler({ groups, callers, files: loadFiles(), maxBytes, leaving: leaving.signal }),
     leave: () => leaving.abort(),
     addressAt: (server: string) =>
       publicUrl ?? `${server}${pagePath}${callers.takesToken ? `#key=${token}` : ''}`,
+    close: callers.close,
   };
 }
 

@@ -71,7 +71,7 @@ import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.t
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
 export type { Principal, Scope } from '../contract/caller.ts';
-export type { Callers } from '../gateway/http/callers.ts';
+export type { Callers, CallersOptions } from '../gateway/http/callers.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
 export type * from './worker/api.ts';

@@ -1,9 +1,8 @@
-import { evals } from './evals.ts';
 import { pendings } from './pendings.ts';
 import { type Declarations, type Endpoint, object, type Schema, text } from './schema.ts';
 import { session } from './session.ts';
 
-export const declarations: readonly Declarations[] = [session, pendings, evals];
+export const declarations: readonly Declarations[] = [session, pendings];
 
 const error = object({ error: object({ code: text, message: text }, { hint: text, path: text }) });
 

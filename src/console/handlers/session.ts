@@ -31,8 +31,9 @@ export function sessionHandlers({ runtime, version }: SessionContext): Handlers<
       const changes = runtime?.watch(asked, { signal })[Symbol.asyncIterator]();
       let next = changes?.next();
       if (next === undefined) yield `${stringifyJson({ kinds: asked })}\n`;
-      while (!signal.aborted) {
+      for (;;) {
         const change = await withinBeat(next, signal);
+        if (signal.aborted) return;
         if (change === undefined) yield '\n';
         else if (change.done === true) return;
         else {
