@@ -105,6 +105,15 @@ export function consoleUrlOf({ listen, publicUrl }: ConsoleConfig): string | und
   return listen.endsWith(':0') ? undefined : `http://${listen}/console`;
 }
 
+/** The page of a call or run, without a credential. `url`: the address of the console's page, if it is known. */
+export function consoleLinkOf(
+  url: string | undefined,
+  section: 'inbox' | 'runs',
+  id: string,
+): string | undefined {
+  return url && `${url}/${section}/${encodeURIComponent(id)}`;
+}
+
 /** Reports URLs over which credentials would travel in the clear, and half an issuer. */
 export function checkMcp(document: YamlDocument): Finding[] {
   const auth = ['spec', 'mcp', 'auth'];

@@ -14,6 +14,8 @@ export interface McpClient {
   readonly hasTasks: boolean;
   /** Whether the client can show a form to a person. It does not prove that a person is there. */
   readonly hasForms: boolean;
+  /** Whether the client can show a person a link, and open it if the person agrees. */
+  readonly hasLinks: boolean;
   /** Whether the client answers a question by calling again (2026), instead of while its call waits (2025). */
   readonly asksAgain: boolean;
 }
@@ -36,6 +38,7 @@ export function clientOf(
     asksAgain: envelope !== undefined,
     hasTasks: isObject(toObject(extensions)[tasksExtension]),
     // Before `form` and `url` there was only the form, declared as {}.
+    hasLinks: isObject(elicitation) && 'url' in elicitation,
     hasForms: isObject(elicitation) && ('form' in elicitation || !('url' in elicitation)),
   };
 }

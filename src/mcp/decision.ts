@@ -1,4 +1,8 @@
-import type { ElicitRequest, ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type {
+  ElicitRequest,
+  ElicitRequestFormParams,
+  ElicitRequestURLParams,
+} from '@modelcontextprotocol/server';
 import { toRuntimeError } from '../base/errors.ts';
 import { isObject, stringifyJson } from '../base/json/json.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../base/text/escape-invisible.ts';
@@ -11,7 +15,9 @@ export const questionKey = 'decision';
 
 export interface Question {
   readonly inputRequests: {
-    readonly [questionKey]: ElicitRequest & { readonly params: ElicitRequestFormParams };
+    readonly [questionKey]: ElicitRequest & {
+      readonly params: ElicitRequestFormParams | ElicitRequestURLParams;
+    };
   };
   readonly requestState: string;
 }
@@ -61,12 +67,32 @@ function isOpenFor({ deciders, approvals = [] }: PendingInfo, name: string): boo
 /** A client shows a form in a few lines, and a person must see all of the call. */
 const MOST_CHARACTERS = 4_000;
 
+/** A link that the client offers to the person in front of the agent. It decides nothing by itself. */
+async function linkTo(
+  { pending }: Runtime,
+  { id, link }: Asked,
+): Promise<Question['inputRequests'] | undefined> {
+  if (link === undefined) return undefined;
+  const waiting = await pending.show(id);
+  const message = `${reasonOf(waiting)}\nOpen the page to decide about the call of ${escapeInvisibleLine(waiting.tool)}.`;
+  // Clients of 2025 require an ID. That of the call is no credential.
+  const params = { mode: 'url', message, url: link, elicitationId: id } as const;
+  return { [questionKey]: { method: 'elicitation/create', params } };
+}
+
+interface Asked {
+  readonly id: string;
+  readonly client: McpClient;
+  /** Whether the person in front of the agent may decide. */
+  readonly isDecider: boolean;
+  /** The page to decide on; undefined if there is none, or the client cannot open it. */
+  readonly link: string | undefined;
+}
+
 /** Asks once for each call: a client that answers without a person would be asked again and again. */
-export async function openQuestion(
-  runtime: Runtime,
-  asked: { readonly id: string; readonly client: McpClient },
-): Promise<Question | undefined> {
-  const inputRequests = await questionOf(runtime, asked);
+export async function openQuestion(runtime: Runtime, asked: Asked): Promise<Question | undefined> {
+  const form = asked.isDecider ? await questionOf(runtime, asked) : undefined;
+  const inputRequests = form ?? (await linkTo(runtime, asked));
   if (inputRequests === undefined) return undefined;
   const requestState = await runtime.pending.issueTicket(asked.id);
   return requestState === undefined ? undefined : { inputRequests, requestState };
@@ -75,6 +101,12 @@ export async function openQuestion(
 export interface Decision {
   readonly kind: 'approve' | 'reject';
   readonly reason: string;
+}
+
+/** Whether a person agreed to open the page. */
+export function isOpened(responses: unknown): boolean {
+  const response: unknown = isObject(responses) ? responses[questionKey] : undefined;
+  return isObject(response) && response['action'] === 'accept';
 }
 
 /** Only `accept` with a decision decides. Anything else, such as a client that answers by itself, leaves the call open. */

@@ -8,12 +8,22 @@ type Blocks = CallToolResult['content'];
 
 type CalledTool = Pick<ToolInfo, 'name' | 'mcp' | 'output_schema'>;
 
+interface ResultOptions {
+  /** What a command of a person needs to find the config. */
+  readonly options?: string | undefined;
+  /** The page on which a person can decide a call. */
+  readonly linkOf?: (pending: string) => string | undefined;
+}
+
 /**
  * A text and, for a tool with an output schema, the same as structured content, because agents then show the model no
- * text. What is not a result is an `isError` result, whose text tells the agent what it can do. `options` belong to each
- * command that a person runs.
+ * text. What is not a result is an `isError` result, whose text tells the agent what it can do.
  */
-export function toResult(document: ToolDocument, tool: CalledTool, options = ''): CallToolResult {
+export function toResult(
+  document: ToolDocument,
+  tool: CalledTool,
+  { options = '', linkOf }: ResultOptions = {},
+): CallToolResult {
   switch (document.status) {
     case 'ok': {
       const given =
@@ -36,10 +46,12 @@ export function toResult(document: ToolDocument, tool: CalledTool, options = '')
     case 'pending': {
       const { id, reason, message } = document.pending;
       const why = [message, reason].find((text) => text !== '');
+      const link = linkOf?.(id);
+      const page = link === undefined ? '' : `at ${link}, or `;
       return errorResult(
         [
           `Tool "${tool.name}" has not run: the call waits for the decision of a person${why === undefined ? '' : ` (${why})`}.`,
-          `Its id is ${id}. Ask a person to decide with \`signalbox pending approve ${id}${options}\` or \`signalbox pending reject ${id}${options} --reason "…"\`; do not decide yourself.`,
+          `Its id is ${id}. Ask a person to decide ${page}with \`signalbox pending approve ${id}${options}\` or \`signalbox pending reject ${id}${options} --reason "…"\`; do not decide yourself.`,
           'After the decision, make the same call again with the same arguments to get its result. Until then, the same call gets this answer.',
         ].join('\n'),
       );

@@ -1,6 +1,6 @@
 import type { Fault } from '../base/errors.ts';
 import { loadPackage } from '../base/optional-package.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import { consoleLinkOf, type Runtime } from '../runtime/runtime.ts';
 import type { OfferedTool } from './tools.ts';
 
 export type Sdk = typeof import('@modelcontextprotocol/server');
@@ -31,6 +31,11 @@ export interface ServerParts {
   readonly session?: string | undefined;
   /** Receives why a request failed. */
   readonly report: (fault: Fault) => void;
+}
+
+/** What the text about a call that waits needs. */
+export function toResultOptions({ runtime, options }: Pick<ServerParts, 'runtime' | 'options'>) {
+  return { options, linkOf: (pending: string) => consoleLinkOf(runtime.console.url, 'inbox', pending) };
 }
 
 export function invalidParams({ ProtocolError, ProtocolErrorCode }: Sdk, message: string): Error {

@@ -13,10 +13,10 @@ import type { OnProgress } from '../contract/progress.ts';
 import { readTrace } from '../contract/trace.ts';
 import type { CallIdentity, Principal } from '../runtime/runtime.ts';
 import { callIdOf, clientOf, type McpClient } from './client.ts';
-import { decide, openQuestion, type Question, questionKey, readDecision } from './decision.ts';
+import { decide, isOpened, openQuestion, type Question, questionKey, readDecision } from './decision.ts';
 import { argumentsOf } from './messages.ts';
 import { bounded, errorResult, toResult } from './result.ts';
-import { invalidParams, type ServerParts } from './sdk.ts';
+import { invalidParams, type ServerParts, toResultOptions } from './sdk.ts';
 import { createdTask, mayDecide, requireTasks, serveTasks } from './tasks.ts';
 import { pageOf } from './tools.ts';
 
@@ -97,7 +97,8 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
   const args = argumentsOf(_meta);
   const identity = identityOf(call, _meta);
   const trace = readTrace(_meta?.['traceparent'], _meta?.['tracestate']);
-  const resultOf = (document: ToolDocument) => toResult(document, info, parts.options);
+  const texts = toResultOptions(parts);
+  const resultOf = (document: ToolDocument) => toResult(document, info, texts);
   try {
     if (task !== null && client.hasTasks) {
       const { id, done } = runtime.tools.start(info.name, args, { id: identity, trace });
@@ -110,19 +111,25 @@ async function answerCall(parts: ServerParts, call: ClientCall, { mcpReq }: Serv
     if (document.status !== 'pending') return resultOf(document);
     const { id, run_id } = document.pending;
     if (client.hasTasks) return await createdTask(parts, run_id);
-    if (!mayDecide(parts, client)) return resultOf(document);
+    const isDecider = mayDecide(parts, client);
+    const link = client.hasLinks ? texts.linkOf(id) : undefined;
+    if (!isDecider && link === undefined) return resultOf(document);
     const ticket: unknown = mcpReq.requestState();
     let responses: unknown = mcpReq.inputResponses;
     if (typeof ticket === 'string') {
       if (!(await runtime.pending.useTicket(id, ticket)))
         throw invalidParams(sdk, '`params.requestState` is not valid, or has been used');
     } else {
-      const question = await openQuestion(runtime, { id, client });
+      const question = await openQuestion(runtime, { id, client, isDecider, link });
       if (question === undefined) return resultOf(document);
       if (client.asksAgain) return sdk.inputRequired(question);
       responses = await askWithin(mcpReq, question.inputRequests);
     }
-    const decision = readDecision(responses);
+    const decision = isDecider ? readDecision(responses) : undefined;
+    if (decision === undefined && link !== undefined && isOpened(responses)) {
+      const outcome = await runtime.pending.outcome(id, { waitMs: DECIDE_MS, signal });
+      return resultOf(outcome.status === 'running' ? await make() : outcome);
+    }
     if (decision === undefined) return resultOf(document);
     const refusal = await decide(runtime, { id, client, decision });
     return refusal === undefined ? resultOf(await make()) : errorResult(refusal);
@@ -147,6 +154,8 @@ async function askWithin(
 }
 
 const ASK_MS = 20_000;
+/** How long a call waits for the decision of a person who opened the page. Many clients give up after a minute. */
+const DECIDE_MS = 30_000;
 
 /** Tells a client that asked for it how far its call is: in rising steps, and not too often. */
 function progressOf({ _meta, notify }: ServerContext['mcpReq']): OnProgress | undefined {

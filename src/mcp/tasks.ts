@@ -6,7 +6,7 @@ import type { RunDetails } from '../contract/run.ts';
 import { clientOf, type McpClient, tasksExtension } from './client.ts';
 import { decide, questionOf, readDecision, reasonOf } from './decision.ts';
 import { bounded, forClient, toResult } from './result.ts';
-import { invalidParams, type Sdk, type ServerParts } from './sdk.ts';
+import { invalidParams, type Sdk, type ServerParts, toResultOptions } from './sdk.ts';
 
 // A task is a stored tool call. Its ID is that of the run: it cannot be guessed, and it counts for its principal only.
 // Source: https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html
@@ -112,7 +112,8 @@ async function showTask(parts: ServerParts, run: string, client: McpClient): Pro
   if (outcome.status === 'running') return { ...task, status: 'working' };
   if (outcome.status === 'pending') {
     const { id } = outcome.pending;
-    const statusMessage = reasonOf(outcome.pending);
+    const link = toResultOptions(parts).linkOf(id);
+    const statusMessage = `${reasonOf(outcome.pending)}${link === undefined ? '' : ` (decide at ${link})`}`;
     const inputRequests = mayDecide(parts, client) ? await questionOf(runtime, { id, client }) : undefined;
     return inputRequests === undefined
       ? { ...task, status: 'working', statusMessage }

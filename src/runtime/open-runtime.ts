@@ -3,6 +3,7 @@ import { composeJson } from '../base/json/compose.ts';
 import { isObject, type Json } from '../base/json/json.ts';
 import { exactMembers } from '../base/json/scan.ts';
 import { once } from '../base/time/async.ts';
+import { consoleUrlOf } from '../config/mcp.ts';
 import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import { type Scrubber, scrubFault, scrubMessages } from '../contract/scrub.ts';
@@ -108,7 +109,10 @@ function openNotify({ config, host, launch, scrubber }: LoadedRuntime): Notify {
       const targets = openTargets(config, { host, process });
       scrubber.add(targets.flatMap(({ secrets }) => secrets));
       await store.outbox.setRules(identityOf(config), rulesOf(targets));
-      deliverer = openDeliverer({ store, targets, emit, redact: scrubber.storedText });
+      deliverer = openDeliverer({
+        ...{ store, targets, emit, redact: scrubber.storedText },
+        consoleUrl: consoleUrlOf(config.console),
+      });
       const { kick } = deliverer;
       kick();
       return notifyingStore(store, kick);

@@ -9,6 +9,7 @@ export type { DecisionInput as Decider } from '../calls/tool-call/approvals.ts';
 export { choicesOf } from '../calls/tool-call/approvals.ts';
 export { parseDuration } from '../config/duration.ts';
 export { parseListen } from '../config/listen.ts';
+export { consoleLinkOf } from '../config/mcp.ts';
 export { configOptions, identityOf } from '../config/overlay/identity.ts';
 export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../dialects/inbound.ts';
 export type { EvalInput } from '../pipelines/run/eval-request.ts';

@@ -221,6 +221,8 @@ test.concurrent('pending show prints every member, digit for digit', async ({ ex
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     deciders: null,
     choices: ['approve', 'edit', 'respond', 'reject'],
+    digest: expect.stringMatching(/^[\w-]{43}$/),
+    use: null,
     input_schema: null,
     run: { kind: 'tool', name: 'refund', labels: {} },
     caller: null,
@@ -242,12 +244,19 @@ respond:  signalbox pending respond ${id} --result JSON
 `);
   await run(`pending approve ${id} --by ada --reason 'looks fine' --args '{"n": 2.50}'`, { cwd: folder });
   const after = await run(`pending show ${id}`, { cwd: folder });
-  expect(after.stdout.split('\n').slice(-4)).toEqual([
+  expect(after.stdout.split('\n').slice(-5)).toEqual([
     expect.stringMatching(/^decided {4}approved by ada at \d{4}-.*Z$/),
     'reason     looks fine',
     'arguments  {"n": 2.50}',
+    'use        not used yet: the run has not continued, or the caller has not come back for the call',
     '',
   ]);
+  const list = async () => (await run('pending list --use not_used', { cwd: folder })).stdout;
+  expect(await list()).toContain('approved (not used yet)');
+  await run(`runs resume ${runId}`, { cwd: folder });
+  expect(await list()).toBe('');
+  const used = await run(`pending show ${id}`, { cwd: folder });
+  expect(used.stdout).toMatch(/\nuse {8}used\n$/);
 });
 
 const decisions = [

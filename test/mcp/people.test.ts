@@ -184,3 +184,43 @@ test('the name of a session that people cannot read, or that is long, is stored 
     { principal: '["local","a-session"]' },
   ]);
 });
+
+const links: ClientCapabilities = { elicitation: { url: {} } };
+
+test.each([
+  { wire: 'stdio', era: '2026', decide: 'operators' },
+  { wire: 'stdio', era: '2025', decide: 'operators' },
+  { wire: 'http', era: '2026', decide: 'caller' },
+] as const)(
+  'a person opens the page of the call, decides there, and the client gets the outcome ($wire, $era)',
+  async ({ wire, era, decide }) => {
+    const page = 'console: {public_url: "https://ops.example.com/console/"}';
+    const tools = 'tools: {refund: {approval: required, exec: {command: ./refund.sh}}}';
+    const spec = `mcp: {decide: ${decide}}\n${page}\n${tools}`;
+    const { client, runtime, folder } = await serve(wire, spec, { files: { 'refund.sh': refund } });
+    const made = await client(era, links);
+    const shown: object[] = [];
+    made.setRequestHandler('elicitation/create', async ({ params }) => {
+      const [{ id = '' } = {}] = await runtime.pending.list();
+      shown.push({ ...params, id });
+      if (shown.length > 1) return { action: 'decline' };
+      setTimeout(() => void runtime.pending.approve(id, { by: 'mara' }), 50);
+      // An answer to a form decides nothing here.
+      return { action: 'accept', content: { decision: 'reject', reason: '' } };
+    });
+    expect(await ask(made)).toMatchObject(paid);
+    const [first] = await runtime.pending.list({ all: true });
+    expect(first).toMatchObject({ status: 'approved', by: 'mara' });
+    const url = `https://ops.example.com/console/inbox/${first?.id}`;
+    const message = 'Tool "refund" needs approval.\nOpen the page to decide about the call of refund.';
+    expect(shown).toMatchObject([{ mode: 'url', url, message }]);
+    for (let times = 0; times < 2; times += 1) {
+      const result = await made.callTool({ name: 'refund', arguments: { order: 18 } });
+      const [open] = await runtime.pending.list();
+      const text = `decide at https://ops.example.com/console/inbox/${open?.id}, or with \`signalbox`;
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(text) }] });
+    }
+    expect(shown).toHaveLength(2);
+    expect(countRuns(folder)).toBe(1);
+  },
+);

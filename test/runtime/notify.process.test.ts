@@ -41,6 +41,7 @@ interface Told {
   readonly run: { readonly run_id: string; readonly status: string };
   readonly pending?: { readonly id: string; readonly message: string; readonly status: string };
   readonly commands: Readonly<Record<string, string>>;
+  readonly link?: string;
 }
 
 function toldIn(folder: string): Told[] {
@@ -82,6 +83,22 @@ test('people receive a waiting call, its question and how to decide; then the de
   ]);
   expect(new Set(toldIn(folder).map(({ id: notice }) => notice)).size).toBe(4);
   expect(readFileSync(join(folder, 'told.jsonl'), 'utf8')).not.toContain('hunter2hunter2');
+});
+
+test('a message links to the page of its call or run, without a credential', async () => {
+  const folder = desk(`[{command: ./told.sh, on: ${all}}]\nconsole: {listen: "127.0.0.1:8789"}`);
+  const runtime = await openIn(folder);
+  const { run_id, pending } = await runtime.run(join(folder, 'pay.yaml'), {});
+  await runtime.pending.reject(pending[0]?.id ?? '', { by: 'mara' });
+  await runtime.runs.resume(run_id);
+  await until(() => toldIn(folder).length === 3);
+  const page = 'http://127.0.0.1:8789/console';
+  const inbox = `${page}/inbox/${pending[0]?.id}`;
+  expect(
+    toldIn(folder)
+      .map(({ event, link }) => `${event} ${link}`)
+      .toSorted(),
+  ).toEqual([`decided ${inbox}`, `failed ${page}/runs/${run_id}`, `pending ${inbox}`]);
 });
 
 test('only the configured notifications are sent, and none without a config [DS-NOTIFY-01]', async () => {

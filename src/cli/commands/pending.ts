@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
-import type { PendingCheck, PendingDocument } from '../../contract/approval.ts';
+import type { PendingCheck, PendingDocument, PendingInfo, PendingUse } from '../../contract/approval.ts';
 import type { PendingPageFilter, Runtime } from '../../runtime/runtime.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
 import { executeRun, runOptions } from '../execute-run.ts';
@@ -50,11 +50,21 @@ const statuses: { readonly [Status in PendingDocument['status']]: Status } = {
   cancelled: 'cancelled',
 };
 
+const useWords: { readonly [Use in PendingUse]: string } = {
+  not_used: 'not used yet',
+  used: 'used',
+  expired: 'never used',
+};
+
 const list = command('list', {
   about: 'show the calls that wait for a person, oldest first',
   options: {
     '--all': 'also show decided calls',
     '--status <status>': ['only calls with this status', { choices: Object.values(statuses) }],
+    '--use <use>': [
+      'only calls that were approved or answered, by whether the caller came back for them',
+      { choices: Object.keys(useWords) },
+    ],
     '--run <id>': 'only calls of this run and of the runs that its steps started',
     '--tool <name>': 'only calls of this tool; @ask for questions',
     '--by <name>': 'only calls about which this person may decide',
@@ -67,16 +77,19 @@ const list = command('list', {
 Examples:
   signalbox pending list
   signalbox pending list --all --run run_51c0
+  signalbox pending list --use not_used
   signalbox pending list --by mara --tool refund --since 24h
   signalbox pending list --limit 50 --after "$(signalbox pending list --limit 50 --json | jq -r .next)"
   signalbox pending list --json | jq '.pending[] | {id, tool, args}'`,
-  run: async (context, { all, status, run, tool, by, since, limit, after }) => {
+  run: async (context, { all, status, use, run, tool, by, since, limit, after }) => {
     const { options, terminal, invocation } = context;
     if (all === true && status !== undefined)
       throw new RuntimeError('USAGE', '--all and --status cannot be combined');
     if (after !== undefined && limit === undefined) throw new RuntimeError('USAGE', '--after needs --limit');
     const filter = {
-      ...{ tool, by, status: all === true ? ('all' as const) : (status ?? 'open') },
+      ...{ tool, by, use: use as PendingUse | undefined },
+      status:
+        all === true || (status === undefined && use !== undefined) ? ('all' as const) : (status ?? 'open'),
       since: since === undefined ? undefined : await readTime('--since', since),
     };
     const found: { readonly runtime: Runtime; readonly filter: PendingPageFilter }[] = [];
@@ -119,8 +132,17 @@ Examples:
       const { id, run_id, status: now, created_at, quorum, approvals = [], message } = call;
       const isCounted = now === 'open' && quorum !== undefined;
       const count = isCounted ? ` (${approvals.length} of ${quorum} approve)` : '';
+      const unused = call.use === null || call.use === 'used' ? '' : ` (${useWords[call.use]})`;
       const file = isMixed ? [relative(invocation.cwd, runtime.file)] : [];
-      rows.push([id, run_id, call.tool, `${now}${count}`, created_at, ...file, escapeInvisibleLine(message)]);
+      rows.push([
+        id,
+        run_id,
+        call.tool,
+        `${now}${count}${unused}`,
+        created_at,
+        ...file,
+        escapeInvisibleLine(message),
+      ]);
     }
     const short = shortIds(rows.flatMap(([id = '', runId = '']) => [id, runId]));
     return {
@@ -287,7 +309,7 @@ A unique prefix of an id is enough. Without --config and without a runtime.yaml 
   commands: [list, show, check, approve, reject, respond, answer],
 });
 
-function decisionText(document: PendingDocument): string {
+function decisionText(document: PendingInfo): string {
   const { status, by, decided_at, decision_reason } = document;
   const reason = decision_reason ?? '';
   return formatFields([
@@ -300,8 +322,15 @@ function decisionText(document: PendingDocument): string {
       ? []
       : [['arguments', jsonLine(exactText(document, 'edited_args'))] as const]),
     ...(status === 'responded' ? [['result', jsonLine(exactText(document, 'result'))] as const] : []),
+    ...(document.use === null ? [] : [['use', useTexts[document.use]] as const]),
   ]);
 }
+
+const useTexts: { readonly [Use in PendingUse]: string } = {
+  not_used: `${useWords.not_used}: the run has not continued, or the caller has not come back for the call`,
+  used: useWords.used,
+  expired: `${useWords.expired}: the run has ended, or the time for the call is over`,
+};
 
 /** Stores a decision and, with --resume, resumes the run. A later error has the decision in `details.decision`. */
 async function decide(

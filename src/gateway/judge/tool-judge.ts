@@ -162,6 +162,8 @@ interface WaitingOptions extends PendingRunOptions {
   /** How long a response waits for a person, in milliseconds; 0 disables waiting. */
   readonly holdMs: number;
   readonly openWaiter: (store: Pick<Store, 'watch'>, signal: AbortSignal) => StoreWaiter;
+  /** The page on which a person can decide a call, if the config has one. */
+  readonly linkOf: (pending: string) => string | undefined;
 }
 
 interface AnswerWaiting {
@@ -189,7 +191,7 @@ async function openCallWaiting(
         // An equal request saved its response first, so that response counts.
         if (keptAs !== runId) {
           context.onWait?.(keptAs);
-          throw pendingRefusal(await openPendingRun(keptAs, options).list());
+          throw pendingRefusal(await openPendingRun(keptAs, options).list(), options);
         }
       }
       const records = await run.add(calls, context, tell);
@@ -211,14 +213,14 @@ async function hold(
   {
     run,
     context: { signal },
-    options: { openStore, holdMs, openWaiter },
+    options: { openStore, holdMs, openWaiter, linkOf },
   }: {
     readonly run: ReturnType<typeof openPendingRun>;
     readonly context: JudgeContext;
     readonly options: WaitingOptions;
   },
 ): Promise<readonly PendingRecord[]> {
-  if (holdMs <= 0) throw pendingRefusal(first);
+  if (holdMs <= 0) throw pendingRefusal(first, { linkOf });
   // The monotonic clock is not affected by clock changes.
   const since = performance.now();
   const ids = new Set(calls.map(({ id }) => id));
@@ -228,7 +230,7 @@ async function hold(
       const records = (await run.list()).filter(({ id }) => ids.has(id));
       if (records.length === ids.size && records.every(isDecided)) return records;
       const leftMs = holdMs - (performance.now() - since);
-      if (leftMs <= 0) throw pendingRefusal(records);
+      if (leftMs <= 0) throw pendingRefusal(records, { linkOf });
       const expiries = records.flatMap(({ ruling, expiresAt }) =>
         ruling === null && expiresAt !== null ? [expiresAt] : [],
       );
@@ -242,17 +244,27 @@ async function hold(
   }
 }
 
-function pendingRefusal(records: readonly PendingRecord[]): RefusedCall {
+function pendingRefusal(
+  records: readonly PendingRecord[],
+  { linkOf }: Pick<WaitingOptions, 'linkOf'>,
+): RefusedCall {
   const open = records.filter(({ ruling }) => ruling === null);
   const said = open.map(({ id, tool, message }) => `Tool "${tool}" waits for a person (${id}): ${message}`);
   const how =
     open.length === 0
       ? 'An identical request already waits for a person.'
       : `Decide with ${open.map(({ id }) => `"signalbox pending approve ${id}"`).join(', ')}, or reject.`;
-  return refuse(400, 'pending_approval', [...said, how, 'Then send the same request again.'].join('\n'), {
-    verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
-    details: { pending: open.map(toNotice) },
-  });
+  const links = open.flatMap(({ id }) => linkOf(id) ?? []);
+  const where = links.length === 0 ? [] : [`Or decide at ${links.join(', ')}`];
+  return refuse(
+    400,
+    'pending_approval',
+    [...said, how, ...where, 'Then send the same request again.'].join('\n'),
+    {
+      verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
+      details: { pending: open.map(toNotice) },
+    },
+  );
 }
 
 function toNotice({ id, tool, callId, reason, message, expiresAt }: PendingRecord) {

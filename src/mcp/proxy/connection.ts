@@ -10,6 +10,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { callIdOf, principalOf } from '../client.ts';
 import { rpcCodes } from '../messages.ts';
 import { forClient, toResult } from '../result.ts';
+import { toResultOptions } from '../sdk.ts';
 import { type Channel, capabilities, channelOf, protocolMeta } from './channels.ts';
 import { textOf, withMember } from './edit.ts';
 import { type Judged, judgeIncoming, judgeOutgoing } from './judge.ts';
@@ -392,7 +393,7 @@ export function openConnection(parts: ProxyParts, caller: ProxyCaller): Connecti
     const result =
       after !== undefined && context.length === 0
         ? after
-        : stringifyJson(toResult(shownFault, info, parts.options));
+        : stringifyJson(toResult(shownFault, info, toResultOptions(parts)));
     const typed =
       isModern && textOf(result, 'resultType') === undefined
         ? withMember(result, 'resultType', '"complete"')

@@ -32,6 +32,8 @@ export interface AgentJudging {
   readonly holdMs: number;
   readonly signal: AbortSignal;
   readonly emit: Emit;
+  /** The page on which a person can decide the call, if the config has one. */
+  readonly linkOf: (pending: string) => string | undefined;
 }
 
 /**
@@ -82,7 +84,7 @@ async function askPeople(
   judging: AgentJudging,
 ): Promise<DecisionDocument> {
   const { call, decision } = waiting;
-  const { config, emit, holdMs, signal } = judging;
+  const { config, emit, holdMs, signal, linkOf } = judging;
   const store = await judging.openStore();
   const asked: AskedCall = {
     ...{ caller, config, tool: call.tool.name, args: waiting.args },
@@ -98,7 +100,7 @@ async function askPeople(
         await notifyPending(call, record, createHookContext(caller.agent));
       }
       const decided = await wait.until(record);
-      if (decided === undefined) return refuseOpen(record, config);
+      if (decided === undefined) return refuseOpen(record, { config, link: linkOf(record.id) });
       const { ruling } = decided;
       const refusal = ruling.kind === 'approved' ? whyNotDecided(call.tool, decided, ruling) : undefined;
       const isApproved = ruling.kind === 'approved' && refusal === undefined;
@@ -187,10 +189,13 @@ function refuseCall(reason: string): DecisionDocument {
   return toDecisionDocument(decisionOf(byPeople, answers.deny(reason)));
 }
 
-function refuseOpen({ id, runId, tool, message }: PendingRecord, config: string): DecisionDocument {
+function refuseOpen(
+  { id, runId, tool, message }: PendingRecord,
+  { config, link }: { readonly config: string; readonly link: string | undefined },
+): DecisionDocument {
   const approve = `signalbox pending approve ${id}${configOptions(config)}`;
   const refusal = refuseCall(
-    `tool "${tool}" waits for a person (${id}), who decides with \`${approve}\` or \`reject\`; after that make the very same call again. The question is: ${message}`,
+    `tool "${tool}" waits for a person (${id}), who decides ${link === undefined ? '' : `at ${link}, or `}with \`${approve}\` or \`reject\`; after that make the very same call again. The question is: ${message}`,
   );
   return { ...refusal, pending: { id, run_id: runId } };
 }

@@ -5,6 +5,7 @@ import { namesOf } from '../../calls/hooks/links.ts';
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
+import { consoleLinkOf, consoleUrlOf } from '../../config/mcp.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { KeepCall } from '../../contract/decision.ts';
 import type { Emit } from '../../contract/event.ts';
@@ -226,6 +227,7 @@ async function openJudges(context: JudgesContext): Promise<Judges> {
       holdMs: pending === 'hold' ? holdMs : 0,
       openStore: store.open,
       openWaiter: openChangeWaiter,
+      linkOf: (id) => consoleLinkOf(consoleUrlOf(config.console), 'inbox', id),
     });
   return {
     tools: gateway.tools.hooks ? judge() : undefined,

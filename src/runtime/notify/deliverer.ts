@@ -5,6 +5,7 @@ import { toDocument } from '../../base/json/document-builder.ts';
 import { stringifyJson } from '../../base/json/json.ts';
 import type { NotifyConfig, RuntimeConfig } from '../../config/config.ts';
 import { usualLimits } from '../../config/exec.ts';
+import { consoleLinkOf } from '../../config/mcp.ts';
 import { configOptions } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Redact } from '../../contract/scrub.ts';
@@ -31,6 +32,8 @@ export interface DelivererContext {
   readonly targets: readonly Target[];
   readonly emit: Emit;
   readonly redact: Redact;
+  /** The address of the console's page. */
+  readonly consoleUrl: string | undefined;
 }
 
 export function openDeliverer(context: DelivererContext): Deliverer {
@@ -95,14 +98,15 @@ const END_MS = 2_000;
 
 async function deliver(
   notice: Notice,
-  { store, targets, emit, redact }: DelivererContext,
+  { targets, emit, ...context }: DelivererContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { seq, attempts, event, runId } = notice;
+  const { store } = context;
   const target = targets.find(({ id }) => id === notice.target);
   if (target === undefined) return;
   try {
-    const body = await readNotice(store, notice, redact);
+    const body = await readNotice(notice, context);
     if (body !== undefined) await target.tell(body, signal);
     await store.outbox.remove(seq);
   } catch (thrown) {
@@ -123,7 +127,10 @@ function pauseAfter(attempts: number): number {
 }
 
 /** The JSON for a target, with secrets redacted; undefined if the run was removed. Throws STORE_FAILED. */
-async function readNotice(store: Store, notice: Notice, redact: Redact): Promise<string | undefined> {
+async function readNotice(
+  notice: Notice,
+  { store, redact, consoleUrl }: Pick<DelivererContext, 'store' | 'redact' | 'consoleUrl'>,
+): Promise<string | undefined> {
   const { runId, event, pendingId, madeAt, attempts } = notice;
   const own = await store.findRun(runId);
   // Users know the outermost run, which they started.
@@ -133,6 +140,10 @@ async function readNotice(store: Store, notice: Notice, redact: Redact): Promise
   const { kind, name, file, status, labels } = run;
   const error = status === 'suspended' ? (run.suspension?.error ?? null) : run.error;
   const option = configOptions(run.config);
+  const link =
+    pendingId === null
+      ? consoleLinkOf(consoleUrl, 'runs', run.id)
+      : consoleLinkOf(consoleUrl, 'inbox', pendingId);
   const shown = pending && {
     ...pending,
     args: shortenJson(pending.args, LONGEST),
@@ -145,6 +156,7 @@ async function readNotice(store: Store, notice: Notice, redact: Redact): Promise
     attempt: attempts,
     run: { run_id: run.id, kind, name, file, status, ...(labels && { labels }), error },
     ...(shown && { pending: toPendingDocument(shown) }),
+    ...(link !== undefined && { link }),
     commands: {
       ...(event === 'pending' &&
         pendingId !== null && {

@@ -17,7 +17,7 @@ import {
   toToolInfo,
 } from '../../calls/tool-call/document.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
-import { consoleUrlOf } from '../../config/mcp.ts';
+import { consoleLinkOf, consoleUrlOf } from '../../config/mcp.ts';
 import { toolOfServer } from '../../config/mcp-servers.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { KeepCall } from '../../contract/decision.ts';
@@ -406,6 +406,7 @@ function openAgents({ config, wired, store, emit }: AgentsContext): Runtime['age
         ...{ fire, signal, emit, config: identityOf(config), openStore: store.open },
         tools: agentTools(wired.declared, wired.links),
         isDurable: config.stateStore.type !== 'memory',
+        linkOf: (id) => consoleLinkOf(consoleUrlOf(config.console), 'inbox', id),
         holdMs: Math.min(waitMs, withinMs - (performance.now() - since) - ANSWER_MS),
       });
     },

@@ -47,7 +47,7 @@ export async function openJudgeBench(options: JudgeBenchOptions = {}) {
       approvalsOf: (_names, own) => own,
       hasApprovals: false,
     },
-    ...{ linksOf: () => links, isDurable: true, openWaiter: openChangeWaiter },
+    ...{ linksOf: () => links, isDurable: true, openWaiter: openChangeWaiter, linkOf: () => undefined },
   });
   const decisions: [string, Decision][] = [];
   const contextOf = (
