@@ -2,7 +2,7 @@ import type { Result, Server, ServerContext } from '@modelcontextprotocol/server
 import { toFault, toRuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { shorten } from '../base/text/phrases.ts';
-import type { RunDetails } from '../contract/run.ts';
+import type { RunSummary } from '../contract/run.ts';
 import { clientOf, type McpClient, tasksExtension } from './client.ts';
 import { decide, questionOf, readDecision, reasonOf } from './decision.ts';
 import { bounded, forClient, toResult } from './result.ts';
@@ -24,10 +24,10 @@ export function requireTasks({ MissingRequiredClientCapabilityError }: Sdk, { ha
 
 /** Tells the client that the call is a task. The run is stored. */
 export async function createdTask({ runtime }: ServerParts, run: string): Promise<Result> {
-  return { resultType: 'task', ...taskOf(await runtime.runs.show(run)), status: 'working' };
+  return { resultType: 'task', ...taskOf(await runtime.runs.summary(run)), status: 'working' };
 }
 
-function taskOf({ run_id, created_at, updated_at }: RunDetails) {
+function taskOf({ run_id, created_at, updated_at }: RunSummary) {
   return {
     taskId: run_id,
     createdAt: created_at,
@@ -106,7 +106,7 @@ export function mayDecide({ runtime }: Pick<ServerParts, 'runtime'>, { hasForms 
 async function showTask(parts: ServerParts, run: string, client: McpClient): Promise<Result> {
   const { runtime, offered } = parts;
   const outcome = await runtime.tools.outcome(run, { waitMs: 0 });
-  const shown = await runtime.runs.show(run);
+  const shown = await runtime.runs.summary(run);
   const task = taskOf(shown);
   if (shown.status === 'cancelled') return { ...task, status: 'cancelled' };
   if (outcome.status === 'running') return { ...task, status: 'working' };

@@ -301,13 +301,15 @@ const decisionsAt = `SELECT d.*, ${groupColumns.map((column) => `g.${column}`).j
   FROM signalbox.decisions AS d JOIN signalbox.decision_groups AS g ON g.id = d.in_group
   WHERE d.seq IN :places ORDER BY d.seq DESC`;
 
-const countsOf = (filter: DecisionFilter, everyMs: number | undefined) => `
+const countsOf = (filter: DecisionFilter, everyMs: number | undefined) => {
+  const begin = everyMs === undefined ? 'CAST(NULL AS bigint)' : 'd.at - d.at % CAST(:every AS bigint)';
+  return `
   SELECT g.hook, g.mode, g.verdict, c.begin, CAST(sum(c.count) AS bigint) AS count FROM signalbox.decision_groups AS g
-    JOIN (SELECT d.in_group, ${everyMs === undefined ? 'CAST(NULL AS bigint)' : 'd.at - d.at % CAST(:every AS bigint)'} AS begin, count(*) AS count
-      FROM signalbox.decisions AS d
-      WHERE d.at >= :since AND d.at < :until${filter.run === undefined ? '' : ' AND d.run = :run'} GROUP BY 1, 2) AS c
-      ON c.in_group = g.id
+    JOIN (SELECT d.in_group, ${begin} AS begin, count(*) AS count FROM signalbox.decisions AS d
+      WHERE d.at >= :since AND d.at < :until${filter.run === undefined ? '' : ' AND d.run = :run'}
+      GROUP BY d.in_group ${everyMs === undefined ? '' : ', begin'}) AS c ON c.in_group = g.id
   WHERE ${groupsOf(filter)} GROUP BY c.begin, g.hook, g.mode, g.verdict ORDER BY c.begin, g.hook, g.mode, g.verdict`;
+};
 
 function originFromRow(row: Row): Origin {
   return {

@@ -97,7 +97,7 @@ Examples:
       for (const runtime of await openAllRuntimes(context)) found.push({ runtime, filter });
     } else {
       const { runtime, id } = await openForId(context, { kind: 'run', given: run });
-      await runtime.runs.show(id);
+      await runtime.runs.summary(id);
       found.push({ runtime, filter: { ...filter, run: id } });
     }
     let next: string | undefined;
@@ -358,7 +358,7 @@ async function decide(
       return { document, text: `approved by ${count}; ${document.id} (tool "${tool}") still waits` };
     }
     // An agent's own call is stored under the agent’s name, any other single call under its tool’s.
-    const { kind, name } = await runtime.runs.show(document.run_id);
+    const { kind, name } = await runtime.runs.summary(document.run_id);
     const note =
       kind === 'tool' && name !== tool
         ? 'next:     the agent makes the same call, or sends the same request, again'

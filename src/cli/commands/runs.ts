@@ -295,8 +295,8 @@ async function printText(
   const isShortened = invocation.stdout.isTTY === true && flags.full !== true;
   const width = isShortened ? columns : undefined;
   const options = { step: flags.step, ...(isShortened && { maxCharacters: SHOWN_CHARACTERS }) };
-  const details = await runtime.runs.show(id, options);
-  if (flags.step === undefined) {
+  const details = flags.step === undefined ? await runtime.runs.show(id, options) : undefined;
+  if (details !== undefined) {
     const pendings = details.pendings.length === 0 ? [] : await runtime.pending.list({ runId: id });
     await printDetails(details, pendings, nextCommands(invocation, runtime), { ...terminal, width });
   }
@@ -307,8 +307,8 @@ async function printText(
     const text = stepText(step, { formatDuration, formatUsd, width, isDetailed: flags.step !== undefined });
     await terminal.printNext(`${isFirst ? '' : '\n'}${text}`);
   }
-  if (flags.step === undefined) terminal.print(`\n${totalsText(details, { formatDuration, formatUsd })}`);
-  else if (count === 0) throw unknownStep(id, flags.step);
+  if (details !== undefined) terminal.print(`\n${totalsText(details, { formatDuration, formatUsd })}`);
+  else if (count === 0 && flags.step !== undefined) throw unknownStep(id, flags.step);
 }
 
 /** A sentence or two, or three lines of a terminal. */

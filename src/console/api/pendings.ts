@@ -18,7 +18,7 @@ import {
 const statuses = ['open', 'approved', 'rejected', 'responded', 'expired', 'cancelled'] as const;
 const uses = ['not_used', 'used', 'expired'] as const;
 
-const fault = object({ code: text, message: text, hint: text }, { details: anything });
+export const fault = object({ code: text, message: text, hint: text }, { details: anything });
 
 export const pendingInfo = object(
   {

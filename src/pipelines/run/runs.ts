@@ -46,6 +46,11 @@ export interface RunOptions extends Partial<WaitOptions> {
   readonly signal?: AbortSignal | undefined;
   /** A `wait` with more time left, in ms, suspends the run. Default: this process waits. */
   readonly longestWaitMs?: number | undefined;
+  /**
+   * Called when this process has the run and begins to execute it; must not throw. With it, a fault that ends the
+   * execution later is logged too, since nobody may read the promise.
+   */
+  readonly onBegin?: (() => void) | undefined;
   /** The trace that the caller continues. Throws USAGE if it is not valid by W3C Trace Context. */
   readonly trace?: TraceContext | undefined;
 }
@@ -197,14 +202,17 @@ interface Work {
 }
 
 export async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
-  const { store } = context;
+  const { store, services } = context;
   let claim: Claim | undefined;
+  let hasBegun = false;
   try {
     claim = work.claim ?? (await store.claimRun(work.id));
     if (claim === undefined) throw busyError(work.id);
     await work.reopen?.();
     const run = await requireRun(store, work.id);
     if (!isEnded(run.status)) {
+      options.onBegin?.();
+      hasBegun = true;
       const owned = { ...work, claim, run };
       const { signal } = options;
       // A cancelled pipeline ends before its next step; a call has none.
@@ -215,8 +223,11 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
         );
     }
     return await describe(store, work.id);
-  } catch (error) {
-    throw withRunId(error, work.id);
+  } catch (thrown) {
+    const error = withRunId(thrown, work.id);
+    const isLogged = hasBegun && options.onBegin !== undefined && error.code !== 'ABORTED';
+    if (isLogged) services.emit({ type: 'note', name: work.id, level: 'error', message: error.message });
+    throw error;
   } finally {
     await claim?.release();
   }
