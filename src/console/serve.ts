@@ -12,9 +12,13 @@ import {
   parseListen,
   type Runtime,
 } from '../runtime/runtime.ts';
+import { guard } from './api/guard.ts';
 import { pendings } from './api/pendings.ts';
+import { runs } from './api/runs.ts';
 import { session } from './api/session.ts';
+import { guardHandlers } from './handlers/guard.ts';
 import { pendingsHandlers } from './handlers/pendings.ts';
+import { runsHandlers } from './handlers/runs.ts';
 import { sessionHandlers } from './handlers/session.ts';
 import { consoleHandler, type Group, group, isOfConsole, type PageFiles, pagePath } from './server.ts';
 
@@ -82,6 +86,8 @@ function siteOf(runtime: Runtime, version: string): Site {
     groups: [
       group(session, sessionHandlers({ runtime, version })),
       group(pendings, pendingsHandlers({ runtime })),
+      group(runs, runsHandlers({ runtime })),
+      group(guard, guardHandlers({ runtime })),
     ],
     openCallers: runtime.callers,
     publicUrl: runtime.console.publicUrl,

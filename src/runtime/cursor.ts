@@ -19,6 +19,7 @@ export function readCursor(kind: string, after: string | undefined): number | un
 export function unknownPage(after: unknown): RuntimeError {
   return new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
     hint: 'Give the `next` of the previous page.',
+    details: { path: 'after' },
   });
 }
 
@@ -26,7 +27,7 @@ export function unknownPage(after: unknown): RuntimeError {
 export function requireTexts(values: object): void {
   for (const [name, value] of Object.entries(values))
     if (value !== undefined && typeof value !== 'string')
-      throw new RuntimeError('USAGE', `\`${name}\` is not a string`);
+      throw new RuntimeError('USAGE', `\`${name}\` is not a string`, { details: { path: name } });
 }
 
 /** Milliseconds since 1970. Throws USAGE. */
@@ -34,7 +35,7 @@ export function timeOf(name: string, time: Date | undefined): number | undefined
   if (time === undefined) return undefined;
   const ms = time instanceof Date ? time.getTime() : Number.NaN;
   if (Number.isFinite(ms)) return ms;
-  throw new RuntimeError('USAGE', `\`${name}\` is not a date`);
+  throw new RuntimeError('USAGE', `\`${name}\` is not a date`, { details: { path: name } });
 }
 
 /** The number of rows on a page. Throws USAGE. */

@@ -45,7 +45,7 @@ export function openDecisionsApi({ openStore, openState }: DecisionsContext) {
     },
     counts: async ({ every, ...filter }: DecisionCountFilter = {}): Promise<DecisionCounts> => {
       const wanted = toStoreFilter(filter);
-      const everyMs = readEvery({ ...wanted, every });
+      const everyMs = readEvery(every, wanted);
       const store = await openStore();
       const counted = (await store?.count({ ...wanted, everyMs })) ?? [];
       const buckets = counted.map(({ at = 0, ...count }) => ({
@@ -154,20 +154,18 @@ function toStoreFilter({ since, until, ...filter }: DecisionFilter) {
 }
 
 /** The length of a bucket in milliseconds. Throws USAGE. */
-function readEvery({
-  every,
-  since,
-  until = Date.now(),
-}: ReturnType<typeof toStoreFilter> & { readonly every?: unknown }) {
+function readEvery(
+  every: unknown,
+  { since, until = Date.now() }: ReturnType<typeof toStoreFilter>,
+): number | undefined {
   if (every === undefined) return undefined;
+  const refuse = (why: string) =>
+    new RuntimeError('USAGE', `\`every\` ${why}`, { details: { path: 'every' } });
   const ms = every === 'hour' ? HOUR_MS : every === 'day' ? 24 * HOUR_MS : undefined;
-  if (ms === undefined) throw new RuntimeError('USAGE', '`every` is neither `hour` nor `day`');
-  if (since === undefined) throw new RuntimeError('USAGE', '`every` requires `since`');
+  if (ms === undefined) throw refuse('is neither `hour` nor `day`');
+  if (since === undefined) throw refuse('requires `since`');
   if ((until - since) / ms <= MOST_BUCKETS) return ms;
-  const most = MOST_BUCKETS.toLocaleString('en');
-  throw new RuntimeError('USAGE', `there are more than ${most} ${every}s from \`since\``, {
-    hint: 'Count days, or begin later.',
-  });
+  throw refuse(`gives more than ${MOST_BUCKETS.toLocaleString('en')} ${every}s since \`since\``);
 }
 
 const HOUR_MS = 3_600_000;

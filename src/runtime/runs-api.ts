@@ -44,7 +44,7 @@ import type { RunRecord, Store } from '../store/store.ts';
 import { isOfAgent } from '../store/store-rules.ts';
 import type { Runtime } from './api.ts';
 import type { RunListFilter } from './api-options.ts';
-import { timeOf } from './cursor.ts';
+import { timeOf, unknownPage } from './cursor.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyDispatcher, LazyStore } from './lazy-store.ts';
 import { type CallRuns, type CallRunsContext, openCallRuns } from './runs/call-runs.ts';
@@ -317,9 +317,7 @@ export async function readPage(store: Store, { limit = PAGE_SIZE, ...filter }: L
 
 function readPlace(after: string): number {
   if (/^\d{1,15}$/.test(after)) return Number(after);
-  throw new RuntimeError('USAGE', `there is no page after ${JSON.stringify(after)}`, {
-    hint: 'Give the `next` of the previous page.',
-  });
+  throw unknownPage(after);
 }
 
 /**

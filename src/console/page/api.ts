@@ -1,11 +1,13 @@
 import { parseJson } from '../../base/json/parse-json.ts';
+import type { guard } from '../api/guard.ts';
 import type { pendings } from '../api/pendings.ts';
+import type { runs } from '../api/runs.ts';
 import type { BodyOf, ParamsOf, QueryOf, ReplyOf } from '../api/schema.ts';
 import type { session } from '../api/session.ts';
 import type { Kind } from './section.ts';
 
 /** What the API declares. Its types are the client's. */
-type Endpoints = typeof session & typeof pendings;
+type Endpoints = typeof session & typeof pendings & typeof runs & typeof guard;
 type Methods = 'GET' | 'POST' | 'DELETE';
 type Paths<Method extends Methods> = keyof Endpoints extends infer Key
   ? Key extends `${Method} ${infer Path}`

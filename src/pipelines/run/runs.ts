@@ -226,7 +226,7 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
   } catch (thrown) {
     const error = withRunId(thrown, work.id);
     const isLogged = hasBegun && options.onBegin !== undefined && error.code !== 'ABORTED';
-    if (isLogged) services.emit({ type: 'note', name: work.id, level: 'error', message: error.message });
+    if (isLogged) services.emit({ type: 'note', name: work.id, level: 'warn', message: error.message });
     throw error;
   } finally {
     await claim?.release();
