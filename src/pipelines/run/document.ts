@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Fault } from '../../base/errors.ts';
 import { toDocument } from '../../base/json/document-builder.ts';
-import { isObject, Json } from '../../base/json/json.ts';
+import { isObject, type Json } from '../../base/json/json.ts';
 import { exactMembers } from '../../base/json/scan.ts';
-import { shorten } from '../../base/text/phrases.ts';
 import {
   isQuestion,
   type PendingDocument,
@@ -30,7 +29,6 @@ import type {
   StepRecord,
 } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
-import { shortenJson } from '../show/shorten-json.ts';
 import { readRecord } from '../state/record.ts';
 import { splitName } from '../state/retries.ts';
 import { belowRecord } from '../state/run-below.ts';
@@ -136,48 +134,17 @@ export function digestOfPending({ id, args, consents = [], ruling }: PendingReco
 
 export function toPendingInfo(
   { record, run, caller, principal }: PlacedPending,
-  { maxCharacters, ...about }: ShownPending,
+  about: Pick<PendingInfo, 'digest' | 'deciders' | 'choices' | 'input_schema' | 'use' | 'args_cut'>,
 ): PendingInfo {
   const { kind, name, labels = {} } = run;
   const value = caller?.value;
-  const members = pendingMembers(record);
-  const shown = maxCharacters === undefined ? members : shortenMembers(members, maxCharacters);
   return toDocument<PendingInfo>({
-    ...shown,
+    ...pendingMembers(record),
     ...about,
-    digest: digestOfPending(record),
     run: { kind, name, labels },
     caller: isObject(value) ? { agent: name, ...value } : principal === null ? null : { principal },
   });
 }
-
-interface ShownPending extends Pick<PendingInfo, 'deciders' | 'choices' | 'input_schema' | 'use'> {
-  readonly maxCharacters: number | undefined;
-}
-
-function shortenMembers(members: ReturnType<typeof pendingMembers>, max: number) {
-  const cut = {
-    message: shorten(members.message, max),
-    args: shortenWhole(members.args, max),
-    members: shortenWhole(members.members, max),
-    edited_args: members.edited_args && shortenWhole(members.edited_args, max),
-    result: members.result && shortenWhole(members.result, max),
-  };
-  const isCut = Object.entries(cut).some(([name, value]) => value !== Reflect.get(members, name));
-  return { ...members, ...cut, ...(isCut && ({ args_cut: true } as const)) };
-}
-
-/** Cuts long texts and lists until the whole is about as short. What is very long is not read. */
-function shortenWhole(json: Json, max: number): Json {
-  if (json.text.length <= max) return json;
-  for (const each of json.text.length <= MOST_READ ? [max, max / 10, max / 100] : []) {
-    const short = shortenJson(json, Math.ceil(each));
-    if (short.text.length <= 2 * max) return short;
-  }
-  return Json.from(`(${json.text.length} characters)`);
-}
-
-const MOST_READ = 1_000_000;
 
 function pendingMembers(record: PendingRecord) {
   const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;

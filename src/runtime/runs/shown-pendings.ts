@@ -1,10 +1,13 @@
 import { RuntimeError } from '../../base/errors.ts';
+import { Json } from '../../base/json/json.ts';
+import { shorten } from '../../base/text/phrases.ts';
 import { requireDecider, whyNotAsked } from '../../calls/tool-call/approvals.ts';
 import {
   isQuestion,
   type PendingCounts,
   type PendingInfo,
   type PendingPage,
+  type PendingRecord,
   type PendingUse,
 } from '../../contract/approval.ts';
 import {
@@ -14,7 +17,8 @@ import {
   mayDecide,
   unknownPending,
 } from '../../pipelines/run/decisions.ts';
-import { toPendingInfo } from '../../pipelines/run/document.ts';
+import { digestOfPending, toPendingInfo } from '../../pipelines/run/document.ts';
+import { shortenJson } from '../../pipelines/show/shorten-json.ts';
 import { IDENTITY_MS } from '../../store/identities.ts';
 import type { PendingCount, PlacedPending, PendingCountFilter as StoreFilter } from '../../store/store.ts';
 import { GATEWAY_RUN, isEnded, KEPT_FOR_MS } from '../../store/store-rules.ts';
@@ -88,14 +92,51 @@ function toInfo(
   { now, maxCharacters }: { readonly now: number; readonly maxCharacters?: number | undefined },
 ) {
   const { record } = row;
-  return toPendingInfo(row, {
-    use: useOf(row, now),
-    maxCharacters,
-    deciders: decidersOf(declared, record) ?? null,
-    choices: choicesNow({ declared, isOfAgent: row.caller !== null }, record),
-    input_schema: schemaOf(record.tool),
-  });
+  const shown = maxCharacters === undefined ? record : shortenRecord(record, maxCharacters);
+  return toPendingInfo(
+    { ...row, record: shown },
+    {
+      digest: digestOfPending(record),
+      use: useOf(row, now),
+      deciders: decidersOf(declared, record) ?? null,
+      choices: choicesNow({ declared, isOfAgent: row.caller !== null }, record),
+      input_schema: schemaOf(record.tool),
+      ...(shown !== record && { args_cut: true }),
+    },
+  );
 }
+
+/** The same record if all its texts are short. */
+function shortenRecord(record: PendingRecord, max: number): PendingRecord {
+  const { message, args, members, ruling } = record;
+  let isCut = message.length > max;
+  const short = (json: Json) => {
+    const cut = shortenWhole(json, max);
+    isCut ||= cut !== json;
+    return cut;
+  };
+  const cut: PendingRecord = {
+    ...record,
+    message: shorten(message, max),
+    args: short(args),
+    members: short(members),
+    ...(ruling?.kind === 'approved' && { ruling: { ...ruling, args: ruling.args && short(ruling.args) } }),
+    ...(ruling?.kind === 'responded' && { ruling: { ...ruling, result: short(ruling.result) } }),
+  };
+  return isCut ? cut : record;
+}
+
+/** Cuts long texts and lists until the whole is about as short. What is very long is not read. */
+function shortenWhole(json: Json, max: number): Json {
+  if (json.text.length <= max) return json;
+  for (const each of json.text.length <= MOST_READ ? [max, max / 10, max / 100] : []) {
+    const short = shortenJson(json, Math.ceil(each));
+    if (short.text.length <= 2 * max) return short;
+  }
+  return Json.from(`(${json.text.length} characters)`);
+}
+
+const MOST_READ = 1_000_000;
 
 /**
  * The use of an approval or answer at `now` (ms since 1970). A run uses it by continuing. An agent, or the client of a
