@@ -39,6 +39,9 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
   let read: Read = { value: undefined };
   let stopped = new AbortController();
   let check = 0;
+  const talk = make('section', { class: 'talk', 'aria-label': 'Conversation', hidden: true });
+  const none = note('Select a call to see it whole.');
+  element.append(none);
 
   const draftOf = (id: string) => {
     const known = drafts.get(id) ?? { mode: 'decide', reason: '', texts: {} };
@@ -80,22 +83,14 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     const call = shown;
     if (call === undefined) return;
     const draft = draftOf(call.id);
-    const talk = make('section', { class: 'talk', 'aria-label': 'Conversation' });
-    const hasTalk = me.records.content;
-    if (hasTalk) void renderConversation(page, call.id, { into: talk, signal: stopped.signal });
+    const facts = [renderFacts(page, call), renderProblem(draft)];
     element.replaceChildren(
       make('header', { class: 'call-head' }, back(), renderTitle(call)),
       make(
         'div',
-        { class: `call-body ${hasTalk ? 'has-talk' : ''}` },
-        hasTalk && talk,
-        make(
-          'div',
-          { class: 'call-main' },
-          renderFacts(page, call),
-          renderProblem(draft),
-          renderSubject(call, draft),
-        ),
+        { class: 'call-body' },
+        talk,
+        make('div', { class: 'call-main' }, facts, renderSubject(call, draft)),
       ),
       renderBar(call, draft),
     );
@@ -281,7 +276,9 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       stopped.abort();
       stopped = new AbortController();
       shown = undefined;
-      if (id === '') return element.replaceChildren(note('Select a call to see it whole.'));
+      talk.hidden = true;
+      if (id === '') return element.replaceChildren(none);
+      if (me.records.content) void renderConversation(page, id, { into: talk, signal: stopped.signal });
       await load(id);
     },
     refresh: () => wanted !== '' && void load(wanted),
@@ -342,7 +339,6 @@ function renderFacts(page: Page, call: Call) {
   const mayRead = page.me.sections.includes('runs');
   return [
     message !== '' && make('div', { class: 'message' }, renderText(message)),
-    reason !== '' && reason !== message && make('p', { class: 'why' }, marked(reason)),
     factList([
       ['Asked by', call.caller === null ? null : foreign(askerOf(call))],
       [
@@ -353,7 +349,10 @@ function renderFacts(page: Page, call: Call) {
       ],
       ['Step', call.step === '' ? null : foreign(call.step)],
       ['Labels', labels === '' ? null : foreign(labels)],
-      ['Waits because', hook === null ? origins[call.origin] : ['of the hook ', foreign(hook)]],
+      [
+        'Waits because',
+        [hook !== null && ['of the hook ', foreign(hook), ': '], marked(reason || origins[call.origin])],
+      ],
       ['Asked', make('span', { title: made }, `${ageOf(now - Date.parse(made))} ago, ${instant(made)}`)],
       [
         'Expires',
@@ -391,7 +390,7 @@ function renderFacts(page: Page, call: Call) {
   ];
 }
 
-const origins = {
+const origins: Readonly<Record<Call['origin'], string>> = {
   tool: 'the tool asked for a decision',
   hook: 'a hook requires a decision',
   approval: 'the config requires approval',

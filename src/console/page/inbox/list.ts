@@ -66,7 +66,7 @@ export function makeList({ page, outbox, hrefOf, isSelected, onSelect, onEnd }: 
           'span',
           { class: 'line sub' },
           make('bdi', {}, marked(askerOf(call))),
-          make('bdi', {}, marked(run.name)),
+          run.name !== tool && make('bdi', {}, marked(run.name)),
           status === 'open' &&
             call.expires_at !== null &&
             make('span', { class: 'age', 'data-until': call.expires_at }),
@@ -170,7 +170,7 @@ export function stateKind({ status, use }: Call): string {
 }
 
 export function askerOf({ caller, run }: Call): string {
-  if (caller === null) return `${run.kind} run`;
+  if (caller === null) return run.kind === 'tool' ? 'direct call' : 'pipeline';
   return String('principal' in caller ? caller.principal : caller.agent);
 }
 

@@ -8,7 +8,7 @@ import { renderTree } from './json-tree.ts';
 type Conversation = Reply<'GET', '/pendings/{id}/conversation'>;
 type Message = Conversation['calls'][number]['messages'][number];
 
-/** Draws the model calls before a call, the first page at once and others on request. */
+/** Draws the model calls before a call, the first page at once and others on request; `into` stays hidden without any. */
 export async function renderConversation(
   { api }: Page,
   id: string,
