@@ -4,7 +4,6 @@ import type { pendings } from '../api/pendings.ts';
 import type { runs } from '../api/runs.ts';
 import type { BodyOf, ParamsOf, QueryOf, ReplyOf } from '../api/schema.ts';
 import type { session } from '../api/session.ts';
-import type { Kind } from './section.ts';
 
 /** What the API declares. Its types are the client's. */
 type Endpoints = typeof session & typeof pendings & typeof runs & typeof guard;
@@ -30,6 +29,9 @@ type Given<Wanted> = Record<never, never> extends Wanted ? [options?: Wanted] : 
 export type Reply<Method extends Methods, Path extends Paths<Method>> = ReplyOf<EndpointOf<Method, Path>>;
 export type Me = Reply<'GET', '/me'>;
 export type Call = Reply<'GET', '/pendings/{id}'>;
+
+/** What the stream of changes names. */
+export type Kind = 'pendings' | 'runs' | 'suites';
 
 /** All methods throw `ApiError`. */
 export interface Api {

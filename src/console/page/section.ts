@@ -1,4 +1,4 @@
-import type { Api, Me } from './api.ts';
+import type { Api, Kind, Me } from './api.ts';
 
 export interface Section {
   /** Shows the address; called again when the address changes within the section. */
@@ -17,8 +17,6 @@ export interface Address {
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }
-
-export type Kind = 'pendings' | 'runs' | 'suites';
 
 export interface Page {
   readonly api: Api;

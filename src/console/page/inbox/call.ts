@@ -64,7 +64,8 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       render();
     } catch (error) {
       if (stopped.signal.aborted || wanted !== id) return;
-      if (shown?.id === id) return page.say(describe(error), 'error');
+      // The header says that the connection is lost.
+      if (shown?.id === id) return;
       const title =
         error instanceof ApiError && error.status === 404
           ? 'There is no such call'

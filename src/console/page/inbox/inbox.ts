@@ -86,13 +86,20 @@ export const openInbox: OpenSection = (main, page) => {
   const mine = make('input', { type: 'checkbox' });
   const detail = make('div', { class: 'detail' }, pane.element);
   main.replaceChildren(
+    make('h1', { class: 'unseen' }, 'Inbox'),
     make(
       'section',
       { class: 'list', 'aria-label': 'Calls' },
       make(
         'div',
         { class: 'filters' },
-        make('div', { class: 'filter-head' }, make('h1', {}, 'Inbox'), status, notifier ?? null),
+        make(
+          'div',
+          { class: 'filter-head' },
+          make('span', { class: 'title', 'aria-hidden': 'true' }, 'Inbox'),
+          status,
+          notifier ?? null,
+        ),
         search,
         make('div', { class: 'filter-row' }, state, tool, make('label', { class: 'mine' }, mine, 'For me')),
       ),

@@ -1,0 +1,435 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { Json } from '../../src/index.ts';
+import { pipeline } from '../workspace.ts';
+import { keysOf, serve } from './serving.ts';
+import { describeInBrowser, expectAccessible, looks } from './tab.ts';
+
+const schema = `{type: object, required: [to, cents], properties: {to: {type: string, description: The account}, cents: {type: integer, minimum: 0}, urgent: {type: boolean}, method: {enum: [card, bank]}}}`;
+const spec = `tools:
+  refund: {exec: {command: cat}, approval: {message: "Refund \${args.cents} cents to \${args.to}?", expires: 2h}, input_schema: ${schema}}
+  mail: {exec: {command: cat}, approval: {}}
+  wire: {exec: {command: cat}, approval: {by: [mara, joe], quorum: 2}}
+`;
+
+async function desk(names: readonly string[] = []) {
+  const served = await serve(spec);
+  const { runtime, folder } = served;
+  const keys = names.length === 0 ? undefined : await keysOf(folder);
+  const created = await Promise.all(
+    names.map(async (name) => (await keys?.create({ name, role: 'approver' }))?.key),
+  );
+  const add = async (tool: string, args: Readonly<Record<string, unknown>>) => {
+    const document = await runtime.tools.call(tool, args);
+    if (document.status !== 'pending') throw new Error(JSON.stringify(document));
+    return document.pending.id;
+  };
+  /** What was decided about each call, in their order. */
+  const decisions = async () =>
+    (await runtime.pending.list({ all: true })).map(
+      ({ status, by, decision_reason: reason, edited_args: edited, result }) => ({
+        ...{ status, by, reason, edited, result },
+      }),
+    );
+  return { ...served, keys: created.map((key) => key ?? ''), add, decisions };
+}
+
+const undecided = { status: 'open', by: null, reason: null, edited: null, result: null };
+const decided = { ...undecided, by: 'ada', reason: '' };
+
+/** The window in which a decision can be taken back passes. */
+const passUndo = async (page: Page) => await page.clock.runFor(5_500);
+const head = (page: Page) => page.locator('.call h2');
+const openRow = async (page: Page, index: number) =>
+  await page.locator(`.rows li[aria-posinset="${index + 1}"] a`).click();
+
+/** Presses Tab until the button has the focus. */
+async function tabTo(page: Page, name: string) {
+  for (let step = 0; step < 100; step += 1) {
+    await page.keyboard.press('Tab');
+    if ((await page.evaluate('document.activeElement?.textContent')) === name) return;
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
+describeInBrowser((openTab) => {
+  test('a person approves, rejects, edits and answers with the keyboard alone', async () => {
+    const { origin, token, add, decisions } = await desk();
+    for (let cents = 1; cents <= 4; cents += 1) await add('refund', { to: 'Ada', cents });
+    const { page, offences } = await openTab(origin, { key: token });
+    await page.clock.install();
+    await page.locator('.rows li').nth(3).waitFor();
+    const { keyboard } = page;
+    await keyboard.press('j');
+    await page.locator('footer .primary').waitFor();
+    await keyboard.press('a');
+    await page.getByText('Refund 2 cents to Ada?').last().waitFor();
+    await keyboard.press('r');
+    await keyboard.type('too much');
+    await keyboard.press('Enter');
+    await page.locator('.message', { hasText: 'Refund 3 cents' }).waitFor();
+    await keyboard.press('e');
+    await page.getByLabel('to required').waitFor();
+    await keyboard.press('Tab');
+    await keyboard.press('Control+a');
+    await keyboard.type('33');
+    await page.locator('.check.good').waitFor();
+    expect(await page.locator('.diff').innerText()).toContain('333');
+    await keyboard.press('Escape');
+    await keyboard.press('a');
+    await page.locator('.message', { hasText: 'Refund 4 cents' }).waitFor();
+    await tabTo(page, 'Answer instead');
+    await keyboard.press('Enter');
+    await keyboard.type('{"paid": 1.50}');
+    await tabTo(page, 'Send the answer');
+    await keyboard.press('Enter');
+    expect(await decisions()).toEqual([undecided, undecided, undecided, undecided]);
+    await passUndo(page);
+    await expect.poll(decisions).toEqual([
+      { ...decided, status: 'approved' },
+      { ...decided, status: 'rejected', reason: 'too much' },
+      { ...decided, status: 'approved', edited: { to: 'Ada', cents: 33 } },
+      { ...decided, status: 'responded', result: { paid: 1.5 } },
+    ]);
+    expect(offences).toEqual([]);
+  });
+
+  test('a person approves, rejects, edits and answers with the mouse', async () => {
+    const { origin, token, add, decisions } = await desk();
+    for (let cents = 1; cents <= 4; cents += 1) await add('refund', { to: 'Ada', cents });
+    const { page, offences } = await openTab(origin, { key: token });
+    await page.clock.install();
+    await openRow(page, 0);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
+    await page.getByLabel('Reason').fill('too much');
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.locator('.message', { hasText: 'Refund 3 cents' }).waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    await page.getByLabel('Arguments as JSON').fill('{"to": "Ada", "cents": "33"}');
+    expect(await page.locator('.check.bad').innerText()).toContain('cents');
+    await page.getByRole('button', { name: 'Edit in a form' }).isHidden();
+    await page.getByLabel('Arguments as JSON').fill('{"to": "Ada", "cents": 33, "method": "bank"}');
+    await page.locator('.check.good').waitFor();
+    await page.getByRole('button', { name: 'Approve edited' }).click();
+    await page.locator('.message', { hasText: 'Refund 4 cents' }).waitFor();
+    await page.getByRole('button', { name: 'Answer instead' }).click();
+    await page.getByLabel('Answer: JSON, or a text').fill('paid in cash');
+    await page.getByRole('button', { name: 'Send the answer' }).click();
+    await passUndo(page);
+    await expect.poll(decisions).toEqual([
+      { ...decided, status: 'approved' },
+      { ...decided, status: 'rejected', reason: 'too much' },
+      { ...decided, status: 'approved', edited: { to: 'Ada', cents: 33, method: 'bank' } },
+      { ...decided, status: 'responded', result: 'paid in cash' },
+    ]);
+    expect(offences).toEqual([]);
+  });
+
+  test('a question is answered in a form of its schema, and a wrong answer is refused', async () => {
+    const { origin, token, runtime, folder, decisions } = await desk();
+    const question = 'steps: [{id: a, ask: {question: Which one?, schema: {enum: [red, green]}}}]';
+    const file = `${folder}/desk.pipeline.yaml`;
+    writeFileSync(file, pipeline(question));
+    await runtime.run(file);
+    const { page, offences } = await openTab(origin, { key: token });
+    await page.clock.install();
+    await openRow(page, 0);
+    await page.getByRole('button', { name: 'Answer' }).click();
+    expect(await page.getByLabel('Answer').locator('option').allTextContents()).toEqual([
+      'not given',
+      'red',
+      'green',
+    ]);
+    await page.getByLabel('Answer').selectOption('green');
+    await page.getByRole('button', { name: 'Send the answer' }).click();
+    await passUndo(page);
+    await expect.poll(decisions).toEqual([{ ...decided, status: 'responded', result: 'green' }]);
+    expect(offences).toEqual([]);
+  });
+
+  test('nothing is sent after an undo, nor from a closed tab', async () => {
+    const { origin, token, add, decisions } = await desk();
+    for (let cents = 1; cents <= 2; cents += 1) await add('refund', { to: 'Ada', cents });
+    const { page } = await openTab(origin, { key: token });
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await openRow(page, 0);
+    await page.locator('footer .primary').waitFor();
+    await page.keyboard.press('a');
+    await page.locator('.toast.undo').waitFor();
+    await page.keyboard.press('u');
+    await page.getByText('Taken back. Nothing was sent.').waitFor();
+    await openRow(page, 1);
+    await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
+    await page.keyboard.press('a');
+    await page.locator('.toast.undo').waitFor();
+    // The window goes on in other sections.
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.locator('.toast.undo').waitFor();
+    await page.close();
+    await sleep(6_000);
+    expect({ sent, decisions: await decisions() }).toEqual({ sent: [], decisions: [undecided, undecided] });
+  });
+
+  test('of two approvers at once one wins, and the other reads who, and keeps what was typed', async () => {
+    const { origin, keys, add, decisions, runtime } = await desk(['mara', 'joe']);
+    const id = await add('refund', { to: 'Ada', cents: 1 });
+    const [mara, joe] = await Promise.all(
+      keys.map(async (key) => await openTab(origin, { key, path: `/inbox/${id}` })),
+    );
+    if (mara === undefined || joe === undefined) throw new Error('two tabs');
+    await Promise.all([mara, joe].map(async ({ page }) => await page.clock.install()));
+    await mara.page.getByLabel('Reason').fill('no such account');
+    await mara.page.getByRole('button', { name: 'Reject' }).click();
+    await joe.page.getByLabel('Reason').fill('fine with me');
+    await joe.page.getByRole('button', { name: 'Approve' }).click();
+    await passUndo(mara.page);
+    await expect.poll(async () => (await runtime.pending.show(id)).status).toBe('rejected');
+    await passUndo(joe.page);
+    await joe.page.locator('.toast.error').waitFor();
+    expect(await joe.page.locator('.toast.error').innerText()).toContain('mara has rejected this call');
+    expect(await joe.page.locator('.decided').innerText()).toContain('no such account');
+    expect(await decisions()).toEqual([
+      { ...decided, status: 'rejected', by: 'mara', reason: 'no such account' },
+    ]);
+  });
+
+  test('a quorum needs two people, each sees who has approved, and a call that has changed is shown again', async () => {
+    const { origin, keys, add, runtime } = await desk(['mara', 'joe']);
+    const id = await add('wire', { cents: 1 });
+    const [mara, joe] = await Promise.all(
+      keys.map(async (key) => await openTab(origin, { key, path: `/inbox/${id}` })),
+    );
+    if (mara === undefined || joe === undefined) throw new Error('two tabs');
+    await Promise.all([mara, joe].map(async ({ page }) => await page.clock.install()));
+    await joe.page.getByLabel('Reason').fill('typed before');
+    await joe.page.getByRole('button', { name: 'Approve' }).click();
+    await mara.page.getByRole('button', { name: 'Approve' }).click();
+    await passUndo(mara.page);
+    await mara.page.getByText('You have approved. 1 more approval needed.').waitFor();
+    await passUndo(joe.page);
+    // Joe decided on a call without approvals.
+    await joe.page.locator('.fault', { hasText: 'approved by mara, of 2 needed' }).waitFor();
+    expect(await joe.page.getByLabel('Reason').inputValue()).toBe('typed before');
+    await joe.page.getByRole('button', { name: 'Approve' }).click();
+    await passUndo(joe.page);
+    await expect.poll(async () => (await runtime.pending.show(id)).status).toBe('approved');
+    expect((await runtime.pending.show(id)).approvals?.map(({ by, reason }) => [by, reason])).toEqual([
+      ['mara', ''],
+      ['joe', 'typed before'],
+    ]);
+  });
+
+  test('of 200 selected calls one is decided meanwhile: each is decided on its own, and each result is shown', async () => {
+    const { origin, token, add, runtime, decisions } = await desk();
+    const ids: string[] = [];
+    for (let cents = 0; cents < 200; cents += 1)
+      ids.push(await add('refund', { to: cents === 7 ? 'Mallory' : 'Ada', cents: 5 }));
+    await add('mail', {});
+    const { page, offences } = await openTab(origin, { key: token, path: '/inbox?tool=refund' });
+    await page.clock.install();
+    await page.locator('.rows li[aria-setsize="100"]').first().waitFor();
+    await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, rows.scrollHeight));
+    await page.locator('.rows li[aria-setsize="200"]').first().waitFor();
+    await page.getByRole('button', { name: 'Select 200 listed' }).click();
+    await page.getByRole('button', { name: 'Compare 200 and decide' }).click();
+    expect(await page.locator('.same').innerText()).toBe('cents\n5');
+    expect(await page.locator('.compare thead').innerText()).toContain('to');
+    expect(await page.locator('.compare .differs').allInnerTexts()).toEqual(['differs:\n"Mallory"']);
+    await page.getByLabel('Reason for all').fill('as agreed');
+    await page.getByRole('button', { name: 'Approve 200' }).click();
+    await runtime.pending.reject(ids[7] ?? '', { by: 'mara', reason: 'not her' });
+    await passUndo(page);
+    await page.getByText('199 calls decided, 1 not.').waitFor();
+    expect(await page.locator('.several .bad').allInnerTexts()).toEqual([
+      expect.stringMatching(/^mara has rejected this call .*: not her/),
+    ]);
+    const all = await decisions();
+    expect(all.splice(7, 1)).toEqual([{ ...decided, status: 'rejected', by: 'mara', reason: 'not her' }]);
+    expect(all).toEqual([
+      ...Array(199).fill({ ...decided, status: 'approved', reason: 'as agreed' }),
+      undecided,
+    ]);
+    expect(offences).toEqual([]);
+  });
+
+  test('hostile texts are inert and marked, digits are exact, and ten megabytes are shown whole', async () => {
+    const { origin, token, runtime } = await desk();
+    const html = '<img src=x onerror=alert(1)><script>alert(1)</script>';
+    const text = `${html} \u202eevil\u200b javascript:alert(1) https://example.com`;
+    const long = `${'x'.repeat(10_000_000)}END`;
+    const numbers = '"id": 9007199254740993, "price": 1.10, "huge": 1e400';
+    const document = await runtime.tools.call(
+      'mail',
+      Json.parse(`{"text": ${JSON.stringify(text)}, ${numbers}, "${html}": [[]], "long": "${long}"}`),
+    );
+    if (document.status !== 'pending') throw new Error(JSON.stringify(document));
+    const { page, offences } = await openTab(origin, { key: token, path: `/inbox/${document.pending.id}` });
+    const tree = page.locator('.tree');
+    await tree.waitFor();
+    expect(await tree.locator('.scalar').allInnerTexts()).toEqual(['9007199254740993', '1.10', '1e400']);
+    expect(await tree.locator('.code-point').allInnerTexts()).toEqual(['U+202E', 'U+200B']);
+    expect(await tree.innerText()).toContain(html);
+    expect(
+      await page
+        .locator('.detail :is(img, script, iframe, [onerror]), .detail a:not([href^="/console/"])')
+        .count(),
+    ).toBe(0);
+    await page.getByRole('button', { name: 'Show all 10,000,003 characters' }).click();
+    expect(
+      await tree
+        .locator('.text')
+        .last()
+        .evaluate((box) => box.textContent?.length),
+    ).toBe(10_000_003);
+    const { bottom } = await page
+      .getByRole('button', { name: 'Approve' })
+      .evaluate((button) => button.getBoundingClientRect());
+    expect(bottom).toBeLessThan(900);
+    expect(offences).toEqual([]);
+  });
+
+  test('a failed connection and a failing store keep what was typed, and say so', async () => {
+    const { origin, token, add, decisions } = await desk();
+    const id = await add('refund', { to: 'Ada', cents: 1 });
+    const { page } = await openTab(origin, { key: token, path: `/inbox/${id}` });
+    await page.clock.install();
+    await page.getByLabel('Reason').fill('fine');
+    const failed = {
+      status: 503,
+      contentType: 'application/json',
+      body: '{"error": {"code": "STORE_FAILED", "message": "The store is full."}}',
+    };
+    await page.route('**/pendings/decisions', async (route) => await route.fulfill(failed));
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await passUndo(page);
+    await page.locator('.toast.error', { hasText: 'The store is full.' }).waitFor();
+    await page.unroute('**/pendings/decisions');
+    expect(await page.getByLabel('Reason').inputValue()).toBe('fine');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await passUndo(page);
+    await page.locator('.toast.error', { hasText: 'The server does not answer.' }).waitFor();
+    await page.context().setOffline(false);
+    expect(await page.getByLabel('Reason').inputValue()).toBe('fine');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await passUndo(page);
+    await expect.poll(decisions).toEqual([{ ...decided, status: 'approved', reason: 'fine' }]);
+  });
+
+  test('filters, search and the open call are in the address; an approval that nobody used is a state of its own', async () => {
+    const { origin, token, add, runtime } = await desk();
+    const used = await add('refund', { to: 'Ada', cents: 1 });
+    const id = await add('refund', { to: 'Eve', cents: 2 });
+    await add('mail', { to: 'Eve' });
+    const { page, offences } = await openTab(origin, { key: token });
+    const rows = page.locator('.rows li .tool');
+    await expect.poll(async () => await rows.allInnerTexts()).toEqual(['refund', 'refund', 'mail']);
+    await page.keyboard.press('/');
+    await page.keyboard.type('eve');
+    await page.getByLabel('Tool').selectOption('refund');
+    await expect.poll(async () => await rows.count()).toBe(1);
+    await openRow(page, 0);
+    await head(page).waitFor();
+    expect(new URL(page.url()).search).toBe('?q=eve&tool=refund');
+    expect(new URL(page.url()).pathname).toBe(`/console/inbox/${id}`);
+    await runtime.pending.approve(used, { by: 'mara' });
+    await runtime.pending.approve(id, { by: 'mara' });
+    await page.locator('.decided', { hasText: 'mara has approved this call' }).waitFor();
+    await page.goto(`${origin}/console/inbox?state=not_used`);
+    await expect
+      .poll(async () => await page.locator('.rows .flag').allInnerTexts())
+      .toEqual(['approved, not used', 'approved, not used']);
+    expect(offences).toEqual([]);
+  });
+
+  test('the page shows changes by itself, says that a stream is broken, and notifies of new calls', async () => {
+    const { origin, token, add } = await desk();
+    const { page } = await openTab(origin, { key: token, permissions: ['notifications'] });
+    await page.evaluate(() => {
+      const shown: string[] = [];
+      class Recorded extends EventTarget {
+        static readonly permission = 'granted';
+        static async requestPermission() {
+          return 'granted';
+        }
+        constructor(title: string, { body = '' } = {}) {
+          super();
+          shown.push(`${title}: ${body}`);
+        }
+      }
+      Object.assign(globalThis, { Notification: Recorded, shown });
+    });
+    await page.getByRole('button', { name: 'Notify me' }).click();
+    await add('refund', { to: 'Ada', cents: 12 });
+    await page.locator('.rows li').waitFor();
+    const shown = async () => await page.evaluate(() => Reflect.get(globalThis, 'shown'));
+    await expect.poll(shown).toEqual(['refund: Refund 12 cents to Ada?']);
+    await page.route('**/changes**', async (route) => await route.abort());
+    await page.reload();
+    await page.getByText('No live updates: the connection was lost.').waitFor();
+    await add('mail', {});
+    await page.unroute('**/changes**');
+    await expect.poll(async () => await page.locator('.rows li').count()).toBe(2);
+    await expect.poll(async () => await page.locator('.broken').innerText()).toBe('');
+  });
+
+  test('without a key the page asks for one, and a key that is refused is forgotten', async () => {
+    const { origin, token, add } = await desk();
+    const id = await add('refund', { to: 'Ada', cents: 1 });
+    const { page } = await openTab(origin, { key: null, path: `/inbox/${id}` });
+    await page.getByLabel('Key').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('The server does not accept this key, or no longer.').waitFor();
+    await page.getByLabel('Key').fill(token ?? '');
+    await page.keyboard.press('Enter');
+    await page.locator('.message', { hasText: 'Refund 1 cents to Ada?' }).waitFor();
+    await page.goto(`${origin}/console/inbox/pending_none`);
+    await page.getByRole('heading', { name: 'There is no such call' }).waitFor();
+    expect(await page.evaluate('[document.cookie, localStorage.length]')).toEqual(['', 0]);
+  });
+
+  test('a viewer sees the calls and cannot decide', async () => {
+    const { origin, folder, add } = await desk();
+    const id = await add('refund', { to: 'Ada', cents: 1 });
+    const { key } = await (await keysOf(folder)).create({ name: 'vera', role: 'viewer' });
+    const { page } = await openTab(origin, { key, path: `/inbox/${id}` });
+    await page.getByText('Your key may look, but not decide.').waitFor();
+    expect(await page.locator('footer button').count()).toBe(0);
+  });
+
+  test.each(looks)('has no accessibility violations at $name', async ({ options }) => {
+    const { origin, token, add } = await desk();
+    for (let cents = 1; cents <= 3; cents += 1) await add('refund', { to: 'Ada', cents });
+    const id = await add('mail', { text: 'one\u202e\ntwo', list: [{ a: 1 }], long: 'x'.repeat(30_000) });
+    const { page } = await openTab(origin, { key: null, ...options });
+    await expectAccessible(page);
+    await page.goto(`${origin}/console#key=${token}`);
+    await page.reload();
+    await page.locator('.rows li').nth(3).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('?');
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    for (const each of [0, 1]) await page.locator('.rows li input').nth(each).check();
+    await page.getByRole('button', { name: 'Compare 2 and decide' }).click();
+    await page.locator('.compare').waitFor();
+    await expectAccessible(page);
+    await page.goto(`${origin}/console/inbox/${id}`);
+    await page.locator('.tree').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.locator('.check.good').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.keyboard.type('no');
+    await page.keyboard.press('Enter');
+    await page.locator('.toast.undo').waitFor();
+    await expectAccessible(page);
+  });
+});
