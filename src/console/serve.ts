@@ -3,19 +3,25 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../base/errors.ts';
 import { makeTempFolder, removeTempFolder } from '../base/files/temp-folder.ts';
+import { isLoopbackName } from '../base/text/url.ts';
 import { loadBuilt } from '../base/yaml/built.ts';
 import {
   type Callers,
   type CallersOptions,
+  loadCallers,
   loadHttpServer,
   loadOpener,
+  loadShelf,
   parseListen,
   type Runtime,
+  type Shelf,
 } from '../runtime/runtime.ts';
+import { evals } from './api/evals.ts';
 import { guard } from './api/guard.ts';
 import { pendings } from './api/pendings.ts';
 import { runs } from './api/runs.ts';
 import { session } from './api/session.ts';
+import { evalsHandlers } from './handlers/evals.ts';
 import { guardHandlers } from './handlers/guard.ts';
 import { pendingsHandlers } from './handlers/pendings.ts';
 import { runsHandlers } from './handlers/runs.ts';
@@ -40,12 +46,58 @@ export async function serveConsole(
   runtime: Runtime,
   { listen, userName, version }: ConsoleOptions & { readonly listen: string | undefined },
 ): Promise<ServedConsole> {
-  return await serveSite(siteOf(runtime, version), {
+  return await serveSite(await siteOf(runtime, version), {
     listen: listen ?? runtime.console.listen ?? '127.0.0.1:8789',
     limits: runtime.mcp.limits,
     userName,
   });
 }
+
+/**
+ * Serves runs of suites only, to the user of this machine, with a token that is new at each start. Without a port, 8788
+ * or any free one. Throws LISTEN_FAILED.
+ */
+export async function serveEvals(
+  shelf: Shelf,
+  {
+    host,
+    port,
+    userName,
+    version,
+  }: ConsoleOptions & { readonly host: string; readonly port: number | undefined },
+): Promise<ServedConsole> {
+  const name = host.includes(':') ? `[${host}]` : host;
+  if (!isLoopbackName(name)) {
+    const message = `other machines can reach ${host}, but the pages of runs are only for this machine`;
+    const hint =
+      'Leave --host out. To reach the pages from another machine, use a tunnel: ssh -L 8788:127.0.0.1:8788 MACHINE.';
+    throw new RuntimeError('LISTEN_FAILED', message, { hint });
+  }
+  const { openCallers } = await loadCallers();
+  const nowhere = { config: { auth: {} }, privateHosts: [], store: undefined, env: {}, report: () => {} };
+  const site: Site = {
+    groups: [
+      group(session, sessionHandlers({ runtime: undefined, watch: shelf.watch, version })),
+      group(evals, evalsHandlers(shelf)),
+    ],
+    openCallers: async (options) => await openCallers({ ...nowhere, ...options }),
+    publicUrl: undefined,
+    hasKeys: false,
+    maxBytes: 128 * 1024,
+  };
+  const at = async (each: number) =>
+    await serveSite(site, { listen: `${name}:${each}`, limits: viewLimits, userName });
+  if (port === undefined) return await at(8788).catch(async () => await at(0));
+  try {
+    return await at(port);
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError)) throw thrown;
+    const hint = 'Give another --port, or leave it out to take any free port.';
+    throw new RuntimeError(thrown.code, thrown.message, { hint, cause: thrown });
+  }
+}
+
+const viewLimits = { headersMs: 10_000, requestMs: 30_000, idleMs: 30_000, connections: 64 };
 
 /** The console as a part of another server. Its token stays the same when the config is read again. */
 export function consoleMount({ userName, version }: ConsoleOptions) {
@@ -55,7 +107,7 @@ export function consoleMount({ userName, version }: ConsoleOptions) {
     takes: isOfConsole,
     /** Undefined if others could reach the console without a key. Throws STORE_FAILED. */
     open: async (runtime: Runtime, at: { readonly host: string; readonly url: () => string }) => {
-      state = await openSite(siteOf(runtime, version), { ...at, userName, token }).catch(
+      state = await openSite(await siteOf(runtime, version), { ...at, userName, token }).catch(
         (thrown: unknown) => {
           if (thrown instanceof RuntimeError && thrown.code === 'LISTEN_FAILED') return thrown;
           throw thrown;
@@ -81,12 +133,17 @@ interface Site {
   readonly maxBytes: number;
 }
 
-function siteOf(runtime: Runtime, version: string): Site {
+async function siteOf(runtime: Runtime, version: string): Promise<Site> {
+  const { openShelf } = await loadShelf();
   return {
     groups: [
-      group(session, sessionHandlers({ runtime, version })),
+      group(
+        session,
+        sessionHandlers({ runtime, version, watch: (kinds, options) => runtime.watch(kinds, options) }),
+      ),
       group(pendings, pendingsHandlers({ runtime })),
       group(runs, runsHandlers({ runtime })),
+      group(evals, evalsHandlers(openShelf({ runtimes: [runtime], files: [] }))),
       group(guard, guardHandlers({ runtime })),
     ],
     openCallers: runtime.callers,
@@ -102,7 +159,7 @@ async function serveSite(
     listen: text,
     limits,
     userName,
-  }: { readonly listen: string; readonly limits: Runtime['mcp']['limits']; readonly userName: string },
+  }: { readonly listen: string; readonly limits: typeof viewLimits; readonly userName: string },
 ): Promise<ServedConsole> {
   const address = parseListen(text);
   if (address === undefined) {

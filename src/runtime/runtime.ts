@@ -2,7 +2,6 @@
 
 import { foreignDialects, isForeign } from '../dialects/registry.ts';
 
-export { formatUsd } from '../base/text/phrases.ts';
 export { countProblems, formatProblem, problemsOf } from '../base/yaml/problem.ts';
 export type { EventInput as LooseEvent } from '../calls/hooks/event-input.ts';
 export type { PointEvent } from '../calls/hooks/fire-point.ts';
@@ -22,7 +21,7 @@ export type { SuiteProgress } from '../suites/file/model.ts';
 export type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 export type { RatingAgreement, RatingAgreementOptions } from '../suites/rating-agreement.ts';
 export type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../suites/record.ts';
-export { formatDuration, formatPercent } from '../suites/report/numbers.ts';
+export { formatDuration, formatPercent, formatUsd } from '../suites/report/numbers.ts';
 export type { Reporter, Sink } from '../suites/report/reporter.ts';
 export type { Selection } from '../suites/select/select.ts';
 export type * from './api.ts';
@@ -42,7 +41,8 @@ export const loadCallers = async () => await import('../gateway/http/callers.ts'
 /** Starts the program of the system for a file. */
 export const loadOpener = async () => await import('../process/launch/try-script.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
-export const loadView = async () => await import('./view/serve-view.ts');
+export type { Shelf } from './view/shelf.ts';
+export const loadShelf = async () => await import('./view/shelf.ts');
 export const loadChecker = async () => await import('./validate-file.ts');
 export const loadValues = async () => await import('./project/list-values.ts');
 export const loadInputs = async () => await import('./project/suite-files.ts');

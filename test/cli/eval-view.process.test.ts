@@ -24,17 +24,26 @@ async function startView(cwd: string, ...args: string[]) {
   return { child, ran, url: new URL(JSON.parse(String(line)).url) };
 }
 
-/** The first page that a browser shows. */
+/** What the first page reads from the API, by its address. */
 async function enter(url: URL): Promise<string> {
-  const authorization = `Bearer ${url.hash.replace('#token=', '')}`;
-  return await (await fetch(url, { headers: { authorization } })).text();
+  const path = url.pathname.replace('/console/', '/');
+  const route =
+    path === '/evals'
+      ? '/evals/runs'
+      : path.endsWith('/compare')
+        ? path
+        : path.replace(/([^/]+)$/, 'runs/$1/report');
+  const authorization = `Bearer ${url.hash.replace('#key=', '')}`;
+  return await (
+    await fetch(new URL(`/api/v1${route}${url.search}`, url), { headers: { authorization } })
+  ).text();
 }
 
 test('two views can be open at once, and Ctrl-C ends each cleanly and at once', async () => {
   const cwd = await keptFolder();
   const [one, other] = [await startView(cwd), await startView(cwd)];
   expect(one.url.port).not.toBe(other.url.port);
-  for (const { url } of [one, other]) expect(await enter(url)).toContain('2 runs on this page');
+  for (const { url } of [one, other]) expect(JSON.parse(await enter(url)).runs).toHaveLength(2);
   for (const { child, ran } of [one, other]) {
     child.kill('SIGINT');
     expect(await ran).toMatchObject({ code: 0, stderr: '' });
@@ -44,7 +53,7 @@ test('two views can be open at once, and Ctrl-C ends each cleanly and at once', 
 test('view shows one run directly, compares two, and needs no config for files', async () => {
   const cwd = await keptFolder();
   expect(await enter((await startView(cwd, 'last')).url)).toMatch(/^header \{/m);
-  expect(await enter((await startView(cwd, 'last~1', 'last')).url)).toContain('<h1>Evals compared</h1>');
+  expect(await enter((await startView(cwd, 'last~1', 'last')).url)).toContain('"title":"Evals compared"');
   const elsewhere = folderOf({});
   const file = `${cwd}/run.jsonl`;
   expect(await enter((await startView(elsewhere, file)).url)).toMatch(/^report \{/m);

@@ -139,7 +139,7 @@ export const embeddings = section('guides/compare-meanings.md', [
 ]);
 
 export const view = section('guides/view-runs.md', [
-  ['DS-VIEW-01', 'none', 'Only who has the token of this start is shown anything.'],
+  ['DS-VIEW-01', 'none', 'Only who has the key of this start is shown anything.'],
   ['DS-VIEW-02', 'none', 'It listens on this machine alone, and answers under its names alone.'],
   ['DS-VIEW-03', 'none', 'No page of another server can rate, read or frame.'],
   ['DS-VIEW-04', 'none', 'Texts of cases, models and people are text, and an address is never a file.'],

@@ -93,6 +93,34 @@ export const evals = {
     query: input({ a: text, b: text }),
     response: comparison,
   },
+  'GET /evals/history': {
+    about: 'The pass rate and the gates of the ended runs of a suite, newest first.',
+    scopes: ['runs:read'],
+    query: input({ suite: text }, { limit: paging.limit }),
+    response: object({
+      runs: list(
+        object({
+          run_id: text,
+          started_at: text,
+          status: text,
+          cases: count,
+          pass_rate: nullable(number),
+          gates: list(
+            object(
+              {
+                metric: text,
+                value: nullable(number),
+                min: nullable(number),
+                max: nullable(number),
+                passed: flag,
+              },
+              { eval: text, tag: text, variant: text, better_than: text },
+            ),
+          ),
+        }),
+      ),
+    }),
+  },
   'POST /evals/runs/{id}/ratings': {
     about: 'Rates a case in the name of the credential, in place of its earlier rating.',
     scopes: ['evals:rate'],

@@ -8,10 +8,11 @@ import { changeKinds, sections, type session } from '../api/session.ts';
 export interface SessionContext {
   /** Undefined: there are only runs of suites to see. */
   readonly runtime: Runtime | undefined;
+  readonly watch: Runtime['watch'];
   readonly version: string;
 }
 
-export function sessionHandlers({ runtime, version }: SessionContext): Handlers<typeof session> {
+export function sessionHandlers({ runtime, watch, version }: SessionContext): Handlers<typeof session> {
   return {
     'GET /me': ({ caller: { id, name, scopes } }) => ({
       id,
@@ -28,9 +29,8 @@ export function sessionHandlers({ runtime, version }: SessionContext): Handlers<
     }),
     'GET /changes': async function* ({ query, signal }) {
       const asked = changeKinds.filter((kind) => query.kinds.split(',').includes(kind));
-      const changes = runtime?.watch(asked, { signal })[Symbol.asyncIterator]();
-      let next = changes?.next();
-      if (next === undefined) yield `${stringifyJson({ kinds: asked })}\n`;
+      const changes = watch(asked, { signal })[Symbol.asyncIterator]();
+      let next = changes.next();
       for (;;) {
         const change = await withinBeat(next, signal);
         if (signal.aborted) return;
@@ -38,7 +38,7 @@ export function sessionHandlers({ runtime, version }: SessionContext): Handlers<
         else if (change.done === true) return;
         else {
           yield `${stringifyJson(change.value)}\n`;
-          next = changes?.next();
+          next = changes.next();
         }
       }
     },
@@ -47,16 +47,13 @@ export function sessionHandlers({ runtime, version }: SessionContext): Handlers<
 }
 
 /** Undefined if nothing happens for so long that the client should hear that the server is there. */
-async function withinBeat<Value>(
-  next: Promise<Value> | undefined,
-  signal: AbortSignal,
-): Promise<Value | undefined> {
+async function withinBeat<Value>(next: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   const beat = Promise.withResolvers<undefined>();
   const stop = () => beat.resolve(undefined);
   const timer = setTimeout(stop, BEAT_MS);
   const forget = whenAborted(signal, stop);
   try {
-    return await Promise.race([...(next === undefined ? [] : [next]), beat.promise]);
+    return await Promise.race([next, beat.promise]);
   } finally {
     clearTimeout(timer);
     forget();

@@ -1,12 +1,15 @@
 import { parseJson } from '../../base/json/parse-json.ts';
+
+import type { evals } from '../api/evals.ts';
 import type { guard } from '../api/guard.ts';
+
 import type { pendings } from '../api/pendings.ts';
 import type { runs } from '../api/runs.ts';
 import type { BodyOf, ParamsOf, QueryOf, ReplyOf } from '../api/schema.ts';
 import type { session } from '../api/session.ts';
 
 /** What the API declares. Its types are the client's. */
-type Endpoints = typeof session & typeof pendings & typeof runs & typeof guard;
+type Endpoints = typeof session & typeof pendings & typeof runs & typeof guard & typeof evals;
 type Methods = 'GET' | 'POST' | 'DELETE';
 type Paths<Method extends Methods> = keyof Endpoints extends infer Key
   ? Key extends `${Method} ${infer Path}`

@@ -1,8 +1,7 @@
 import { escapeShownLine as oneLine } from '../../base/text/escape-commands.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import { cut } from '../../base/text/width.ts';
-import { box, fold, table as htmlTable, link, list, renderPlainPage, text } from '../report/html/plain.ts';
-import { addressOfRun } from '../report/html/runs-page.ts';
+import { box, fold, table as htmlTable, list, renderPlainPage, text } from '../report/html/plain.ts';
 import { cutNote, renderTable as markdownTable, toCode } from '../report/markdown.ts';
 import { joinSections, openView, renderGrid } from '../report/terminal/grid.ts';
 import { describeScore } from '../report/wording.ts';
@@ -112,13 +111,10 @@ function shortCode(value: string): string {
 }
 
 /**
- * Renders a comparison as one self-contained HTML page without scripts. Foreign texts are escaped. `home` is the
- * address of the run list; if set, cases link to the pages of their runs. Throws INTERNAL if the page was not built.
+ * Renders a comparison as one self-contained HTML page without scripts. Foreign texts are escaped. Throws INTERNAL if the
+ * page was not built.
  */
-export function renderComparisonHtml(
-  comparison: Comparison,
-  { home }: { readonly home?: string } = {},
-): string {
+export function renderComparisonHtml(comparison: Comparison): string {
   const { title, isShadows, tables, ...document } = toDocument(comparison);
   const [differences, ...others] = tables;
   const { a, b } = comparison;
@@ -127,14 +123,9 @@ export function renderComparisonHtml(
   const conclusions = document.conclusions.flatMap(({ name, lines }) =>
     name === undefined ? lines : [`${name}: ${lines.join('; ')}`],
   );
-  const linkTo: LinkTo = (which, number, label) =>
-    home === undefined
-      ? text(label)
-      : link(`${addressOfRun(comparison[which].run_id)}#case=${number}`, label);
   return renderPlainPage({
     title: `${a.suite === b.suite ? a.suite : `${a.suite}, ${b.suite}`}: ${title.toLowerCase()}`,
     heading: title,
-    ...(home !== undefined && { home }),
     facts: `<dl class="facts">${side('A', document.a, a)}${side('B', document.b, b)}</dl>`,
     sections: [
       tableBox(differences),
@@ -144,7 +135,7 @@ export function renderComparisonHtml(
       ...others.map(tableBox),
       ...document.changes.map(({ name, regressions, improvements }) =>
         [regressions, improvements]
-          .map(({ title, changes }) => changeTable(`${title} of ${name}`, changes, linkTo))
+          .map(({ title, changes }) => changeTable(`${title} of ${name}`, changes))
           .join(''),
       ),
       ...document.lists.map(({ title, lines }) => fold(title, list(lines))),
@@ -164,21 +155,19 @@ function tableBox({ name, columns, rows }: ComparisonTable): string {
   return box(name, htmlTable(titles, cells));
 }
 
-type LinkTo = (side: 'a' | 'b', number: number, label: string) => string;
-
-function changeTable(title: string, changes: readonly Change[], linkTo: LinkTo): string {
+function changeTable(title: string, changes: readonly Change[]): string {
   if (changes.length === 0) return '';
   const rows = changes.map(({ case: id, question, a, b }) => [
-    linkTo('b', b.number, id) + (question === undefined ? '' : `<br><small>${text(question)}</small>`),
-    sideCell(a, linkTo('a', a.number, `${a.file}:${a.line}`)),
-    sideCell(b, linkTo('b', b.number, `${b.file}:${b.line}`)),
+    text(id) + (question === undefined ? '' : `<br><small>${text(question)}</small>`),
+    sideCell(a),
+    sideCell(b),
   ]);
   return fold(title, htmlTable(['Case', 'A', 'B'], rows, 'words'));
 }
 
-function sideCell({ score, detail }: SideResult, place: string): string {
+function sideCell({ score, detail, file, line }: SideResult): string {
   const shown = detail.slice(0, 4_000);
   const left = detail.length - shown.length;
   const more = left === 0 ? '' : `<br><small>and ${formatCount(left, 'more character')}</small>`;
-  return `${text(describeScore({ score, detail: shown }))}${more}<br><small>${place}</small>`;
+  return `${text(describeScore({ score, detail: shown }))}${more}<br><small>${text(`${file}:${line}`)}</small>`;
 }

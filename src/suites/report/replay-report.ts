@@ -14,7 +14,7 @@ export async function replayReport(source: RunSource, reporter: Reporter): Promi
 }
 
 /** Reporters need a final status: an interrupted run becomes `error`, a shadow `passed`. */
-function toReport({ kind, status, duration_ms: ms, ...rest }: RunSummary, file: string): SuiteReport {
+export function toReport({ kind, status, duration_ms: ms, ...rest }: RunSummary, file: string): SuiteReport {
   const report = { ...rest, duration_ms: ms ?? 0 };
   if (status !== 'running' && status !== 'interrupted') return { ...report, status };
   if (kind === 'shadow') return { ...report, status: 'passed' };

@@ -1,6 +1,7 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { type CommandContext, command, untilAborted } from '../../command.ts';
 import { readWhole } from '../../input.ts';
+import { versionOf } from '../../version.ts';
 import { findRun, isRunFile, openRunStores } from './find-run.ts';
 
 export const viewCommand = command('view [runs...]', {
@@ -8,11 +9,12 @@ export const viewCommand = command('view [runs...]', {
   options: {
     '--port <number>': 'the port to listen on (default: 8788, or any free port)',
     '--host <address>': ['the address of this machine to listen on', { default: '127.0.0.1' }],
+    '--open': 'open the page in a browser of this machine',
   },
   examples: `
 A run is the id of a stored run (see \`eval list\`), \`last\`, \`last~1\`, or a file of \`eval run --reporter jsonl=FILE\`. With
-one run, its page opens first; with two, their comparison; with none, the list. The printed address has a token that is
-new at each start. Only browsers with the token get in. Runs in progress show the cases so far.
+one run, its page opens first; with two, their comparison; with none, the list. The printed address has a key that is
+new at each start. Only browsers with the key get in. Runs in progress show the cases so far.
 
 Examples:
   signalbox eval view
@@ -22,7 +24,7 @@ Examples:
 
 Exit codes: 0 ended by Ctrl-C; 2 wrong call, no such run, a port that is taken, or a store that fails.`,
   isServer: true,
-  run: async (context, { host, ...flags }, given) => {
+  run: async (context, { host, open: isOpened, ...flags }, given) => {
     const { options, terminal, signal, invocation } = context;
     invocation.limitHeapGrowth();
     const port = readWhole('--port', flags.port, 0);
@@ -33,8 +35,8 @@ Exit codes: 0 ended by Ctrl-C; 2 wrong call, no such run, a port that is taken, 
       await context.open(file, { ...more, outlivesInterrupt: true });
     const areFiles = given.length > 0 && files.length === given.length;
     const runtimes = areFiles ? [] : await openRunStores({ ...context, open });
-    const { loadResults, loadView } = await import('../../../runtime/runtime.ts');
-    const { serveView, addressOfRun, idOfFile } = await loadView();
+    const { loadResults, loadShelf } = await import('../../../runtime/runtime.ts');
+    const { idOfFile, openShelf } = await loadShelf();
     const ids: string[] = [];
     for (const each of given) {
       const fileId = isRunFile(each) ? idOfFile(files.indexOf(each)) : undefined;
@@ -47,14 +49,20 @@ Exit codes: 0 ended by Ctrl-C; 2 wrong call, no such run, a port that is taken, 
     }
     const { openRunFile } = await loadResults();
     for (const file of files) await openRunFile(file);
-    const served = await serveView({ runtimes, files, host, port, userName: invocation.userName() });
+    const { openInBrowser, serveEvals } = await import('../../../console/serve.ts');
+    const userName = invocation.userName();
+    const shelf = openShelf({ runtimes, files });
+    const served = await serveEvals(shelf, { host, port, userName, version: versionOf() });
     try {
       const [a, b, other] = ids;
       const compared = `/compare?${new URLSearchParams({ a: a ?? '', b: b ?? '' })}`;
       const isList = a === undefined || other !== undefined;
-      const url = served.urlOf(isList ? '/' : b === undefined ? addressOfRun(a) : compared);
+      const place = isList ? '' : b === undefined ? `/${encodeURIComponent(a)}` : compared;
+      const url = served.url.replace('#', `/evals${place}#`);
       if (options.json) terminal.printJson({ url });
       else terminal.print(`Runs of suites: ${url}\nCtrl-C ends it.`);
+      if (isOpened === true && !(await openInBrowser(url, invocation.env)))
+        terminal.printStderr('warning: no program was found to open the page; open the address by hand');
       await untilAborted(signal);
     } finally {
       await served.close();

@@ -2,10 +2,12 @@ import { basename, dirname, extname, join } from 'node:path';
 import { type CutLimits, cutValue } from '../../../base/json/cut-value.ts';
 import { stringifyJson } from '../../../base/json/json.ts';
 import { loadBuilt } from '../../../base/yaml/built.ts';
-import type { CaseRecord, RunHeader } from '../../record.ts';
+import type { CaseRecord, RunHeader, RunSource } from '../../record.ts';
+import { summarize } from '../../run-accumulator.ts';
 import { outcomeColumns, outcomeRows } from '../document.ts';
 import { openFileSink } from '../file-sink.ts';
 import { formatDuration } from '../numbers.ts';
+import { toReport } from '../replay-report.ts';
 import {
   describeSeveral,
   type FileSink,
@@ -65,12 +67,8 @@ export const openHtml: OpenWriter = (sink, { isSeveral, file = '' }) => {
   };
 };
 
-export function openServedHtml(sink: Sink, served: Served): Reporter {
-  return openHtmlUpTo(sink, LARGEST_PAGE, served);
-}
-
 /** For tests: sets the size limit of the page in bytes. */
-export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): Reporter {
+export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
   let header: RunHeader | undefined;
   let [bytes, block] = [0, 0];
   let [problems, ratings, dropped] = [0, 0, 0];
@@ -94,8 +92,7 @@ export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): 
   return {
     async begin(run) {
       header = run;
-      await put(pageStart(run.suite, served !== undefined) + blockStart);
-      if (served !== undefined) await write(embedLine('served', served));
+      await put(pageStart(run.suite) + blockStart);
       await write(embedLine('header', run));
     },
     async onCase(record) {
@@ -117,19 +114,63 @@ export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): 
   };
 }
 
+/**
+ * The lines of a page that is served, in parts of about 64 KB: those of the data blocks, with the report of an ended run
+ * before the cases, and the notice last. With details, those of passed cases are left out above 64 MB.
+ */
+export async function* streamLines(
+  source: RunSource,
+  { hasDetails, ...served }: Served & { readonly hasDetails: boolean },
+): AsyncGenerator<string> {
+  const { header } = source;
+  const summaryLines = async () => {
+    const report = toReport(await summarize(source), header.file);
+    const problems = report.problems.filter(({ scope }) => scope !== 'run').slice(0, MOST_PROBLEMS);
+    return [...problems.map((problem) => embedLine('problem', problem)), embedLine('report', report)].join(
+      '',
+    );
+  };
+  let part = embedLine('served', served) + embedLine('header', header);
+  if (source.report !== undefined) part += await summaryLines();
+  let [bytes, dropped] = [0, 0];
+  for await (const record of source.cases()) {
+    // At first without cases: what is above them is shown while the first are read.
+    if (bytes === 0 || part.length >= PART) {
+      yield part;
+      part = '';
+    }
+    const row = embedLine('row', toRow(record, header));
+    const detail = hasDetails ? detailOf(record) : '';
+    const isKept = detail !== '' && (!record.passed || bytes + detail.length <= LARGEST_PAGE);
+    if (detail !== '' && !isKept) dropped += 1;
+    const lines = isKept ? `${row}detail ${detail}\n` : row;
+    bytes += lines.length;
+    part += lines;
+  }
+  let ratings = 0;
+  for await (const rating of source.ratings?.() ?? []) {
+    ratings += 1;
+    if (ratings <= MOST_RATINGS) part += embedLine('rating', rating);
+  }
+  if (source.report === undefined) part += await summaryLines();
+  yield part + embedLine('notice', { dropped });
+}
+
+const PART = 64 * 1024;
+
 // The script is a module and runs after all data is parsed. An incomplete page of an aborted run also works.
 
 const blockStart = '<script type="text/plain" data-block>\n';
 const blockEnd = '</script>\n';
 const pageEnd = '</body>\n</html>\n';
 
-function pageStart(suite: string, isServed: boolean): string {
+function pageStart(suite: string): string {
   // rolldown.config.ts builds it from page/ and style/.
   const { script, style } = loadBuilt<{ readonly script: string; readonly style: string }>('#report-page');
   const head = pageHead({
     ...{ title: `${escapeHtml(suite)}: eval report`, style, script },
     policy: [
-      ...['img-src data:', ...(isServed ? ["connect-src 'self'"] : []), ...closed],
+      ...['img-src data:', ...closed],
       // Strings cannot become markup.
       ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
     ],
@@ -140,20 +181,27 @@ function pageStart(suite: string, isServed: boolean): string {
 }
 
 /**
- * The details of a case as JSON, cut more strongly for larger cases. Empty if they are nested too deeply or cannot be
- * cut enough.
+ * The record of a case with its JSON for a data block, cut more strongly for larger cases. Undefined if it is nested too
+ * deeply or cannot be cut enough.
  */
-export function detailOf(record: CaseRecord): string {
+export function cutRecord(
+  record: CaseRecord,
+): { readonly record: CaseRecord; readonly json: string } | undefined {
   try {
     for (const limits of CUTS) {
       const { value, cuts } = cutValue(record, limits);
-      const json = embedJson(cuts.length === 0 ? value : { ...value, page_cuts: cuts.slice(0, 100) });
-      if (json.length <= LARGEST_DETAIL) return json;
+      const cut = cuts.length === 0 ? value : { ...value, page_cuts: cuts.slice(0, 100) };
+      const json = embedJson(cut);
+      if (json.length <= LARGEST_DETAIL) return { record: cut, json };
     }
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
   }
-  return '';
+  return undefined;
+}
+
+function detailOf(record: CaseRecord): string {
+  return cutRecord(record)?.json ?? '';
 }
 
 const LARGEST_DETAIL = 8 * 1024 * 1024;

@@ -49,32 +49,22 @@ export function fold(title: string, content: string): string {
   return `<details class="box" open><summary>${text(title)}</summary>${content}</details>`;
 }
 
-export function link(address: string, label: string, title = ''): string {
-  const told = title === '' ? '' : ` title="${plain(title)}"`;
-  return `<a class="link" href="${escapeHtml(address)}"${told}>${text(label)}</a>`;
-}
-
 interface PlainPage {
   readonly title: string;
   readonly heading: string;
   readonly facts?: string;
   readonly sections: readonly string[];
-  /** The address of the run list, for a served page. */
-  readonly home?: string;
-  /** Whether forms may be submitted to the page's own origin. */
-  readonly hasForms?: boolean;
 }
 
 /** A page that runs no scripts and loads nothing. Throws INTERNAL if the style was not built. */
-export function renderPlainPage({ title, heading, facts = '', sections, home, hasForms }: PlainPage): string {
+export function renderPlainPage({ title, heading, facts = '', sections }: PlainPage): string {
   const { style } = loadBuilt<{ readonly style: string }>('#report-page');
-  const back = home === undefined ? '' : `<p>${link(home, '‹ Runs')}</p>\n`;
   const head = pageHead({
     ...{ title: plain(title), style },
-    policy: ['img-src data:', ...(hasForms === true ? ["base-uri 'none'", "form-action 'self'"] : closed)],
+    policy: ['img-src data:', ...closed],
   });
   return `${head}<main>
-${back}<header class="headline"><h1>${plain(heading)}</h1>
+<header class="headline"><h1>${plain(heading)}</h1>
 ${facts}</header>
 <div class="summary">
 ${sections.filter((section) => section !== '').join('\n')}

@@ -69,14 +69,8 @@ function cutText(text: string, length: number): string {
   return isWhole ? line : `${points.slice(0, length).join('')}…`;
 }
 
+/** What the server of a page says about who reads it. */
 export interface Served {
-  readonly home: string;
-  /** The address of omitted details, with the parameters `id`, `number` and `variant`. */
-  readonly cases: string;
-  /** The address for ratings; null if the run accepts none. */
-  readonly ratings: string | null;
-  /** Sent in `Authorization` with each request. */
-  readonly token: string;
-  /** The default name of the rater. */
-  readonly by: string;
+  /** The name under which the reader rates; null: the reader cannot rate cases of this run. */
+  readonly by: string | null;
 }

@@ -7,6 +7,7 @@ export interface Data {
   header: RunHeader;
   /** Null if the page is a file. */
   served: Served | null;
+  /** Grows while a served page loads. */
   entries: readonly Entry[];
   problems: readonly RowProblem[];
   ratings: GivenRatings;
@@ -14,6 +15,7 @@ export interface Data {
   dropped: number;
   /** Null if the run did not finish. */
   report: SuiteReport | null;
+  isLoading: boolean;
 }
 
 export interface Entry {
@@ -36,39 +38,48 @@ export interface Entry {
 
 export type Outcome = { readonly score: number | null; readonly passed: boolean; readonly flaky: boolean };
 
-/** Returns null if the header is missing. */
-export function readData(): Data | null {
-  const data: {
-    header: RunHeader | null;
-    served: Served | null;
-    entries: Entry[];
-    problems: RowProblem[];
-    ratings: GivenRatings;
-    dropped: number;
-    report: SuiteReport | null;
-  } = { header: null, served: null, entries: [], problems: [], ratings: new Map(), dropped: 0, report: null };
-  for (const line of dataLines()) {
-    const space = line.indexOf(' ');
-    const kind = line.slice(0, space);
-    const json = line.slice(space + 1);
-    const last = data.entries.at(-1);
-    if (kind === 'detail' && last !== undefined) last.detail = json;
-    else if (kind === 'row') data.entries.push(...parseAll(json, toEntry));
-    else if (kind === 'problem') data.problems.push(...parseAll(json, (problem: RowProblem) => problem));
-    else if (kind === 'rating')
-      for (const rating of parseAll(json, (given: Rating) => given)) addRating(data.ratings, rating);
-    else if (kind === 'header') data.header = JSON.parse(json);
-    else if (kind === 'served') data.served = JSON.parse(json);
-    else if (kind === 'report') data.report = JSON.parse(json);
-    else if (kind === 'notice') data.dropped = JSON.parse(json).dropped;
-  }
-  const { header, ...rest } = data;
-  return header === null ? null : { header, ...rest };
+interface Reader {
+  take: (line: string) => void;
+  /** What was read so far, the same object each time. Null until the header is read. */
+  data: () => Data | null;
 }
 
-/** Removes each block after reading, so that the text is in memory once. */
-function* dataLines() {
-  for (const block of document.querySelectorAll('script[data-block]')) {
+export function makeReader(isLoading: boolean): Reader {
+  const entries: Entry[] = [];
+  const problems: RowProblem[] = [];
+  const read = {
+    ...{
+      header: null as RunHeader | null,
+      served: null as Served | null,
+      report: null as SuiteReport | null,
+    },
+    ...{ entries, problems, ratings: new Map() as GivenRatings, dropped: 0, isLoading },
+  };
+  const isComplete = (data: typeof read): data is typeof read & Data => data.header !== null;
+  return {
+    take(line) {
+      const space = line.indexOf(' ');
+      const kind = line.slice(0, space);
+      const json = line.slice(space + 1);
+      const last = entries.at(-1);
+      if (kind === 'detail' && last !== undefined) last.detail = json;
+      else if (kind === 'row') entries.push(...parseAll(json, toEntry));
+      else if (kind === 'problem') problems.push(...parseAll(json, (problem: RowProblem) => problem));
+      else if (kind === 'rating')
+        for (const rating of parseAll(json, (given: Rating) => given)) addRating(read.ratings, rating);
+      else if (kind === 'header') read.header = JSON.parse(json);
+      else if (kind === 'served') read.served = JSON.parse(json);
+      else if (kind === 'report') read.report = JSON.parse(json);
+      else if (kind === 'notice')
+        Object.assign(read, { dropped: JSON.parse(json).dropped, isLoading: false });
+    },
+    data: () => (isComplete(read) ? read : null),
+  };
+}
+
+/** The lines in the document. Removes each block after reading, so that the text is in memory once. */
+export function* linesOf(blocks: Iterable<Element>) {
+  for (const block of blocks) {
     const lines = (block.textContent ?? '').split('\n');
     block.remove();
     for (const line of lines) if (line !== '') yield line;

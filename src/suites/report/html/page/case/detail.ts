@@ -33,6 +33,7 @@ export function makeDetail(
   let shown: Entry | null = null;
   return {
     element,
+    isShown: () => shown !== null,
     show(entry: Entry | null) {
       if (entry === shown) return;
       const isNew = shown === null && entry !== null;
@@ -63,7 +64,7 @@ function fillIn({ served, header }: Data, entry: Entry, then: (failed: string | 
   const missing = all.filter(({ detail }) => detail === null);
   if (served === null || missing.length === 0) return;
   const variants = (header.variants ?? []).map(({ name }) => name);
-  void loadDetails(served, missing, variants).then((sent) => then('failed' in sent ? sent.failed : null));
+  void loadDetails(missing, variants).then((sent) => then('failed' in sent ? sent.failed : null));
 }
 
 function renderCase(data: Data, entry: Entry, record: Detail | null): Child {

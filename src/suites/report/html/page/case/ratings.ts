@@ -2,21 +2,21 @@ import { button, type Child, flat, fold, foreign, make } from '../../../../../ba
 import { instant, score } from '../../../../../base/page/format.ts';
 import { renderText } from '../../../../../base/page/text.ts';
 import type { Rating } from '../../../../rating/rating.ts';
-import type { Served } from '../../row.ts';
 import { addRating, type Data, isAt, type Place, type Rated, ratingsOf, removeRating } from '../data.ts';
-import { keepName, nameOf, type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
+import { type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
 
 export function renderRatings(data: Data, rated: Rated): Child {
   const shown = make('div', {});
   const show = () => shown.replaceChildren(...flat([listOf(ratingsOf(data.ratings, rated), rated)]));
   show();
-  const { served } = data;
-  if (served === null || served.ratings === null) return shown.childElementCount > 0 && shown;
-  // Created on opening: a matrix has many forms, and this one then uses the name last entered in another.
+  const by = data.served?.by ?? null;
+  if (by === null) return shown.childElementCount > 0 && shown;
+  // Created on opening: a matrix has many forms.
   const folded = fold('Your rating', false);
   folded.classList.add('rate');
   folded.addEventListener('toggle', () => {
-    if (folded.open && folded.childElementCount === 1) folded.append(makeRateForm(data, served, rated, show));
+    if (folded.open && folded.childElementCount === 1)
+      folded.append(makeRateForm(data, { ...rated, by }, show));
   });
   return [shown, folded];
 }
@@ -47,10 +47,9 @@ function listOf(ratings: readonly Rating[], rated: Rated): Child {
   );
 }
 
-function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => void) {
+function makeRateForm(data: Data, rated: Omit<Place, 'eval'>, onChange: () => void) {
   const of = make('select', {}, make('option', { value: '' }, 'the case as a whole'));
   for (const { id: evalId } of data.header.evals) of.append(make('option', { value: evalId }, evalId));
-  const by = make('input', { required: true, maxlength: 200, autocomplete: 'off' });
   const score = make('input', { type: 'number', min: 0, max: 1, step: 'any', inputmode: 'decimal' });
   const label = make('input', { maxlength: 200, autocomplete: 'off' });
   const comment = make('textarea', { maxlength: 10_000, rows: 2 });
@@ -59,16 +58,15 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
   const form = make(
     'form',
     { class: 'rate-form', 'aria-label': sayOf('Your rating', rated), submit: (event) => onSubmit(event) },
-    field('Name', by),
+    make('p', { class: 'note' }, 'You rate as ', foreign(rated.by), '.'),
     field('What', of),
     field('Score, 0 to 1', score),
     field('Label', label),
     field('Comment', comment),
     make('div', { class: 'form-row' }, make('button', { type: 'submit' }, 'Save'), remove, told),
   );
-  by.value = nameOf(served);
 
-  const place = (): Place => ({ ...rated, eval: of.value === '' ? null : of.value, by: by.value });
+  const place = (): Place => ({ ...rated, eval: of.value === '' ? null : of.value });
   const own = () => ratingsOf(data.ratings, rated).find((each) => isAt(each, place()));
   const fill = () => {
     const known = own();
@@ -83,17 +81,16 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
       ...(label.value.trim() !== '' && { label: label.value }),
       ...(comment.value.trim() !== '' && { comment: comment.value }),
     };
-    const sent = await sendRating(served, place(), said);
+    const sent = await sendRating(place(), said);
     if ('value' in sent) addRating(data.ratings, sent.value);
     return sent;
   };
   const withdraw = async () => {
-    const sent = await withdrawRating(served, place());
+    const sent = await withdrawRating(place());
     if ('value' in sent) removeRating(data.ratings, place());
     return sent;
   };
   const act = async (work: () => Promise<Sent<unknown>>, done: string) => {
-    keepName(by.value);
     form.inert = true;
     const sent = await work();
     form.inert = false;
@@ -108,7 +105,6 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
     void act(save, 'Kept.');
   };
   of.addEventListener('change', fill);
-  by.addEventListener('change', fill);
   fill();
   return form;
 }

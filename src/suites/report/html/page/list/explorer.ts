@@ -2,6 +2,7 @@ import { make } from '../../../../../base/page/dom.ts';
 import { count } from '../../../../../base/page/format.ts';
 import { makeDetail, renderCaseRow } from '../case/detail.ts';
 import { type Data, type Entry, readDetail } from '../data.ts';
+import { loadAllDetails } from '../server.ts';
 import { makeExport, makeToolbar } from './toolbar.ts';
 import { filterEntries, type View, viewFromHash, viewToHash } from './view.ts';
 
@@ -13,6 +14,8 @@ export function makeExplorer(data: Data) {
   let found: readonly Entry[] = [];
   let active = -1;
   let stopSearch = () => {};
+  let hasAllDetails = false;
+  let sought = new URLSearchParams(location.search).get('case');
 
   const list = makeList('Cases', (entry: Entry) => renderCaseRow(data, entry, view));
   const toolbar = makeToolbar(data, (part) => change({ ...part, open: view.open }));
@@ -28,7 +31,10 @@ export function makeExplorer(data: Data) {
     active = found.findIndex(({ number }) => number === view.open);
     list.show(found, active);
     nothing.hidden = !isDone || found.length > 0;
-    toolbar.found.textContent = sayFound(found.length, data.entries.length, isDone);
+    const what = isDone ? (data.isLoading ? 'loading' : '') : 'searching';
+    toolbar.found.textContent = sayFound(found.length, data.report?.cases ?? data.entries.length, what);
+    // A count that grows is not read out.
+    toolbar.found.setAttribute('aria-live', data.isLoading ? 'off' : 'polite');
   };
   const update = () => {
     stopSearch();
@@ -37,10 +43,19 @@ export function makeExplorer(data: Data) {
     if (view.query === '') showFound(entries, true);
     else stopSearch = search(entries, view.query, showFound);
   };
+  /** Searches again once the whole texts are there, which a served page loads when they are needed. */
+  const searchDetails = async () => {
+    const { query } = view;
+    if (query === '' || data.served === null || data.isLoading) return;
+    const sent = await loadAllDetails(data);
+    if (view.query === query && !hasAllDetails && !('failed' in sent)) update();
+    hasAllDetails ||= !('failed' in sent);
+  };
   const change = (part: Partial<View>) => {
     view = { ...view, ...part };
     history.replaceState(null, '', `#${viewToHash(view)}`);
     update();
+    void searchDetails();
   };
   const showOpen = () => {
     const entry = data.entries.find(({ number }) => number === view.open);
@@ -88,13 +103,34 @@ export function makeExplorer(data: Data) {
     nothing,
     list.element,
   );
+  /** Opens the case whose ID the address has. */
+  const showSought = () => {
+    const entry = sought === null ? undefined : data.entries.find(({ id }) => id === sought);
+    if (entry !== undefined) {
+      sought = null;
+      view = { ...view, open: entry.number };
+      history.replaceState(null, '', `${location.pathname}#${viewToHash(view)}`);
+    }
+    showOpen();
+  };
   return {
     main,
     panel: detail.element,
     start() {
       update();
       if (viewToHash(view) !== '') main.scrollIntoView();
-      showOpen();
+      showSought();
+    },
+    /** More cases were loaded. */
+    grow() {
+      const current = found[active];
+      if (view.query !== '' && data.isLoading) return;
+      toolbar.grow();
+      update();
+      if (active === -1 && current !== undefined) active = found.indexOf(current);
+      if (!detail.isShown()) showSought();
+      list.refresh();
+      if (!data.isLoading) void searchDetails();
     },
     change,
     step,
@@ -106,13 +142,13 @@ export function makeExplorer(data: Data) {
   };
 }
 
-function sayFound(found: number, all: number, isDone: boolean) {
+function sayFound(found: number, all: number, what = '') {
   const share = found === all ? `${count(all)} cases` : `${count(found)} of ${count(all)} cases`;
-  return isDone ? share : `${share}, searching …`;
+  return what === '' ? share : `${share}, ${what} …`;
 }
 
 function sayPrinted(found: number, all: number) {
-  const share = sayFound(found, all, true);
+  const share = sayFound(found, all);
   return found > PRINTED_ROWS ? `${share}, of which the first ${count(PRINTED_ROWS)} are printed` : share;
 }
 

@@ -3,6 +3,7 @@ import { count } from '../../../../../base/page/format.ts';
 import { toPrettyJson } from '../../../../../base/page/text.ts';
 import { type Cell, cutCell, mostFields, toLine } from '../../../csv-line.ts';
 import { type Data, type Entry, ratingsOf, readDetail } from '../data.ts';
+import { loadAllDetails } from '../server.ts';
 import { countStatuses, everything, orders, statusesOf, toNumber, type View, viewToHash } from './view.ts';
 
 export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
@@ -23,7 +24,8 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
   );
   const evals = [['', 'Whole cases'], ...data.header.evals.map(({ id }) => [id, id] as const)] as const;
   const evalSelect = makeSelect('Eval', evals, (value) => change({ eval: value }));
-  const tagSelect = makeSelect('Tag', tagOptions(data), (value) => change({ tag: value }));
+  const tagSelect = makeSelect('Tag', [], (value) => change({ tag: value }));
+  const tagField = labelled('Tag', tagSelect);
   const order = makeSelect('Sort', orders, (value) => change({ order: orderOf(value) }));
   const min = makeBound('Lowest score', (value) => change({ min: value }));
   const max = makeBound('Highest score', (value) => change({ max: value }));
@@ -35,7 +37,7 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
     'div',
     { class: 'selects' },
     data.header.evals.length > 1 && labelled('Eval', evalSelect),
-    tagSelect.options.length > 1 && labelled('Tag', tagSelect),
+    tagField,
     make(
       'div',
       { class: 'field' },
@@ -57,10 +59,19 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
     more,
     make('div', { class: 'found-line' }, found, clear),
   );
+  const grow = () => {
+    const { value } = tagSelect;
+    tagSelect.replaceChildren(...optionsOf(tagOptions(data)));
+    setValue(tagSelect, value);
+    tagField.hidden = tagSelect.options.length <= 1;
+  };
+  grow();
   return {
     element,
     query,
     found,
+    /** More cases were loaded. */
+    grow,
     show(view: View) {
       const counts = countStatuses(data, view);
       for (const [status, chip] of chips) {
@@ -96,8 +107,12 @@ function makeSelect(
   onChange: (value: string) => void,
 ) {
   const select = make('select', { 'aria-label': label, change: () => onChange(select.value) });
-  for (const [value, text] of options) select.append(make('option', { value }, text));
+  select.append(...optionsOf(options));
   return select;
+}
+
+function optionsOf(options: Iterable<readonly [value: string, text: string]>) {
+  return Array.from(options, ([value, text]) => make('option', { value }, text));
 }
 
 /** Adds a value from the URL that the list lacks, so that the active filter is visible. */
@@ -139,21 +154,25 @@ function tagOptions({ entries }: Data): [string, string][] {
 
 export function makeExport(data: Data, found: () => readonly Entry[]) {
   const name = data.header.suite.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 80) || 'cases';
+  const failed = make('span', { class: 'bad', role: 'status' });
+  const act = async (type: string, end: string, parts: typeof csvParts) => {
+    failed.textContent = '';
+    const sent = await loadAllDetails(data);
+    if ('failed' in sent) failed.textContent = sent.failed;
+    else save(`${name}.${end}`, type, parts(data, casesOf(found())));
+  };
   return make(
     'div',
     { class: 'export', role: 'group', 'aria-label': 'Export' },
-    button('CSV', () => save(`${name}.csv`, 'text/csv', csvParts(data, casesOf(found()))), {
+    failed,
+    button('CSV', () => void act('text/csv', 'csv', csvParts), {
       class: 'quiet',
       title: 'Save the cases that are shown, for spreadsheets',
     }),
-    button(
-      'JSON Lines',
-      () => save(`${name}.jsonl`, 'application/jsonl', jsonlParts(data, casesOf(found()))),
-      {
-        class: 'quiet',
-        title: 'Save the cases that are shown as a run for eval show and eval diff',
-      },
-    ),
+    button('JSON Lines', () => void act('application/jsonl', 'jsonl', jsonlParts), {
+      class: 'quiet',
+      title: 'Save the cases that are shown as a run for eval show and eval diff',
+    }),
   );
 }
 

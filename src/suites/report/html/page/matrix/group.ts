@@ -1,9 +1,9 @@
+import type { RunHeader } from '../../../../record.ts';
 import type { Data, Entry, Outcome } from '../data.ts';
 
-/** Groups the cases of each row into one entry with the worst result. */
-export function groupByRow(data: Data): Data {
-  const { variants } = data.header;
-  return variants === undefined ? data : { ...data, entries: groupsOf(data.entries, variants.length) };
+/** Groups the cases of each row of a matrix into one entry with the worst result. */
+export function groupByRow({ variants }: RunHeader, entries: readonly Entry[]): readonly Entry[] {
+  return variants === undefined ? entries : groupsOf(entries, variants.length);
 }
 
 function groupsOf(entries: readonly Entry[], variants: number): Entry[] {

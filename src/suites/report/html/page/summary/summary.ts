@@ -9,10 +9,9 @@ import {
   percent,
 } from '../../../../../base/page/format.ts';
 import { mark, pill } from '../../../../../base/page/text.ts';
-import { formatUsd } from '../../../../../base/text/phrases.ts';
 import type { GateResult, RowProblem, SuiteReport } from '../../../../record.ts';
 import type { Times, Totals } from '../../../../run/stats-record.ts';
-import { describeP } from '../../../numbers.ts';
+import { describeP, formatUsd } from '../../../numbers.ts';
 import type { Data } from '../data.ts';
 import { renderVariants } from '../matrix/variants-table.ts';
 import { type Choose, renderEvalCard, renderHead, renderRate, renderTags } from './eval-card.ts';
@@ -37,9 +36,11 @@ export function renderSummary(data: Data, choose: Choose) {
   );
 }
 
-function renderHeadline({ header, report, entries }: Data) {
+function renderHeadline({ header, report, entries, isLoading }: Data) {
   const verdict =
-    report === null ? pill('unscored', 'Not finished') : pill(report.status, verdictWords[report.status]);
+    report === null
+      ? pill('unscored', isLoading ? 'Loading' : 'Not finished')
+      : pill(report.status, verdictWords[report.status]);
   const facts = factList([
     ['Cases', count(report?.cases ?? entries.length)],
     ['Variants', header.variants === undefined ? null : count(header.variants.length)],
@@ -55,9 +56,9 @@ function renderHeadline({ header, report, entries }: Data) {
 
 const verdictWords = { passed: 'Passed', failed: 'Failed', error: 'Error' };
 
-function renderNotices({ report, dropped, problems }: Data) {
+function renderNotices({ report, dropped, problems, isLoading }: Data) {
   const notices = [
-    report === null && 'This run did not finish: the report has only the cases that were done.',
+    report === null && !isLoading && 'This run did not finish: the report has only the cases that were done.',
     report?.bailed === true && 'The run ended early, because it reached the maximum number of failures.',
     dropped > 0 &&
       `To keep this page small, the details of ${counted(dropped, 'passed case')} were left out. All failures have theirs.`,

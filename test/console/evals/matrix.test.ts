@@ -4,11 +4,11 @@ import { openMatrix, openView } from './support.ts';
 test('a run of a matrix accepts ratings of its variants only [DS-MATRIX-10] [DS-VIEW-05]', async () => {
   const { runtime, id, ratings } = await openMatrix();
   const { get, rate } = await openView([runtime]);
-  const place = { case: 'one', by: 'ada' };
+  const place = { case: 'one' };
   const sent = await rate(id, { ...place, variant: 'large', eval: 'says_yes', score: 1 });
-  const kept = { ...place, variant: 'large', eval: 'says_yes', score: 1 };
-  expect(JSON.parse(sent.text)).toMatchObject({ run_id: id, rating: kept });
-  expect((await get(`/runs/${id}`)).text).toMatch(/^rating \{"case":"one","variant":"large"/m);
+  const kept = { ...place, by: 'ada', variant: 'large', eval: 'says_yes', score: 1 };
+  expect(JSON.parse(sent.text)).toMatchObject(kept);
+  expect((await get(`/evals/runs/${id}/report`)).text).toMatch(/^rating \{"case":"one","variant":"large"/m);
   const refused = [
     await rate(id, { ...place, score: 1 }),
     await rate(id, { ...place, variant: 'larg', score: 1 }),
@@ -19,9 +19,6 @@ test('a run of a matrix accepts ratings of its variants only [DS-MATRIX-10] [DS-
   const method = 'DELETE';
   const other = await rate(id, { ...place, variant: 'small', eval: 'says_yes' }, { method });
   const removed = await rate(id, { ...place, variant: 'large', eval: 'says_yes' }, { method });
-  expect([other.status, JSON.parse(removed.text)]).toEqual([
-    404,
-    { run_id: id, removed: { ...place, variant: 'large', eval: 'says_yes' } },
-  ]);
+  expect([other.status, JSON.parse(removed.text)]).toEqual([404, { removed: true }]);
   expect(await ratings()).toEqual([]);
 });

@@ -3,8 +3,9 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { serveEvals } from '../../../src/console/serve.ts';
 import { openRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
-import { serveView } from '../../../src/runtime/view/serve-view.ts';
+import { openShelf } from '../../../src/runtime/view/shelf.ts';
 import { config, fixture, folderOf, suite } from '../../cli/command-line.ts';
 
 interface Answer {
@@ -85,10 +86,12 @@ export async function openMatrix() {
 
 export interface View {
   readonly origin: string;
+  /** The printed address, of the list. */
   readonly first: string;
-  /** The header that a browser sends after login. */
+  readonly token: string;
+  /** The header that the page sends. */
   readonly authorization: string;
-  /** Sends a request as a logged-in browser does. */
+  /** Reads a path of the API. */
   get(path: string): Promise<Answer>;
   /** Rates as a run's page does. `headers` override its own; an empty one is left out. */
   rate(
@@ -99,23 +102,22 @@ export interface View {
 }
 
 export async function openView(runtimes: readonly Runtime[], files: readonly string[] = []): Promise<View> {
-  const served = await serveView({ runtimes, files, host: '127.0.0.1', port: 0, userName: 'ada' });
+  const shelf = openShelf({ runtimes, files });
+  const options = { host: '127.0.0.1', port: 0, userName: 'ada', version: '1.2.3' };
+  const served = await serveEvals(shelf, options);
   onTestFinished(() => served.close());
-  const first = served.urlOf('/');
-  const { origin, hash } = new URL(first);
-  const authorization = `Bearer ${hash.replace('#token=', '')}`;
-  const get = (path: string) => ask(origin, path, { headers: { authorization } });
+  const { origin, hash } = new URL(served.url);
+  const token = hash.replace('#key=', '');
+  const authorization = `Bearer ${token}`;
   return {
-    ...{ origin, first, authorization, get },
+    ...{ origin, first: `${origin}/console/evals${hash}`, token, authorization },
+    get: (path) => ask(origin, `/api/v1${path}`, { headers: { authorization } }),
     rate: async (id, body, { method = 'POST', headers = {} } = {}) => {
       const own = { authorization, 'content-type': 'application/json', origin };
       const sent = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== '');
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return await ask(origin, `/runs/${id}/ratings`, {
-        method,
-        headers: Object.fromEntries(sent),
-        body: text,
-      });
+      const path = `/api/v1/evals/runs/${id}/ratings`;
+      return await ask(origin, path, { method, headers: Object.fromEntries(sent), body: text });
     },
   };
 }

@@ -14,15 +14,12 @@ describe.runIf(hasPostgres)(`runs in Postgres${unlessMissing}`, () => {
     const store = 'state_store: {type: postgres, url_env: VIEW_URL}\n';
     const { runtime, ids } = await openFolder(store, { VIEW_URL: url });
     const { get, rate } = await openView([runtime]);
-    const { text } = await get('/');
-    expect(text.indexOf(ids[1])).toBeLessThan(text.indexOf(ids[0]));
-    const older = await get(`/?after=${ids[1]}`);
-    expect([older.text.includes(`"/runs/${ids[0]}"`), older.text.includes(`"/runs/${ids[1]}"`)]).toEqual([
-      true,
-      false,
-    ]);
-    expect((await rate(ids[0], { case: 'one', by: 'ada', score: 1 })).status).toBe(200);
-    expect((await get(`/runs/${ids[0]}`)).text).toMatch(/^rating \{"case":"one"/m);
-    expect((await get(`/compare?a=${ids[0]}&b=${ids[1]}`)).status).toBe(200);
+    const idsOf = async (query = '') =>
+      JSON.parse((await get(`/evals/runs${query}`)).text).runs.map(({ id }: { id: string }) => id);
+    expect(await idsOf()).toEqual([ids[1], ids[0]]);
+    expect(await idsOf(`?after=${ids[1]}`)).toEqual([ids[0]]);
+    expect((await rate(ids[0], { case: 'one', score: 1 })).status).toBe(200);
+    expect((await get(`/evals/runs/${ids[0]}/report`)).text).toMatch(/^rating \{"case":"one"/m);
+    expect((await get(`/evals/compare?a=${ids[0]}&b=${ids[1]}`)).status).toBe(200);
   });
 });
