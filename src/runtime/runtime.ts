@@ -2,6 +2,7 @@
 
 import { foreignDialects, isForeign } from '../dialects/registry.ts';
 
+export { formatUsd } from '../base/text/phrases.ts';
 export { countProblems, formatProblem, problemsOf } from '../base/yaml/problem.ts';
 export type { EventInput as LooseEvent } from '../calls/hooks/event-input.ts';
 export type { PointEvent } from '../calls/hooks/fire-point.ts';
@@ -21,7 +22,7 @@ export type { SuiteProgress } from '../suites/file/model.ts';
 export type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 export type { RatingAgreement, RatingAgreementOptions } from '../suites/rating-agreement.ts';
 export type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../suites/record.ts';
-export { formatDuration, formatPercent, formatUsd } from '../suites/report/numbers.ts';
+export { formatDuration, formatPercent } from '../suites/report/numbers.ts';
 export type { Reporter, Sink } from '../suites/report/reporter.ts';
 export type { Selection } from '../suites/select/select.ts';
 export type * from './api.ts';

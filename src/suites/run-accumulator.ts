@@ -1,4 +1,4 @@
-import { formatCount } from '../base/text/phrases.ts';
+import { formatCount, formatUsd } from '../base/text/phrases.ts';
 import { omitUndefined } from '../base/yaml/wording.ts';
 import type { Row, RowFault } from './dataset/row.ts';
 import type { Suite, SuiteProgress } from './file/model.ts';
@@ -16,7 +16,6 @@ import type {
   SuiteReport,
 } from './record.ts';
 import { failuresOf, roleLookup } from './report/case-failures.ts';
-import { formatUsd } from './report/numbers.ts';
 import { hasUntoleratedFaults, judgeGates } from './run/gates.ts';
 import {
   newBoundedList,

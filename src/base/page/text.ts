@@ -66,13 +66,13 @@ const forms = {
   unscored: 'M3.5 8 12.5 8',
 };
 
-export function mark(verdict: Verdict) {
+export function mark(verdict: Verdict, word: string = verdict) {
   const sign = draw(
     'svg',
     { viewBox: '0 0 16 16', 'aria-hidden': 'true' },
     draw('path', { d: forms[verdict] }),
   );
-  return make('span', { class: `mark ${verdict}` }, sign, unseen(`${verdict} `));
+  return make('span', { class: `mark ${verdict}` }, sign, unseen(`${word} `));
 }
 
 export function pill(verdict: Verdict | 'error', word: string = verdict) {

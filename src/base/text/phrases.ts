@@ -7,6 +7,13 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `$1.25`; small amounts with two significant digits, as `$0.00031`. */
+export function formatUsd(amount: number): string {
+  if (amount === 0 || amount >= 0.1) return `$${amount.toFixed(2)}`;
+  const digits = Math.min(9, 1 - Math.floor(Math.log10(amount)));
+  return `$${amount.toFixed(digits)}`;
+}
+
 /** The last line that is not blank, cut to 500 characters; empty without one. */
 export function lastLineOf(text: string): string {
   const line = text.trimEnd().split('\n').at(-1)?.trim() ?? '';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/text/phrases.ts';
+import { formatCount, formatUsd } from '../../base/text/phrases.ts';
 import type { GateResult, RowProblem, RunSummary, SuiteReport } from '../record.ts';
 import type {
   Classification,
@@ -17,7 +17,6 @@ import {
   formatListed,
   formatMean,
   formatPercent,
-  formatUsd,
 } from './numbers.ts';
 import { type SeveralReport, type SuiteName, statusOf } from './reporter.ts';
 import {

@@ -43,13 +43,6 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** `$1.25`; small amounts with two significant digits, as `$0.00031`. */
-export function formatUsd(amount: number): string {
-  if (amount === 0 || amount >= 0.1) return `$${amount.toFixed(2)}`;
-  const digits = Math.min(9, 1 - Math.floor(Math.log10(amount)));
-  return `$${amount.toFixed(digits)}`;
-}
-
 /** `+0.346 (0.317 to 0.375)`, or without the interval if it is null. */
 export function formatDifference(difference: number, ci95: Interval | null): string {
   return `${signed(difference)}${ci95 === null ? '' : ` (${signed(ci95[0])} to ${signed(ci95[1])})`}`;

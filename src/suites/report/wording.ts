@@ -1,5 +1,5 @@
 import { formatNumber } from '../../base/json/decimal.ts';
-import { formatCount } from '../../base/text/phrases.ts';
+import { formatCount, formatUsd } from '../../base/text/phrases.ts';
 import { fewestPairs, mostMissing, significance } from '../matrix/gates.ts';
 import type { Failure, GateResult, GateTest, RunSummary, Spending } from '../record.ts';
 import { isSumOfAnswers } from '../run/gates.ts';
@@ -11,7 +11,6 @@ import {
   formatP,
   formatPercent,
   formatScore,
-  formatUsd,
 } from './numbers.ts';
 
 /** `case r1, exact: score 0.25: said 41`, or `case r1 (small), …` for a variant. May have several lines. */

@@ -9,9 +9,10 @@ import {
   percent,
 } from '../../../../../base/page/format.ts';
 import { mark, pill } from '../../../../../base/page/text.ts';
+import { formatUsd } from '../../../../../base/text/phrases.ts';
 import type { GateResult, RowProblem, SuiteReport } from '../../../../record.ts';
 import type { Times, Totals } from '../../../../run/stats-record.ts';
-import { describeP, formatUsd } from '../../../numbers.ts';
+import { describeP } from '../../../numbers.ts';
 import type { Data } from '../data.ts';
 import { renderVariants } from '../matrix/variants-table.ts';
 import { type Choose, renderEvalCard, renderHead, renderRate, renderTags } from './eval-card.ts';
