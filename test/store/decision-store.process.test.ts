@@ -141,8 +141,53 @@ function storeTests(openTwo: OpenTwo): void {
     const from = performance.now();
     const counts = await store.count({});
     times.push(['counts', Math.round(performance.now() - from)]);
+    const hoursFrom = performance.now();
+    const hours = await store.count({ since: 0, everyMs: 600 });
+    times.push([`counts of ${hours.length} buckets`, Math.round(performance.now() - hoursFrom)]);
     expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(100_000);
     if (process.env['SHOW_TIMES'] !== undefined) console.log(times);
+  });
+
+  test('counts of hours are those of the decisions that began in them', async () => {
+    const [store, other] = await open();
+    const HOUR = 3_600_000;
+    const begin = Date.UTC(2026, 10, 20);
+    const made = Array.from({ length: 3_000 }, (_, n) =>
+      newDecision({
+        // Clocks jump, and some decisions are exactly at the begin of an hour.
+        at: begin + (n % 10 === 0 ? HOUR * (n % 70) : (n * 7_919_317) % (72 * HOUR)),
+        hook: `h${n % 3}`,
+        ...(n % 4 === 0 && { verdict: 'deny' }),
+        run: n % 5 === 0 ? 'r1' : null,
+      }),
+    );
+    await store.add(made.slice(0, 1_500));
+    await other.add(made.slice(1_500));
+    const filters: (DecisionFilter & { everyMs: number })[] = [
+      { since: begin, everyMs: HOUR },
+      { since: begin, everyMs: 24 * HOUR },
+      { since: begin + HOUR / 2, until: begin + 5 * HOUR, everyMs: HOUR },
+      { hook: 'h1', verdict: 'deny', everyMs: HOUR },
+      { run: 'r1', until: begin + 24 * HOUR, everyMs: HOUR },
+    ];
+    for (const { everyMs, ...filter } of filters) {
+      const { since = 0, until = Number.POSITIVE_INFINITY, hook, verdict, run } = filter;
+      const wanted = new Map<string, number>();
+      for (const each of made) {
+        const isWanted = [
+          each.at >= since && each.at < until,
+          ...[hook === undefined || each.hook === hook, verdict === undefined || each.verdict === verdict],
+          run === undefined || each.run === run,
+        ];
+        if (!isWanted.every(Boolean)) continue;
+        const key = [each.at - (each.at % everyMs), each.hook, each.mode, each.verdict].join(' ');
+        wanted.set(key, (wanted.get(key) ?? 0) + 1);
+      }
+      const found = await other.count({ ...filter, everyMs });
+      const keys = found.map((each) => [each.at, each.hook, each.mode, each.verdict].join(' '));
+      expect(new Map(found.map(({ count }, at) => [keys[at], count]))).toEqual(wanted);
+      expect(keys).toEqual(keys.toSorted());
+    }
   });
 
   test('a message is stored once, and a call that is added again is stored once', async () => {
