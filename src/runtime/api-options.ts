@@ -258,6 +258,8 @@ export interface DecisionFilter {
   readonly operation?: string | undefined;
   /** The ID of the run. */
   readonly run?: string | undefined;
+  /** The `event` of a decision. Give the time around it too, by which it is found. */
+  readonly event?: string | undefined;
   /** Decisions of this time or later, and before `until`. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;

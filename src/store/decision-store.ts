@@ -66,6 +66,8 @@ export interface DecisionFilter {
   readonly mode?: string | undefined;
   readonly operation?: string | undefined;
   readonly run?: string | undefined;
+  /** Only the index by time helps to find it. */
+  readonly event?: string | undefined;
   /** Milliseconds since 1970; `until` is exclusive. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -140,11 +142,14 @@ export function decisionMethods(driver: Driver): Omit<DecisionStore, 'location' 
         const found = isAny(filter)
           ? yield* all(newest, values)
           : [
-              ...(yield* all(newestOf(filter, isShared), {
-                ...values,
-                ...time,
-                ...givenOf(filter, [...grouped, 'run']),
-              })),
+              ...(yield* all(
+                filter.event === undefined ? newestOf(filter, isShared) : newestOfEvent(filter, isShared),
+                {
+                  ...values,
+                  ...time,
+                  ...givenOf(filter, [...grouped, 'run', 'event']),
+                },
+              )),
               ...(yield* all(newestGaps, { ...values, ...time })),
             ];
         const places = found.map((row) => numberOf(row, 'seq')).toSorted((one, other) => other - one);
@@ -152,7 +157,7 @@ export function decisionMethods(driver: Driver): Omit<DecisionStore, 'location' 
       }),
     count: ({ everyMs, ...filter }) => {
       const every = everyMs === undefined ? {} : { every: everyMs };
-      const values = { ...timeOf(filter), ...every, ...givenOf(filter, [...grouped, 'run']) };
+      const values = { ...timeOf(filter), ...every, ...givenOf(filter, [...grouped, 'run', 'event']) };
       return driver.read(() => each(all(countsOf(filter, everyMs), values), countFromRow));
     },
     countDropped: async (what, time = {}) => {
@@ -245,8 +250,8 @@ const insertDecisions = (isShared: boolean) => `
   FROM ${rowsOf(isShared)} ORDER BY n`;
 const ownBatch = 'SELECT seq FROM signalbox.decisions WHERE token = :token';
 
-function isAny({ hook, verdict, mode, operation, run, since, until }: DecisionFilter): boolean {
-  return [hook, verdict, mode, operation, run, since, until].every((each) => each === undefined);
+function isAny({ hook, verdict, mode, operation, run, event, since, until }: DecisionFilter): boolean {
+  return [hook, verdict, mode, operation, run, event, since, until].every((each) => each === undefined);
 }
 
 function timeOf({ since = 0, until = Number.MAX_SAFE_INTEGER }: Pick<DecisionFilter, 'since' | 'until'>) {
@@ -289,6 +294,13 @@ const newestGaps = `SELECT seq FROM signalbox.decisions WHERE ${areGaps()} AND s
 const countGaps = `SELECT CAST(sum(dropped) AS bigint) AS dropped FROM signalbox.decisions
   WHERE ${areGaps(' AND kind = :what')}`;
 
+function isOf(filter: DecisionFilter): string {
+  return [
+    'true',
+    ...Object.keys(givenOf(filter, ['run', 'event'])).map((name) => `d.${name} = :${name}`),
+  ].join(' AND ');
+}
+
 /** The newest of each group, so that no group is read beyond the page. */
 const newestOf = (filter: DecisionFilter, isShared: boolean) => `
   SELECT d.seq FROM signalbox.decision_groups AS g ${isShared ? '' : 'CROSS '}JOIN ${source('d', filter, isShared)}
@@ -296,6 +308,12 @@ const newestOf = (filter: DecisionFilter, isShared: boolean) => `
       SELECT o.seq FROM ${source('o', filter, isShared)} WHERE ${inGroup('o', filter)} AND o.seq < :after
         ORDER BY o.seq DESC LIMIT 1 OFFSET :limit - 1), 0)
   WHERE ${groupsOf(filter)} ORDER BY d.seq DESC LIMIT :limit`;
+
+const newestOfEvent = (filter: DecisionFilter, isShared: boolean) => `
+  SELECT d.seq FROM signalbox.decisions AS d ${isShared ? '' : 'INDEXED BY decisions_by_time'}
+    WHERE d.at >= :since AND d.at < :until AND ${isOf(filter)} AND d.seq < :after
+      AND d.in_group IN (SELECT g.id FROM signalbox.decision_groups AS g WHERE ${groupsOf(filter)})
+    ORDER BY d.seq DESC LIMIT :limit`;
 
 const decisionsAt = `SELECT d.*, ${groupColumns.map((column) => `g.${column}`).join(', ')}
   FROM signalbox.decisions AS d JOIN signalbox.decision_groups AS g ON g.id = d.in_group
@@ -306,7 +324,7 @@ const countsOf = (filter: DecisionFilter, everyMs: number | undefined) => {
   return `
   SELECT g.hook, g.mode, g.verdict, c.begin, CAST(sum(c.count) AS bigint) AS count FROM signalbox.decision_groups AS g
     JOIN (SELECT d.in_group, ${begin} AS begin, count(*) AS count FROM signalbox.decisions AS d
-      WHERE d.at >= :since AND d.at < :until${filter.run === undefined ? '' : ' AND d.run = :run'}
+      WHERE d.at >= :since AND d.at < :until AND ${isOf(filter)}
       GROUP BY d.in_group ${everyMs === undefined ? '' : ', begin'}) AS c ON c.in_group = g.id
   WHERE ${groupsOf(filter)} GROUP BY c.begin, g.hook, g.mode, g.verdict ORDER BY c.begin, g.hook, g.mode, g.verdict`;
 };

@@ -462,6 +462,34 @@ function stepContract(open: Open): void {
     expect(await store.pageSteps('nobody', { limit: 2 })).toEqual([]);
   });
 
+  test('steps are read by a part of their names, below a path, and for several runs in their order', async () => {
+    const store = await openRun();
+    await store.createRun(newRun('r2'));
+    const long = composeJson({ long: 'x'.repeat(2_000) });
+    for (const step of ['a/call', 'a', 'a[1]/call', 'a[1]', 'ab/call', 'b/a/call', 'a/call~1', 'a~1'])
+      for (const run of ['r1', 'r2']) await store.endStep(run, step, long, 5);
+    await store.beginStep('r1', 'a/late', 6);
+    const namesOf = (steps: readonly { readonly step: string }[]) => steps.map(({ step }) => step);
+    const all = await store.listSteps('r1');
+    expect(namesOf(await store.listStepNames('r1'))).toEqual(namesOf(all));
+    const below = await store.listStepsBelow('r1', ['a', 'b', 'nothing']);
+    expect(namesOf(below).toSorted()).toEqual(['a/call', 'a/call~1', 'a/late', 'b/a/call']);
+    expect(namesOf(await store.pageSteps('r1', { limit: 2, part: 'a[1]' }))).toEqual(['a[1]/call', 'a[1]']);
+    const [first] = await store.pageSteps('r1', { limit: 1, part: 'b' });
+    expect(namesOf(await store.pageSteps('r1', { limit: 9, part: 'b', behind: first?.place }))).toEqual([
+      'b/a/call',
+    ]);
+    const read: string[] = [];
+    for await (const { step, outcome } of store.readSteps(['r1', 'nobody', 'r2']))
+      read.push(`${step} ${outcome?.text.length}`);
+    expect(read.toSorted()).toEqual(
+      [...all, ...all.filter(({ endedAt }) => endedAt !== null)]
+        .map(({ step, outcome }) => `${step} ${outcome?.text.length}`)
+        .toSorted(),
+    );
+    for await (const step of store.readSteps([])) expect(step).toBeUndefined();
+  });
+
   test('the first outcome of a step stays', async () => {
     const store = await openRun();
     await store.beginStep('r1', 'a', 5);

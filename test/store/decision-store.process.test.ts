@@ -101,6 +101,10 @@ function storeTests(openTwo: OpenTwo): void {
       expect(await walk(store, { mode: 'shadow', operation: 'gateway' }, limit)).toEqual(['e4', 'gap 7']);
       expect(await walk(store, { since: 21 }, limit)).toEqual(['e4', 'e3', 'e1']);
       expect(await walk(store, { hook: 'unknown' }, limit)).toEqual(['gap 7']);
+      expect(await walk(store, { event: 'e2' }, limit)).toEqual(['gap 7', 'e2']);
+      expect(await walk(store, { event: 'e3', run: 'r1', since: 21, until: 9_000 }, limit)).toEqual(['e3']);
+      expect(await walk(store, { event: 'e3', hook: 'other', since: 21 }, limit)).toEqual([]);
+      expect(await walk(store, { until: 9_000, since: 21 }, limit)).toEqual(['e4', 'e3']);
     }
     expect(await store.count({})).toEqual([
       { hook: 'guard', mode: 'filter', verdict: 'allow', count: 2 },
@@ -110,6 +114,7 @@ function storeTests(openTwo: OpenTwo): void {
     expect(await store.count({ run: 'r1', since: 21 })).toEqual([
       { hook: 'guard', mode: 'filter', verdict: 'deny', count: 1 },
     ]);
+    expect(await store.count({ event: 'e3' })).toMatchObject([{ verdict: 'deny', count: 1 }]);
     const dropped = [store.countDropped('decisions'), store.countDropped('decisions', { since: 21 })];
     expect(await Promise.all([...dropped, store.countDropped('model_calls')])).toEqual([7, 0, 0]);
   });

@@ -25,6 +25,7 @@ const filter = {
     description: 'The kind of the operation in which the hook ran, such as `tool` or `gateway`.',
   },
   run: { ...text, description: 'The id of the run.' },
+  event: { ...text, description: 'The `event` of a decision. Give `since` and `until` around it too.' },
   since: { ...time, description: 'Decisions of this time or later.' },
   until: { ...time, description: 'Decisions before this time.' },
 } as const;

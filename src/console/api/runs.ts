@@ -46,8 +46,8 @@ const runInfo = object(
 const shortened = {
   max_characters: {
     type: 'integer',
-    minimum: 1,
-    description: 'Longer texts are shortened. Default: 2,000.',
+    minimum: 0,
+    description: 'Longer texts are shortened. Default: 2,000; 0 shortens nothing.',
   },
 } as const;
 

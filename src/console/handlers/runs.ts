@@ -48,12 +48,8 @@ function toLabels(pairs: readonly string[]): Record<string, string> {
   );
 }
 
-function toTexts({
-  max_characters: maxCharacters = 2_000,
-}: {
-  readonly max_characters?: number | undefined;
-}) {
-  return { maxCharacters };
+function toTexts({ max_characters: most = 2_000 }: { readonly max_characters?: number | undefined }) {
+  return most === 0 ? {} : { maxCharacters: most };
 }
 
 export function toDate(time: string | undefined): Date | undefined {
