@@ -6,7 +6,7 @@ import { as, type Fields, read, readFields, usual, usually } from '../base/yaml/
 import type { Finding } from '../base/yaml/finding.ts';
 import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../base/yaml/read.ts';
 import { duration } from './duration.ts';
-import { type ListenAddress, listenPattern, parseListen } from './listen.ts';
+import { checkListen, type ListenAddress, listenPattern, parseListen } from './listen.ts';
 
 /** Client headers that may replace the provider's own credential upstream. */
 const passableHeaders = ['authorization', 'x-api-key'] as const;
@@ -278,22 +278,13 @@ function readPassThrough(document: YamlDocument, path: Path) {
 /** Reports what the schema cannot: undeclared providers and hooks. */
 export function checkGateway(document: YamlDocument): Finding[] {
   return [
-    ...checkListen(document),
+    ...checkListen(document, [...section, 'listen']),
     ...checkModels(document),
     ...checkHooks(document),
     ...checkWindow(document),
     ...checkForwarded(document),
   ];
 }
-
-function checkListen(document: YamlDocument): Finding[] {
-  const path = [...section, 'listen'];
-  const listen = nonEmptyTextAt(document, path);
-  if (listen === undefined || !listenForm.test(listen) || parseListen(listen) !== undefined) return [];
-  return [{ path, message: `must be HOST:PORT with a port from 0 to 65535 (got: ${listen})` }];
-}
-
-const listenForm = new RegExp(listenPattern);
 
 function checkModels(document: YamlDocument): Finding[] {
   const known = itemsAt(document, ['spec', 'providers']).flatMap(

@@ -1,4 +1,7 @@
 import { isIPv6 } from 'node:net';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { nonEmptyTextAt } from '../base/yaml/read.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -25,4 +28,11 @@ export function parseListen(text: string): ListenAddress | undefined {
   const port = Number(text.slice(colon + 1));
   if (port > 65_535 || (host.startsWith('[') && !isIPv6(address))) return undefined;
   return { host: address, port };
+}
+
+/** Reports a port that does not exist; the schema reports every other form. */
+export function checkListen(document: YamlDocument, path: Path): Finding[] {
+  const listen = nonEmptyTextAt(document, path);
+  if (listen === undefined || !pattern.test(listen) || parseListen(listen) !== undefined) return [];
+  return [{ path, message: `must be HOST:PORT with a port from 0 to 65535 (got: ${listen})` }];
 }

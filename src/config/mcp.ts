@@ -3,7 +3,7 @@ import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { type Fields, usual, usually } from '../base/yaml/fields.ts';
 import type { Finding } from '../base/yaml/finding.ts';
 import { nonEmptyTextAt, valueAt } from '../base/yaml/read.ts';
-import { listenPattern } from './listen.ts';
+import { checkListen, listenPattern } from './listen.ts';
 
 const url = { type: 'string', pattern: '^https?://' } as const;
 
@@ -125,6 +125,8 @@ export function checkMcp(document: YamlDocument): Finding[] {
   return [
     ...checkUrl(document, ['spec', 'mcp', 'public_url']),
     ...checkUrl(document, ['spec', 'console', 'public_url']),
+    ...checkListen(document, ['spec', 'mcp', 'http']),
+    ...checkListen(document, ['spec', 'console', 'listen']),
     ...checkUrl(document, [...auth, 'issuer']),
     ...checkUrl(document, [...auth, 'jwks_url']),
     ...(lone === undefined

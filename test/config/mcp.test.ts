@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { consoleUrlOf } from '../../src/config/mcp.ts';
 import { configText, native, told } from './told.ts';
 
 const jwks = 'jwks_url: https://id.example.com/jwks';
@@ -41,4 +42,29 @@ test('http is allowed to this machine, and a query only in the address of the ke
     publicUrl: 'http://[::1]:8788/mcp',
     auth: { issuer: 'http://localhost:8080' },
   });
+});
+
+test.each([
+  ['public_url: http://ops.example.com/console', /http is allowed to this machine only/],
+  ['public_url: https://ops.example.com/console#x', /it has a query or a fragment/],
+  ['listen: 8789', /listen: must be HOST:PORT/],
+  ['listen: "127.0.0.1:70000"', /listen: must be HOST:PORT with a port from 0 to 65535/],
+  ['port: 8789', /port: unknown key/],
+])('`%s` is an error of the console', (keys, says) => {
+  const { config, problems } = told(configText(native, `\nconsole:\n  ${keys}`));
+  expect(config).toBeUndefined();
+  expect(problems.join('\n')).toMatch(says);
+});
+
+test.each([
+  ['{}', undefined],
+  ['{listen: "127.0.0.1:0"}', undefined],
+  ['{listen: "[::1]:9000"}', 'http://[::1]:9000/console'],
+  [
+    '{listen: "127.0.0.1:9000", public_url: https://ops.example.com/console/}',
+    'https://ops.example.com/console',
+  ],
+])('links of console: %s lead to %s', (keys, url) => {
+  const { config } = told(configText(native, `\nconsole: ${keys}`));
+  expect(config && consoleUrlOf(config.console)).toBe(url);
 });

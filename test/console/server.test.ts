@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { declarations, toOpenApi } from '../../src/console/api/openapi.ts';
 import type { Endpoint } from '../../src/console/api/schema.ts';
+import { renderApiReference } from '../tools/api-reference.ts';
 import { fixture } from '../workspace.ts';
 import { keysOf, type Reply, send, serve } from './serving.ts';
 
@@ -360,6 +362,14 @@ test('the page is the same everywhere, below any path', async () => {
     status: 304,
     text: '',
   });
+});
+
+test('schema/openapi.json and docs/reference/http-api.md are those of the code; `npm run schemas` writes them', () => {
+  const root = join(import.meta.dirname, '../..');
+  expect(readFileSync(join(root, 'schema/openapi.json'), 'utf8')).toBe(
+    `${JSON.stringify(toOpenApi(), null, 2)}\n`,
+  );
+  expect(readFileSync(join(root, 'docs/reference/http-api.md'), 'utf8')).toBe(renderApiReference());
 });
 
 test('the description of the API is valid OpenAPI 3.1, and the same for all', async () => {
