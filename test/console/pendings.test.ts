@@ -193,6 +193,8 @@ const samples: Readonly<Record<string, (call: Shown) => { readonly path?: string
     'GET /runs/{id}': () => ({}),
     'GET /runs/{id}/details': () => ({ path: '?max_characters=100' }),
     'GET /runs/{id}/steps': () => ({}),
+    'GET /evals/runs': () => ({}),
+    'GET /evals/history': () => ({ path: '?suite=none' }),
     'GET /decisions': () => ({ path: '?hook=none' }),
     'GET /decisions/counts': () => ({}),
     'GET /audit': () => ({}),
@@ -205,8 +207,12 @@ const samples: Readonly<Record<string, (call: Shown) => { readonly path?: string
     }),
   };
 
-/** runs.test.ts has these. */
-const changing = ['cancel', 'resume', 'retry'].map((what) => `POST /runs/{id}/${what}`);
+/** Other tests have these, which need runs of other kinds. */
+const elsewhere = [
+  ...['cancel', 'resume', 'retry'].map((what) => `POST /runs/{id}/${what}`),
+  ...['GET /evals/runs/{id}/case', 'GET /evals/compare'],
+  ...['POST', 'DELETE'].map((method) => `${method} /evals/runs/{id}/ratings`),
+];
 
 test('what endpoints answer is what they declare', async () => {
   const {
@@ -217,7 +223,7 @@ test('what endpoints answer is what they declare', async () => {
   if (call === undefined) throw new Error('no call waits');
   const endpoints = declarations.flatMap((group) => Object.entries<Endpoint>(group));
   const documents = endpoints.filter(([, { response }]) => !('stream' in response)).map(([key]) => key);
-  expect(documents.filter((key) => !(key in samples))).toEqual(changing);
+  expect(documents.filter((key) => !(key in samples))).toEqual(elsewhere);
   for (const key of Object.keys(samples)) {
     const { path = '', body } = samples[key]?.(call) ?? {};
     const route = `${key.replace('{id}', key.includes('/runs') ? call.run_id : call.id)}${path}`;

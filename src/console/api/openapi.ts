@@ -1,10 +1,11 @@
+import { evals } from './evals.ts';
 import { guard } from './guard.ts';
 import { pendings } from './pendings.ts';
 import { runs } from './runs.ts';
 import { type Declarations, type Endpoint, object, type Schema, text } from './schema.ts';
 import { session } from './session.ts';
 
-export const declarations: readonly Declarations[] = [session, pendings, runs, guard];
+export const declarations: readonly Declarations[] = [session, pendings, runs, evals, guard];
 
 const error = object({ error: object({ code: text, message: text }, { hint: text, path: text }) });
 
