@@ -59,18 +59,15 @@ function renderEndpoint([key, { about, scopes, query, body, response }]: [string
 }
 
 function describeResponse(schema: object): string {
-  const {
-    properties,
-    required = [],
-    description,
-  } = { properties: undefined, description: undefined, ...schema } as {
-    readonly properties?: Readonly<Record<string, object>>;
-    readonly required?: readonly string[];
-    readonly description?: string;
-  };
-  if (properties === undefined) return description ?? 'an object';
-  const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+  if (!isObject(schema) || !isObject(schema['properties'])) return descriptionOf(schema) || 'an object';
+  const required: unknown = schema['required'];
+  const isNeeded = (name: string) => Array.isArray(required) && required.includes(name);
+  const names = Object.keys(schema['properties']).map((name) => (isNeeded(name) ? name : `${name}?`));
   return `\`{${names.join(', ')}}\``;
+}
+
+function descriptionOf(schema: object): string {
+  return 'description' in schema ? String(schema.description) : '';
 }
 
 function renderMembers(what: string, schema: ObjectSchema): string {
@@ -91,7 +88,7 @@ function listMembers({ properties, required }: ObjectSchema, prefix: string): Me
     const type = `${typeOf(schema)}${required.includes(key) ? ', required' : ''}`;
     const items = isObject(schema['items']) && 'properties' in schema['items'] ? schema['items'] : undefined;
     const inner = items === undefined ? [] : listMembers(items as unknown as ObjectSchema, `${name}[].`);
-    return [{ name, type, text: String(schema['description'] ?? '') }, ...inner];
+    return [{ name, type, text: descriptionOf(schema) }, ...inner];
   });
 }
 
