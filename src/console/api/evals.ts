@@ -79,7 +79,8 @@ export const evals = {
     },
   },
   'GET /evals/runs/{id}/case': {
-    about: 'The record of a case. Very long texts are shortened, and `page_cuts` lists them.',
+    about:
+      'The record of a case. `page_cuts` lists the texts that were too long, and have only their beginning.',
     scopes: ['runs:read'],
     query: input(rated, {
       number: { ...count, description: 'The number of the row, if several have the id.' },

@@ -87,7 +87,7 @@ const error = object({ code: text, message: text }, { hint: text, path: text });
 
 export const pendings = {
   'GET /pendings': {
-    about: 'Calls that wait for a person or were decided, oldest first.',
+    about: 'Calls that wait for a person, and decided ones, oldest first.',
     scopes: ['pendings:read'],
     query: input(
       {},
@@ -137,13 +137,13 @@ export const pendings = {
   },
   'POST /pendings/{id}/decision': {
     about:
-      'Decides a call in the name of the credential. 409 with the call as it is now if it was decided or changed meanwhile.',
+      'Decides a call in the name of the credential. 409 with the call as it is now if somebody has decided or changed it.',
     scopes: ['pendings:decide'],
     body: input(decision, decided),
     response: pendingInfo,
   },
   'POST /pendings/decisions': {
-    about: 'Decides several calls. Each decision is made or refused on its own.',
+    about: 'Decides several calls. Each succeeds or fails on its own.',
     scopes: ['pendings:decide'],
     body: input({
       decisions: {

@@ -124,7 +124,7 @@ export const runs = {
     response: begun,
   },
   'POST /runs/{id}/retry': {
-    about: 'Retries a run that failed or was denied, in the process of the server.',
+    about: 'Retries a run with the status failed or denied, in the process of the server.',
     scopes: ['runs:control'],
     body: input({}, { from: { ...text, description: 'Repeats this step and all later ones.' } }),
     status: 202,
