@@ -5,11 +5,12 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../browser.ts';
+import { openDesk } from '../console/desk.ts';
 import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from '../suites/report/html/runs.ts';
 import { writePage } from '../suites/report/html/write.ts';
 
-// Pictures of the html report and the site, narrow and wide, light and dark: `screenshots.ts [FOLDER] [PAGE.html]`.
-// With a page, only of this report; without, of sample runs and pages of the site.
+// Pictures of the html report, the console and the site, narrow and wide, light and dark: `screenshots.ts [FOLDER]
+// [PAGE.html | console]`. With a page, only of this report; without, of sample runs, the console and pages of the site.
 
 const sizes = [
   { name: 'phone', viewport: { width: 390, height: 844 } },
@@ -29,10 +30,42 @@ const sitePages = ['index', 'guides/write-hooks', 'reference/gateway'];
 const [folder = 'screenshots', page] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const browser = await launchBrowser();
-for (const file of page === undefined ? await writeSamples() : [resolve(page)])
-  await takePictures(browser, file, folder);
+if (page === undefined || page === 'console') await takeConsole(browser, folder);
+if (page !== 'console')
+  for (const file of page === undefined ? await writeSamples() : [resolve(page)])
+    await takePictures(browser, file, folder);
 if (page === undefined) await takeSite(browser, folder);
 await browser.close();
+
+async function takeConsole(started: Browser, into: string): Promise<void> {
+  const desk = await openDesk();
+  for (const { name, viewport } of sizes) {
+    for (const colorScheme of themes) {
+      const tab = await started.newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
+      await tab.goto(desk.url);
+      const shoot = async (what: string) => {
+        await tab.waitForTimeout(600);
+        await tab.screenshot({ path: join(into, `console-${what}-${name}-${colorScheme}.png`) });
+      };
+      for (const [what, path] of Object.entries(desk.paths)) {
+        await tab.goto(`${new URL(desk.url).origin}/console${path}`);
+        await shoot(what);
+      }
+      await tab.goto(`${new URL(desk.url).origin}/console/inbox/${desk.editable}`);
+      await tab.getByRole('button', { name: 'Edit' }).click();
+      await tab.keyboard.press('End');
+      await tab.keyboard.type('-b');
+      await shoot('inbox-edit');
+      await tab.goto(`${new URL(desk.url).origin}/console/inbox?tool=refund`);
+      await tab.getByRole('checkbox', { name: 'Select refund' }).first().check();
+      await tab.getByRole('button', { name: /^Select \d+ listed$/ }).click();
+      await tab.getByRole('button', { name: /^Compare/ }).click();
+      await shoot('inbox-several');
+      await tab.close();
+    }
+  }
+  await desk.close();
+}
 
 async function takeSite(started: Browser, into: string): Promise<void> {
   const site = mkdtempSync(join(tmpdir(), 'site-'));

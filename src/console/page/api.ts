@@ -213,9 +213,11 @@ export function watchChanges(
   let retry = 0;
   let isBroken = false;
   let due = 0;
+  let flushedAt = -EVERY_MS;
   const isWanted = () => [...watchers].some(({ background }) => background || !document.hidden);
   const flush = () => {
     due = 0;
+    flushedAt = performance.now();
     for (const watcher of watchers) {
       if (!watcher.isDue || (document.hidden && !watcher.background)) continue;
       watcher.isDue = false;
@@ -224,7 +226,7 @@ export function watchChanges(
   };
   const mark = (changed: readonly string[]) => {
     for (const watcher of watchers) watcher.isDue ||= watcher.kinds.some((kind) => changed.includes(kind));
-    if (due === 0) due = window.setTimeout(flush, EVERY_MS);
+    if (due === 0) due = window.setTimeout(flush, Math.max(0, flushedAt + EVERY_MS - performance.now()));
   };
   const connect = async () => {
     const own = new AbortController();

@@ -84,14 +84,20 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     const call = shown;
     if (call === undefined) return;
     const draft = draftOf(call.id);
-    const facts = [renderFacts(page, call), renderProblem(draft)];
     element.replaceChildren(
       make('header', { class: 'call-head' }, back(), renderTitle(call)),
       make(
         'div',
         { class: 'call-body' },
         talk,
-        make('div', { class: 'call-main' }, facts, renderSubject(call, draft)),
+        make(
+          'div',
+          { class: 'call-main' },
+          renderProblem(draft),
+          renderMessage(call),
+          renderSubject(call, draft),
+          renderFacts(page, call),
+        ),
       ),
       renderBar(call, draft),
     );
@@ -317,9 +323,12 @@ function renderTitle(call: Call) {
   ];
 }
 
+function renderMessage({ message, reason }: Call) {
+  return make('div', { class: 'message' }, renderText(message || reason));
+}
+
 function renderFacts(page: Page, call: Call) {
   const {
-    message,
     reason,
     created_at: made,
     expires_at: end,
@@ -339,7 +348,6 @@ function renderFacts(page: Page, call: Call) {
   const runName = [foreign(run.name), ' ', make('small', {}, marked(root))];
   const mayRead = page.me.sections.includes('runs');
   return [
-    message !== '' && make('div', { class: 'message' }, renderText(message)),
     factList([
       ['Asked by', call.caller === null ? null : foreign(askerOf(call))],
       [

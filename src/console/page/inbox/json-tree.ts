@@ -14,7 +14,11 @@ const OPEN = 200;
 
 /** A value whose objects and lists unfold. Nothing is left out: what is long is shown on request. */
 export function renderTree(value: unknown): HTMLElement {
-  return make('div', { class: 'tree' }, renderNode('', value, { left: OPEN }));
+  const tree = make('div', { class: 'tree' });
+  const entries = entriesOf(value) ?? [];
+  if (entries.length === 0) tree.append(renderNode('', value, { left: OPEN }));
+  else append(tree, entries, { open: { left: OPEN - entries.length } });
+  return tree;
 }
 
 function renderNode(name: string, value: unknown, open: { left: number }): HTMLElement {
@@ -34,7 +38,7 @@ function renderNode(name: string, value: unknown, open: { left: number }): HTMLE
   const isList = Array.isArray(value);
   if (entries.length === 0)
     return make('div', { class: 'leaf' }, key, make('code', {}, isList ? '[]' : '{}'));
-  const isOpen = name === '' || open.left >= entries.length;
+  const isOpen = open.left >= entries.length;
   if (isOpen) open.left -= entries.length;
   const title = [key, make('small', {}, counted(entries.length, isList ? 'item' : 'member'))];
   const node = fold(title, isOpen);

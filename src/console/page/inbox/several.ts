@@ -54,8 +54,10 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
   const render = () => {
     const rows = whole.map((call) => ({ call, cells: leavesOf(call.args) }));
     const names = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
-    const usual = new Map(names.map((name) => [name, mostCommon(rows.map(({ cells }) => cells.get(name)))]));
-    const differing = names.filter((name) => rows.some(({ cells }) => cells.get(name) !== usual.get(name)));
+    const usual = new Map(
+      names.map((name) => [name, mostCommon(rows.map(({ cells }) => cells.get(name) ?? ''))]),
+    );
+    const differing = names.filter((name) => new Set(rows.map(({ cells }) => cells.get(name))).size > 1);
     const same = names.filter((name) => !differing.includes(name));
     const lines = rows.map(({ call, cells }) =>
       row(
@@ -69,7 +71,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
           ' ',
           button('Leave out', () => drop(call.id), { class: 'link leave' }),
         ],
-        ...differing.map((name) => renderCell(cells.get(name), cells.get(name) !== usual.get(name))),
+        ...differing.map((name) => renderCell(cells.get(name), usual.get(name))),
       ),
     );
     const reason = make('input', {
@@ -188,22 +190,26 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
   };
 }
 
-/** The JSON texts of all values, by their paths. Lists count as one value. */
+/** The JSON texts of all values, by their paths, of which no two are alike. Lists count as one value. */
 function leavesOf(value: unknown, path = '', found = new Map<string, string>()): Map<string, string> {
   const entries = Array.isArray(value) ? undefined : entriesOf(value);
   if (entries === undefined || (entries.length === 0 && path !== ''))
     return found.set(path, stringifyJson(value));
-  for (const [name, member] of entries) leavesOf(member, path === '' ? name : `${path}.${name}`, found);
+  for (const [name, member] of entries)
+    leavesOf(member, `${path === '' ? '' : `${path}.`}${name.replaceAll(/[.\\]/g, '\\$&')}`, found);
   return found;
 }
 
-function mostCommon(texts: readonly (string | undefined)[]): string | undefined {
-  const counts = new Map<string | undefined, number>();
+/** Undefined if they all differ, and thus no one stands out. */
+function mostCommon(texts: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+  const [[text, most] = ['', 0]] = [...counts].sort(([, a], [, b]) => b - a);
+  return most === 1 && texts.length > 1 ? undefined : text;
 }
 
-function renderCell(json: string | undefined, differs: boolean) {
+function renderCell(json: string | undefined, usual: string | undefined) {
+  const differs = usual !== undefined && (json ?? '') !== usual;
   return make(
     'td',
     { class: differs ? 'differs' : false },

@@ -22,8 +22,7 @@ export async function renderConversation(
         query: after === undefined ? {} : { after },
         signal,
       });
-      if (calls.length === 0 && after === undefined)
-        into.append(note('No model call of this run is recorded.'));
+      if (calls.length > 0) into.hidden = false;
       for (const call of calls) {
         into.append(make('p', { class: 'note' }, foreign(call.model), ` ${instant(call.at)}`));
         into.append(...[...call.messages, ...call.answers].map(renderMessage));
