@@ -25,7 +25,11 @@ const theme = makeThemeSwitch();
 async function start() {
   const key = readKey();
   if (key === null) return askForKey();
-  const shell = makeShell();
+  const shell = makeShell(() => {
+    forgetKey();
+    shell.close();
+    askForKey();
+  });
   const api = openApi(`${prefix}/api/v1`, key, () => {
     if (shell.isClosed()) return;
     forgetKey();
@@ -87,7 +91,7 @@ function askForKey(problem = '') {
   field.focus();
 }
 
-function makeShell() {
+function makeShell(signOut: () => void) {
   let section: { readonly name: string; readonly opened: Section } | undefined;
   const ended = new AbortController();
   const { signal } = ended;
@@ -127,7 +131,8 @@ function makeShell() {
         broken,
         make('span', { class: 'who', title: `Key ${me.id}` }, make('bdi', {}, me.name)),
         theme,
-        button('Keys', () => help.show(), { class: 'quiet', title: 'Keys (?)' }),
+        button('Shortcuts', () => help.show(), { class: 'quiet', title: 'Shortcuts (?)' }),
+        button('Sign out', signOut, { class: 'quiet' }),
       ),
       main,
       toasts.element,
@@ -175,7 +180,9 @@ function makeShell() {
         const open = counts['open'] ?? 0;
         badge.textContent = open === 0 ? '' : count(open);
       };
-      watch(['pendings'], () => void update().catch(() => {}));
+      const refresh = () => void update().catch(() => {});
+      refresh();
+      watch(['pendings'], refresh);
       prepareInbox(page);
     }
     window.addEventListener('popstate', show, { signal });
@@ -270,7 +277,7 @@ function makeHelp(keysOf: () => NonNullable<Section['keys']>) {
   const element = make(
     'dialog',
     { class: 'help', 'aria-labelledby': 'help-title' },
-    make('h2', { id: 'help-title' }, 'Keys'),
+    make('h2', { id: 'help-title' }, 'Shortcuts'),
     list,
     button('Close', () => element.close()),
   ) as HTMLDialogElement;

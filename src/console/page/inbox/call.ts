@@ -107,7 +107,10 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     const subject = make('div', { class: 'subject' });
     if (draft.mode === 'decide' || call.status !== 'open') {
       const isQuestion = call.tool === '@ask';
-      subject.append(...(isQuestion ? [] : [renderArgs(call.args, 'Arguments')]), ...renderDecided(call));
+      subject.append(
+        ...(isQuestion ? [] : [renderArgs(call.args, 'Arguments')]),
+        ...renderDecided(page, call),
+      );
       return subject;
     }
     const { mode } = draft;
@@ -429,13 +432,13 @@ function renderArgs(args: unknown, title: string) {
   );
 }
 
-function renderDecided(call: Call) {
+function renderDecided(page: Page, call: Call) {
   const { status, edited_args: edited, result, args } = call;
   if (status === 'open') return [];
   const words = { removed: 'asked', added: 'edited' };
   return [
     make('p', { class: 'decided' }, marked(describeState(call))),
-    status === 'approved' && call.use === 'not_used' && note('The caller has not come back for it yet.'),
+    call.use === 'not_used' && renderNotUsed(page, call),
     call.use === 'expired' && note('The caller did not come back in time. The call never ran.'),
     edited !== null &&
       make(
@@ -446,6 +449,15 @@ function renderDecided(call: Call) {
       ),
     status === 'responded' && renderArgs(result, 'Answer'),
   ].filter((each) => each !== false);
+}
+
+function renderNotUsed({ me, hrefOf }: Page, { caller, run_id: run, root_run_id: root = run }: Call) {
+  if (caller !== null) return note('The caller has not come back for it yet.');
+  const mayResume = me.scopes.includes('runs:control') && me.sections.includes('runs');
+  const how = mayResume
+    ? make('a', { class: 'link', href: hrefOf(`/runs/${encodeURIComponent(root)}`) }, 'Resume the run')
+    : [make('code', {}, 'signalbox work'), ' resumes the run'];
+  return note('The run has not gone on yet. ', how, ', unless the process that started it does.');
 }
 
 function renderProblem({ problem }: Draft) {
