@@ -1,8 +1,6 @@
 import { parseJson } from '../../base/json/parse-json.ts';
-
 import type { evals } from '../api/evals.ts';
 import type { guard } from '../api/guard.ts';
-
 import type { pendings } from '../api/pendings.ts';
 import type { runs } from '../api/runs.ts';
 import type { BodyOf, ParamsOf, QueryOf, ReplyOf } from '../api/schema.ts';

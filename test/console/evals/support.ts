@@ -53,10 +53,9 @@ export async function openFolder(store = '', env: Record<string, string> = {}) {
   ]);
   const folder = folderOf({
     'runtime.yaml': config(`evals: {score: {command: ${fixture('eval-score')}}}\n${store}`),
-    's.suite.yaml': suite(`cases: ${cases}\nevals: [{id: exact, type: score, params: {score: 1}}]\n`).replace(
-      '{name: demo}',
-      `{name: ${JSON.stringify(hostile.slice(0, 40))}}`,
-    ),
+    's.suite.yaml': suite(
+      `cases: ${cases}\nevals: [{id: exact, type: score, params: {score: 1, detail: rare words}}]\n`,
+    ).replace('{name: demo}', `{name: ${JSON.stringify(hostile.slice(0, 40))}}`),
   });
   const runtime = await openRuntime(join(folder, 'runtime.yaml'), {
     log: false,

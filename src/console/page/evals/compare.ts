@@ -45,7 +45,7 @@ function tableBox({ name, columns, rows }: Comparison['tables'][number]) {
       return isBad === true && row[index] !== '0' ? make('strong', { class: 'bad' }, cell) : cell;
     }),
   );
-  return make('section', { class: 'box', 'aria-label': name }, makeTable(titles, cells));
+  return make('div', { class: 'box' }, makeTable(name, titles, cells));
 }
 
 function boxed(title: string, content: Child) {
@@ -79,5 +79,5 @@ function changeTable(page: Page, title: string, changes: readonly Change[], ids:
     side('a', a),
     side('b', b),
   ]);
-  return boxed(title, makeTable(['Case', 'A', 'B'], rows, 'words'));
+  return boxed(title, makeTable(title, ['Case', 'A', 'B'], rows, 'words'));
 }

@@ -41,7 +41,7 @@ function openList(main: HTMLElement, page: Page, suite: string): View {
   let runs: readonly Run[] = [];
   let next: string | undefined;
   const chosen = new Map<Side, string>();
-  const rows = make('div', { role: 'group', 'aria-label': 'Runs' });
+  const rows = make('div');
   const found = make('p', { class: 'note', role: 'status' });
   const compare = button(
     'Compare A with B',
@@ -101,6 +101,7 @@ function openList(main: HTMLElement, page: Page, suite: string): View {
       runs.length === 0
         ? note(sayNone(suite))
         : makeTable(
+            'Runs',
             heads,
             runs.map((run) => rowOf(page, run, choice)),
           ),

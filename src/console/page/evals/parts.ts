@@ -13,7 +13,12 @@ export function statusPill(status: string) {
 }
 
 /** On a narrow screen each row is a block with the title beside each cell. */
-export function makeTable(heads: readonly string[], rows: readonly (readonly Child[])[], kind = 'figures') {
+export function makeTable(
+  name: string,
+  heads: readonly string[],
+  rows: readonly (readonly Child[])[],
+  kind = 'figures',
+) {
   const lines = rows.map(([first, ...cells]) =>
     make(
       'tr',
@@ -23,5 +28,5 @@ export function makeTable(heads: readonly string[], rows: readonly (readonly Chi
     ),
   );
   const all = table(`${kind} blocks`, heads, lines);
-  return make('div', { class: 'scroll' }, all);
+  return make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name }, all);
 }

@@ -144,7 +144,7 @@ interface Explorer {
 function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialogElement): boolean {
   const place = target instanceof Element ? target : document.body;
   if (key === 'Escape') return leave(place, explorer);
-  if (isTyping(place)) return key === 'Enter' && leave(place, explorer);
+  if (isTyping(place)) return key === 'Enter' && place.closest('form') === null && leave(place, explorer);
   switch (key) {
     case '/':
       explorer.focusSearch();

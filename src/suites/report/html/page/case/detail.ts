@@ -25,7 +25,7 @@ export function makeDetail(
     button('×', close, { class: 'icon', 'aria-label': 'Close', title: 'Close (Escape)' }),
   );
   const element = make(
-    'aside',
+    'div',
     { class: 'panel', role: 'dialog', 'aria-labelledby': 'case-title', hidden: true },
     head,
     body,
