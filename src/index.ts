@@ -2,6 +2,8 @@ export { catalogue, type ErrorCode, type Fault, RuntimeError } from './base/erro
 export { Json, stringifyJson } from './base/json/json.ts';
 export type * from './contract/approval.ts';
 export type {
+  AuditedCall,
+  AuditPage,
   Conversation,
   DecisionCounts,
   DecisionPage,
@@ -19,8 +21,8 @@ export type * from './contract/event.ts';
 export type { HookEvent, HookKind, HookMode, Phase, Verdict } from './contract/hook.ts';
 export type * from './contract/provider.ts';
 export type * from './contract/run.ts';
-export type * from './contract/run.ts';
 export {
+  type AuditPageFilter,
   type CallIdentity,
   type CallOptions,
   type CaseRecord,
@@ -28,6 +30,7 @@ export {
   type Change,
   type ConversationOf,
   type Decider,
+  type DecisionCountFilter,
   type DecisionFilter,
   type DecisionPageFilter,
   type EvalInput,
@@ -66,8 +69,11 @@ export {
   type StartedCall,
   type StartedRun,
   type StartOptions,
+  type StepPageOptions,
+  type SuiteHistoryFilter,
   type SuiteProgress,
   type SuiteReport,
+  type SuiteRunEnd,
   type SuiteRunFilter,
   type SuiteRunInfo,
   type SuiteRunOptions,
