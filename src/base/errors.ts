@@ -160,6 +160,11 @@ export const catalogue = {
     hint: 'Look at it again, and decide again.',
     page: 'docs/reference/approvals.md',
   },
+  REMOTE_FAILED: {
+    summary: 'The console of --remote cannot be reached, or did not answer as a console.',
+    hint: 'Check the address of --remote, and that `signalbox console` or `signalbox serve` runs there.',
+    page: 'docs/reference/command-line.md',
+  },
   OWN_CALL: {
     summary: 'The credential that made a call cannot decide about it.',
     hint: 'Somebody else must decide, with a key of their own.',
@@ -304,6 +309,10 @@ interface CatalogueRow {
 }
 
 export type ErrorCode = keyof typeof catalogue;
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(catalogue, text);
+}
 
 export function pageOf(code: ErrorCode): string | undefined {
   const row: CatalogueRow = catalogue[code];

@@ -16,6 +16,8 @@ interface CommonOptions {
   readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat?: 'text' | 'json';
   readonly stopTimeout?: string;
+  /** The address of a console, in place of a config. */
+  readonly remote?: string;
 }
 
 export interface CommandContext {
@@ -120,6 +122,8 @@ interface CommandSpec<Usage, Table> {
   readonly givesVerdict?: true;
   /** The command runs until it is interrupted, which is a success. */
   readonly isServer?: true | ((flags: Flags<Table>) => boolean);
+  /** The command also works with --remote, except for these of its options. */
+  readonly remote?: readonly string[];
   /** Commands below this one, such as `mcp pin` below `mcp`. */
   readonly commands?: readonly Declared[];
   run(context: CommandContext, flags: Flags<Table>, ...given: Arguments<Usage>): Promise<Outcome | ExitCode>;
@@ -147,6 +151,7 @@ export function command<const Usage extends string, const Table extends OptionTa
           choices === undefined ? new Argument(word) : new Argument(word, choices.about).choices(choices.of),
         );
       for (const [flag, value] of Object.entries(options)) own.addOption(toOption(flag, value));
+      if (spec.remote !== undefined) localOptions.set(own, spec.remote);
       own.action(async () => {
         const flags = own.opts<Flags<Table>>();
         await runCommand(
@@ -158,6 +163,37 @@ export function command<const Usage extends string, const Table extends OptionTa
       for (const each of commands) each.addTo(own, runCommand, givesVerdict);
     },
   };
+}
+
+/** The commands that work with --remote, and their options that do not. */
+const localOptions = new WeakMap<Command, readonly string[]>();
+
+/** Throws USAGE for a command or an option that needs the runtime itself. */
+function requireRemote(command: Command, openWhole: () => Command, isConfigGiven: boolean): void {
+  const refused = localOptions.get(command);
+  if (refused === undefined) {
+    const names = (each: Command, path: string): string[] => [
+      ...(localOptions.has(each) ? [`\`${path}\``] : []),
+      ...each.commands.flatMap((below) => names(below, `${path}${path === '' ? '' : ' '}${below.name()}`)),
+    ];
+    throw new RuntimeError('USAGE', `\`${command.name()}\` does not work with --remote`, {
+      hint: `These commands do: ${names(openWhole(), '').join(', ')}.`,
+    });
+  }
+  if (isConfigGiven)
+    throw new RuntimeError('USAGE', '--config and --remote cannot be combined', {
+      hint: 'The console of --remote has its own config.',
+    });
+  const given = command.options.find(
+    (option) =>
+      refused.includes(option.long ?? '') && command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (given?.long === undefined || given.long === null) return;
+  const hint =
+    given.long === '--by'
+      ? 'The key in SIGNALBOX_KEY names the person.'
+      : 'Run the command on the machine of the runtime.';
+  throw new RuntimeError('USAGE', `${given.long} does not work with --remote`, { hint });
 }
 
 function toOption(flag: string, value: OptionTable[string]): Option {
@@ -213,7 +249,11 @@ export function openRunCommand(
     const options: CommonOptions = { ...rest, config, overlays };
     const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
     const codeOf = givesVerdict ? exitCodeOfEvalError : exitCodeOfError;
-    const code = await runWork({ invocation, options, isConfigGiven, signal, openWhole }, work, codeOf);
+    const allowed: typeof work = async (context) => {
+      if (options.remote !== undefined) requireRemote(command, openWhole, isConfigGiven);
+      return await work(context);
+    };
+    const code = await runWork({ invocation, options, isConfigGiven, signal, openWhole }, allowed, codeOf);
     exit(signal.aborted && !isServer ? 130 : code, givesVerdict);
   };
 }

@@ -1,7 +1,8 @@
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import type { Desk } from '../console/remote.ts';
 import type { PendingRecord } from '../contract/approval.ts';
 import type { RunDocument } from '../contract/run.ts';
-import type { RunOptions, Runtime } from '../runtime/runtime.ts';
+import type { RunOptions } from '../runtime/runtime.ts';
 import type { CommandContext, Flags, OpenOptions } from './command.ts';
 import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
 import type { Invocation } from './invocation.ts';
@@ -19,29 +20,34 @@ export const runOptions = {
   '--replay <file>': 'answer every model call from this recording',
 } as const;
 
+/** Those that --remote refuses: the run is executed there. */
+export const runOptionNames: readonly string[] = Object.keys(runOptions).map(
+  (flag) => flag.split(' ')[0] ?? '',
+);
+
 export type RunFlags = Flags<typeof runOptions>;
 
 /** Throws USAGE if one of those options is given; `why` completes the message. */
 export function refuseRunOptions(flags: RunFlags, why: string, hint: string): void {
-  const option = Object.keys(runOptions)
-    .map((flag) => flag.split(' ')[0] ?? '')
-    .find((flag) => Object.hasOwn(flags, flag === '--set-down' ? 'setDown' : flag.slice(2)));
+  const option = runOptionNames.find((flag) =>
+    Object.hasOwn(flags, flag === '--set-down' ? 'setDown' : flag.slice(2)),
+  );
   if (option !== undefined) throw new RuntimeError('USAGE', `${option} ${why}`, { hint });
 }
 
 /** A longer `wait` suspends the run. */
 export const setDownWaits = { longestWaitMs: 1_000 } as const;
 
-export interface RunRequest {
+export interface RunRequest<Opened extends Desk> {
   readonly flags: RunFlags;
-  readonly open: (more: OpenOptions) => Promise<Runtime>;
-  readonly start: (runtime: Runtime, options: RunOptions) => Promise<RunDocument>;
+  readonly open: (more: OpenOptions) => Promise<Opened>;
+  readonly start: (runtime: Opened, options: RunOptions) => Promise<RunDocument>;
 }
 
 /** Executes a run until it ends or waits, and prints its events and result. Throws USAGE, ABORTED. */
-export async function executeRun(
+export async function executeRun<Opened extends Desk>(
   context: CommandContext,
-  { flags, open, start }: RunRequest,
+  { flags, open, start }: RunRequest<Opened>,
 ): Promise<ExitCode> {
   if (flags.interactive) requireInteractiveTerminal(context.invocation);
   const { invocation, options, terminal, signal } = context;
@@ -80,7 +86,7 @@ function requireInteractiveTerminal({ stdin, stderr }: Invocation): void {
 }
 
 /** Throws USAGE for a state store in memory, which other processes cannot read. */
-function requireDurable({ isDurable, file }: Runtime, why: string): void {
+function requireDurable({ isDurable, file }: Desk, why: string): void {
   if (isDurable) return;
   throw new RuntimeError('USAGE', `${why}: the state store of ${file} is memory`, {
     hint: 'Set spec.state_store to {type: sqlite}, or decide at once with --interactive alone.',
@@ -99,7 +105,7 @@ async function openRunEvents({ terminal }: CommandContext, progress: RunProgress
 async function openRunOptions(
   { invocation, options, terminal, signal }: CommandContext,
   flags: RunFlags,
-  { runtime, progress }: { readonly runtime: Runtime; readonly progress: RunProgress },
+  { runtime, progress }: { readonly runtime: Desk; readonly progress: RunProgress },
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
   const { choicesOf } = await import('../runtime/runtime.ts');
@@ -131,7 +137,7 @@ function waitText(id: string): string {
 
 function withResumeHint(
   thrown: unknown,
-  { isDurable }: Runtime,
+  { isDurable }: Desk,
   { resume }: Pick<NextCommands, 'resume'>,
 ): RuntimeError {
   const error = toRuntimeError(thrown);

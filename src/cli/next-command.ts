@@ -41,6 +41,8 @@ export interface NextCommands {
 interface ConfigFiles {
   readonly file: string;
   readonly overlays: readonly string[];
+  /** The address of a console, in place of the files. */
+  readonly remote?: string | undefined;
 }
 
 /**
@@ -72,7 +74,8 @@ export function nextEvalCommands(
   return { html: (run) => `${commandName(env)} eval html ${run}${configOption(cwd, config)}` };
 }
 
-function configOption(cwd: string, { file, overlays }: ConfigFiles): string {
+function configOption(cwd: string, { file, overlays, remote }: ConfigFiles): string {
+  if (remote !== undefined) return ` --remote ${quote(remote)}`;
   const files = [file, ...overlays].map((each) => resolve(cwd, each));
   if (files.length === 1 && files[0] === resolve(cwd, 'runtime.yaml')) return '';
   return files.map((each) => fileOf(cwd, each)).join('');

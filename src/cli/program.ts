@@ -114,6 +114,10 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
     )
     .version(versionOf(), '-V, --version')
     .addOption(configOption())
+    .option(
+      '--remote <url>',
+      'the address of a console, such as https://ops.example.com/console, in place of a config; the key is in SIGNALBOX_KEY',
+    )
     .option('--json', 'print exactly one JSON document on stdout')
     .option('--no-color', 'print no colours, even on a terminal')
     .addOption(

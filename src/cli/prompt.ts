@@ -2,8 +2,8 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toRuntimeError } from '../base/errors.ts';
 import { escapeInvisible } from '../base/text/escape-invisible.ts';
+import type { Desk } from '../console/remote.ts';
 import { isQuestion, type PendingChoice, type PendingRecord } from '../contract/approval.ts';
-import type { Runtime } from '../runtime/runtime.ts';
 import { parseJson } from './input.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonLine, questionOfRecord, questionText } from './show/pending.ts';
@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface PromptContext {
   readonly invocation: Invocation;
-  readonly runtime: Runtime;
+  readonly runtime: Desk;
   readonly progress: RunProgress;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;

@@ -297,6 +297,8 @@ export interface Runtime extends AsyncDisposable {
     show(id: string, options?: Pick<StepsOptions, 'maxCharacters'>): Promise<RunDetails>;
     /** The same without timeline, totals and children, which costs the same however many steps the run has. */
     summary(id: string, options?: Pick<StepsOptions, 'maxCharacters'>): Promise<RunSummary>;
+    /** The document that `resume` and `retry` return, as it is now. */
+    document(id: string): Promise<RunDocument>;
     /**
      * The result of each step in the order in which steps ended, followed by unfinished steps. Steps are read lazily.
      */

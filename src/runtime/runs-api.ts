@@ -29,6 +29,7 @@ import { buildTextOf, readInput, readLabels, requireRun } from '../pipelines/run
 import { queueRetry, retryRun } from '../pipelines/run/retry-run.ts';
 import {
   cancelRun,
+  describe,
   noWorkersError,
   queueRun,
   type RunListener,
@@ -175,6 +176,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       show: async (id, options = {}) => await showRun(await storeAfterExpiry(), id, options),
       summary: async (id, options = {}) => await summarizeRun(await storeAfterExpiry(), id, options),
       pageSteps: async (id, options = {}) => await pageSteps(await storeAfterExpiry(), id, options),
+      document: async (id) => await describe(await storeAfterExpiry(), id, true),
       steps: async function* (id, options = {}) {
         yield* showSteps(await storeAfterExpiry(), id, options);
       },

@@ -41,6 +41,8 @@ export const loadHttpServer = async () => await import('../gateway/http/server.t
 export const loadCallers = async () => await import('../gateway/http/callers.ts');
 /** Starts the program of the system for a file. */
 export const loadOpener = async () => await import('../process/launch/try-script.ts');
+/** Outgoing HTTP. */
+export const loadWeb = async () => await import('../process/web.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
 export type { Shelf } from './view/shelf.ts';
 export const loadShelf = async () => await import('./view/shelf.ts');

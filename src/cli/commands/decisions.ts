@@ -5,7 +5,7 @@ import type { HookMode, Verdict } from '../../contract/hook.ts';
 import { command, group } from '../command.ts';
 import { shortIds } from '../id.ts';
 import { readTime, readWhole } from '../input.ts';
-import { openAllRuntimes, requireOneRuntime } from '../show/state-stores.ts';
+import { openDesks, requireOneRuntime } from '../show/state-stores.ts';
 
 /** A record, so that the compiler finds a missing verdict. */
 const verdicts: { readonly [Each in Verdict]: Each } = {
@@ -20,6 +20,7 @@ const modes: readonly Exclude<HookMode, 'observe'>[] = ['filter', 'shadow'];
 
 const list = command('list', {
   about: 'show decisions, newest first',
+  remote: [],
   options: {
     '--hook <name>': 'only decisions of this hook',
     '--verdict <verdict>': ['only this verdict', { choices: Object.values(verdicts) }],
@@ -41,7 +42,7 @@ Examples:
 Decisions are recorded if the config has spec.decisions. They are in the order in which they were written, whatever the
 clocks said. A gap says how many were dropped there, because they could not be stored in time.`,
   run: async (context, { hook, verdict, mode, operation, run, after, ...flags }) => {
-    const runtime = requireOneRuntime(await openAllRuntimes(context));
+    const runtime = requireOneRuntime(await openDesks(context));
     const since = flags.since === undefined ? undefined : await readTime('--since', flags.since);
     const limit = readWhole('--limit', flags.limit);
     const page = await runtime.decisions.page({ hook, verdict, mode, operation, run, after, since, limit });

@@ -1,10 +1,11 @@
 import { relative } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import type { Desk } from '../../console/remote.ts';
 import type { PendingCheck, PendingDocument, PendingInfo, PendingUse } from '../../contract/approval.ts';
-import type { PendingPageFilter, Runtime } from '../../runtime/runtime.ts';
+import type { PendingPageFilter } from '../../runtime/runtime.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
-import { executeRun, runOptions } from '../execute-run.ts';
+import { executeRun, runOptionNames, runOptions } from '../execute-run.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { shortIds } from '../id.ts';
 import { readTime, readWhole } from '../input.ts';
@@ -20,13 +21,7 @@ import {
   questionText,
   resumeText,
 } from '../show/pending.ts';
-import {
-  openAllRuntimes,
-  openForId,
-  pagedCalls,
-  requireOneRuntime,
-  resolveId,
-} from '../show/state-stores.ts';
+import { openDesks, openForId, pagedCalls, requireOneRuntime, resolveId } from '../show/state-stores.ts';
 import type { Terminal } from '../terminal.ts';
 
 const decisionOptions = {
@@ -34,6 +29,8 @@ const decisionOptions = {
   '--resume': 'resume the run at once; the options below apply to it',
   ...runOptions,
 } as const;
+
+const localDecisionOptions = ['--by', ...runOptionNames];
 
 const decisionCodes = `
 Exit codes: 0 decided, 1 somebody else decided before or the call expired, 2 wrong call or config; with --resume the exit
@@ -58,6 +55,7 @@ const useWords: { readonly [Use in PendingUse]: string } = {
 
 const list = command('list', {
   about: 'show the calls that wait for a person, oldest first',
+  remote: ['--by'],
   options: {
     '--all': 'also show decided calls',
     '--status <status>': ['only calls with this status', { choices: Object.values(statuses) }],
@@ -92,9 +90,9 @@ Examples:
         all === true || (status === undefined && use !== undefined) ? ('all' as const) : (status ?? 'open'),
       since: since === undefined ? undefined : await readTime('--since', since),
     };
-    const found: { readonly runtime: Runtime; readonly filter: PendingPageFilter }[] = [];
+    const found: { readonly runtime: Desk; readonly filter: PendingPageFilter }[] = [];
     if (run === undefined) {
-      for (const runtime of await openAllRuntimes(context)) found.push({ runtime, filter });
+      for (const runtime of await openDesks(context)) found.push({ runtime, filter });
     } else {
       const { runtime, id } = await openForId(context, { kind: 'run', given: run });
       await runtime.runs.summary(id);
@@ -159,6 +157,7 @@ Examples:
 
 const show = command('show <id>', {
   about: 'show one call: the tool, its arguments, who asks, and the decision',
+  remote: [],
   examples: `
 Examples:
   signalbox pending show pending_3f2a
@@ -177,6 +176,7 @@ Examples:
 
 const check = command('check <id>', {
   about: 'say what `pending approve` would do, and decide nothing',
+  remote: ['--by'],
   options: {
     '--args <json>': 'other arguments for the call: a JSON object, @FILE, or - for stdin',
     '--by <name>': 'who would approve (default: anyone who may)',
@@ -222,6 +222,7 @@ const checkCodes: Readonly<Record<PendingCheck['outcome'], ExitCode>> = {
 
 const approve = command('approve <id>', {
   about: 'approve a call, with its own or other arguments',
+  remote: localDecisionOptions,
   options: {
     '--args <json>': 'other arguments for the call: a JSON object, @FILE, or - for stdin',
     '--reason <text>': 'why',
@@ -243,6 +244,7 @@ ${decisionCodes}`,
 
 const reject = command('reject <id>', {
   about: 'reject a call, with a reason',
+  remote: localDecisionOptions,
   options: {
     '--reason <text>': ['the reason; the caller receives it', { isRequired: true }],
     ...decisionOptions,
@@ -258,6 +260,7 @@ ${decisionCodes}`,
 
 const respond = command('respond <id>', {
   about: 'give a result in place of the tool, which does not run',
+  remote: localDecisionOptions,
   options: {
     '--result <json>': ['the result: JSON, @FILE, or - for stdin', { isRequired: true }],
     '--reason <text>': 'why',
@@ -278,6 +281,7 @@ ${decisionCodes}`,
 
 const answer = command('answer <id>', {
   about: 'answer the question of an `ask` step',
+  remote: localDecisionOptions,
   options: {
     '--value <json>': ['the answer: JSON that fits the schema, @FILE, or - for stdin', { isRequired: true }],
     '--reason <text>': 'why',
@@ -340,7 +344,7 @@ async function decide(
     own,
   }: { readonly given: string; readonly own: Flags<typeof decisionOptions> & { readonly reason?: string } },
   make: (
-    runtime: Runtime,
+    runtime: Desk,
     id: string,
     decider: { readonly by: string; readonly reason: string | undefined },
   ) => Promise<PendingDocument>,
@@ -365,7 +369,7 @@ async function decide(
         : resumeText(runToResume(document), nextCommands(invocation, runtime, own), { isLast: false });
     return {
       document,
-      text: `${status}: ${document.id} (tool "${tool}") by ${escapeInvisibleLine(by)}`,
+      text: `${status}: ${document.id} (tool "${tool}") by ${escapeInvisibleLine(document.by ?? by)}`,
       note,
     };
   }

@@ -1,17 +1,25 @@
 import { relative } from 'node:path';
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/phrases.ts';
+import type { Desk } from '../../console/remote.ts';
 import type { RunInfo, RunPage, ShownStatus } from '../../contract/run.ts';
 import type { RunListFilter, Runtime } from '../../runtime/runtime.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
-import { executeRun, type RunFlags, refuseRunOptions, runOptions, setDownWaits } from '../execute-run.ts';
+import {
+  executeRun,
+  type RunFlags,
+  refuseRunOptions,
+  runOptionNames,
+  runOptions,
+  setDownWaits,
+} from '../execute-run.ts';
 import { shortIds } from '../id.ts';
 import { readAge, readLabels, readTime, readWhole } from '../input.ts';
 import { nextCommands } from '../next-command.ts';
 import { labelsText } from '../show/columns.ts';
 import { printDetails, statusText, totalsText } from '../show/details.ts';
 import { stepText } from '../show/run-steps.ts';
-import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
+import { openAllRuntimes, openDesks, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
 import { countsText, type GoneOn, goneOnText, worstOf } from './work.ts';
 
 /** A record, so that the compiler finds a missing status. */
@@ -42,6 +50,7 @@ const listOptions = {
 
 const list = command('list', {
   about: 'show runs, newest first',
+  remote: [],
   options: listOptions,
   examples: `
 Examples:
@@ -58,7 +67,7 @@ Examples:
 \`waiting\`: the run waits for a time; \`signalbox work\` continues it then.`,
   run: async (context, flags) => {
     const { cwd } = context.invocation;
-    const runtimes = await openAllRuntimes(context);
+    const runtimes = await openDesks(context);
     const filter = await readFilter(flags, runtimes);
     const { runs, next, homes } = await readRuns(runtimes, filter);
     const short = shortIds(runs.map(({ run_id }) => run_id));
@@ -88,6 +97,7 @@ Examples:
 
 const show = command('show <id>', {
   about: 'show the result of a run and its steps, and what it waits for',
+  remote: [],
   options: {
     '--step <name>': 'only this step and those inside it, by its id or path, such as mails[2]',
     '--full': 'do not shorten long texts on a terminal',
@@ -113,6 +123,7 @@ More: docs/guides/retry-runs.md`,
 
 const resume = command('resume [id]', {
   about: 'continue a run that was suspended, interrupted or left waiting',
+  remote: ['--all', ...runOptionNames],
   options: {
     '--all': 'instead of one id: continue each run that can continue now, once',
     '--pipeline <name>': 'with --all: only runs of this pipeline or tool',
@@ -154,6 +165,7 @@ of all runs: 1, then 3, then 0.`,
 
 const retry = command('retry <id>', {
   about: 'continue a run that failed or was denied, from the step that failed',
+  remote: ['--detach', ...runOptionNames],
   options: {
     '--from <step>': 'repeat this earlier step and all steps after it; its id, or its path',
     '--detach': 'leave the run to a worker, and do not wait',
@@ -196,6 +208,7 @@ Exit codes: 0 completed, or left to a worker, 1 failed, denied or cancelled, or 
 
 const cancel = command('cancel <id>', {
   about: 'cancel a run for good, with all of its calls that wait',
+  remote: ['--by'],
   options: {
     '--reason <text>': 'why',
     '--by <name>': 'who cancels (default: your user name)',
@@ -246,10 +259,7 @@ A unique prefix of an id is enough. Without --config and without a runtime.yaml 
   commands: [list, show, resume, retry, cancel, prune],
 });
 
-async function readFilter(
-  own: Flags<typeof listOptions>,
-  runtimes: readonly Runtime[],
-): Promise<RunListFilter> {
+async function readFilter(own: Flags<typeof listOptions>, runtimes: readonly Desk[]): Promise<RunListFilter> {
   const { pipeline, status, after } = own;
   const [only] = runtimes;
   const isOne = own.parent !== undefined && only !== undefined && runtimes.length === 1;
@@ -264,15 +274,15 @@ async function readFilter(
 
 /** Throws USAGE for a page of several stores, which have no common order. */
 async function readRuns(
-  runtimes: readonly Runtime[],
+  runtimes: readonly Desk[],
   filter: RunListFilter,
-): Promise<RunPage & { readonly homes?: ReadonlyMap<RunInfo, Runtime> }> {
+): Promise<RunPage & { readonly homes?: ReadonlyMap<RunInfo, Desk> }> {
   const { limit, after } = filter;
   const [only, ...others] = runtimes;
   if (only !== undefined && others.length === 0)
     return limit === undefined ? { runs: await only.runs.list(filter) } : await only.runs.page(filter);
   if (after !== undefined) requireOneRuntime(runtimes);
-  const homes = new Map<RunInfo, Runtime>();
+  const homes = new Map<RunInfo, Desk>();
   for (const runtime of runtimes) for (const run of await runtime.runs.list(filter)) homes.set(run, runtime);
   const newestFirst = [...homes.keys()].toSorted((one, other) =>
     other.created_at.localeCompare(one.created_at),
@@ -281,7 +291,7 @@ async function readRuns(
 }
 
 interface ShownRun {
-  readonly runtime: Runtime;
+  readonly runtime: Desk;
   readonly id: string;
   readonly flags: { readonly step?: string; readonly full?: true };
 }

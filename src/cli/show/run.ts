@@ -1,6 +1,6 @@
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
+import type { Desk } from '../../console/remote.ts';
 import type { RunDocument } from '../../contract/run.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Invocation } from '../invocation.ts';
 import { nextCommands } from '../next-command.ts';
 import type { RecordingFlags } from '../recording.ts';
@@ -9,7 +9,7 @@ import { exactText } from './exact-text.ts';
 import { choicesText, memoryStoreText, questionOfDocument, questionText, resumeText } from './pending.ts';
 
 export interface ExecutedRun extends Pick<Invocation, 'cwd' | 'env'> {
-  readonly runtime: Runtime;
+  readonly runtime: Desk;
   readonly flags: RecordingFlags;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
+import type { Desk } from '../../console/remote.ts';
 import type { PendingInfo } from '../../contract/approval.ts';
 import type { FoundState, PendingPageFilter, Runtime } from '../../runtime/runtime.ts';
 import type { CommandContext, OpenOptions } from '../command.ts';
@@ -18,12 +19,12 @@ export interface StoreContext extends Pick<CommandContext, 'open' | 'options' | 
 }
 
 export interface LocatedId {
-  readonly runtime: Runtime;
+  readonly runtime: Desk;
   readonly id: string;
 }
 
 /**
- * Opens the runtime of --config or ./runtime.yaml; without either, that of the state store below the current folder
+ * Opens the console of --remote, or the runtime of --config or ./runtime.yaml; without either, that of the state store below the current folder
  * that contains the id. Throws USAGE if several contain it, RUN_UNKNOWN if none does.
  */
 export async function openForId(
@@ -31,8 +32,22 @@ export async function openForId(
   query: IdQuery,
   more?: OpenOptions,
 ): Promise<LocatedId> {
-  const runtime = await context.open(await configFor(context, query), more);
+  const runtime =
+    context.options.remote === undefined
+      ? await context.open(await configFor(context, query), more)
+      : await openConsole(context, context.options.remote);
   return { runtime, id: await resolveId(runtime, query) };
+}
+
+/** The console of --remote, or the runtimes of `openAllRuntimes`. */
+export async function openDesks(context: CommandContext): Promise<readonly Desk[]> {
+  const { remote } = context.options;
+  return remote === undefined ? await openAllRuntimes(context) : [await openConsole(context, remote)];
+}
+
+async function openConsole({ invocation }: CommandContext, url: string): Promise<Desk> {
+  const { openRemote } = await import('../../console/remote.ts');
+  return await openRemote(url, { key: invocation.env['SIGNALBOX_KEY'] });
 }
 
 /** Without a config, opens a runtime for each state store below the current folder. */
@@ -49,7 +64,7 @@ export async function openResultRuntimes(context: StoreContext): Promise<Runtime
 }
 
 /** Throws USAGE if there are several, so that nothing is removed from the wrong store. */
-export function requireOneRuntime([runtime, other]: readonly Runtime[]): Runtime {
+export function requireOneRuntime<One extends Pick<Runtime, 'file'>>([runtime, other]: readonly One[]): One {
   if (runtime !== undefined && other === undefined) return runtime;
   throw new RuntimeError('USAGE', 'several state stores are in or below this folder', {
     hint: `Choose one by its config, such as --config ${runtime?.file ?? 'FILE'}.`,
@@ -82,7 +97,7 @@ async function openRuntimesOf(context: StoreContext, found: readonly FoundState[
 }
 
 /** Completes an id of a runtime. Throws STORE_FAILED, and USAGE if several match. */
-export async function resolveId(runtime: Runtime, { kind, given }: IdQuery): Promise<string> {
+export async function resolveId(runtime: Desk, { kind, given }: IdQuery): Promise<string> {
   return await completeId(given, kind, async () => {
     if (kind === 'run') return (await runtime.runs.list({ children: true })).map(({ run_id }) => run_id);
     const ids: string[] = [];
@@ -92,7 +107,7 @@ export async function resolveId(runtime: Runtime, { kind, given }: IdQuery): Pro
 }
 
 /** All calls of the filter, read in pages. */
-export async function* pagedCalls(runtime: Runtime, filter: PendingPageFilter): AsyncGenerator<PendingInfo> {
+export async function* pagedCalls(runtime: Desk, filter: PendingPageFilter): AsyncGenerator<PendingInfo> {
   for (let after: string | undefined; ; ) {
     const { pending, next } = await runtime.pending.page({ ...filter, after, limit: PAGE_SIZE });
     yield* pending;

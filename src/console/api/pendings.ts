@@ -94,6 +94,11 @@ export const pendings = {
       {
         status: { type: 'string', enum: [...statuses, 'all'], description: 'Default: `open`.' },
         use: { type: 'string', enum: uses, description: 'Approved or answered calls by their use.' },
+        max_characters: {
+          type: 'integer',
+          minimum: 0,
+          description: 'Longer texts of a call are shortened; 0: none. Default: 2,000.',
+        },
         ...counted,
         ...paging,
       },

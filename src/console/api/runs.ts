@@ -1,4 +1,4 @@
-import type { RunDetails, RunSummary, StepDetails } from '../../contract/run.ts';
+import type { RunDetails, RunDocument, RunSummary, StepDetails } from '../../contract/run.ts';
 import { fault } from './pendings.ts';
 import {
   count,
@@ -88,6 +88,11 @@ export const runs = {
     scopes: ['runs:read'],
     query: input({}, shortened),
     response: documentOf<RunDetails>('The run as `signalbox runs show --json` prints it, without `steps`.'),
+  },
+  'GET /runs/{id}/document': {
+    about: 'What a run gave or waits for, in short.',
+    scopes: ['runs:read'],
+    response: documentOf<RunDocument>('The run as `signalbox runs resume --json` prints it.'),
   },
   'GET /runs/{id}/steps': {
     about:

@@ -25,8 +25,11 @@ export function pendingsHandlers({ runtime }: { readonly runtime: Runtime }): Ha
     return await calls.show(id);
   };
   return {
-    'GET /pendings': async ({ query: { mine, since, ...filter }, caller }) =>
-      await calls.page({ ...filter, ...ownFilter({ mine, since }, caller), maxCharacters: SHORT }),
+    'GET /pendings': async ({ query: { mine, since, max_characters = SHORT, ...filter }, caller }) =>
+      await calls.page({
+        ...{ ...filter, ...ownFilter({ mine, since }, caller) },
+        ...(max_characters > 0 && { maxCharacters: max_characters }),
+      }),
     'GET /pendings/counts': async ({ query: { mine, since, ...filter }, caller }) =>
       await calls.counts({ ...filter, ...ownFilter({ mine, since }, caller) }),
     'GET /pendings/{id}': async ({ params: { id } }) => await calls.show(id),

@@ -13,6 +13,7 @@ export const runsHandlers = ({ runtime }: { readonly runtime: Runtime }): Handle
     }),
   'GET /runs/{id}': ({ params, query }) => runtime.runs.summary(params.id, toTexts(query)),
   'GET /runs/{id}/details': ({ params, query }) => runtime.runs.show(params.id, toTexts(query)),
+  'GET /runs/{id}/document': ({ params }) => runtime.runs.document(params.id),
   'GET /runs/{id}/steps': ({ params, query: { max_characters, ...page } }) =>
     runtime.runs.pageSteps(params.id, { ...page, ...toTexts({ max_characters }) }),
   'POST /runs/{id}/cancel': async ({ params, body, caller }) => {

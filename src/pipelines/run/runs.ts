@@ -211,15 +211,17 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
     await work.reopen?.();
     const run = await requireRun(store, work.id);
     if (!isEnded(run.status)) {
-      options.onBegin?.();
-      hasBegun = true;
+      const onBegin = () => {
+        hasBegun = true;
+        options.onBegin?.();
+      };
       const owned = { ...work, claim, run };
       const { signal } = options;
       // A cancelled pipeline ends before its next step; a call has none.
-      if (run.kind === 'pipeline') await execute(context, owned, options);
+      if (run.kind === 'pipeline') await execute(context, owned, { ...options, onBegin });
       else
         await untilCancelled(store, { id: work.id, signal }, async (either) =>
-          execute(context, owned, { ...options, signal: either }),
+          execute(context, owned, { ...options, onBegin, signal: either }),
         );
     }
     return await describe(store, work.id);
@@ -282,6 +284,7 @@ async function execute(
   const about = { run: id, name };
   if (isResumed || record.status === 'queued')
     await store.setRunStatus(id, { status: 'running', at: Date.now() });
+  options.onBegin?.();
   emit({ type: 'run.started', ...about, isResumed });
   try {
     const came = await runPipeline(run, pipeline, {
@@ -340,7 +343,7 @@ export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
 }
 
 /** `isOfAnother`: another process may be executing the run. */
-async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
+export async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
   const run = await requireRun(store, id);
   const pendings = await store.listPendings({ runId: id, below: true }, Date.now());
   const isUnderWay = run.status === 'running' || run.status === 'queued';

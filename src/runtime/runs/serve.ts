@@ -131,6 +131,7 @@ export function serveRuntime(
     return gateway;
   };
   const showRun = runs.method((api) => api.runs.show);
+  const readDocument = runs.method((api) => api.runs.document);
   const summarizeRun = runs.method((api) => api.runs.summary);
   const pageSteps = runs.method((api) => api.runs.pageSteps);
   const audit = once(async () => (await import('../gateway/audit.ts')).openAuditApi(config.stateStore, host));
@@ -195,6 +196,7 @@ export function serveRuntime(
       list: runs.method((api) => api.runs.list),
       page: runs.method((api) => api.runs.page),
       show: async (id, options) => redactDocument(await showRun(id, options), scrubber.storedText),
+      document: async (id) => redactDocument(await readDocument(id), scrubber.storedText),
       summary: async (id, options) => redactDocument(await summarizeRun(id, options), scrubber.storedText),
       pageSteps: async (id, options) => redactDocument(await pageSteps(id, options), scrubber.storedText),
       steps: async function* (id, options) {
