@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isErrorCode, RuntimeError } from '../base/errors.ts';
 import { toDocument } from '../base/json/document-builder.ts';
 import { isObject, Json, stringifyJson } from '../base/json/json.ts';
-import { elementsOf, exactMembers } from '../base/json/scan.ts';
+import { exactMembers, keepExactForms } from '../base/json/scan.ts';
 import { isLoopbackName } from '../base/text/url.ts';
 import type { PendingDocument, PendingInfo } from '../contract/approval.ts';
 import type { RunDocument, RunSummary, StepDetails, StepPage } from '../contract/run.ts';
-import { loadWeb, type Runtime } from '../runtime/runtime.ts';
+import { openFetch, type Runtime } from '../runtime/runtime.ts';
 import type { guard } from './api/guard.ts';
 import type { pendings } from './api/pendings.ts';
 import type { runs } from './api/runs.ts';
@@ -48,9 +48,9 @@ type Api = typeof pendings & typeof runs & typeof guard;
  * The pending calls, runs and decisions of a console, over its API. Methods throw the errors of the runtime there, and
  * REMOTE_FAILED if it cannot be reached. `by` of a decision is ignored: the key names the person. Throws USAGE.
  */
-export async function openRemote(url: string, { key, fetch: given }: RemoteOptions): Promise<Desk> {
+export function openRemote(url: string, { key, fetch: given }: RemoteOptions): Desk {
   const base = readAddress(url);
-  const fetch = given ?? (await loadWeb()).openFetch({ named: base, privateHosts: [new URL(base).hostname] });
+  const fetch = given ?? openFetch({ named: base, privateHosts: [new URL(base).hostname] });
   const call = async <Reply extends object, Path extends keyof Api & string>(
     path: Path,
     { params, query, body, signal }: Asked<Path> = {},
@@ -272,27 +272,20 @@ function toJson(given: unknown): Json {
   return typeof given === 'string' ? new Json(given) : Json.from(given);
 }
 
-/** The document with the exact text of its parts, as a runtime makes it; undefined if the text is not a JSON object. */
+/** Undefined if the text is not a JSON object. Its parts keep their exact text. */
 function documentOf(text: string): object | undefined {
   try {
-    const tree = treeOf(Json.parse(text), LEVELS);
-    return isObject(tree) && !(tree instanceof Json) ? toDocument(tree) : undefined;
+    const json = Json.parse(text.trim());
+    if (!isObject(json.value)) return undefined;
+    keepExactForms(json.value, json, LEVELS);
+    return json.value;
   } catch {
     return undefined;
   }
 }
 
-/** A page, its list, and the members of an item. */
-const LEVELS = 3;
-
-function treeOf(json: Json, levels: number): unknown {
-  if (levels > 0 && json.text.startsWith('['))
-    return elementsOf(json).map((element) => treeOf(element, levels - 1));
-  if (levels === 0 || !json.text.startsWith('{')) return json;
-  return Object.fromEntries(
-    [...exactMembers(json)].map(([name, member]) => [name, treeOf(member, levels - 1)]),
-  );
-}
+/** Deep enough for what a command prints of a step of a page. */
+const LEVELS = 8;
 
 function errorOf(base: string, { error, pending }: Readonly<Record<string, unknown>>): RuntimeError {
   const { code, message, hint = '', path } = isObject(error) ? error : {};

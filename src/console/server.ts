@@ -5,6 +5,7 @@ import { isTextTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
 import { findDuplicateKey } from '../base/json/duplicate-key.ts';
 import { Json, parseSpelt, stringifyJson } from '../base/json/json.ts';
 import { wordJsonError } from '../base/json/parse.ts';
+import { keepExactForms } from '../base/json/scan.ts';
 import { readAtMost } from '../base/text/bytes.ts';
 import { decodePercent } from '../base/text/url.ts';
 import { compileDataSchema, type DataValidator } from '../base/yaml/data-schema.ts';
@@ -317,7 +318,11 @@ async function readBody(request: Request, maxBytes: number): Promise<unknown> {
 
 function parseBody(text: string): unknown {
   try {
-    return parseSpelt(new Json(text.trim()));
+    const json = new Json(text.trim());
+    const body = parseSpelt(json);
+    // What a person wrote reaches a tool byte for byte.
+    keepExactForms(body, json, 3);
+    return body;
   } catch (thrown) {
     throw unfit('', `is not JSON: ${wordJsonError(thrown, text)}`);
   }

@@ -17,6 +17,7 @@ export type { EvalInput } from '../pipelines/run/eval-request.ts';
 export type { StartOptions } from '../pipelines/run/new-run.ts';
 export type { RunOptions } from '../pipelines/run/runs.ts';
 export type { CassetteOptions } from '../process/cassette/cassette.ts';
+export { openFetch } from '../process/web.ts';
 export type { WatchKind } from '../store/changes.ts';
 export type { SuiteProgress } from '../suites/file/model.ts';
 export type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
@@ -41,8 +42,6 @@ export const loadHttpServer = async () => await import('../gateway/http/server.t
 export const loadCallers = async () => await import('../gateway/http/callers.ts');
 /** Starts the program of the system for a file. */
 export const loadOpener = async () => await import('../process/launch/try-script.ts');
-/** Outgoing HTTP. */
-export const loadWeb = async () => await import('../process/web.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
 export type { Shelf } from './view/shelf.ts';
 export const loadShelf = async () => await import('./view/shelf.ts');

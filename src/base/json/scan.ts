@@ -1,5 +1,5 @@
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, endOfString, endOfValue, skipSpace } from './ends.ts';
-import { isObject, Json } from './json.ts';
+import { isObject, Json, keepExactForm } from './json.ts';
 import { decodeString } from './tokens.ts';
 
 export interface Member {
@@ -64,4 +64,12 @@ export function exactMembers(json: Json): ReadonlyMap<string, Json> {
 
 export function elementsOf(json: Json): Json[] {
   return scanElements(json.skeleton).map(({ start, end }) => json.slice(start, end));
+}
+
+/** Makes `stringifyJson` write `json` for its parsed value, and its parts for what is in it, so many levels down. */
+export function keepExactForms(value: unknown, json: Json, levels: number): void {
+  if (typeof value !== 'object' || value === null || levels < 0) return;
+  keepExactForm(value, json);
+  const parts = Array.isArray(value) ? elementsOf(json).entries() : exactMembers(json);
+  for (const [name, part] of parts) keepExactForms(Reflect.get(value, name), part, levels - 1);
 }

@@ -47,7 +47,7 @@ export async function openDesks(context: CommandContext): Promise<readonly Desk[
 
 async function openConsole({ invocation }: CommandContext, url: string): Promise<Desk> {
   const { openRemote } = await import('../../console/remote.ts');
-  return await openRemote(url, { key: invocation.env['SIGNALBOX_KEY'] });
+  return openRemote(url, { key: invocation.env['SIGNALBOX_KEY'] });
 }
 
 /** Without a config, opens a runtime for each state store below the current folder. */
