@@ -42,6 +42,11 @@ const decided = { ...undecided, by: 'ada', reason: '' };
 /** The window in which a decision can be taken back passes. */
 const passUndo = async (page: Page) => await page.clock.runFor(5_500);
 const head = (page: Page) => page.locator('.call h2');
+/** Waits for the call, and until keys decide about it. */
+const seen = async (page: Page, message: string) => {
+  await page.locator('.message', { hasText: message }).waitFor();
+  await page.clock.runFor(300);
+};
 const openRow = async (page: Page, index: number) =>
   await page.locator(`.rows li[aria-posinset="${index + 1}"] a`).click();
 
@@ -63,13 +68,13 @@ describeInBrowser((openTab) => {
     await page.locator('.rows li').nth(3).waitFor();
     const { keyboard } = page;
     await keyboard.press('j');
-    await page.locator('footer .primary').waitFor();
+    await seen(page, 'Refund 1 cents');
     await keyboard.press('a');
-    await page.getByText('Refund 2 cents to Ada?').last().waitFor();
+    await seen(page, 'Refund 2 cents');
     await keyboard.press('r');
     await keyboard.type('too much');
     await keyboard.press('Enter');
-    await page.locator('.message', { hasText: 'Refund 3 cents' }).waitFor();
+    await seen(page, 'Refund 3 cents');
     await keyboard.press('e');
     await page.getByLabel('to required').waitFor();
     await keyboard.press('Tab');
@@ -79,7 +84,7 @@ describeInBrowser((openTab) => {
     expect(await page.locator('.diff').innerText()).toContain('333');
     await keyboard.press('Escape');
     await keyboard.press('a');
-    await page.locator('.message', { hasText: 'Refund 4 cents' }).waitFor();
+    await seen(page, 'Refund 4 cents');
     await tabTo(page, 'Answer instead');
     await keyboard.press('Enter');
     await keyboard.type('{"paid": 1.50}');
@@ -159,12 +164,14 @@ describeInBrowser((openTab) => {
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
     await openRow(page, 0);
     await page.locator('footer .primary').waitFor();
+    await sleep(400);
     await page.keyboard.press('a');
     await page.locator('.toast.undo').waitFor();
     await page.keyboard.press('u');
     await page.getByText('Taken back. Nothing was sent.').waitFor();
     await openRow(page, 1);
     await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
+    await sleep(400);
     await page.keyboard.press('a');
     await page.locator('.toast.undo').waitFor();
     // The window goes on in other sections.
@@ -257,6 +264,42 @@ describeInBrowser((openTab) => {
     expect(offences).toEqual([]);
   });
 
+  test('selected calls are decided with the keyboard alone, and signing out takes back what is held', async () => {
+    const { origin, token, add, decisions } = await desk();
+    for (let cents = 1; cents <= 4; cents += 1) await add('refund', { to: 'Ada', cents });
+    const { page, offences } = await openTab(origin, { key: token });
+    await page.clock.install();
+    await page.locator('.rows li').nth(3).waitFor();
+    const { keyboard } = page;
+    for (const key of ['j', 'x', 'j', 'x', 'c']) await keyboard.press(key);
+    await page.locator('.compare').waitFor();
+    await keyboard.press('r');
+    await keyboard.type('not today');
+    await keyboard.press('Enter');
+    await passUndo(page);
+    await page.getByText('2 calls decided, 0 not.').waitFor();
+    await keyboard.press('Escape');
+    await page.locator('.rows li', { hasText: 'Refund 4 cents' }).getByRole('link').click();
+    await seen(page, 'Refund 4 cents');
+    // Typing a reason and Enter does not reject before a person has chosen to.
+    await page.getByLabel('Reason').fill('fine');
+    await keyboard.press('Enter');
+    expect(await page.locator('.toast.undo').count()).toBe(0);
+    await keyboard.press('Escape');
+    // A key that is held down decides once, and a call that has only just appeared is not decided.
+    await keyboard.down('a');
+    await keyboard.down('a');
+    await keyboard.down('a');
+    await page.locator('.toast.undo').waitFor();
+    expect(await page.locator('.toast.undo').count()).toBe(1);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Key').waitFor();
+    await passUndo(page);
+    const rejected = { ...decided, status: 'rejected', reason: 'not today' };
+    expect(await decisions()).toEqual([rejected, rejected, undecided, undecided]);
+    expect(offences).toEqual([]);
+  });
+
   test('hostile texts are inert and marked, digits are exact, and ten megabytes are shown whole', async () => {
     const { origin, token, runtime } = await desk();
     const html = '<img src=x onerror=alert(1)><script>alert(1)</script>';
@@ -265,7 +308,9 @@ describeInBrowser((openTab) => {
     const numbers = '"id": 9007199254740993, "price": 1.10, "huge": 1e400';
     const document = await runtime.tools.call(
       'mail',
-      Json.parse(`{"text": ${JSON.stringify(text)}, ${numbers}, "${html}": [[]], "long": "${long}"}`),
+      Json.parse(
+        `{"text": ${JSON.stringify(text)}, ${numbers}, "${html}": [[]], "hidden": "${'\u200b'.repeat(100_000)}", "long": "${long}"}`,
+      ),
     );
     if (document.status !== 'pending') throw new Error(JSON.stringify(document));
     const { page, offences } = await openTab(origin, { key: token, path: `/inbox/${document.pending.id}` });
@@ -273,6 +318,8 @@ describeInBrowser((openTab) => {
     await tree.waitFor();
     expect(await tree.locator('.scalar').allInnerTexts()).toEqual(['9007199254740993', '1.10', '1e400']);
     expect(await tree.locator('.code-point').allInnerTexts()).toEqual(['U+202E', 'U+200B']);
+    await page.getByRole('button', { name: 'Show all 100,000 characters' }).click();
+    expect((await tree.locator('.text').first().textContent())?.match(/U\+200B/g)).toHaveLength(100_000);
     expect(await tree.innerText()).toContain(html);
     expect(
       await page

@@ -45,14 +45,23 @@ export function foreign(text: string, kind: string = '') {
 /** Foreign text with the code points of invisible, control and bidirectional characters in place of these. */
 export function marked(text: string): Child {
   if (printable.test(text)) return text;
+  const found = [...text.matchAll(markedCharacters)];
+  // Elements for all of them would exhaust the browser.
+  if (found.length > MOST_MARKS)
+    return text.replaceAll(markedCharacters, (character) => ` ${codePointOf(character)} `);
   const parts: Child[] = [];
   let from = 0;
-  for (const { 0: character, index } of text.matchAll(markedCharacters)) {
-    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    parts.push(text.slice(from, index), make('span', { class: 'code-point' }, `U+${code}`));
+  for (const { 0: character, index } of found) {
+    parts.push(text.slice(from, index), make('span', { class: 'code-point' }, codePointOf(character)));
     from = index + character.length;
   }
   return [...parts, text.slice(from)];
+}
+
+const MOST_MARKS = 1_000;
+
+function codePointOf(character: string) {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 const printable = /^[\n\t\x20-\x7e]*$/;

@@ -212,7 +212,8 @@ export function watchChanges(
   let isBroken = false;
   let due = 0;
   let flushedAt = -EVERY_MS;
-  const isWanted = () => [...watchers].some(({ background }) => background || !document.hidden);
+  const isWanted = () =>
+    kinds.length > 0 && [...watchers].some(({ background }) => background || !document.hidden);
   const flush = () => {
     due = 0;
     flushedAt = performance.now();

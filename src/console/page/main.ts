@@ -72,6 +72,8 @@ function askForKey(problem = '') {
       make(
         'form',
         { submit },
+        // Password managers look for one.
+        make('input', { type: 'text', autocomplete: 'username', value: 'signalbox', hidden: true }),
         make('label', { for: 'key' }, 'Key'),
         field,
         make('button', { type: 'submit', class: 'primary' }, 'Open the console'),
@@ -146,10 +148,11 @@ function makeShell(signOut: () => void) {
         const [first] = me.sections;
         if (name === '' && first !== undefined) return go(`/${first}${location.search}`, { replace: true });
         close();
-        main.replaceChildren(
-          make('h1', {}, 'Not found'),
-          make('p', {}, 'There is no such page in this console.'),
-        );
+        const why =
+          first === undefined
+            ? 'This key has no access to the console.'
+            : 'There is no such page in this console.';
+        main.replaceChildren(make('h1', {}, 'Not found'), make('p', {}, why));
         return title(main);
       }
       for (const [each, link] of links) {
@@ -183,7 +186,8 @@ function makeShell(signOut: () => void) {
       const refresh = () => void update().catch(() => {});
       refresh();
       watch(['pendings'], refresh);
-      prepareInbox(page);
+      const { outbox } = prepareInbox(page);
+      signal.addEventListener('abort', outbox.drop);
     }
     window.addEventListener('popstate', show, { signal });
     document.addEventListener('click', (event) => follow(event, go), { signal });
@@ -193,6 +197,8 @@ function makeShell(signOut: () => void) {
         const { target, key } = event;
         if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
         if (document.querySelector('dialog[open]') !== null) return;
+        // A key that is held down decides once.
+        if (event.repeat && key !== 'j' && key !== 'k') return;
         const isTyping =
           target instanceof HTMLElement && target.matches('input:not([type="checkbox"]), select, textarea');
         if (isTyping && key === 'Escape') target.blur();

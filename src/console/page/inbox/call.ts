@@ -20,7 +20,11 @@ interface Draft {
   problem?: string;
 }
 
+/** By person and call: another key may follow in the same tab. */
 const drafts = new Map<string, Draft>();
+
+/** A second press of a key must not decide about a call that has only just appeared. */
+const SETTLE_MS = 300;
 
 interface Options {
   readonly page: Page;
@@ -39,13 +43,15 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
   let read: Read = { value: undefined };
   let stopped = new AbortController();
   let check = 0;
+  let shownAt = 0;
+  let isRejecting = false;
   const talk = make('section', { class: 'talk', 'aria-label': 'Conversation', hidden: true });
   const none = note('Select a call to see it whole.');
   element.append(none);
 
   const draftOf = (id: string) => {
-    const known = drafts.get(id) ?? { mode: 'decide', reason: '', texts: {} };
-    drafts.set(id, known);
+    const known = drafts.get(`${me.id} ${id}`) ?? { mode: 'decide', reason: '', texts: {} };
+    drafts.set(`${me.id} ${id}`, known);
     return known;
   };
 
@@ -60,6 +66,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
         shown.use === call.use;
       if (isSame) return;
       if (shown?.id === id && shown.digest !== call.digest) draftOf(id).problem = describeState(call);
+      if (shown?.id !== id) shownAt = performance.now();
       shown = call;
       render();
     } catch (error) {
@@ -180,6 +187,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     const { id, choices, status } = call;
     const held = outbox.heldFor(id);
     const bar = make('footer', { class: 'decide' });
+    isRejecting = false;
     if (status !== 'open') return bar;
     const why = held === undefined ? whyNot(page, call) : 'This decision is about to be sent.';
     if (why !== undefined) {
@@ -201,7 +209,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       draft.reason = reason.value;
     });
     reason.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && draft.mode === 'decide') reject();
+      if (event.key === 'Enter' && isRejecting) reject();
     });
     const act = (key: string, label: string, kind: string, call: () => void) =>
       button([label, ' ', make('kbd', { 'aria-hidden': 'true' }, key)], call, {
@@ -244,7 +252,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     delete draft.problem;
     const given = { id, decision, digest, ...(draft.reason !== '' && { reason: draft.reason }), ...more };
     outbox.submit(`${doing[decision]} ${tool === '@ask' ? 'a question' : tool}`, [given], ([outcome]) => {
-      if (outcome?.problem === undefined) drafts.delete(id);
+      if (outcome?.problem === undefined) drafts.delete(`${me.id} ${id}`);
       else draft.problem = outcome.problem;
       if (wanted !== id) return;
       if (outcome?.pending !== undefined) shown = outcome.pending;
@@ -271,6 +279,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
   const reject = () => {
     if (shown === undefined || !may('reject')) return;
     if (draftOf(shown.id).reason.trim() !== '') return submit('reject', {});
+    isRejecting = true;
     const field = element.querySelector<HTMLInputElement>('#reason');
     if (field === null) return;
     field.placeholder = 'Why do you reject it? Enter rejects.';
@@ -297,6 +306,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     focus: () => element.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true }),
     key({ key }: KeyboardEvent) {
       if (shown === undefined || shown.status !== 'open') return false;
+      if (performance.now() < shownAt + SETTLE_MS) return true;
       if (key === 'a') approve();
       else if (key === 'r') reject();
       else if (key === 'e' && may('edit')) setMode('edit');

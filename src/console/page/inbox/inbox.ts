@@ -149,6 +149,7 @@ export const openInbox: OpenSection = (main, page) => {
     return rest.find((call) => outbox.heldFor(call.id) === undefined && call.status === 'open');
   };
   let isLoading = false;
+  let isChanged = false;
   const load = async (act: () => Promise<boolean>) => {
     if (isLoading) return;
     isLoading = true;
@@ -158,6 +159,7 @@ export const openInbox: OpenSection = (main, page) => {
       status.textContent = describe(error);
     } finally {
       isLoading = false;
+      if (isChanged) void refresh().catch(() => {});
     }
   };
   const draw = () => {
@@ -231,6 +233,8 @@ export const openInbox: OpenSection = (main, page) => {
     comparison.focus();
   };
   const refresh = async () => {
+    isChanged = isLoading;
+    if (isChanged) return;
     const [first, last] = list.inView();
     await load(() => rows.refresh(query.has('q') ? [0, 0] : [first, last]));
     pane.refresh();
@@ -250,7 +254,7 @@ export const openInbox: OpenSection = (main, page) => {
   };
 
   const stops = [
-    page.watch(['pendings'], () => void refresh()),
+    page.watch(['pendings'], () => void refresh().catch(() => {})),
     outbox.watch(() => {
       draw();
       pane.update();
@@ -300,6 +304,7 @@ export const openInbox: OpenSection = (main, page) => {
       ['j k', 'next and previous call'],
       ['/', 'search'],
       ['x', 'select the call, to decide several at once'],
+      ['c', 'compare the selected calls'],
       ['a', 'approve'],
       ['e', 'edit the arguments'],
       ['r', 'reject'],
@@ -321,13 +326,8 @@ export const openInbox: OpenSection = (main, page) => {
           return call !== undefined;
         case 'u':
           return outbox.undo();
-        case 'Enter':
-          if (
-            selected.size === 0 ||
-            event.target instanceof HTMLButtonElement ||
-            event.target instanceof HTMLAnchorElement
-          )
-            return false;
+        case 'c':
+          if (selected.size === 0) return false;
           compare();
           return true;
         case 'Escape':

@@ -91,6 +91,10 @@ export function makeOutbox({ api, say }: Page) {
       document.querySelector('.toasts > div')?.append(toast);
       changed();
     },
+    /** Takes back all decisions that are held. */
+    drop: () => {
+      for (const entry of held) remove(entry);
+    },
     /** Takes back the last decision that is held. */
     undo: () => undo([...held].at(-1)),
     heldFor: (id: string) => {

@@ -23,6 +23,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
   const element = make('section', { class: 'several', 'aria-label': 'Selected calls' });
   const tool = calls[0]?.tool ?? '';
   let whole: readonly Call[] = [];
+  let isRejecting = false;
 
   const load = async () => {
     element.replaceChildren(heading(calls.length), note('Loading …'));
@@ -130,13 +131,14 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
       ),
     );
     reason.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') decide('reject', reason);
+      if (event.key === 'Enter' && isRejecting) decide('reject', reason);
     });
   };
 
   const decide = (decision: 'approve' | 'reject', field: HTMLInputElement) => {
     const reason = field.value.trim();
     if (decision === 'reject' && reason === '') {
+      isRejecting = true;
       field.placeholder = 'Why do you reject them? Enter rejects.';
       return field.focus();
     }
