@@ -1,4 +1,5 @@
 import { basename, dirname, extname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type CutLimits, cutValue } from '../../../base/json/cut-value.ts';
 import { stringifyJson } from '../../../base/json/json.ts';
 import { loadBuilt } from '../../../base/yaml/built.ts';
@@ -138,6 +139,8 @@ export async function* streamLines(
     if (bytes === 0 || part.length >= PART) {
       yield part;
       part = '';
+      // Stores read without waiting, so that other requests of the server would wait for the whole run.
+      await setImmediate();
     }
     const row = embedLine('row', toRow(record, header));
     const detail = hasDetails ? detailOf(record) : '';

@@ -67,7 +67,7 @@ async function showServed(page: Element) {
   const update = (data: Data) => {
     const began = performance.now();
     now.entries ??= data.entries;
-    data.entries = groupByRow(data.header, now.entries);
+    data.entries = groupByRow(data.header, now.entries, now.view === undefined ? [] : data.entries);
     if (now.view === undefined) {
       document.title = `${data.header.suite}: eval report`;
       now.view = showPage(page, data);

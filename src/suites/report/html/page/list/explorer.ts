@@ -26,21 +26,21 @@ export function makeExplorer(data: Data) {
     data.entries.length === 0 ? 'No case ran.' : 'No case matches.',
   );
 
-  const showFound = (entries: readonly Entry[], isDone: boolean) => {
+  const showFound = (entries: readonly Entry[], isDone: boolean, isMore = false) => {
     found = entries;
     active = found.findIndex(({ number }) => number === view.open);
-    list.show(found, active);
+    list.show(found, active, isMore);
     nothing.hidden = !isDone || found.length > 0;
     const what = isDone ? (data.isLoading ? 'loading' : '') : 'searching';
     toolbar.found.textContent = sayFound(found.length, data.report?.cases ?? data.entries.length, what);
     // A count that grows is not read out.
     toolbar.found.setAttribute('aria-live', data.isLoading ? 'off' : 'polite');
   };
-  const update = () => {
+  const update = (isMore = false) => {
     stopSearch();
     toolbar.show(view);
     const entries = filterEntries(data, view);
-    if (view.query === '') showFound(entries, true);
+    if (view.query === '') showFound(entries, true, isMore);
     else stopSearch = search(entries, view.query, showFound);
   };
   /** Searches again once the whole texts are there, which a served page loads when they are needed. */
@@ -123,13 +123,13 @@ export function makeExplorer(data: Data) {
     },
     /** More cases were loaded. */
     grow() {
-      const current = found[active];
       if (view.query !== '' && data.isLoading) return;
+      const current = found[active];
       toolbar.grow();
-      update();
+      update(true);
       if (active === -1 && current !== undefined) active = found.indexOf(current);
+      list.activate(active, false);
       if (!detail.isShown()) showSought();
-      list.refresh();
       if (!data.isLoading) void searchDetails();
     },
     change,
@@ -172,8 +172,9 @@ function printWhole(list: List<Entry>, say: () => void) {
 /** A virtual list that scrolls with the page. */
 interface List<Item> {
   element: HTMLElement;
-  show: (items: readonly Item[], active: number) => void;
-  activate: (active: number) => void;
+  /** `isMore`: rows of the same items stay as they are, so that a click on one is not lost. */
+  show: (items: readonly Item[], active: number, isMore: boolean) => void;
+  activate: (active: number, isSeen?: boolean) => void;
   refresh: () => void;
   /** Renders up to `most` rows regardless of visibility; the returned function undoes it. */
   unroll: (most: number) => () => void;
@@ -243,14 +244,23 @@ function makeList<Item>(label: string, renderRow: (item: Item, index: number) =>
   window.addEventListener('resize', () => rebuild());
   return {
     element,
-    show(newItems, newActive) {
+    show(newItems, newActive, isMore) {
+      const old = items;
       items = newItems.slice(0, MOST_ROWS);
       active = newActive;
-      rebuild();
+      if (!isMore) return rebuild();
+      for (const [index, row] of shown) {
+        row.setAttribute('aria-setsize', String(items.length));
+        if (items[index] === old[index]) continue;
+        row.remove();
+        shown.delete(index);
+      }
+      measure();
+      refresh();
     },
-    activate(newActive) {
+    activate(newActive, isSeen = true) {
       active = newActive;
-      if (active >= 0) scrollTo(element, active * height, height);
+      if (active >= 0 && isSeen) scrollTo(element, active * height, height);
       refresh();
     },
     refresh,

@@ -1,9 +1,21 @@
 import type { RunHeader } from '../../../../record.ts';
 import type { Data, Entry, Outcome } from '../data.ts';
 
-/** Groups the cases of each row of a matrix into one entry with the worst result. */
-export function groupByRow({ variants }: RunHeader, entries: readonly Entry[]): readonly Entry[] {
-  return variants === undefined ? entries : groupsOf(entries, variants.length);
+/**
+ * Groups the cases of each row of a matrix into one entry with the worst result. `known`: entries of an earlier call,
+ * which are reused where nothing was added.
+ */
+export function groupByRow(
+  { variants }: RunHeader,
+  entries: readonly Entry[],
+  known: readonly Entry[] = [],
+): readonly Entry[] {
+  if (variants === undefined) return entries;
+  const byNumber = new Map(known.map((entry) => [entry.number, entry]));
+  return groupsOf(entries, variants.length).map((entry) => {
+    const old = byNumber.get(entry.number);
+    return old?.variants.length === entry.variants.length ? old : entry;
+  });
 }
 
 function groupsOf(entries: readonly Entry[], variants: number): Entry[] {
