@@ -134,6 +134,10 @@ function findOpen(names: readonly Pick<PlacedStep, 'step' | 'place'>[], only: st
   const ends = new Map(names.map(({ step, place }) => [splitName(step).path, place]));
   const open = new Set<string>();
   for (const { step: name, place } of names) {
+    // Most work is of an ended step, which stands before its last part, or before that of an attempt.
+    const chat = name.lastIndexOf('/attempt-');
+    const parent = name.slice(0, Math.max(0, chat < 0 ? name.lastIndexOf('/') : chat));
+    if (parent === '' || (ends.get(parent) ?? 0) > place) continue;
     const step = placeOfWork(name)?.step;
     if (step === undefined || step === '@' || (only !== undefined && !isAsked(step, only))) continue;
     if ((ends.get(step) ?? 0) < place) open.add(step);

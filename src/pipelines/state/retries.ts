@@ -85,7 +85,7 @@ function isRetry(name: string): boolean {
 }
 
 export function splitName(name: string): { readonly path: string; readonly retry: number } {
-  const [, path, retry] = /^(.*)~(\d+)$/s.exec(name) ?? [];
+  const [, path, retry] = (name.includes('~') && /^(.*)~(\d+)$/s.exec(name)) || [];
   return path === undefined ? { path: name, retry: 0 } : { path, retry: Number(retry) };
 }
 

@@ -92,9 +92,9 @@ function toShown(run: RunRecord, { maxCharacters }: TextOptions): RunRecord {
 }
 
 async function findBelow(store: Store, run: RunRecord) {
-  const own = (await store.summarizeRuns({ parent: run.id }, Date.now())).toReversed();
   const isOutermost = run.parent === undefined;
-  const below = isOutermost ? await store.summarizeRuns({ root: run.id }, Date.now()) : [...own];
+  const below = await store.summarizeRuns(isOutermost ? { root: run.id } : { parent: run.id }, Date.now());
+  const own = below.filter(({ parent }) => parent?.id === run.id).toReversed();
   if (!isOutermost)
     for (const each of below) below.push(...(await store.summarizeRuns({ parent: each.id }, Date.now())));
   const claimed = await claimedAmong(store, own);

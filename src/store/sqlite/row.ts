@@ -110,6 +110,8 @@ export function decodeText(kept: string): string {
 }
 
 export function decodeRow(row: Row): Row {
+  // Few rows have escapes, and a copy of a row costs more than reading it.
+  if (!Object.values(row).some((value) => typeof value === 'string' && value.startsWith(MARK))) return row;
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? decodeText(value) : value]),
   );
