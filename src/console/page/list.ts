@@ -98,7 +98,11 @@ export function makeList<Item>({ body, load, keyOf, render, newest, empty }: Lis
   const more = () =>
     run(async (signal) => {
       const after = next;
-      const page = await load({ ...(after !== undefined && { after }), limit: PAGE, signal });
+      const page = await load({
+        ...(after !== undefined && { after }),
+        limit: rows.size === 0 ? FIRST : MORE,
+        signal,
+      });
       if (signal.aborted) return;
       last = after;
       next = page.next;
@@ -115,7 +119,7 @@ export function makeList<Item>({ body, load, keyOf, render, newest, empty }: Lis
   const refreshNow = async (signal: AbortSignal) => {
     isRefreshDue = false;
     if (newest === 'last' && next !== undefined) return;
-    const limit = newest === 'last' ? PAGE : Math.min(Math.max(PAGE, rows.size), MOST);
+    const limit = newest === 'last' ? MORE : Math.min(Math.max(FIRST, rows.size), MOST);
     const after = newest === 'last' ? last : undefined;
     const page = await load({ ...(after !== undefined && { after }), limit, signal });
     if (signal.aborted) return;
@@ -152,7 +156,9 @@ export function makeList<Item>({ body, load, keyOf, render, newest, empty }: Lis
   };
 }
 
-const PAGE = 100;
+/** Items of the first page, of the pages after it, and of what is refreshed. */
+const FIRST = 100;
+const MORE = 500;
 const MOST = 1_000;
 
 function replaceRow(old: HTMLElement, fresh: HTMLElement) {
@@ -168,11 +174,13 @@ const ROW = '[data-row]';
 /** `j` and `k` move the focus from row to row. Returns whether the key was one of these. */
 export function moveFocus(main: HTMLElement, { key }: KeyboardEvent) {
   if (key !== 'j' && key !== 'k') return false;
-  const rows = [...main.querySelectorAll<HTMLElement>(ROW)];
-  const { activeElement: active } = document;
-  const now = active?.closest('.item')?.querySelector<HTMLElement>(ROW) ?? active;
-  const place = rows.indexOf(now as HTMLElement);
-  const target = rows[place < 0 ? 0 : place + (key === 'j' ? 1 : -1)];
+  const item = document.activeElement?.closest('.item');
+  const beside = key === 'j' ? item?.nextElementSibling : item?.previousElementSibling;
+  const rows = () => [...main.querySelectorAll<HTMLElement>(ROW)];
+  const place = () => rows().findIndex((row) => item?.contains(row));
+  // Only at the ends of a list, and beside gaps, all rows are looked at.
+  const target =
+    beside?.querySelector<HTMLElement>(ROW) ?? rows()[item ? place() + (key === 'j' ? 1 : -1) : 0];
   target?.focus();
   target?.scrollIntoView({ block: 'nearest' });
   return true;

@@ -190,14 +190,12 @@ function renderEntry(page: Page, entry: Entry) {
     make('span', { class: 'time' }, duration(entry.duration_ms)),
   );
   return makeItem(line, `item ${mode}`, async () => {
-    const ofStep = new URLSearchParams(step === null ? {} : { step });
+    const ofStep = new URLSearchParams(step === null ? {} : { step: step.replace(workOfStep, '') });
     const href = page.hrefOf(withQuery(`/runs/${encodeURIComponent(run ?? '')}`, ofStep));
     const timeAt = (ms: number) => new Date(Date.parse(entry.at) + ms).toISOString();
-    const around = { since: timeAt(-EVENT_MS), until: timeAt(EVENT_MS) };
-    const { decisions } = await page.api.get('/decisions', { query: { ...around, limit: 1000 } });
-    const others = decisions.flatMap((each) =>
-      each.type === 'decision' && each.event === event ? [each] : [],
-    );
+    const query = { event, since: timeAt(-EVENT_MS), until: timeAt(EVENT_MS), limit: 1000 };
+    const { decisions } = await page.api.get('/decisions', { query });
+    const others = decisions.flatMap((each) => (each.type === 'decision' ? [each] : []));
     const rows = others.map((each) =>
       row(
         foreign(each.hook),
@@ -216,6 +214,8 @@ function renderEntry(page: Page, entry: Entry) {
   });
 }
 
+/** What the place of a decision has after the path of the step; see pipelines/show/step-place.ts. */
+const workOfStep = /\/(?:attempt-\d+\/.*|turn|score|call(?:\/ruling-\d+)?)$/;
 /** Hooks decide on one event within this time. */
 const EVENT_MS = 60_000;
 

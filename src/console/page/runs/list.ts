@@ -75,7 +75,7 @@ function renderRun(page: Page, run: Run) {
   const cells = [
     statusPill(status),
     at(started),
-    duration(Math.max(0, Date.parse(run.updated_at) - Date.parse(started))),
+    lastedFor(page, run),
     pending === 0 ? null : counted(pending, 'call'),
     renderLabels(run),
   ];
@@ -90,6 +90,13 @@ function renderRun(page: Page, run: Run) {
     make('th', { scope: 'row' }, link, ' ', foreign(id, 'place')),
     cells.map((cell) => make('td', {}, cell)),
   );
+}
+
+/** Null for a run that stands still: what it waited for says nothing of its work. */
+export function lastedFor(page: Page, run: Pick<Run, 'status' | 'created_at' | 'updated_at'>) {
+  if (['queued', 'pending', 'suspended', 'waiting'].includes(run.status)) return null;
+  const end = run.status === 'running' ? page.api.now() : Date.parse(run.updated_at);
+  return duration(Math.max(0, end - Date.parse(run.created_at)));
 }
 
 export function renderLabels({ labels = {} }: Pick<Run, 'labels'>) {

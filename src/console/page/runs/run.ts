@@ -1,4 +1,15 @@
-import { type Child, factList, flat, fold, foreign, make, note, row, table } from '../../../base/page/dom.ts';
+import {
+  button,
+  type Child,
+  factList,
+  flat,
+  fold,
+  foreign,
+  make,
+  note,
+  row,
+  table,
+} from '../../../base/page/dom.ts';
 import { count, counted, duration } from '../../../base/page/format.ts';
 import { mark, renderFault } from '../../../base/page/text.ts';
 import { formatUsd } from '../../../base/text/phrases.ts';
@@ -7,7 +18,7 @@ import { describe } from '../api.ts';
 import { at, makeItem, makeList, moveFocus, scrolled } from '../list.ts';
 import type { Page, Section } from '../section.ts';
 import { renderControls } from './control.ts';
-import { renderLabels, statusPill } from './list.ts';
+import { lastedFor, renderLabels, statusPill } from './list.ts';
 import { renderStep, renderValue, summarize } from './work.ts';
 
 export function openRun(main: HTMLElement, page: Page, id: string): Section {
@@ -23,6 +34,7 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
   let run: RunSummary | undefined;
   let details: RunDetails | undefined;
   let only: string | undefined;
+  let isWhole = false;
   /** Leaves a part alone that did not change, with what is open and focused in it. */
   const update = (kind: keyof typeof boxes, value: unknown, render: () => Child) => {
     const text = JSON.stringify(value);
@@ -55,9 +67,11 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
     },
   });
   const showRun = async () => {
-    const shown = await page.api.get('/runs/{id}', { params });
+    const query = isWhole ? { max_characters: 0 } : {};
+    const shown = await page.api.get('/runs/{id}', { params, query });
     const { status, name, pending, input, output } = shown;
     const isOther = run?.status !== status;
+    const isFirst = run === undefined;
     run = shown;
     update('run-head', [name, status, pending], () => [
       make('a', { href: page.hrefOf('/runs') }, '‹ Runs'),
@@ -65,25 +79,36 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
       ...[statusPill(status), foreign(id, 'place')],
       make('div', { class: 'controls' }, renderControls(page, shown, refresh)),
     ]);
-    update('facts-box', [shown.updated_at, details], () => renderFacts(shown, details));
+    if (isFirst) main.querySelector('h1')?.focus();
+    update('facts-box', [shown.updated_at, details?.totals], () => renderFacts(page, shown, details));
     update('state', [shown.error, shown.suspended, shown.waits_until, shown.pendings], () =>
       renderState(page, shown),
     );
     update('values', [input, output], () => [
       fold('Input', false, renderValue(input)),
       output !== null && fold('Output', true, renderValue(output)),
+      shortened.test(JSON.stringify([input, output])) && !isWhole && button('Show them whole', showWhole),
     ]);
     if (status === 'completed' || status === 'cancelled') stop();
-    // Totals read all steps, so they are for the moment at which the status changed.
-    if (!isOther) return;
+    return isOther;
+  };
+  /** Reads all steps on the server, so it waits for what is seen first, and for another status. */
+  const showDetails = async () => {
     details = await page.api.get('/runs/{id}/details', { params });
-    update('facts-box', [shown.updated_at, details], () => renderFacts(shown, details));
+    const { updated_at: changed } = details;
+    update('facts-box', [changed, details.totals], () => run && renderFacts(page, run, details));
     update('below', details, () => [renderChildren(page, details), renderEvents(details)]);
   };
-  const refresh = async () => {
-    await Promise.all([showRun(), open.refresh(), ended.refresh()]).catch((error) =>
-      page.say(describe(error), 'error'),
-    );
+  /** Steps are read after the status, so that those of a run that has ended are all there. */
+  const load = async (read: 'reset' | 'refresh') => {
+    const isOther = await showRun();
+    await Promise.all([open[read](), ended[read]()]);
+    if (isOther) await showDetails();
+  };
+  const refresh = () => load('refresh').catch((error) => page.say(describe(error), 'error'));
+  const showWhole = () => {
+    isWhole = true;
+    void refresh();
   };
   const stop = page.watch(['runs', 'pendings'], () => void refresh());
   const { only: filter, below, ...above } = boxes;
@@ -96,16 +121,14 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
         const all = make('a', { href: page.hrefOf(`/runs/${encodeURIComponent(id)}`) }, 'Show all steps');
         return only !== undefined && note('Only ', foreign(only, 'place'), ' and steps inside it. ', all);
       });
-      await Promise.all([
-        showRun().then(() => main.querySelector('h1')?.focus()),
-        open.reset(),
-        ended.reset(),
-      ]).catch((error) => {
+      try {
+        await load('reset');
+      } catch (error) {
         main.replaceChildren(
-          make('h1', { tabindex: -1 }, 'The run cannot be shown'),
+          make('h1', {}, 'The run cannot be shown'),
           make('p', {}, foreign(describe(error))),
         );
-      });
+      }
     },
     key: (event) => moveFocus(main, event),
     keys: [
@@ -119,6 +142,9 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
     },
   };
 }
+
+/** What the server writes in place of the rest of a value. */
+const shortened = /\d+ more( characters)?\)|\(\d+ characters\)|"…"/;
 
 function renderStepItem(step: StepDetails, load: () => Promise<Child>) {
   const { status, kind, duration_ms: ms, ended_at: endedAt } = step;
@@ -146,7 +172,7 @@ function runLink(page: Page, id: string) {
   return make('a', { href: page.hrefOf(`/runs/${encodeURIComponent(id)}`) }, foreign(id, 'place'));
 }
 
-function renderFacts(run: RunSummary, { totals }: Partial<RunDetails> = {}) {
+function renderFacts(page: Page, run: RunSummary, { totals }: Partial<RunDetails> = {}) {
   const { created_at: started, updated_at: updated, file, labels } = run;
   const notAll = (number: number) => number > 0 && make('small', {}, ` without ${counted(number, 'call')}`);
   const sums: Parameters<typeof factList>[0] =
@@ -167,7 +193,7 @@ function renderFacts(run: RunSummary, { totals }: Partial<RunDetails> = {}) {
   return factList([
     ['Started', at(started)],
     ['Last change', at(updated)],
-    ['Duration', duration(Date.parse(updated) - Date.parse(started))],
+    ['Duration', lastedFor(page, run)],
     ...sums,
     ['File', file === null ? null : foreign(file, 'place')],
     ['Labels', labels === undefined ? null : renderLabels(run)],
