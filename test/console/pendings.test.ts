@@ -48,7 +48,7 @@ test('a decision has the name of its key, and the call goes on with the exact ar
     status: 200,
     body: { id: call.id, status: 'approved', by: 'mara', decision_reason: 'ok', use: 'not_used' },
   });
-  expect(decided.text).toContain('"edited_args":{"n":12345678901234567890.10}');
+  expect(decided.text).toContain('"edited_args":{"n": 12345678901234567890.10}');
   expect(await runtime.pending.show(call.id)).toMatchObject({ by: 'mara', status: 'approved' });
 });
 
@@ -191,6 +191,7 @@ const samples: Readonly<Record<string, (call: Shown) => { readonly path?: string
     'GET /pendings/{id}/conversation': () => ({}),
     'GET /runs': () => ({ path: '?status=pending&limit=5' }),
     'GET /runs/{id}': () => ({}),
+    'GET /runs/{id}/document': () => ({}),
     'GET /runs/{id}/details': () => ({ path: '?max_characters=100' }),
     'GET /runs/{id}/steps': () => ({}),
     'GET /evals/runs': () => ({}),
