@@ -104,6 +104,7 @@ function openList(main: HTMLElement, page: Page, suite: string): View {
             'Runs',
             heads,
             runs.map((run) => rowOf(page, run, choice)),
+            'figures run-list',
           ),
     );
     if (rows.contains(document.getElementById(focused))) document.getElementById(focused)?.focus();

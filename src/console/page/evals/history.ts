@@ -35,7 +35,7 @@ export function renderHistory(page: Page, suite: string, runs: readonly Run[]): 
     head,
     note(`${counted(runs.length, 'run')}, the newest first`),
     make('div', { class: 'charts' }, drawChart('Passed cases', rate), charts),
-    make('div', { class: 'box' }, makeTable('Runs', heads, rows)),
+    make('div', { class: 'box' }, makeTable('Runs', heads, rows, 'figures run-history')),
   ];
 }
 

@@ -10,7 +10,7 @@ export function text(value: string): string {
 }
 
 /** Like `text`, for attributes and other places without elements. */
-export function plain(value: string): string {
+function plain(value: string): string {
   return escapeHtml(escapeInvisible(value.toWellFormed()));
 }
 

@@ -103,9 +103,9 @@ describeInBrowser((open) => {
     await page.keyboard.press('Escape');
     expect([await active(), await page.locator('.panel').isVisible()]).toEqual(['cases', false]);
     await page.keyboard.press('?');
-    expect(await page.getByRole('dialog', { name: 'Keys' }).isVisible()).toBe(true);
+    expect(await page.getByRole('dialog', { name: 'Shortcuts' }).isVisible()).toBe(true);
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('dialog', { name: 'Keys' }).isVisible()).toBe(false);
+    expect(await page.getByRole('dialog', { name: 'Shortcuts' }).isVisible()).toBe(false);
     expect(report.offences).toEqual([]);
   });
 

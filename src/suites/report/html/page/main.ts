@@ -19,7 +19,7 @@ function showPage(page: Element, data: Data) {
     'div',
     { class: 'tools' },
     makeThemeSwitch(),
-    button('Keys', () => help.showModal(), { class: 'quiet', title: 'Keys (?)' }),
+    button('Shortcuts', () => help.showModal(), { class: 'quiet', title: 'Shortcuts (?)' }),
   );
   let summary = renderSummary(data, choose);
   const main = make('main', {}, tools, data.served !== null && makeNav(), summary, explorer.main);
@@ -117,7 +117,7 @@ function makeHelp() {
   const dialog: HTMLDialogElement = make(
     'dialog',
     { class: 'help', 'aria-labelledby': 'help-title' },
-    make('h2', { id: 'help-title' }, 'Keys'),
+    make('h2', { id: 'help-title' }, 'Shortcuts'),
     make('dl', {}, ...rows),
     button('Close', () => dialog.close()),
   );

@@ -116,12 +116,15 @@ async function send(address: string, request: RequestInit = {}): Promise<Sent<Re
   try {
     const headers = { ...request.headers, authorization: `Bearer ${readKey() ?? ''}` };
     const response = await fetch(address, { ...request, headers });
-    return response.ok ? { value: response } : { failed: describe(await response.text()) };
+    if (response.ok) return { value: response };
+    return { failed: response.status === 401 ? keyless : describe(await response.text()) };
   } catch {
     return { failed: lost };
   }
 }
 
+const keyless =
+  'The server needs a key: enter one in the console, or open the address that was printed at its start.';
 const lost = 'The server does not answer: it has ended, or the connection was lost.';
 
 function describe(text: string): string {
