@@ -113,7 +113,9 @@ test('bad values are refused with their place, and unknown runs and callers with
   const { run_id: id } = await run('orders');
   const refused: [string, unknown, number, string | undefined][] = [
     ['GET /runs?label=shop', undefined, 400, 'label[0]'],
+    ['GET /runs?label=shop=a&label=shop=b', undefined, 400, 'label'],
     ['GET /runs?status=lost', undefined, 400, 'status'],
+    [`GET /runs/${id}/steps?step=`, undefined, 400, 'step'],
     ['GET /runs?since=yesterday', undefined, 400, 'since'],
     ['GET /runs?limit=0', undefined, 400, 'limit'],
     ['GET /runs?after=x', undefined, 400, 'after'],

@@ -101,7 +101,7 @@ export const runs = {
     query: input(
       {},
       {
-        step: { ...text, description: 'Only this step and those inside it, by id or by path.' },
+        step: { ...text, minLength: 1, description: 'Only this step and those inside it, by id or by path.' },
         ...shortened,
         ...paging,
       },

@@ -2,6 +2,7 @@ import { RuntimeError } from '../../base/errors.ts';
 import type { RunOptions, Runtime } from '../../runtime/runtime.ts';
 import type { runs } from '../api/runs.ts';
 import type { Handlers } from '../api/schema.ts';
+import { unfit } from '../server.ts';
 
 export const runsHandlers = ({ runtime }: { readonly runtime: Runtime }): Handlers<typeof runs> => ({
   'GET /runs': ({ query: { label, since, until, ...filter } }) =>
@@ -44,9 +45,11 @@ async function begin(
 }
 
 function toLabels(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
+  const labels = new Map(
     pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
   );
+  if (labels.size < pairs.length) throw unfit('label', 'has a key twice');
+  return Object.fromEntries(labels);
 }
 
 function toTexts({ max_characters: most = 2_000 }: { readonly max_characters?: number | undefined }) {
