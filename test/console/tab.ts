@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, describe, expect, onTestFinished } from 'vitest';
 import { launchBrowser, noBrowser } from '../browser.ts';
 
-export interface Tab {
+interface Tab {
   readonly page: Page;
   /** Dialogs, errors, messages of the browser's console, policy violations, and requests to other servers. */
   readonly offences: string[];
