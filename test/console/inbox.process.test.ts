@@ -109,7 +109,12 @@ describeInBrowser((openTab) => {
     await openRow(page, 0);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
-    await page.getByLabel('Reason').fill('too much');
+    // That the first decision is sent meanwhile does not disturb typing.
+    await page.getByLabel('Reason').click();
+    await page.keyboard.type('too');
+    await passUndo(page);
+    await page.getByText('Approved the call.').waitFor();
+    await page.keyboard.type(' much');
     await page.getByRole('button', { name: 'Reject' }).click();
     await page.locator('.message', { hasText: 'Refund 3 cents' }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();

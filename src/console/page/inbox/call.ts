@@ -45,6 +45,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
   let check = 0;
   let shownAt = 0;
   let isRejecting = false;
+  let isHeld = false;
   const talk = make('section', { class: 'talk', 'aria-label': 'Conversation', hidden: true });
   const none = note('Select a call to see it whole.');
   element.append(none);
@@ -91,6 +92,8 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     const call = shown;
     if (call === undefined) return;
     const draft = draftOf(call.id);
+    isHeld = outbox.heldFor(call.id) !== undefined;
+    const restore = keepPlace(element);
     element.replaceChildren(
       make('header', { class: 'call-head' }, back(), renderTitle(call)),
       make(
@@ -108,6 +111,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       ),
       renderBar(call, draft),
     );
+    restore();
   };
 
   const renderSubject = (call: Call, draft: Draft) => {
@@ -302,18 +306,39 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     },
     refresh: () => wanted !== '' && void load(wanted),
     /** The outbox has changed. */
-    update: () => shown !== undefined && element.querySelector('.editor') === null && render(),
+    update: () => shown !== undefined && isHeld !== (outbox.heldFor(shown.id) !== undefined) && render(),
     focus: () => element.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true }),
     key({ key }: KeyboardEvent) {
       if (shown === undefined || shown.status !== 'open') return false;
       if (performance.now() < shownAt + SETTLE_MS) return true;
-      if (key === 'a') approve();
-      else if (key === 'r') reject();
-      else if (key === 'e' && may('edit')) setMode('edit');
+      const { mode } = draftOf(shown.id);
+      if (key === 'a' && mode !== 'respond') approve();
+      else if (key === 'r' && mode === 'decide') reject();
+      else if (key === 'e' && mode === 'decide' && may('edit')) setMode('edit');
       else return false;
       return true;
     },
     close: () => stopped.abort(),
+  };
+}
+
+/** Returns a function that restores the focus, the caret and the scrolled parts after the element is drawn anew. */
+function keepPlace(element: HTMLElement) {
+  const parts = ['.talk', '.call-body', '.call-main'];
+  const tops = parts.map((part) => element.querySelector(part)?.scrollTop ?? 0);
+  const focused = document.activeElement;
+  const caret =
+    focused instanceof HTMLInputElement || focused instanceof HTMLTextAreaElement
+      ? focused.selectionStart
+      : null;
+  const isInside = focused !== null && focused.id !== '' && element.contains(focused);
+  return () => {
+    for (const [index, part] of parts.entries())
+      element.querySelector(part)?.scrollTo({ top: tops[index] ?? 0 });
+    const field = isInside ? document.getElementById(focused.id) : null;
+    field?.focus({ preventScroll: true });
+    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
+      field.setSelectionRange(caret, caret);
   };
 }
 

@@ -164,7 +164,7 @@ export const openInbox: OpenSection = (main, page) => {
   };
   const draw = () => {
     const calls = found();
-    list.show(calls, active === '' ? (calls[0]?.id ?? '') : active);
+    list.show(calls, active);
     const loaded = `${count(calls.length)}${rows.hasMore() ? ' loaded' : ''}`;
     status.textContent = calls.length === 0 && !rows.hasMore() ? 'No call here.' : loaded;
     drawBulk(calls);

@@ -38,11 +38,12 @@ export function makeList({ page, outbox, hrefOf, isSelected, onSelect, onEnd }: 
     rows.append(row);
   };
   const renderRow = (call: Call) => {
+    const tabindex = call.id === (active === '' ? calls[0]?.id : active) ? 0 : -1;
     const { id, tool, message, reason, run, status } = call;
     const held = outbox.heldFor(id);
     const box = make('input', {
       ...{ type: 'checkbox', 'aria-label': `Select ${tool}`, change: () => onSelect(call) },
-      tabindex: id === active ? 0 : -1,
+      tabindex,
     });
     box.checked = isSelected(id);
     const state = held === undefined ? stateOf(call) : holding[held.decision];
@@ -52,7 +53,7 @@ export function makeList({ page, outbox, hrefOf, isSelected, onSelect, onEnd }: 
       box,
       make(
         'a',
-        { href: hrefOf(id), 'aria-current': id === active && 'true', tabindex: id === active ? 0 : -1 },
+        { href: hrefOf(id), 'aria-current': id === active && 'true', tabindex },
         make(
           'span',
           { class: 'line' },

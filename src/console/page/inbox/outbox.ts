@@ -72,7 +72,7 @@ export function makeOutbox({ api, say }: Page) {
       const left = make('span', { class: 'left', 'aria-hidden': 'true' });
       const toast = make(
         'div',
-        { class: 'toast undo' },
+        { class: 'toast undo', role: 'status' },
         make('span', {}, marked(what), make('span', { class: 'unseen' }, ' in 5 seconds. Press u to undo.')),
         left,
         button(['Undo ', make('kbd', { 'aria-hidden': 'true' }, 'u')], () => undo(entry)),
@@ -88,7 +88,7 @@ export function makeOutbox({ api, say }: Page) {
       const entry: Entry = { decisions, onOutcome, toast, timer: window.setInterval(tick, 250) };
       held.add(entry);
       tick();
-      document.querySelector('.toasts > div')?.append(toast);
+      document.querySelector('.toasts')?.append(toast);
       changed();
     },
     /** Takes back all decisions that are held. */
