@@ -76,3 +76,12 @@ export async function expectAccessible(page: Page): Promise<void> {
   });
   expect(found).toEqual([]);
 }
+
+/** The same in all looks, one after another. */
+export async function expectAccessibleInAllLooks(page: Page): Promise<void> {
+  for (const { options } of looks) {
+    await page.setViewportSize(options.viewport);
+    await page.emulateMedia(options);
+    await expectAccessible(page);
+  }
+}
