@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { exportSPKI, UnsecuredJWT } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { scopes } from '../../../src/contract/caller.ts';
 import { openCallers } from '../../../src/gateway/http/callers.ts';
 import { createKeyText } from '../../../src/gateway/keys/key-text.ts';
@@ -578,4 +578,22 @@ test.each(unsafe)('a server %s does not start', async (_title, host, config, say
     message: expect.stringMatching(says),
     hint: expect.stringMatching(/\.$/),
   });
+});
+
+test('the token of a start counts only where no other machine can send it', async () => {
+  const { url: jwksUrl } = await serveIssuer();
+  const token = { text: 'x'.repeat(32), name: 'ada', unlessKeys: true };
+  const open = async (publicUrl: string | undefined) => {
+    const callers = await openCallers({
+      config: { auth: { issuer, jwksUrl } },
+      ...{ privateHosts: [], store: newStore(), env: testEnv, report: () => {} },
+      ...{ host: '127.0.0.1', url: () => 'http://127.0.0.1:8789/console', console: { publicUrl, token } },
+    });
+    onTestFinished(callers.close);
+    const headers = new Headers({ host: '127.0.0.1:8789', authorization: `Bearer ${token.text}` });
+    const admitted = await callers.admit({ method: 'GET', url: 'http://127.0.0.1:8789/me', headers }, []);
+    return [callers.takesToken, 'status' in admitted ? admitted.status : admitted.name];
+  };
+  expect(await open(undefined)).toEqual([true, 'ada']);
+  expect(await open('https://ops.example.com/console')).toEqual([false, 401]);
 });
