@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { RuntimeError } from '../base/errors.ts';
 import { makeTempFolder, removeTempFolder } from '../base/files/temp-folder.ts';
 import { isLoopbackName } from '../base/text/url.ts';
+import { once } from '../base/time/async.ts';
 import { loadBuilt } from '../base/yaml/built.ts';
 import {
   type Callers,
@@ -46,7 +47,7 @@ export async function serveConsole(
   runtime: Runtime,
   { listen, userName, version }: ConsoleOptions & { readonly listen: string | undefined },
 ): Promise<ServedConsole> {
-  return await serveSite(await siteOf(runtime, version), {
+  return await serveSite(siteOf(runtime, version), {
     listen: listen ?? runtime.console.listen ?? '127.0.0.1:8789',
     limits: runtime.mcp.limits,
     userName,
@@ -76,7 +77,7 @@ export async function serveEvals(
   const { openCallers } = await loadCallers();
   const nowhere = { config: { auth: {} }, privateHosts: [], store: undefined, env: {}, report: () => {} };
   const site: Site = {
-    groups: [
+    groups: async () => [
       group(session, sessionHandlers({ runtime: undefined, watch: shelf.watch, version })),
       group(evals, evalsHandlers(shelf)),
     ],
@@ -107,7 +108,7 @@ export function consoleMount({ userName, version }: ConsoleOptions) {
     takes: isOfConsole,
     /** Undefined if others could reach the console without a key. Throws STORE_FAILED. */
     open: async (runtime: Runtime, at: { readonly host: string; readonly url: () => string }) => {
-      state = await openSite(await siteOf(runtime, version), { ...at, userName, token }).catch(
+      state = await openSite(siteOf(runtime, version), { ...at, userName, token }).catch(
         (thrown: unknown) => {
           if (thrown instanceof RuntimeError && thrown.code === 'LISTEN_FAILED') return thrown;
           throw thrown;
@@ -125,7 +126,8 @@ export function consoleMount({ userName, version }: ConsoleOptions) {
 
 /** What a console shows, and to whom. */
 interface Site {
-  readonly groups: readonly Group[];
+  /** Called for the first request, so that a gateway with a console starts no later. */
+  readonly groups: () => Promise<readonly Group[]>;
   readonly openCallers: (options: CallersOptions) => Promise<Callers>;
   readonly publicUrl: string | undefined;
   /** Whether there is no token if there are keys. */
@@ -133,19 +135,18 @@ interface Site {
   readonly maxBytes: number;
 }
 
-async function siteOf(runtime: Runtime, version: string): Promise<Site> {
-  const { openShelf } = await loadShelf();
+function siteOf(runtime: Runtime, version: string): Site {
   return {
-    groups: [
-      group(
-        session,
-        sessionHandlers({ runtime, version, watch: (kinds, options) => runtime.watch(kinds, options) }),
-      ),
-      group(pendings, pendingsHandlers({ runtime })),
-      group(runs, runsHandlers({ runtime })),
-      group(evals, evalsHandlers(openShelf({ runtimes: [runtime], files: [] }))),
-      group(guard, guardHandlers({ runtime })),
-    ],
+    groups: async () => {
+      const { openShelf } = await loadShelf();
+      return [
+        group(session, sessionHandlers({ runtime, version, watch: runtime.watch })),
+        group(pendings, pendingsHandlers({ runtime })),
+        group(runs, runsHandlers({ runtime })),
+        group(evals, evalsHandlers(openShelf({ runtimes: [runtime], files: [] }))),
+        group(guard, guardHandlers({ runtime })),
+      ];
+    },
     openCallers: runtime.callers,
     publicUrl: runtime.console.publicUrl,
     hasKeys: true,
@@ -210,8 +211,14 @@ async function openSite(
     console: { publicUrl, token: { text: token, name: userName, unlessKeys: hasKeys } },
   });
   const leaving = new AbortController();
+  const handler = once(async () =>
+    consoleHandler({
+      ...{ callers, maxBytes, leaving: leaving.signal },
+      ...{ groups: await groups(), files: loadFiles() },
+    }),
+  );
   return {
-    fetch: consoleHandler({ groups, callers, files: loadFiles(), maxBytes, leaving: leaving.signal }),
+    fetch: async (request: Request) => await (await handler.open())(request),
     leave: () => leaving.abort(),
     addressAt: (server: string) =>
       publicUrl ?? `${server}${pagePath}${callers.takesToken ? `#key=${token}` : ''}`,

@@ -9,7 +9,7 @@ import type { KeyBook, KeyRecord } from '../../store/keys/key-book.ts';
 import { mayCall, scopesOf } from '../keys/grants.ts';
 import { digestOf, isKeyText } from '../keys/key-text.ts';
 import { findPresented, presentedKeyOf } from '../keys/ledger.ts';
-import { openKeyBook } from '../keys/manager.ts';
+import { mayHaveKeys, openKeyBook } from '../keys/manager.ts';
 
 type CheckedRequest = Pick<Request, 'method' | 'headers' | 'url'>;
 
@@ -80,6 +80,7 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
   });
   const close = async () => await (await keys.opened())?.close();
   const hasKeys = async () => {
+    if (store === undefined || !mayHaveKeys(store)) return false;
     const records = (await (await keys.open())?.list()) ?? [];
     const live = records.filter(({ key }) => key.revokedAt === null).map(({ key }) => scopesOf(key));
     return live.some((held) => (context.console ? held.has('pendings:read') : held.size > 0));

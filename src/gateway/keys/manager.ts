@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { RuntimeError } from '../../base/errors.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { Scope } from '../../contract/caller.ts';
@@ -81,6 +82,11 @@ export async function openKeyManager(
       ),
     close: book.close,
   };
+}
+
+/** False if there is certainly no key; costs nothing, unlike opening the book. */
+export function mayHaveKeys(store: StateStoreConfig): boolean {
+  return store.type === 'postgres' || existsSync(keysFileOf(store));
 }
 
 /** Rejects with STORE_FAILED. */

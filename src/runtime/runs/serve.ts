@@ -314,7 +314,7 @@ export function serveRuntime(
       const opened = await openCallers({
         config: config.mcp,
         privateHosts: config.privateHosts,
-        store: config.stateStore.type === 'memory' ? undefined : config.stateStore,
+        store: config.stateStore,
         env: host,
         report,
         ...options,
