@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isErrorCode, RuntimeError } from '../base/errors.ts';
-import { toDocument } from '../base/json/document-builder.ts';
 import { isObject, Json, stringifyJson } from '../base/json/json.ts';
-import { exactMembers, keepExactForms } from '../base/json/scan.ts';
+import { keepExactForms } from '../base/json/scan.ts';
 import { isLoopbackName } from '../base/text/url.ts';
 import type { PendingDocument, PendingInfo } from '../contract/approval.ts';
 import type { RunDocument, RunSummary, StepDetails, StepPage } from '../contract/run.ts';
@@ -14,24 +13,9 @@ import type { BodyOf, ParamsOf, QueryOf } from './api/schema.ts';
 
 /** What a command needs of a runtime to show and decide: a runtime, or the console of one on another machine. */
 export interface Desk extends Pick<Runtime, 'isDurable' | 'file' | 'overlays'> {
-  readonly pending: Pick<
-    Runtime['pending'],
-    'list' | 'page' | 'counts' | 'show' | 'check' | 'approve' | 'reject' | 'respond'
-  >;
-  readonly runs: Pick<
-    Runtime['runs'],
-    | 'list'
-    | 'page'
-    | 'show'
-    | 'summary'
-    | 'steps'
-    | 'cancel'
-    | 'resume'
-    | 'retry'
-    | 'resumable'
-    | 'queueRetry'
-  >;
-  readonly decisions: Pick<Runtime['decisions'], 'page' | 'counts'>;
+  readonly pending: Omit<Runtime['pending'], 'outcome' | 'issueTicket' | 'useTicket'>;
+  readonly runs: Omit<Runtime['runs'], 'document' | 'pageSteps' | 'principal' | 'prune' | 'queue'>;
+  readonly decisions: Omit<Runtime['decisions'], 'conversation'>;
   /** The address of the console. */
   readonly remote?: string | undefined;
 }
@@ -59,24 +43,28 @@ export function openRemote(url: string, { key, fetch: given }: RemoteOptions): D
     const filled = place.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       encodeURIComponent(String(Reflect.get(params ?? {}, name))),
     );
-    const search = toSearch({ ...query });
-    const reply = await fetch(`${base}/api/v1${filled}${search}`, {
-      method,
-      headers: {
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: stringifyJson(body) }),
-      ...(signal !== undefined && { signal }),
-    }).catch((cause: unknown) => {
+    const headers = {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    const send = async () => {
+      const sent = {
+        method,
+        headers,
+        body: body === undefined ? null : stringifyJson(body),
+        signal: signal ?? null,
+      };
+      const reply = await fetch(`${base}/api/v1${filled}${toSearch({ ...query })}`, sent);
+      return { ok: reply.ok, status: reply.status, text: await reply.text() };
+    };
+    const { ok, status, text } = await send().catch((cause: unknown) => {
       if (signal?.aborted === true) throw signal.reason;
       throw failedError(base, `cannot be reached: ${whyOf(cause)}`, cause);
     });
-    const text = await reply.text();
     const document = documentOf(text);
-    if (document === undefined) throw failedError(base, `answered ${reply.status} without a JSON object`);
+    if (document === undefined) throw failedError(base, `answered ${status} without a JSON object`);
     // The documents of the API are those of the runtime.
-    if (reply.ok) return document as Reply;
+    if (ok) return document as Reply;
     throw errorOf(base, { ...document });
   };
   const allPages = async function* <Item>(
@@ -90,10 +78,8 @@ export function openRemote(url: string, { key, fetch: given }: RemoteOptions): D
     }
   };
 
-  const pagePendings: Desk['pending']['page'] = async ({ since, by: _, maxCharacters = 0, ...filter } = {}) =>
-    await call('GET /pendings', {
-      query: { ...filter, since: since?.toISOString(), max_characters: maxCharacters },
-    });
+  const pagePendings: Desk['pending']['page'] = async ({ by: _, maxCharacters = 0, ...filter } = {}) =>
+    await call('GET /pendings', { query: { ...filter, max_characters: maxCharacters } });
   const decide = async (
     id: string,
     decision: Omit<Given<BodyOf<Api['POST /pendings/{id}/decision']>>, 'digest'>,
@@ -113,46 +99,31 @@ export function openRemote(url: string, { key, fetch: given }: RemoteOptions): D
           return { ...page, items: page.pending };
         }),
       ),
-    counts: async ({ since, by: _, ...filter } = {}) =>
-      (await call('GET /pendings/counts', {
-        query: { ...filter, since: since?.toISOString() },
-      })) as Awaited<ReturnType<Desk['pending']['counts']>>,
+    counts: async ({ by: _, ...query } = {}) => await call('GET /pendings/counts', { query }),
     show: async (id) => await call('GET /pendings/{id}', { params: { id } }),
     check: async (id, { args } = {}) =>
-      await call('POST /pendings/{id}/check', {
-        params: { id },
-        body: { ...(args !== undefined && { args: toJson(args) }) },
-      }),
+      await call('POST /pendings/{id}/check', { params: { id }, body: { args } }),
     approve: async (id, { args, reason, digest }) =>
-      await decide(
-        id,
-        { decision: 'approve', ...(args !== undefined && { args: toJson(args) }), reason },
-        digest,
-      ),
+      await decide(id, { decision: 'approve', args, reason }, digest),
     reject: async (id, { reason, digest }) => await decide(id, { decision: 'reject', reason }, digest),
     respond: async (id, { result, reason, digest }) =>
       await decide(id, { decision: 'respond', result, reason }, digest),
   };
 
-  const pageRuns: Desk['runs']['page'] = async ({ labels = {}, since, until, ...filter } = {}) =>
-    await call('GET /runs', {
-      query: {
-        ...filter,
-        label: Object.entries(labels).map(([name, value]) => `${name}=${value}`),
-        since: since?.toISOString(),
-        until: until?.toISOString(),
-      },
-    });
+  const pageRuns: Desk['runs']['page'] = async ({ labels = {}, ...filter } = {}) => {
+    const label = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+    return await call('GET /runs', { query: { ...filter, label } });
+  };
   const documentOfRun = async (id: string): Promise<RunDocument> =>
     await call('GET /runs/{id}/document', { params: { id } });
   /** Waits for the end or the next pause of a run that the server has begun. */
   const follow = async (
     id: string,
-    begin: () => Promise<unknown>,
+    begun: Promise<unknown>,
     signal: AbortSignal | undefined,
   ): Promise<RunDocument> => {
     try {
-      await begin();
+      await begun;
     } catch (error) {
       // As in a runtime, a run that has ended is only shown.
       if (!(error instanceof RuntimeError && error.code === 'RUN_ENDED')) throw error;
@@ -200,39 +171,25 @@ export function openRemote(url: string, { key, fetch: given }: RemoteOptions): D
         return await documentOfRun(id);
       },
       resume: async (id, { signal } = {}) =>
-        await follow(
-          id,
-          async () => await call('POST /runs/{id}/resume', { params: { id }, body: {} }),
-          signal,
-        ),
+        await follow(id, call('POST /runs/{id}/resume', { params: { id }, body: {} }), signal),
       retry: async (id, { from, signal } = {}) =>
-        await follow(
-          id,
-          async () => await call('POST /runs/{id}/retry', { params: { id }, body: { from } }),
-          signal,
-        ),
+        await follow(id, call('POST /runs/{id}/retry', { params: { id }, body: { from } }), signal),
     },
     decisions: {
-      page: async ({ since, until, ...filter } = {}) =>
-        await call('GET /decisions', {
-          query: { ...filter, since: since?.toISOString(), until: until?.toISOString() },
-        }),
-      counts: async ({ since, until, ...filter } = {}) =>
-        await call('GET /decisions/counts', {
-          query: { ...filter, since: since?.toISOString(), until: until?.toISOString() },
-        }),
+      page: async (query = {}) => await call('GET /decisions', { query }),
+      counts: async (query = {}) => await call('GET /decisions/counts', { query }),
     },
   };
 }
 
 interface Asked<Path extends keyof Api> {
   readonly params?: ParamsOf<Path>;
-  readonly query?: Given<QueryOf<Api[Path]>>;
+  readonly query?: Given<QueryOf<Api[Path]>, Date>;
   readonly body?: Given<BodyOf<Api[Path]>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-type Given<Members> = { readonly [Key in keyof Members]: Members[Key] | undefined };
+type Given<Members, More = never> = { readonly [Key in keyof Members]: Members[Key] | More | undefined };
 
 async function refuse(): Promise<never> {
   throw new RuntimeError('USAGE', 'this needs the runtime itself, and --remote has only its API', {
@@ -264,12 +221,9 @@ const keyHint = 'Put the key into the environment variable SIGNALBOX_KEY.';
 function toSearch(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    for (const each of [value].flat()) if (each !== undefined) search.append(name, String(each));
+    for (const each of [value].flat())
+      if (each !== undefined) search.append(name, each instanceof Date ? each.toISOString() : String(each));
   return search.size === 0 ? '' : `?${search}`;
-}
-
-function toJson(given: unknown): Json {
-  return typeof given === 'string' ? new Json(given) : Json.from(given);
 }
 
 /** Undefined if the text is not a JSON object. Its parts keep their exact text. */
@@ -313,18 +267,6 @@ function whyOf(cause: unknown): string {
 
 /** Without what follows the config, as decisions return it. */
 function toPendingDocument(info: PendingInfo): PendingDocument {
-  const members = exactMembers(new Json(stringifyJson(info)));
-  const kept = [...members].filter(([name]) => !ofInfo.has(name));
-  return toDocument<PendingDocument>(Object.fromEntries(kept) as never);
+  const { digest, use, args_cut, deciders, choices, input_schema, run, caller, ...document } = info;
+  return document;
 }
-
-const ofInfo: ReadonlySet<string> = new Set([
-  'digest',
-  'use',
-  'args_cut',
-  'deciders',
-  'choices',
-  'input_schema',
-  'run',
-  'caller',
-] satisfies (keyof PendingInfo)[]);

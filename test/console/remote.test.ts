@@ -81,6 +81,7 @@ test('with --remote, commands print what they print beside the runtime', async (
     ],
     ...[pay, id, done, pay.slice(0, 14)].flatMap((each) => [`pending show ${each}`, `pending check ${each}`]),
     `pending check ${pay} --args '{"cents": "x"}'`,
+    `pending check ${pay} --args '{"cents": 1'`,
     ...[
       'runs list',
       'runs list --label order=A=17 --status failed',
@@ -99,6 +100,7 @@ test('with --remote, commands print what they print beside the runtime', async (
     ],
     `pending approve ${done}`,
     `pending approve ${pay} --args '{"cents": "x"}'`,
+    `pending approve ${pay} --args '{'`,
     `pending approve ${asked.pending[0]?.id}`,
     `pending answer ${asked.pending[0]?.id} --value '"five"'`,
     `runs retry ${waiting.run_id}`,
