@@ -1,6 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { compileDataSchema } from '../../../src/base/yaml/data-schema.ts';
+import { evals } from '../../../src/console/api/evals.ts';
 import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { openRunFile } from '../../../src/suites/report/run-file.ts';
 import { runJson } from '../../cli/command-line.ts';
@@ -127,6 +129,26 @@ test('runs are compared, and missing ones are reported', async () => {
   for (const path of missing) expect([path, (await get(path)).status]).toEqual([path, 404]);
   for (const path of [`/evals/compare?a=${ids[0]}`, `/evals/runs/${ids[0]}/case`, '/evals/runs?limit=0'])
     expect([path, (await get(path)).status]).toEqual([path, 400]);
+});
+
+test('every answer fits its declaration', async () => {
+  const { runtime, ids } = await openFolder();
+  const { get, rate } = await openView([runtime]);
+  const [run] = await runtime.evals.runs.list();
+  const replies: Partial<Record<keyof typeof evals, string>> = {
+    'GET /evals/runs': (await get('/evals/runs?limit=1')).text,
+    'GET /evals/runs/{id}/case': (await get(`/evals/runs/${ids[0]}/case?case=one`)).text,
+    'GET /evals/compare': (await get(`/evals/compare?a=${ids[0]}&b=${ids[1]}`)).text,
+    'GET /evals/history': (await get(`/evals/history?suite=${encodeURIComponent(run?.suite ?? '')}`)).text,
+    'POST /evals/runs/{id}/ratings': (await rate(ids[0], { case: 'one', label: 'x' })).text,
+    'DELETE /evals/runs/{id}/ratings': (await rate(ids[0], { case: 'one' }, { method: 'DELETE' })).text,
+  };
+  const documents = Object.entries(evals).filter(([, { response }]) => !('stream' in response));
+  for (const [key, { response }] of documents) {
+    const validate = compileDataSchema({ ...response }, { hasFormats: true });
+    const reply = JSON.parse(Object.entries(replies).find(([each]) => each === key)?.[1] ?? 'null');
+    expect([key, validate(reply), validate.errors ?? []]).toEqual([key, true, []]);
+  }
 });
 
 test('lines without details are few, and the same as those with them [DS-VIEW-07]', async () => {
