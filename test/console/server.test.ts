@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
@@ -293,6 +293,7 @@ test.each([
 
 test('a store that fails is 503 with retry-after', async () => {
   const { ask, folder } = await serve(spec);
+  mkdirSync(`${folder}/.signalbox`);
   writeFileSync(`${folder}/.signalbox/state.db`, 'This is not a database. '.repeat(200));
   const failed = { status: 503, headers: { 'retry-after': '5' }, body: { error: { code: 'STORE_FAILED' } } };
   for (const route of ['GET /pendings', 'GET /pendings/x', 'GET /changes?kinds=pendings'])
