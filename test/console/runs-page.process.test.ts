@@ -123,7 +123,11 @@ describeInBrowser((openTab) => {
     await expect.poll(() => status(page).innerText()).toBe('Completed');
     await expect.poll(() => page.locator('.item', { hasText: 'retry 1' }).count()).toBeGreaterThan(0);
     await keyboard.press('?');
-    expect(await page.getByRole('dialog', { name: 'Keys' }).innerText()).toContain('next and previous step');
+    const help = page.getByRole('dialog', { name: 'Shortcuts' });
+    expect(await help.innerText()).toContain('next and previous step');
+    await keyboard.press('Escape');
+    await page.goBack();
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('orders');
     expect(offences).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { count, duration } from '../../../base/page/format.ts';
 import { formatUsd } from '../../../base/text/phrases.ts';
 import type { AuditedCall } from '../../../contract/decision.ts';
 import { at, type Filter, makeFilteredList, makeItem, periods, renderMembers } from '../list.ts';
-import type { Page, Section } from '../section.ts';
+import type { Page } from '../section.ts';
 import { verdictPill } from './decisions.ts';
 
 const outcomes = ['allowed', 'modified', 'denied', 'failed', 'aborted', 'refused'];
@@ -19,7 +19,7 @@ const filters: readonly Filter[] = [
   { name: 'since', label: 'Since', choices: [['', 'any time'], ...periods] },
 ];
 
-export function openAudit(main: HTMLElement, page: Page): Section {
+export function openAudit(main: HTMLElement, page: Page) {
   const body = make('div', { class: 'audit' });
   const list = makeFilteredList<AuditedCall>(main, {
     ...{ page, path: '/guard/audit', filters, body, render: renderCall },

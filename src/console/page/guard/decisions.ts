@@ -12,7 +12,7 @@ import {
   scrolled,
   withQuery,
 } from '../list.ts';
-import type { Page, Section } from '../section.ts';
+import type { Address, Page } from '../section.ts';
 import { renderPlot, swatch, verdicts } from './plot.ts';
 
 type Entry = Reply<'GET', '/decisions'>['decisions'][number];
@@ -44,14 +44,13 @@ const filters: readonly Filter[] = [
 ];
 
 /** Decisions of hooks over time, how often each hook decided what, and a list. */
-export function openDecisions(main: HTMLElement, page: Page): Section {
+export function openDecisions(main: HTMLElement, page: Page) {
   const figures = make('div', { class: 'figures-box' });
   const body = make('div', { class: 'decisions' });
   let loading = new AbortController();
   const list = makeFilteredList<Entry>(main, {
     ...{ page, path: '/guard', filters, since: period, body },
-    keyOf: (entry) =>
-      entry.type === 'gap' ? JSON.stringify(entry) : `${entry.event} ${entry.hook} ${entry.at}`,
+    keyOf: JSON.stringify,
     render: (entry) => renderEntry(page, entry),
     empty: () => note('No decisions.'),
     load: async (query, signal) => {
@@ -70,14 +69,11 @@ export function openDecisions(main: HTMLElement, page: Page): Section {
     const every = (span.until - span.since) / 3_600_000 > width / 5 ? 'day' : 'hour';
     query.set('every', every);
     try {
-      const {
-        buckets = [],
-        counts,
-        dropped,
-        total,
-      } = await page.api.get('/decisions/counts', { query, signal });
+      const reply = await page.api.get('/decisions/counts', { query, signal });
+      const { buckets = [], counts, dropped, total } = reply;
+      const isOpen = figures.querySelector('details')?.open === true;
       const shown = total > 0 && [
-        renderPlot({ buckets, every, ...span, width }),
+        renderPlot({ buckets, every, ...span, width, isOpen }),
         renderLegend(counts, list.hrefWith),
         renderCounts(counts, list.hrefWith),
       ];
@@ -88,16 +84,18 @@ export function openDecisions(main: HTMLElement, page: Page): Section {
     }
   };
   main.append(list.bar, figures, make('h2', {}, 'Decisions'), body, list.foot);
-  // Decisions have no change of their own; a run that changed has probably made some.
-  const stop = page.watch(['runs'], () => void Promise.all([showFigures(), list.refresh()]));
   return {
     ...list,
-    show: async (address) => {
+    show: async (address: Address) => {
       const shown = list.show(address);
       await Promise.all([shown, showFigures()]);
     },
+    refresh: async () => {
+      // A person who uses a table or its links keeps it.
+      const isUsed = figures.contains(document.activeElement);
+      await Promise.all([list.refresh(), !isUsed && showFigures()]);
+    },
     close: () => {
-      stop();
       loading.abort();
       list.close();
     },

@@ -22,10 +22,12 @@ interface PlotOptions {
   readonly since: number;
   readonly until: number;
   readonly width: number;
+  /** Whether the table is open. */
+  readonly isOpen: boolean;
 }
 
 /** Stacked bars, and the same as a table. */
-export function renderPlot({ buckets, every, since, until, width }: PlotOptions) {
+export function renderPlot({ buckets, every, since, until, width, isOpen }: PlotOptions) {
   const bars = toBars(buckets, { every, since, until });
   const most = Math.max(1, ...bars.map(({ counts }) => totalOf(counts)));
   const slot = width / bars.length;
@@ -79,7 +81,7 @@ export function renderPlot({ buckets, every, since, until, width }: PlotOptions)
     make('div', { class: 'axis', 'aria-hidden': 'true' }, axis),
     fold(
       'As a table',
-      false,
+      isOpen,
       scrolled(
         'Decisions over time',
         table('figures', [every === 'hour' ? 'Hour' : 'Day', ...verdicts], rows),

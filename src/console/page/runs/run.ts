@@ -124,7 +124,10 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
       try {
         await load('reset');
       } catch (error) {
+        stop();
+        const back = make('a', { href: page.hrefOf('/runs') }, '‹ Runs');
         main.replaceChildren(
+          back,
           make('h1', {}, 'The run cannot be shown'),
           make('p', {}, foreign(describe(error))),
         );

@@ -36,7 +36,7 @@ export function renderStep({ error, work, view, kind }: StepDetails): Child {
 
 const titles: Readonly<Record<string, string>> = {
   ...{ args: 'Arguments', sent: 'Arguments sent, after changes', result: 'Result', reason: 'Reason' },
-  ...{ message: 'Message', content: 'Judged text', params: 'Parameters', detail: 'Detail', data: 'Data' },
+  ...{ message: '', content: 'Judged text', params: 'Parameters', detail: 'Detail', data: 'Data' },
   ...{ metadata: 'Decisions of hooks', decision: 'Decisions', idempotency_key: 'Idempotency key' },
 };
 
@@ -49,7 +49,7 @@ function renderWork(work: WorkDetails): Child {
     return make(
       'div',
       {},
-      make('p', { class: 'label' }, title),
+      title !== '' && make('p', { class: 'label' }, title),
       member === 'message' ? renderMessage(value) : renderValue(value),
     );
   });
