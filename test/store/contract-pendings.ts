@@ -211,6 +211,25 @@ export function pendingContract(open: Open): void {
     expect(await by('dan', 3_006)).toEqual({ isAccepted: false, record: record?.record });
   });
 
+  test('of concurrent decisions that expect no other approvals, one is stored [DS-QUORUM-01]', async () => {
+    const store = await openWith(newCall('p1', 'r1', { quorum: 4 }));
+    const people = Array.from({ length: 8 }, (_, index) => `person ${index}`);
+    const decided = await Promise.all(people.map((by) => store.decide('p1', { ...approved, by }, 3_000, 0)));
+    expect(decided.filter((one) => one?.isAccepted)).toHaveLength(1);
+    const [{ by: first = '' } = {}] = (await store.findPending('p1'))?.consents ?? [];
+    // An approval that is repeated after a lost connection is the same one.
+    expect(await store.decide('p1', { ...approved, by: first }, 3_000, 0)).toMatchObject({
+      isAccepted: true,
+    });
+    expect(await store.decide('p1', { ...rejected, by: 'bob' }, 3_000, 0)).toMatchObject({
+      isAccepted: false,
+    });
+    expect(await store.decide('p1', { ...rejected, by: 'bob' }, 3_000, 1)).toMatchObject({
+      isAccepted: true,
+    });
+    expect(await store.decide('p9', approved, 3_000, 0)).toBeUndefined();
+  });
+
   test('exactly one of many concurrent approvals completes a quorum [DS-QUORUM-01]', async () => {
     const store = await openWith(newCall('p1', 'r1', { quorum: 4 }));
     const names = ['ann', 'bob', 'ann', 'cy', 'bob', 'ann', 'dan', 'eve'];
