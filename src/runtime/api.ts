@@ -70,7 +70,7 @@ import type {
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
 import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
-export type { Principal, Scope } from '../contract/caller.ts';
+export type { Principal } from '../contract/caller.ts';
 export type { Callers, CallersOptions } from '../gateway/http/callers.ts';
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';

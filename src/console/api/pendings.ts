@@ -20,7 +20,7 @@ const uses = ['not_used', 'used', 'expired'] as const;
 
 export const fault = object({ code: text, message: text, hint: text }, { details: anything });
 
-export const pendingInfo = object(
+const pendingInfo = object(
   {
     id: text,
     tool: text,

@@ -5,8 +5,8 @@ export type Schema = object;
 type Properties = Readonly<Record<string, Schema>>;
 
 /** Symbols hold the types; JSON and validators ignore them. */
-export const members = Symbol('members');
-export const document = Symbol('document');
+const members = Symbol('members');
+const document = Symbol('document');
 
 export interface ObjectSchema<
   Required extends Properties = Properties,
