@@ -430,6 +430,26 @@ describeInBrowser((openTab) => {
     await expect.poll(async () => await page.locator('.broken').innerText()).toBe('');
   });
 
+  test('on a narrow screen the open call covers the list, and the way back leads to its row', async () => {
+    const { origin, token, add, decisions } = await desk();
+    for (let cents = 1; cents <= 2; cents += 1) await add('refund', { to: 'Ada', cents });
+    const { page, offences } = await openTab(origin, { key: token, viewport: { width: 390, height: 844 } });
+    await page.clock.install();
+    await openRow(page, 1);
+    await page.locator('.call h2:focus').waitFor();
+    expect(await page.locator('.rows').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('This decision is about to be sent.').waitFor();
+    await page.getByRole('button', { name: 'Back to the list' }).click();
+    await page.locator('.rows .flag', { hasText: 'Approving' }).waitFor();
+    expect(await page.locator('.call').isVisible()).toBe(false);
+    await page.goBack();
+    await page.locator('.call h2').waitFor();
+    await passUndo(page);
+    await expect.poll(decisions).toEqual([undecided, { ...decided, status: 'approved' }]);
+    expect(offences).toEqual([]);
+  });
+
   test('without a key the page asks for one, and a key that is refused is forgotten', async () => {
     const { origin, token, add } = await desk();
     const id = await add('refund', { to: 'Ada', cents: 1 });
