@@ -1,5 +1,6 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { fixture } from '../workspace.ts';
 import { keysOf, serve } from './serving.ts';
 
@@ -64,4 +65,29 @@ test('a client that leaves ends its watch', async () => {
   left.abort();
   while (signals[0]?.aborted !== true) await sleep(10);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test('a client that does not read costs no memory', async () => {
+  const served = await serve(spec);
+  let made = 0;
+  const endless = {
+    next: async () => {
+      made += 1;
+      return { done: false, value: { kinds: ['pendings'] } };
+    },
+    return: async () => ({ done: true, value: undefined }),
+  };
+  Object.assign(served.runtime, { watch: () => ({ [Symbol.asyncIterator]: () => endless }) });
+  const socket = connect(Number(new URL(served.origin).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.pause();
+  const lines = [
+    'GET /api/v1/changes?kinds=pendings HTTP/1.1',
+    `host: ${served.host}`,
+    `authorization: Bearer ${served.token}`,
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  // What the system keeps for the connection is full at some time.
+  for (let before = -1; made === 0 || made !== before; await sleep(500)) before = made;
+  expect(made).toBeGreaterThan(0);
 });
