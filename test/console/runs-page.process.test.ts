@@ -173,7 +173,8 @@ describeInBrowser((openTab) => {
   });
 
   test('texts of others are text, with invisible characters by their code points', async () => {
-    const { origin, token, completed } = await desk();
+    const { origin, token, completed, waits, runtime } = await desk();
+    await runtime.runs.cancel(waits, { by: 'mara', reason: hostile });
     const { page, offences } = await openTab(origin, { key: token, path: '/runs' });
     await page.getByRole('link', { name: 'talk' }).waitFor();
     expect(await page.locator('.tag').first().innerText()).toBe('note=<b onclick=alert(1)>');
@@ -183,6 +184,9 @@ describeInBrowser((openTab) => {
     expect(await page.locator('.message pre').allInnerTexts()).toEqual([marked, marked, marked]);
     await page.getByText('Input', { exact: true }).click();
     expect(await page.locator('.values .tree').first().innerText()).toContain(marked);
+    await page.goto(`${origin}/console/runs/${waits}`);
+    await page.locator('.fault').waitFor();
+    expect(await page.locator('.fault').innerText()).toContain(`was cancelled by mara: ${marked}`);
     expect(await page.locator('#main :is(img, script, iframe)').count()).toBe(0);
     expect(offences).toEqual([]);
   });

@@ -47,11 +47,15 @@ export function makeList<Item>({ body, load, keyOf, render, newest, empty }: Lis
     // A row that did not change keeps its focus, and stays open.
     return known?.text === text ? known : { text, element: render(item, after) };
   };
+  /** Rows are in groups, so that the browser lays out what is in view in a time that many rows do not change. */
   const append = (items: readonly Item[], after: string | undefined) => {
     for (const item of items) {
       const known = rows.get(keyOf(item));
       const row = toRow(item, after);
-      if (known === undefined) body.append(row.element);
+      if (newest === 'last' && rows.size % GROUP === 0 && known === undefined)
+        body.append(make('div', { class: 'group' }));
+      const group = newest === 'last' ? (body.lastElementChild ?? body) : body;
+      if (known === undefined) group.append(row.element);
       else if (known !== row) replaceRow(known.element, row.element);
       rows.set(keyOf(item), row);
     }
@@ -160,6 +164,7 @@ export function makeList<Item>({ body, load, keyOf, render, newest, empty }: Lis
 const FIRST = 100;
 const MORE = 500;
 const MOST = 1_000;
+const GROUP = 200;
 
 function replaceRow(old: HTMLElement, fresh: HTMLElement) {
   const hadFocus = old.contains(document.activeElement);
