@@ -161,7 +161,7 @@ function renderStepItem(step: StepDetails, load: () => Promise<Child>) {
     foreign(step.step, 'place'),
     make('span', { class: 'tag' }, kind ?? status),
     make('span', { class: 'words' }, foreign(summarize(step))),
-    make('span', { class: 'time' }, ms === null ? status : duration(ms)),
+    make('span', { class: 'time' }, ms === null ? '' : duration(ms)),
     make('span', { class: 'time at' }, endedAt === null ? '' : at(endedAt)),
   );
   return makeItem(line, `item ${status}`, load);
