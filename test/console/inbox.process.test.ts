@@ -281,6 +281,17 @@ describeInBrowser((openTab) => {
     await keyboard.press('r');
     await keyboard.type('not today');
     await keyboard.press('Enter');
+    await page.locator('.toast.undo').waitFor();
+    // Taken back, and then refused as a whole: the selection and the reason stay.
+    await keyboard.press('u');
+    await page.route('**/pendings/decisions', async (route) => await route.abort());
+    await page.getByRole('button', { name: 'Reject 2' }).click();
+    await passUndo(page);
+    await page.locator('.several .fault', { hasText: 'The server does not answer.' }).waitFor();
+    await page.unroute('**/pendings/decisions');
+    offences.length = 0;
+    expect(await page.getByLabel('Reason for all').inputValue()).toBe('not today');
+    await keyboard.press('r');
     await passUndo(page);
     await page.getByText('2 calls decided, 0 not.').waitFor();
     await keyboard.press('Escape');

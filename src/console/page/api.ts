@@ -80,7 +80,12 @@ export class ApiError extends Error {
 /** One sentence for a person, with the hint. */
 export function describe(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
-  return [error.message, error.hint].filter((part) => part !== '').join(' ');
+  return inSentences(error.message, error.hint);
+}
+
+/** A message of the server has no full stop; a hint has one. */
+export function inSentences(message: string, hint = ''): string {
+  return `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}`.trim();
 }
 
 interface Request {
@@ -225,7 +230,9 @@ export function watchChanges(
   };
   const mark = (changed: readonly string[]) => {
     for (const watcher of watchers) watcher.isDue ||= watcher.kinds.some((kind) => changed.includes(kind));
-    if (due === 0) due = window.setTimeout(flush, Math.max(0, flushedAt + EVERY_MS - performance.now()));
+    const waitMs = flushedAt + EVERY_MS - performance.now();
+    if (waitMs <= 0) flush();
+    else if (due === 0) due = window.setTimeout(flush, waitMs);
   };
   const connect = async () => {
     const own = new AbortController();

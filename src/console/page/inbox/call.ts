@@ -1,14 +1,14 @@
 import { stringifyJson } from '../../../base/json/json.ts';
 import { renderDiff } from '../../../base/page/diff.ts';
-import { button, factList, fold, foreign, make, marked, note } from '../../../base/page/dom.ts';
+import { button, factList, flat, fold, foreign, make, marked, note } from '../../../base/page/dom.ts';
 import { counted, instant } from '../../../base/page/format.ts';
 import { renderText, toPrettyJson } from '../../../base/page/text.ts';
-import { ApiError, type Call, describe } from '../api.ts';
+import { ApiError, type Call, describe, inSentences } from '../api.ts';
 import type { Page } from '../section.ts';
 import { makeEditor, type Read } from './editor.ts';
 import { renderTree } from './json-tree.ts';
 import { ageOf, askerOf, stateKind, stateOf } from './list.ts';
-import { type Decision, describeState, type Outbox } from './outbox.ts';
+import { type Decision, describeState, type Outbox, type Outcome } from './outbox.ts';
 import { renderConversation } from './talk.ts';
 
 /** What a person has typed about a call. It is kept until a decision is made. */
@@ -81,7 +81,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       element.replaceChildren(
         back(),
         make('h2', { tabindex: -1 }, title),
-        make('p', { role: 'alert' }, describe(error)),
+        make('p', { role: 'alert' }, marked(describe(error))),
       );
     }
   };
@@ -135,7 +135,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       state.className = 'check';
       if ('problem' in now) {
         state.classList.add('bad');
-        state.textContent = now.problem;
+        state.replaceChildren(...flat([marked(now.problem)]));
         return;
       }
       if (mode === 'respond') {
@@ -180,8 +180,9 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       if (wanted !== id || !state.isConnected) return;
       state.classList.toggle('bad', error !== undefined);
       state.classList.toggle('good', error === undefined);
-      state.textContent =
-        error === undefined ? (outcomes[outcome] ?? outcome) : `${error.message} ${error.hint}`;
+      const words =
+        error === undefined ? (outcomes[outcome] ?? outcome) : inSentences(error.message, error.hint);
+      state.replaceChildren(...flat([marked(words)]));
     } catch (error) {
       state.textContent = `The arguments could not be checked: ${describe(error)}`;
     }
@@ -195,10 +196,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     if (status !== 'open') return bar;
     const why = held === undefined ? whyNot(page, call) : 'This decision is about to be sent.';
     if (why !== undefined) {
-      bar.append(
-        make('p', { class: 'note' }, why),
-        ...(held === undefined ? [] : [button('Undo', () => outbox.undo())]),
-      );
+      bar.append(note(marked(why)), ...(held === undefined ? [] : [button('Undo', () => outbox.undo())]));
       return bar;
     }
     const reason = make('input', {
@@ -255,14 +253,16 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     const draft = draftOf(id);
     delete draft.problem;
     const given = { id, decision, digest, ...(draft.reason !== '' && { reason: draft.reason }), ...more };
-    outbox.submit(`${doing[decision]} ${tool === '@ask' ? 'a question' : tool}`, [given], ([outcome]) => {
+    const onOutcome = ([outcome]: readonly Outcome[]) => {
       if (outcome?.problem === undefined) drafts.delete(`${me.id} ${id}`);
       else draft.problem = outcome.problem;
       if (wanted !== id) return;
       if (outcome?.pending !== undefined) shown = outcome.pending;
       render();
       void load(id);
-    });
+    };
+    const what = `${doing[decision]} ${tool === '@ask' ? 'a question' : tool}`;
+    outbox.submit(what, { decisions: [given], onOutcome });
     onDecided(id);
     if (wanted === id) render();
   };

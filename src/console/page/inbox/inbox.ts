@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../../base/json/json.ts';
 import { button, make } from '../../../base/page/dom.ts';
 import { count } from '../../../base/page/format.ts';
+import { escapeInvisibleLine } from '../../../base/text/escape-invisible.ts';
 import { type Call, describe } from '../api.ts';
 import type { Address, OpenSection, Page } from '../section.ts';
 import { makeCallPane } from './call.ts';
@@ -173,7 +174,9 @@ export const openInbox: OpenSection = (main, page) => {
     const [first] = selected.values();
     const wanted = first?.tool ?? query.get('tool');
     const others = calls
-      .filter((call) => call.tool === wanted && call.status === 'open')
+      .filter(
+        (call) => call.tool === wanted && call.status === 'open' && outbox.heldFor(call.id) === undefined,
+      )
       .slice(0, MOST_SELECTED);
     bulk.replaceChildren(
       ...(first === undefined
@@ -199,7 +202,8 @@ export const openInbox: OpenSection = (main, page) => {
   const select = (call: Call) => {
     const [first] = selected.values();
     if (selected.delete(call.id)) return draw();
-    if (call.status !== 'open') page.say('Only calls that wait can be selected.', 'error');
+    if (call.status !== 'open' || outbox.heldFor(call.id) !== undefined)
+      page.say('Only calls that wait can be selected.', 'error');
     else if (first !== undefined && first.tool !== call.tool)
       page.say(`Only calls of one tool can be decided together. Selected: ${first.tool}.`, 'error');
     else if (selected.size >= MOST_SELECTED)
@@ -223,8 +227,8 @@ export const openInbox: OpenSection = (main, page) => {
         draw();
         compare();
       },
-      onDecided() {
-        selected.clear();
+      onDecided(ids) {
+        for (const id of ids) selected.delete(id);
         draw();
       },
     });
@@ -248,7 +252,7 @@ export const openInbox: OpenSection = (main, page) => {
     const names = [...new Set([...Object.keys(tools).sort(), ...(chosen === '' ? [] : [chosen])])];
     tool.replaceChildren(
       make('option', { value: '' }, 'All tools'),
-      ...names.map((name) => make('option', { value: name }, name)),
+      ...names.map((name) => make('option', { value: name }, escapeInvisibleLine(name))),
     );
     tool.value = chosen;
   };

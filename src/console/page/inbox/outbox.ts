@@ -1,6 +1,6 @@
 import { button, make, marked } from '../../../base/page/dom.ts';
 import { count, instant } from '../../../base/page/format.ts';
-import { type Call, describe } from '../api.ts';
+import { type Call, describe, inSentences } from '../api.ts';
 import type { Page } from '../section.ts';
 
 /** A decision as it is sent. `digest` is that of the call as it was shown. */
@@ -20,11 +20,17 @@ export interface Outcome {
   readonly problem: string | undefined;
 }
 
-interface Entry {
+/** Decisions that are sent together. */
+export interface Submission {
   readonly decisions: readonly Decision[];
   readonly onOutcome: (outcomes: readonly Outcome[]) => void;
+  readonly onUndone?: () => void;
+}
+
+interface Entry extends Submission {
   readonly toast: HTMLElement;
   readonly timer: number;
+  isSent: boolean;
 }
 
 const UNDO_MS = 5_000;
@@ -36,19 +42,21 @@ export function makeOutbox({ api, say }: Page) {
   const changed = () => {
     for (const watcher of watchers) watcher();
   };
-  const remove = (entry: Entry) => {
+  const stop = (entry: Entry) => {
     clearInterval(entry.timer);
     entry.toast.remove();
-    held.delete(entry);
   };
-  const send = async ({ decisions, onOutcome }: Entry) => {
+  /** Until the server has answered, nothing else can be decided about these calls. */
+  const send = async (entry: Entry) => {
+    const { decisions, onOutcome } = entry;
+    stop(entry);
+    entry.isSent = true;
     let outcomes: readonly Outcome[];
     try {
       const { results } = await api.post('/pendings/decisions', { body: { decisions } });
       outcomes = results.map(({ id, pending, error }) => ({
         ...{ id, pending },
-        problem:
-          error && [pending ? describeState(pending) : error.message, error.hint ?? ''].join(' ').trim(),
+        problem: error && inSentences(pending ? describeState(pending) : error.message, error.hint),
       }));
     } catch (error) {
       outcomes = decisions.map(({ id }) => ({ id, pending: undefined, problem: describe(error) }));
@@ -64,11 +72,12 @@ export function makeOutbox({ api, say }: Page) {
         `${failed.length === 1 ? 'Not decided' : `${count(failed.length)} not decided`}: ${failed[0].problem}`,
         'error',
       );
+    held.delete(entry);
     onOutcome(outcomes);
     changed();
   };
   return {
-    submit(what: string, decisions: readonly Decision[], onOutcome: Entry['onOutcome']) {
+    submit(what: string, given: Submission) {
       const left = make('span', { class: 'left', 'aria-hidden': 'true' });
       const toast = make(
         'div',
@@ -81,11 +90,9 @@ export function makeOutbox({ api, say }: Page) {
       const tick = () => {
         const rest = until - performance.now();
         left.textContent = `${Math.max(0, Math.ceil(rest / 1000))} s`;
-        if (rest > 0) return;
-        remove(entry);
-        void send(entry);
+        if (rest <= 0) void send(entry);
       };
-      const entry: Entry = { decisions, onOutcome, toast, timer: window.setInterval(tick, 250) };
+      const entry: Entry = { ...given, toast, timer: window.setInterval(tick, 250), isSent: false };
       held.add(entry);
       tick();
       document.querySelector('.toasts')?.append(toast);
@@ -93,10 +100,11 @@ export function makeOutbox({ api, say }: Page) {
     },
     /** Takes back all decisions that are held. */
     drop: () => {
-      for (const entry of held) remove(entry);
+      for (const entry of held) stop(entry);
+      held.clear();
     },
     /** Takes back the last decision that is held. */
-    undo: () => undo([...held].at(-1)),
+    undo: () => undo([...held].findLast(({ isSent }) => !isSent)),
     heldFor: (id: string) => {
       for (const { decisions } of held) for (const each of decisions) if (each.id === id) return each;
       return undefined;
@@ -109,8 +117,10 @@ export function makeOutbox({ api, say }: Page) {
 
   function undo(entry: Entry | undefined) {
     if (entry === undefined) return false;
-    remove(entry);
+    stop(entry);
+    held.delete(entry);
     say('Taken back. Nothing was sent.');
+    entry.onUndone?.();
     changed();
     return true;
   }

@@ -13,17 +13,18 @@ interface Options {
   readonly outbox: Outbox;
   readonly calls: readonly Call[];
   readonly drop: (id: string) => void;
-  readonly onDecided: () => void;
+  readonly onDecided: (ids: readonly string[]) => void;
   readonly onClose: () => void;
 }
 
 /** Calls of one tool side by side, and one decision for all of them. */
 export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }: Options) {
-  const { api, say } = page;
+  const { api } = page;
   const element = make('section', { class: 'several', 'aria-label': 'Selected calls' });
   const tool = calls[0]?.tool ?? '';
   let whole: readonly Call[] = [];
   let isRejecting = false;
+  let given = '';
 
   const load = async () => {
     element.replaceChildren(heading(calls.length), note('Loading …'));
@@ -39,7 +40,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
     } catch (error) {
       element.replaceChildren(
         heading(calls.length),
-        make('p', { role: 'alert' }, describe(error)),
+        make('p', { role: 'alert' }, marked(describe(error))),
         button('Try again', () => void load()),
       );
     }
@@ -52,7 +53,8 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
       make('h2', { tabindex: -1 }, `${counted(number, 'call')} of `, foreign(tool)),
     );
 
-  const render = () => {
+  const render = (problem?: string) => {
+    isRejecting = false;
     const rows = whole.map((call) => ({ call, cells: leavesOf(call.args) }));
     const names = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
     const usual = new Map(
@@ -82,11 +84,13 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
       'aria-label': 'Reason for all',
       autocomplete: 'off',
     });
+    reason.value = given;
     element.replaceChildren(
       heading(whole.length),
       make(
         'div',
         { class: 'call-main' },
+        problem !== undefined && make('p', { class: 'fault', role: 'alert' }, marked(problem)),
         same.length > 0 &&
           fold(
             `The same in all: ${counted(same.length, 'value')}`,
@@ -150,8 +154,19 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
     }));
     const words = `${decision === 'approve' ? 'Approve' : 'Reject'} ${counted(decisions.length, 'call')} of ${tool}`;
     element.replaceChildren(heading(whole.length), note(`${words}: about to be sent.`));
-    outbox.submit(words, decisions, (outcomes) => element.isConnected && renderOutcomes(outcomes));
-    onDecided();
+    given = reason;
+    const onOutcome = (outcomes: readonly Outcome[]) => {
+      const [first] = outcomes;
+      // The request failed as a whole: the selection and the reason stay.
+      if (
+        first !== undefined &&
+        outcomes.every(({ pending, problem }) => pending === undefined && problem === first.problem)
+      )
+        return render(first.problem);
+      onDecided(outcomes.map(({ id }) => id));
+      renderOutcomes(outcomes);
+    };
+    outbox.submit(words, { decisions, onOutcome, onUndone: () => render() });
   };
 
   const renderOutcomes = (outcomes: readonly Outcome[]) => {
@@ -188,7 +203,6 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
       else return false;
       return true;
     },
-    say,
   };
 }
 
