@@ -151,7 +151,8 @@ describeInBrowser((openTab) => {
     expect(await page.locator('dialog [role=alert]').innerText()).toContain('already cancelled');
     expect(await page.getByLabel('Reason').inputValue()).toBe('typed');
     const unknown = await openTab(origin, { key: ann.key, path: '/runs/run_0' });
-    await unknown.page.getByText('run_0').waitFor();
+    await unknown.page.getByRole('heading', { name: 'The run cannot be shown' }).waitFor();
+    expect(await unknown.page.locator('#main').innerText()).toContain('run_0');
   });
 
   test('runs and steps appear while the page is open, and leave what is open alone', async () => {
