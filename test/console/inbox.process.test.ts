@@ -356,6 +356,87 @@ describeInBrowser((openTab) => {
     expect(offences).toEqual([]);
   });
 
+  test('a double click decides about one call', async () => {
+    const { origin, token, add } = await desk();
+    for (let cents = 1; cents <= 3; cents += 1) await add('refund', { to: 'Ada', cents });
+    const { page } = await openTab(origin, { key: token });
+    await openRow(page, 0);
+    await page.getByRole('button', { name: 'Approve' }).hover();
+    const click = async (clickCount: number) => {
+      await page.mouse.down({ clickCount });
+      await page.mouse.up({ clickCount });
+    };
+    await click(1);
+    await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
+    await click(2);
+    await click(3);
+    expect(await page.locator('.toast.undo').count()).toBe(1);
+    await click(1);
+    await page.locator('.message', { hasText: 'Refund 3 cents' }).waitFor();
+    expect(await page.locator('.toast.undo').count()).toBe(2);
+  });
+
+  test('a person who leaves the page before a decision is sent is asked first', async () => {
+    const { origin, token, add } = await desk();
+    await add('refund', { to: 'Ada', cents: 1 });
+    const { page, offences } = await openTab(origin, { key: token });
+    await openRow(page, 0);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.toast.undo').waitFor();
+    await page.evaluate(() => location.assign('/console/evals/some-run'));
+    await expect.poll(() => offences).toEqual(['dialog: ']);
+    // Whoever stays loses nothing.
+    await page.getByText('Approved the call.').waitFor();
+  });
+
+  test('no key of arguments is invisible, looks like another one, or hides one in a comparison', async () => {
+    const { origin, token, runtime } = await desk();
+    const texts = [1, 2].map(
+      (n) =>
+        `{"cents": 1000000, "": {"cents": ${n}, "": {}}, "a.b": 1, "a": {"b": 2, "\\"b": 3}, " to": 4, "c\\u0435nts": 5, "x\\ny": 6, "u\\u202e": 7, "n": ${n}}`,
+    );
+    for (const text of texts) await runtime.tools.call('mail', Json.parse(text));
+    const { page } = await openTab(origin, { key: token });
+    await openRow(page, 0);
+    const keys = ['cents', '""', 'cents', '""', '"a.b"', 'a', 'b', '"\\"b"', '" to"', '"cеnts"', '"x\\ny"'];
+    await page.locator('.tree').waitFor();
+    expect(await page.locator('.tree .key').allInnerTexts()).toEqual([...keys, '"uU+202E"', 'n']);
+    for (const key of ['x', 'j', 'x', 'c']) await page.keyboard.press(key);
+    await page.locator('.compare').waitFor();
+    expect(await page.locator('.same > div').allInnerTexts()).toEqual([
+      ...['cents\n1000000', '"".""\n{}', '"a.b"\n1', 'a.b\n2', 'a."\\"b"\n3', '" to"\n4', '"cеnts"\n5'],
+      ...['"x\\ny"\n6', '"uU+202E"\n7'],
+    ]);
+    expect(await page.locator('.compare thead th').allInnerTexts()).toEqual(['Asked by', '"".cents', 'n']);
+  });
+
+  test('names, reasons and messages of others have marks wherever they are shown', async () => {
+    const name = 'ma\u202era\u200b';
+    const { origin, token, runtime } = await serve(
+      `approvals: {all: {tools: ["*"], by: [${JSON.stringify(name)}], message: ${JSON.stringify(name)}}}
+tools: {wire: {exec: {command: cat}, approval: {}}}
+`,
+    );
+    const caller = { agent: name, session: name, cwd: name };
+    for (const tool of [name, `${name}2`])
+      await runtime.agents.judge({
+        ...{ hook: 'tool', phase: 'before_execution', caller },
+        request: { name: tool, args: { [name]: name } },
+      });
+    const { page } = await openTab(origin, { key: token });
+    await openRow(page, 0);
+    await page.locator('.decide', { hasText: 'may decide' }).waitFor();
+    for (const key of ['x', 'j', 'x']) await page.keyboard.press(key);
+    await page.locator('.toast.error', { hasText: 'one tool' }).waitFor();
+    const text = await page.evaluate(() => document.body.textContent);
+    expect(text).toContain('maU+202EraU+200B');
+    expect(text).not.toMatch(/[\u202e\u200b]/);
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.locator('tbody a').first().click();
+    await page.locator('h1', { hasText: 'U+202E' }).waitFor();
+    expect(await page.evaluate(() => document.body.textContent)).not.toMatch(/[\u202e\u200b]/);
+  });
+
   test('a failed connection and a failing store keep what was typed, and say so', async () => {
     const { origin, token, add, decisions } = await desk();
     const id = await add('refund', { to: 'Ada', cents: 1 });

@@ -1,5 +1,5 @@
 import { diffLines, diffWordsWithSpace } from 'diff';
-import { type Child, make, marked } from './dom.ts';
+import { type Child, make } from './dom.ts';
 
 /** Combined characters of both texts; comparing more is too slow. */
 const LARGEST = 100_000;
@@ -15,11 +15,7 @@ export function renderDiff(before: string, after: string, { removed, added }: Di
   const changes = before.length + after.length > LARGEST ? undefined : findChanges(before, after);
   if (changes === undefined) return null;
   const pieces = changes.map(({ value: text, ...change }) =>
-    change.added
-      ? make('ins', {}, marked(text))
-      : change.removed
-        ? make('del', {}, marked(text))
-        : marked(text),
+    change.added ? make('ins', {}, text) : change.removed ? make('del', {}, text) : text,
   );
   const legend = [make('del', {}, removed), make('ins', {}, added)];
   return [make('p', { class: 'legend' }, legend), pieceBox(pieces)];

@@ -1,6 +1,9 @@
 import { invisibleCharacters } from '../text/escape-invisible.ts';
 
-/** Strings become text nodes, never markup. Lists are flattened; null, false and undefined are skipped. */
+/**
+ * Strings become text nodes, never markup, with marks in place of invisible characters. Lists are flattened; null, false
+ * and undefined are skipped.
+ */
 export type Child = Node | string | null | false | undefined | readonly Child[];
 type Attributes = Readonly<Record<string, string | number | boolean | ((event: Event) => void)>>;
 
@@ -33,23 +36,24 @@ function fill<Made extends Element>(element: Made, attributes: Attributes, child
 export function flat(children: readonly Child[]): (Node | string)[] {
   return children.flatMap((child) => {
     if (child === null || child === undefined || child === false) return [];
-    return typeof child === 'string' || child instanceof Node ? [child] : flat(child);
+    if (child instanceof Node) return [child];
+    return typeof child === 'string' ? markInvisible(child) : flat(child);
   });
 }
 
 /** Isolates foreign text in a `bdi` element, so that its writing direction does not affect the surroundings. */
 export function foreign(text: string, kind: string = '') {
-  return make('bdi', { class: kind === '' ? false : kind }, marked(text));
+  return make('bdi', { class: kind === '' ? false : kind }, text);
 }
 
-/** Foreign text with the code points of invisible, control and bidirectional characters in place of these. */
-export function marked(text: string): Child {
-  if (printable.test(text)) return text;
+/** A text with the code points of invisible, control and bidirectional characters in place of these. */
+function markInvisible(text: string): (Node | string)[] {
+  if (printable.test(text)) return [text];
   const found = [...text.matchAll(markedCharacters)];
   // Elements for all of them would exhaust the browser.
   if (found.length > MOST_MARKS)
-    return text.replaceAll(markedCharacters, (character) => ` ${codePointOf(character)} `);
-  const parts: Child[] = [];
+    return [text.replaceAll(markedCharacters, (character) => ` ${codePointOf(character)} `)];
+  const parts: (Node | string)[] = [];
   let from = 0;
   for (const { 0: character, index } of found) {
     parts.push(text.slice(from, index), make('span', { class: 'code-point' }, codePointOf(character)));

@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.ts';
-import { button, draw, foreign, make, marked, note, unseen } from './dom.ts';
+import { button, draw, foreign, make, note, unseen } from './dom.ts';
 import { count } from './format.ts';
 
 /** Characters laid out at once; the rest is shown on request. */
@@ -8,11 +8,11 @@ const SHOWN = 20_000;
 export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
   if (text === '') return note('Empty text.');
   const box = make('div', { class: 'text' });
-  const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, marked(text.slice(0, SHOWN)));
+  const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, text.slice(0, SHOWN));
   box.append(pre);
   if (text.length > SHOWN) {
     const more = button(`Show all ${count(text.length)} characters`, () => {
-      pre.replaceChildren(...pieces(text).map((piece) => make('span', { class: 'piece' }, marked(piece))));
+      pre.replaceChildren(...pieces(text).map((piece) => make('span', { class: 'piece' }, piece)));
       more.nextElementSibling?.remove();
       more.remove();
     });

@@ -1,4 +1,4 @@
-import { button, make, marked } from '../../base/page/dom.ts';
+import { button, make } from '../../base/page/dom.ts';
 import { count } from '../../base/page/format.ts';
 import { forgetKey, keepKey, readKey } from '../../base/page/key.ts';
 import { makeThemeSwitch } from '../../base/page/theme.ts';
@@ -45,7 +45,7 @@ async function start() {
         'main',
         { class: 'entry' },
         make('h1', {}, 'The console cannot be opened'),
-        make('p', { role: 'alert' }, marked(describe(error))),
+        make('p', { role: 'alert' }, describe(error)),
         button('Try again', () => void start(), { class: 'primary' }),
       ),
     );
@@ -266,7 +266,7 @@ function makeToasts() {
     const toast = make(
       'div',
       { class: `toast ${kind}`, role: kind === 'error' && 'alert' },
-      make('span', {}, marked(message)),
+      make('span', {}, message),
     );
     const close = () => toast.remove();
     if (kind === 'error') toast.append(button('Close', close, { class: 'quiet' }));

@@ -1,4 +1,4 @@
-import { type Child, factList, fold, foreign, make, marked } from '../../../base/page/dom.ts';
+import { type Child, factList, fold, foreign, make } from '../../../base/page/dom.ts';
 import { counted } from '../../../base/page/format.ts';
 import type { Reply } from '../api.ts';
 import type { Page } from '../section.ts';
@@ -74,7 +74,7 @@ function changeTable(page: Page, title: string, changes: readonly Change[], ids:
   const rows = changes.map(({ case: id, question, a, b }) => [
     [
       linkToRun(page, ids.b, foreign(id), b.number),
-      question !== undefined && make('p', {}, make('small', {}, marked(question))),
+      question !== undefined && make('p', {}, make('small', {}, question)),
     ],
     side('a', a),
     side('b', b),

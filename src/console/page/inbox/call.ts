@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../../base/json/json.ts';
 import { renderDiff } from '../../../base/page/diff.ts';
-import { button, factList, flat, fold, foreign, make, marked, note } from '../../../base/page/dom.ts';
+import { button, factList, flat, fold, foreign, make, note } from '../../../base/page/dom.ts';
 import { counted, instant } from '../../../base/page/format.ts';
 import { renderText, toPrettyJson } from '../../../base/page/text.ts';
 import { ApiError, type Call, describe, inSentences } from '../api.ts';
@@ -81,7 +81,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       element.replaceChildren(
         back(),
         make('h2', { tabindex: -1 }, title),
-        make('p', { role: 'alert' }, marked(describe(error))),
+        make('p', { role: 'alert' }, describe(error)),
       );
     }
   };
@@ -135,7 +135,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       state.className = 'check';
       if ('problem' in now) {
         state.classList.add('bad');
-        state.replaceChildren(...flat([marked(now.problem)]));
+        state.replaceChildren(...flat([now.problem]));
         return;
       }
       if (mode === 'respond') {
@@ -182,9 +182,9 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       state.classList.toggle('good', error === undefined);
       const words =
         error === undefined ? (outcomes[outcome] ?? outcome) : inSentences(error.message, error.hint);
-      state.replaceChildren(...flat([marked(words)]));
+      state.replaceChildren(...flat([words]));
     } catch (error) {
-      state.textContent = `The arguments could not be checked: ${describe(error)}`;
+      state.replaceChildren(...flat([`The arguments could not be checked: ${describe(error)}`]));
     }
   };
 
@@ -196,7 +196,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     if (status !== 'open') return bar;
     const why = held === undefined ? whyNot(page, call) : 'This decision is about to be sent.';
     if (why !== undefined) {
-      bar.append(note(marked(why)), ...(held === undefined ? [] : [button('Undo', () => outbox.undo())]));
+      bar.append(note(why), ...(held === undefined ? [] : [button('Undo', () => outbox.undo())]));
       return bar;
     }
     const reason = make('input', {
@@ -383,7 +383,7 @@ function renderFacts(page: Page, call: Call) {
   const labels = Object.entries(run.labels)
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
-  const runName = [foreign(run.name), ' ', make('small', {}, marked(root))];
+  const runName = [foreign(run.name), ' ', make('small', {}, root)];
   const mayRead = page.me.sections.includes('runs');
   return [
     factList([
@@ -398,7 +398,7 @@ function renderFacts(page: Page, call: Call) {
       ['Labels', labels === '' ? null : foreign(labels)],
       [
         'Waits because',
-        [hook !== null && ['of the hook ', foreign(hook), ': '], marked(reason || origins[call.origin])],
+        [hook !== null && ['of the hook ', foreign(hook), ': '], reason || origins[call.origin]],
       ],
       ['Asked', make('span', { title: made }, `${ageOf(now - Date.parse(made))} ago, ${instant(made)}`)],
       [
@@ -428,7 +428,7 @@ function renderFacts(page: Page, call: Call) {
           : make(
               'a',
               { class: 'link', href: page.hrefOf(`/inbox/${encodeURIComponent(previous)}`) },
-              marked(previous),
+              previous,
             ),
       ],
     ]),
@@ -472,7 +472,7 @@ function renderDecided(page: Page, call: Call) {
   if (status === 'open') return [];
   const words = { removed: 'asked', added: 'edited' };
   return [
-    make('p', { class: 'decided' }, marked(describeState(call))),
+    make('p', { class: 'decided' }, describeState(call)),
     call.use === 'not_used' && renderNotUsed(page, call),
     call.use === 'expired' && note('The caller did not come back in time. The call never ran.'),
     edited !== null &&
@@ -496,7 +496,7 @@ function renderNotUsed({ me, hrefOf }: Page, { caller, run_id: run, root_run_id:
 }
 
 function renderProblem({ problem }: Draft) {
-  return problem !== undefined && make('p', { class: 'fault', role: 'alert' }, marked(problem));
+  return problem !== undefined && make('p', { class: 'fault', role: 'alert' }, problem);
 }
 
 /** Why this person cannot decide; undefined if they can. The server decides. */

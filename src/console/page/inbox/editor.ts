@@ -1,5 +1,5 @@
 import { isObject } from '../../../base/json/json.ts';
-import { make, marked } from '../../../base/page/dom.ts';
+import { make } from '../../../base/page/dom.ts';
 import { toPrettyJson } from '../../../base/page/text.ts';
 import { parseExact } from '../api.ts';
 
@@ -152,9 +152,9 @@ function makeForm(
     return make(
       'div',
       { class: 'form-field' },
-      make('label', { for: place }, marked(name), isRequired && make('small', {}, ' required')),
+      make('label', { for: place }, name, isRequired && make('small', {}, ' required')),
       input,
-      about !== '' && make('p', { class: 'note', id: `${place}-about` }, marked(about)),
+      about !== '' && make('p', { class: 'note', id: `${place}-about` }, about),
     );
   });
 }

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../../base/json/json.ts';
-import { button, make } from '../../../base/page/dom.ts';
+import { button, flat, make } from '../../../base/page/dom.ts';
 import { count } from '../../../base/page/format.ts';
 import { escapeInvisibleLine } from '../../../base/text/escape-invisible.ts';
 import { type Call, describe } from '../api.ts';
@@ -86,6 +86,8 @@ export const openInbox: OpenSection = (main, page) => {
   const tool = make('select', { 'aria-label': 'Tool' });
   const mine = make('input', { type: 'checkbox' });
   const detail = make('div', { class: 'detail' }, pane.element);
+  // The second click of a double click would decide about the call that the first one has brought there.
+  detail.addEventListener('click', (event) => event.detail > 1 && event.stopPropagation(), true);
   main.replaceChildren(
     make('h1', { class: 'unseen' }, 'Inbox'),
     make(
@@ -157,7 +159,7 @@ export const openInbox: OpenSection = (main, page) => {
     try {
       if (await act()) draw();
     } catch (error) {
-      status.textContent = describe(error);
+      status.replaceChildren(...flat([describe(error)]));
     } finally {
       isLoading = false;
       if (isChanged) void refresh().catch(() => {});

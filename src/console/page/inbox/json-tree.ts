@@ -1,4 +1,4 @@
-import { button, fold, make, marked } from '../../../base/page/dom.ts';
+import { button, fold, make } from '../../../base/page/dom.ts';
 import { count, counted } from '../../../base/page/format.ts';
 import { renderText } from '../../../base/page/text.ts';
 
@@ -16,13 +16,13 @@ const OPEN = 200;
 export function renderTree(value: unknown): HTMLElement {
   const tree = make('div', { class: 'tree' });
   const entries = entriesOf(value) ?? [];
-  if (entries.length === 0) tree.append(renderNode('', value, { left: OPEN }));
+  if (entries.length === 0) tree.append(renderNode(undefined, value, { left: OPEN }));
   else append(tree, entries, { open: { left: OPEN - entries.length } });
   return tree;
 }
 
-function renderNode(name: string, value: unknown, open: { left: number }): HTMLElement {
-  const key = name !== '' && make('span', { class: 'key' }, marked(name));
+function renderNode(name: string | undefined, value: unknown, open: { left: number }): HTMLElement {
+  const key = name !== undefined && make('span', { class: 'key' }, writeKey(name));
   const entries = entriesOf(value);
   if (entries === undefined) {
     const isLong = typeof value === 'string' && (value.length > INLINE || value.includes('\n'));
@@ -69,6 +69,11 @@ function append(
   node.append(more);
 }
 
+/** A plain key as it is, and any other as a JSON string, so that no key is invisible or looks like a plain one. */
+export function writeKey(key: string): string {
+  return /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
 /** Undefined for a value without members. A raw number is an object, too. */
 export function entriesOf(value: unknown): (readonly [string, unknown])[] | undefined {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return undefined;
@@ -80,6 +85,6 @@ function scalar(value: unknown) {
   return make(
     'code',
     { class: typeof value === 'string' ? 'string' : 'scalar' },
-    marked(JSON.stringify(value) ?? 'null'),
+    JSON.stringify(value) ?? 'null',
   );
 }

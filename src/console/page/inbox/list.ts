@@ -1,4 +1,4 @@
-import { make, marked } from '../../../base/page/dom.ts';
+import { make } from '../../../base/page/dom.ts';
 import { count, duration } from '../../../base/page/format.ts';
 import type { Call } from '../api.ts';
 import type { Page } from '../section.ts';
@@ -57,17 +57,17 @@ export function makeList({ page, outbox, hrefOf, isSelected, onSelect, onEnd }: 
         make(
           'span',
           { class: 'line' },
-          make('bdi', { class: 'tool' }, marked(tool === '@ask' ? 'Question' : tool)),
+          make('bdi', { class: 'tool' }, tool === '@ask' ? 'Question' : tool),
           state !== '' &&
             make('span', { class: `flag ${held === undefined ? stateKind(call) : 'judged'}` }, state),
           make('span', { class: 'age', 'data-since': call.created_at }),
         ),
-        make('span', { class: 'line why' }, make('bdi', {}, marked((message || reason).slice(0, 300)))),
+        make('span', { class: 'line why' }, make('bdi', {}, (message || reason).slice(0, 300))),
         make(
           'span',
           { class: 'line sub' },
-          make('bdi', {}, marked(askerOf(call))),
-          run.name !== tool && make('bdi', {}, marked(run.name)),
+          make('bdi', {}, askerOf(call)),
+          run.name !== tool && make('bdi', {}, run.name),
           status === 'open' &&
             call.expires_at !== null &&
             make('span', { class: 'age', 'data-until': call.expires_at }),

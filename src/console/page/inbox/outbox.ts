@@ -1,4 +1,4 @@
-import { button, make, marked } from '../../../base/page/dom.ts';
+import { button, make } from '../../../base/page/dom.ts';
 import { count, instant } from '../../../base/page/format.ts';
 import { type Call, describe, inSentences } from '../api.ts';
 import type { Page } from '../section.ts';
@@ -46,6 +46,7 @@ export function makeOutbox({ api, say }: Page) {
     clearInterval(entry.timer);
     entry.toast.remove();
   };
+  window.addEventListener('beforeunload', (event) => held.size > 0 && event.preventDefault());
   /** Until the server has answered, nothing else can be decided about these calls. */
   const send = async (entry: Entry) => {
     const { decisions, onOutcome } = entry;
@@ -82,7 +83,7 @@ export function makeOutbox({ api, say }: Page) {
       const toast = make(
         'div',
         { class: 'toast undo', role: 'status' },
-        make('span', {}, marked(what), make('span', { class: 'unseen' }, ' in 5 seconds. Press u to undo.')),
+        make('span', {}, what, make('span', { class: 'unseen' }, ' in 5 seconds. Press u to undo.')),
         left,
         button(['Undo ', make('kbd', { 'aria-hidden': 'true' }, 'u')], () => undo(entry)),
       );

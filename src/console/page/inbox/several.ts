@@ -1,10 +1,10 @@
 import { stringifyJson } from '../../../base/json/json.ts';
-import { button, fold, foreign, make, marked, note, row, table, unseen } from '../../../base/page/dom.ts';
+import { button, fold, foreign, make, note, row, table, unseen } from '../../../base/page/dom.ts';
 import { count, counted } from '../../../base/page/format.ts';
 import { renderText } from '../../../base/page/text.ts';
 import { type Call, describe } from '../api.ts';
 import type { Page } from '../section.ts';
-import { entriesOf } from './json-tree.ts';
+import { entriesOf, writeKey } from './json-tree.ts';
 import { askerOf } from './list.ts';
 import type { Decision, Outbox, Outcome } from './outbox.ts';
 
@@ -40,7 +40,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
     } catch (error) {
       element.replaceChildren(
         heading(calls.length),
-        make('p', { role: 'alert' }, marked(describe(error))),
+        make('p', { role: 'alert' }, describe(error)),
         button('Try again', () => void load()),
       );
     }
@@ -68,7 +68,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
           make(
             'a',
             { class: 'link', href: page.hrefOf(`/inbox/${encodeURIComponent(call.id)}`) },
-            marked(askerOf(call)),
+            askerOf(call),
             unseen(` ${call.id}`),
           ),
           ' ',
@@ -90,7 +90,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
       make(
         'div',
         { class: 'call-main' },
-        problem !== undefined && make('p', { class: 'fault', role: 'alert' }, marked(problem)),
+        problem !== undefined && make('p', { class: 'fault', role: 'alert' }, problem),
         same.length > 0 &&
           fold(
             `The same in all: ${counted(same.length, 'value')}`,
@@ -99,7 +99,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
               'dl',
               { class: 'same' },
               same.map((name) =>
-                make('div', {}, make('dt', {}, marked(name)), make('dd', {}, renderValue(usual.get(name)))),
+                make('div', {}, make('dt', {}, name), make('dd', {}, renderValue(usual.get(name)))),
               ),
             ),
           ),
@@ -109,7 +109,7 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
           { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Comparison' },
           table(
             'compare',
-            ['Asked by', ...differing.map((name) => make('th', { scope: 'col' }, marked(name)))],
+            ['Asked by', ...differing.map((name) => make('th', { scope: 'col' }, name))],
             lines,
           ),
         ),
@@ -173,8 +173,8 @@ export function makeComparison({ page, outbox, calls, drop, onDecided, onClose }
     const failed = outcomes.filter(({ problem }) => problem !== undefined);
     const cells = outcomes.map(({ id, problem }) =>
       row(
-        make('a', { class: 'link', href: page.hrefOf(`/inbox/${encodeURIComponent(id)}`) }, marked(id)),
-        make('span', { class: problem === undefined ? '' : 'bad' }, marked(problem ?? 'done')),
+        make('a', { class: 'link', href: page.hrefOf(`/inbox/${encodeURIComponent(id)}`) }, id),
+        make('span', { class: problem === undefined ? '' : 'bad' }, problem ?? 'done'),
       ),
     );
     element.replaceChildren(
@@ -212,7 +212,7 @@ function leavesOf(value: unknown, path = '', found = new Map<string, string>()):
   if (entries === undefined || (entries.length === 0 && path !== ''))
     return found.set(path, stringifyJson(value));
   for (const [name, member] of entries)
-    leavesOf(member, `${path === '' ? '' : `${path}.`}${name.replaceAll(/[.\\]/g, '\\$&')}`, found);
+    leavesOf(member, `${path === '' ? '' : `${path}.`}${writeKey(name)}`, found);
   return found;
 }
 
@@ -236,10 +236,10 @@ function renderCell(json: string | undefined, usual: string | undefined) {
 
 function renderValue(json: string | undefined) {
   if (json === undefined) return make('small', {}, 'not given');
-  if (json.length <= LONG) return make('code', {}, marked(json));
+  if (json.length <= LONG) return make('code', {}, json);
   return fold(
     [
-      make('code', {}, marked(`${json.slice(0, LONG)} …`)),
+      make('code', {}, `${json.slice(0, LONG)} …`),
       make('small', {}, ` ${counted(json.length, 'character')}`),
     ],
     false,

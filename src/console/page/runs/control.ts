@@ -1,4 +1,4 @@
-import { button, type Child, foreign, make } from '../../../base/page/dom.ts';
+import { button, type Child, flat, foreign, make } from '../../../base/page/dom.ts';
 import type { RunSummary } from '../../../contract/run.ts';
 import { describe } from '../api.ts';
 import type { Page } from '../section.ts';
@@ -78,7 +78,7 @@ function openDialog(
       page.say(`${verb}: done for run ${run.run_id}.`);
       await onDone();
     } catch (error) {
-      failure.textContent = describe(error);
+      failure.replaceChildren(...flat([describe(error)]));
       confirm.disabled = false;
     }
   });
