@@ -376,6 +376,23 @@ describeInBrowser((openTab) => {
     expect(await page.locator('.toast.undo').count()).toBe(2);
   });
 
+  test('the undo of a call takes back the decision about this call', async () => {
+    const { origin, token, add, decisions } = await desk();
+    for (let cents = 1; cents <= 2; cents += 1) await add('refund', { to: 'Ada', cents });
+    const { page } = await openTab(origin, { key: token });
+    await page.clock.install();
+    await openRow(page, 0);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await openRow(page, 0);
+    await page.locator('.message', { hasText: 'Refund 1 cents' }).waitFor();
+    await page.locator('.decide').getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Taken back. Nothing was sent.').waitFor();
+    await passUndo(page);
+    await expect.poll(decisions).toEqual([undecided, { ...decided, status: 'approved' }]);
+  });
+
   test('a person who leaves the page before a decision is sent is asked first', async () => {
     const { origin, token, add } = await desk();
     await add('refund', { to: 'Ada', cents: 1 });
@@ -383,7 +400,7 @@ describeInBrowser((openTab) => {
     await openRow(page, 0);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('.toast.undo').waitFor();
-    await page.evaluate(() => location.assign('/console/evals/some-run'));
+    await page.evaluate('location.assign("/console/evals/some-run")');
     await expect.poll(() => offences).toEqual(['dialog: ']);
     // Whoever stays loses nothing.
     await page.getByText('Approved the call.').waitFor();
@@ -428,13 +445,13 @@ tools: {wire: {exec: {command: cat}, approval: {}}}
     await page.locator('.decide', { hasText: 'may decide' }).waitFor();
     for (const key of ['x', 'j', 'x']) await page.keyboard.press(key);
     await page.locator('.toast.error', { hasText: 'one tool' }).waitFor();
-    const text = await page.evaluate(() => document.body.textContent);
+    const text = await page.evaluate('document.body.textContent');
     expect(text).toContain('maU+202EraU+200B');
     expect(text).not.toMatch(/[\u202e\u200b]/);
     await page.getByRole('link', { name: 'Runs' }).click();
     await page.locator('tbody a').first().click();
     await page.locator('h1', { hasText: 'U+202E' }).waitFor();
-    expect(await page.evaluate(() => document.body.textContent)).not.toMatch(/[\u202e\u200b]/);
+    expect(await page.evaluate('document.body.textContent')).not.toMatch(/[\u202e\u200b]/);
   });
 
   test('a failed connection and a failing store keep what was typed, and say so', async () => {

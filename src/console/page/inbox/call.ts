@@ -196,7 +196,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     if (status !== 'open') return bar;
     const why = held === undefined ? whyNot(page, call) : 'This decision is about to be sent.';
     if (why !== undefined) {
-      bar.append(note(why), ...(held === undefined ? [] : [button('Undo', () => outbox.undo())]));
+      bar.append(note(why), ...(held === undefined ? [] : [button('Undo', () => outbox.undo(id))]));
       return bar;
     }
     const reason = make('input', {

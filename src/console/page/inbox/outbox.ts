@@ -104,8 +104,9 @@ export function makeOutbox({ api, say }: Page) {
       for (const entry of held) stop(entry);
       held.clear();
     },
-    /** Takes back the last decision that is held. */
-    undo: () => undo([...held].findLast(({ isSent }) => !isSent)),
+    /** Takes back the decision that is held about this call; without an id, the last one. */
+    undo: (id?: string) =>
+      undo([...held].findLast((each) => !each.isSent && (id === undefined || isAbout(each, id)))),
     heldFor: (id: string) => {
       for (const { decisions } of held) for (const each of decisions) if (each.id === id) return each;
       return undefined;
@@ -125,6 +126,10 @@ export function makeOutbox({ api, say }: Page) {
     changed();
     return true;
   }
+}
+
+function isAbout({ decisions }: Submission, call: string) {
+  return decisions.some(({ id }) => id === call);
 }
 
 export type Outbox = ReturnType<typeof makeOutbox>;
