@@ -153,6 +153,7 @@ describeInBrowser((openTab) => {
     const unknown = await openTab(origin, { key: ann.key, path: '/runs/run_0' });
     await unknown.page.getByRole('heading', { name: 'The run cannot be shown' }).waitFor();
     expect(await unknown.page.locator('#main').innerText()).toContain('run_0');
+    expect(await unknown.page.locator('.toast').count()).toBe(0);
   });
 
   test('runs and steps appear while the page is open, and leave what is open alone', async () => {

@@ -105,7 +105,11 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
     await Promise.all([open[read](), ended[read]()]);
     if (isOther) await showDetails();
   };
-  const refresh = () => load('refresh').catch((error) => page.say(describe(error), 'error'));
+  const refresh = () =>
+    load('refresh').catch((error) => {
+      // What cannot be shown at all says so in the page.
+      if (run !== undefined) page.say(describe(error), 'error');
+    });
   const showWhole = () => {
     isWhole = true;
     void refresh();
