@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isErrorCode, RuntimeError } from '../base/errors.ts';
 import { isObject, Json, stringifyJson } from '../base/json/json.ts';
 import { keepExactForms } from '../base/json/scan.ts';
+import { readAtMost } from '../base/text/bytes.ts';
 import { isLoopbackName } from '../base/text/url.ts';
+import { compileDataSchema } from '../base/yaml/data-schema.ts';
 import type { PendingDocument, PendingInfo } from '../contract/approval.ts';
 import type { RunDocument, RunSummary, StepDetails, StepPage } from '../contract/run.ts';
 import { openFetch, type Runtime } from '../runtime/runtime.ts';
-import type { guard } from './api/guard.ts';
-import type { pendings } from './api/pendings.ts';
-import type { runs } from './api/runs.ts';
+import { guard } from './api/guard.ts';
+import { pendings } from './api/pendings.ts';
+import { runs } from './api/runs.ts';
 import type { BodyOf, ParamsOf, QueryOf } from './api/schema.ts';
 
 /** What a command needs of a runtime to show and decide: a runtime, or the console of one on another machine. */
@@ -23,17 +25,25 @@ export interface Desk extends Pick<Runtime, 'isDurable' | 'file' | 'overlays'> {
 export interface RemoteOptions {
   /** `sbx_…`, or the token that a console without keys prints. Decisions have its name. */
   readonly key: string | undefined;
+  /** Ends every request. */
+  readonly signal?: AbortSignal;
   readonly fetch?: typeof fetch;
 }
 
 type Api = typeof pendings & typeof runs & typeof guard;
+const declarations: Api = { ...pendings, ...runs, ...guard };
 
 /**
  * The pending calls, runs and decisions of a console, over its API. Methods throw the errors of the runtime there, and
  * REMOTE_FAILED if it cannot be reached. `by` of a decision is ignored: the key names the person. Throws USAGE.
  */
-export function openRemote(url: string, { key, fetch: given }: RemoteOptions): Desk {
+export function openRemote(url: string, { key, signal: ending, fetch: given }: RemoteOptions): Desk {
   const base = readAddress(url);
+  // `fetch` would quote it in its error.
+  if (key !== undefined && !/^[\x21-\x7e]*$/.test(key))
+    throw new RuntimeError('USAGE', 'the key for --remote has a character that no key has', {
+      hint: keyHint,
+    });
   const fetch = given ?? openFetch({ named: base, privateHosts: [new URL(base).hostname] });
   const call = async <Reply extends object, Path extends keyof Api & string>(
     path: Path,
@@ -47,25 +57,33 @@ export function openRemote(url: string, { key, fetch: given }: RemoteOptions): D
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
+    const late = AbortSignal.timeout(ANSWER_MS);
+    const stops = [ending, signal].filter((each) => each !== undefined);
     const send = async () => {
       const sent = {
         method,
         headers,
         body: body === undefined ? null : stringifyJson(body),
-        signal: signal ?? null,
+        signal: AbortSignal.any([...stops, late]),
       };
       const reply = await fetch(`${base}/api/v1${filled}${toSearch({ ...query })}`, sent);
-      return { ok: reply.ok, status: reply.status, text: await reply.text() };
+      const read = await readAtMost(reply.body ?? [], MAX_BYTES);
+      return { ok: reply.ok, status: reply.status, read };
     };
-    const { ok, status, text } = await send().catch((cause: unknown) => {
-      if (signal?.aborted === true) throw signal.reason;
+    const { ok, status, read } = await send().catch((cause: unknown) => {
+      for (const stop of stops) stop.throwIfAborted();
+      if (late.aborted) throw failedError(base, `gave no answer within ${ANSWER_MS / 1000} seconds`, cause);
       throw failedError(base, `cannot be reached: ${whyOf(cause)}`, cause);
     });
+    if (read === undefined) throw failedError(base, `gave an answer of more than ${MAX_BYTES} bytes`);
+    const text = Buffer.from(read.buffer, read.byteOffset, read.byteLength).toString();
     const document = documentOf(text);
     if (document === undefined) throw failedError(base, `answered ${status} without a JSON object`);
-    // The documents of the API are those of the runtime.
-    if (ok) return document as Reply;
-    throw errorOf(base, { ...document });
+    if (!ok) throw errorOf(base, { ...document });
+    if (compileDataSchema({ ...declarations[path].response }, { hasFormats: true })(document))
+      // The documents of the API are those of the runtime.
+      return document as Reply;
+    throw failedError(base, 'gave an answer that this version does not understand');
   };
   const allPages = async function* <Item>(
     read: (after: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next?: string }>,
@@ -74,6 +92,7 @@ export function openRemote(url: string, { key, fetch: given }: RemoteOptions): D
       const { items, next } = await read(after);
       yield* items;
       if (next === undefined) return;
+      if (next === after) throw failedError(base, 'gave the same page twice');
       after = next;
     }
   };
@@ -198,6 +217,9 @@ async function refuse(): Promise<never> {
 }
 
 const MAX_PAGE = 1_000;
+/** A console may wait 30 seconds for a locked store. */
+const ANSWER_MS = 120_000;
+const MAX_BYTES = 256 * 1024 * 1024;
 const LONGEST_PAUSE_MS = 1_000;
 
 /** The address before `/api/v1`. Throws USAGE. */
@@ -245,7 +267,8 @@ function errorOf(base: string, { error, pending }: Readonly<Record<string, unkno
   const { code, message, hint = '', path } = isObject(error) ? error : {};
   if (typeof code !== 'string' || typeof message !== 'string')
     return failedError(base, 'answered with an error without a code');
-  if (!isErrorCode(code)) {
+  // A fault of the server has no stack here.
+  if (!isErrorCode(code) || code === 'INTERNAL') {
     const isRefused = ['unauthorized', 'invalid_token', 'insufficient_scope'].includes(code);
     if (!isRefused) return failedError(base, `refused the request: ${message}`);
     return new RuntimeError('USAGE', `${base} refused the key: ${message}`, { hint: keyHint });

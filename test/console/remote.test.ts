@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import { openRemote } from '../../src/console/remote.ts';
 import { type Line, pipeline, type Ran, run } from '../cli/command-line.ts';
 import { keysOf, serve } from './serving.ts';
 
@@ -200,12 +204,53 @@ test('a console that cannot be reached, or that refuses the key, is named', asyn
     1,
     { error: { code: 'REMOTE_FAILED', message: expect.stringContaining('ECONNREFUSED') } },
   ]);
-  const { createServer } = await import('node:http');
-  const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
-  onTestFinished(() => void other.close());
-  await new Promise((resolve) => other.once('listening', resolve));
-  const address = other.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const wrong = await run(`runs list --remote http://127.0.0.1:${port}`, { env: { SIGNALBOX_KEY: 'x' } });
-  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('without a JSON object') });
+});
+
+/** A server that is no console. Its stream of spaces has no end. */
+async function otherServer(answer: { readonly status?: number; readonly text: string } | 'endless' | 'none') {
+  const server = createServer((_, response) => {
+    if (answer === 'endless') Readable.from(endless()).pipe(response);
+    else if (answer !== 'none') response.writeHead(answer.status ?? 200).end(answer.text);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+function* endless() {
+  const chunk = Buffer.alloc(1 << 20, ' ');
+  for (;;) yield chunk;
+}
+
+test.each([
+  ['runs list', { text: '<html>' }, 'without a JSON object'],
+  ['runs list', { text: '{}' }, 'does not understand'],
+  ['runs list', { text: '{"runs": [], "next": "same"}' }, 'the same page twice'],
+  ['runs show run_1', { text: '{"runs": [{"run_id": "run_1"}]}' }, 'does not understand'],
+  ['pending approve pending_1234', { text: '{"pending": []}' }, 'does not understand'],
+  ['decisions list', { text: '{"decisions": [{}]}' }, 'does not understand'],
+  ['runs list', { status: 302, text: '' }, 'answered 302'],
+  ['runs list', { status: 500, text: '{"error": {"code": "INTERNAL", "message": "down"}}' }, 'down'],
+  ['runs list', 'endless', 'more than'],
+] as const)('%s of a server that answers %o fails with REMOTE_FAILED', async (line, answer, message) => {
+  const ran = await run(`${line} --remote ${await otherServer(answer)}`, { env: { SIGNALBOX_KEY: 'x' } });
+  expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('[REMOTE_FAILED]') });
+  expect(ran.stderr).toContain(message);
+});
+
+test('an interrupt ends a request without an answer', async () => {
+  const stop = new AbortController();
+  const desk = openRemote(await otherServer('none'), { key: 'x', signal: stop.signal });
+  const asked = desk.runs.page();
+  setTimeout(() => stop.abort(new Error('interrupted')), 20);
+  await expect(asked).rejects.toThrow('interrupted');
+});
+
+test('a key that no header can have is refused without its text', async () => {
+  const ran = await run('runs list --remote http://127.0.0.1:1', { env: { SIGNALBOX_KEY: 'sbx_a\nsecret' } });
+  expect(ran).toMatchObject({ code: 2, stderr: expect.not.stringContaining('secret') });
 });

@@ -45,9 +45,9 @@ export async function openDesks(context: CommandContext): Promise<readonly Desk[
   return remote === undefined ? await openAllRuntimes(context) : [await openConsole(context, remote)];
 }
 
-async function openConsole({ invocation }: CommandContext, url: string): Promise<Desk> {
+async function openConsole({ invocation, signal }: CommandContext, url: string): Promise<Desk> {
   const { openRemote } = await import('../../console/remote.ts');
-  return openRemote(url, { key: invocation.env['SIGNALBOX_KEY'] });
+  return openRemote(url, { key: invocation.env['SIGNALBOX_KEY'], signal });
 }
 
 /** Without a config, opens a runtime for each state store below the current folder. */

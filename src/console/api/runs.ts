@@ -51,6 +51,13 @@ const shortened = {
   },
 } as const;
 
+const ofDocuments = ['run_id', 'status', 'output', 'pending'] as const;
+const ofSummaries = [
+  ...ofDocuments,
+  ...(['kind', 'name', 'file', 'created_at', 'updated_at', 'input', 'error', 'pendings'] as const),
+] as const;
+const ofSteps = ['step', 'kind', 'status', 'duration_ms', 'ended_at', 'view', 'work'] as const;
+
 const begun = object({ run_id: text });
 
 export const runs = {
@@ -81,18 +88,26 @@ export const runs = {
     query: input({}, shortened),
     response: documentOf<RunSummary>(
       'The run as in the list, with `input`, `output`, `error`, and `pendings`, the first thousand calls that wait.',
+      ofSummaries,
     ),
   },
   'GET /runs/{id}/details': {
     about: 'A run with its timeline, its totals and the runs that its steps started. Reads all its steps.',
     scopes: ['runs:read'],
     query: input({}, shortened),
-    response: documentOf<RunDetails>('The run as `signalbox runs show --json` prints it, without `steps`.'),
+    response: documentOf<RunDetails>('The run as `signalbox runs show --json` prints it, without `steps`.', [
+      ...ofSummaries,
+      'timeline',
+      'totals',
+    ]),
   },
   'GET /runs/{id}/document': {
     about: 'What a run gave or waits for, in short.',
     scopes: ['runs:read'],
-    response: documentOf<RunDocument>('The run as `signalbox runs resume --json` prints it.'),
+    response: documentOf<RunDocument>('The run as `signalbox runs resume --json` prints it.', [
+      ...ofDocuments,
+      'steps',
+    ]),
   },
   'GET /runs/{id}/steps': {
     about:
@@ -107,9 +122,13 @@ export const runs = {
       },
     ),
     response: object(
-      { steps: list(documentOf<StepDetails>('A step as in `steps` of `signalbox runs show --json`.')) },
       {
-        open: list(documentOf<StepDetails>('A step that has not ended; at most a thousand.')),
+        steps: list(
+          documentOf<StepDetails>('A step as in `steps` of `signalbox runs show --json`.', ofSteps),
+        ),
+      },
+      {
+        open: list(documentOf<StepDetails>('A step that has not ended; at most a thousand.', ofSteps)),
         open_cut: { ...flag, description: 'Whether more steps have not ended.' },
         next: text,
       },

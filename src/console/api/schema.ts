@@ -52,14 +52,18 @@ export function nullable<const Given extends Schema>(schema: Given) {
   return { anyOf: [schema, { type: 'null' }] } as const;
 }
 
-/** A document whose type is declared elsewhere, in contract/, and that is checked as an object only. */
-export function documentOf<Document extends object>(description: string): DocumentSchema<Document> {
-  return { type: 'object', description, [document]: [] };
+/** A document whose type is declared elsewhere, in contract/. Of its members, only those that it must have are checked. */
+export function documentOf<Document extends object>(
+  description: string,
+  required: readonly (keyof Document & string)[] = [],
+): DocumentSchema<Document> {
+  return { type: 'object', description, ...(required.length > 0 && { required }), [document]: [] };
 }
 
 export interface DocumentSchema<Document> {
   readonly type: 'object';
   readonly description: string;
+  readonly required?: readonly string[];
   readonly [document]: readonly Document[];
 }
 
