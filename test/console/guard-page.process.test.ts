@@ -113,7 +113,7 @@ describeInBrowser((openTab) => {
     await keyboard.press('Enter');
     await page.getByRole('link', { name: 'Show all steps' }).waitFor();
     expect(page.url()).toBe(`${origin}/console/runs/${run_id}?step=pay`);
-    expect(await page.locator('summary > .place').allInnerTexts()).toEqual(['pay']);
+    await expect.poll(() => page.locator('summary > .place').allInnerTexts()).toEqual(['pay']);
     await page.goBack();
     await expect.poll(() => items(page).count()).toBe(5);
     expect(offences).toEqual([]);
@@ -132,7 +132,7 @@ describeInBrowser((openTab) => {
       expect.arrayContaining(['Denied', marked, 'gpt-5 → main', '12 in, 34 out', '$0.013', '813 ms']),
     );
     await items(page).first().click();
-    expect(await page.locator('.item-body').first().innerText()).toContain(marked);
+    await expect.poll(() => page.locator('.item-body').first().innerText()).toContain(marked);
     expect(await page.locator('#main img').count()).toBe(0);
     expect(offences).toEqual([]);
   });

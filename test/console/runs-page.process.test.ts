@@ -72,11 +72,10 @@ describeInBrowser((openTab) => {
     await page.locator('table.runs tbody td').first().click();
     await page.getByRole('heading', { name: 'refund' }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/runs/${waits}`);
-    expect(await page.locator('.open-steps .item .place').allInnerTexts()).toEqual(['pay']);
-    expect(await page.locator('.steps:not(.open-steps) .item .place').allInnerTexts()).toEqual([
-      'look',
-      'talk',
-    ]);
+    await expect.poll(() => page.locator('.open-steps .item .place').allInnerTexts()).toEqual(['pay']);
+    await expect
+      .poll(() => page.locator('.steps:not(.open-steps) .item .place').allInnerTexts())
+      .toEqual(['look', 'talk']);
     await page.locator('.item', { hasText: 'look' }).first().click();
     await page.locator('.work', { hasText: 'Result' }).waitFor();
     expect(await page.locator('.work').innerText()).toMatch(
@@ -169,8 +168,10 @@ describeInBrowser((openTab) => {
     await runtime.pending.approve(pending?.id ?? '', { by: 'mara' });
     await runtime.runs.resume(waits);
     await expect.poll(() => status(page).innerText()).toBe('Completed');
-    expect(await page.locator('.open-steps .item').count()).toBe(0);
-    expect(await page.locator('.steps summary > .place').allInnerTexts()).toEqual(['look', 'talk', 'pay']);
+    await expect.poll(() => page.locator('.open-steps .item').count()).toBe(0);
+    await expect
+      .poll(() => page.locator('.steps summary > .place').allInnerTexts())
+      .toEqual(['look', 'talk', 'pay']);
     expect(await page.locator('.item[open]').count()).toBe(1);
   });
 
