@@ -40,12 +40,14 @@ test('the token differs per start, and counts for its own only', async () => {
   expect(await one.ask('GET /me', { key: other.token })).toMatchObject({ status: 401 });
 });
 
-test('with a key that can read waiting calls, the address has no token', async () => {
+test('with a key that can read waiting calls, the address has no token, and an older token no longer counts', async () => {
   const first = await serve(spec);
   const keys = await keysOf(first.folder);
   await keys.create({ name: 'agent', tools: ['*'] });
   expect((await again(first)).url).toContain('#key=');
+  expect(await first.ask('GET /me')).toMatchObject({ status: 200 });
   const { key } = await keys.create({ name: 'mara', role: 'approver' });
+  expect(await first.ask('GET /me')).toMatchObject({ status: 401 });
   const { url } = await again(first);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console$/);
   const me = `${url.replace('/console', '')}/api/v1/me`;

@@ -21,7 +21,7 @@ export interface Callers {
   admit(request: CheckedRequest, needed: readonly Scope[]): Promise<Principal | Response>;
   /** Checks the host and the origin only, for what has no secrets. Returns the refusal. */
   refuseForeign(request: CheckedRequest): Response | undefined;
-  /** Whether the token of `console` is a credential. */
+  /** Whether the token of `console` is a credential, as of the start. */
   readonly takesToken: boolean;
   close(): Promise<void>;
 }
@@ -96,7 +96,11 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
   }
 
   const find = async (text: string): Promise<Principal | undefined> => {
-    if (own !== undefined && digestOf(text) === digestOf(own.text)) return { ...localUser, name: own.name };
+    if (own !== undefined && digestOf(text) === digestOf(own.text)) {
+      // A key may have been created meanwhile.
+      const isOver = own.unlessKeys && (await hasKeys());
+      return isOver ? undefined : { ...localUser, name: own.name };
+    }
     if (text.startsWith('sbx_')) {
       const book = isKeyText(text) ? await keys.open() : undefined;
       const key = book && (await findKey(book, text, now()));
