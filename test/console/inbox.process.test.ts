@@ -393,6 +393,41 @@ describeInBrowser((openTab) => {
     await expect.poll(decisions).toEqual([undecided, { ...decided, status: 'approved' }]);
   });
 
+  test('whoever types while the call is decided elsewhere presses no shortcut', async () => {
+    const { origin, token, add, decisions, runtime } = await desk();
+    const id = await add('refund', { to: 'Ada', cents: 1 });
+    await add('refund', { to: 'Ada', cents: 2 });
+    const { page } = await openTab(origin, { key: token, path: `/inbox/${id}` });
+    await page.getByLabel('Reason').click();
+    await page.keyboard.type('I would ');
+    await runtime.pending.reject(id, { by: 'mara', reason: 'no such account' });
+    await page.locator('.decided', { hasText: 'mara has rejected' }).waitFor();
+    await page.keyboard.type('just approve this', { delay: 50 });
+    await sleep(400);
+    expect(await page.getByLabel('Reason').inputValue()).toBe('I would ');
+    expect(await page.locator('.toast.undo').count()).toBe(0);
+    expect(await page.locator('.message').innerText()).toContain('Refund 1 cents');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
+    expect((await decisions())[1]).toEqual(undecided);
+  });
+
+  test('a connection over which nothing comes any more is broken', async () => {
+    const { origin, token } = await desk();
+    const { page } = await openTab(origin, { key: token });
+    await page.locator('.list', { hasText: 'No call here.' }).waitFor();
+    await page.clock.install();
+    await page.reload();
+    await page.locator('.list', { hasText: 'No call here.' }).waitFor();
+    await page.route('**/changes*', async (route) => await route.abort());
+    await page.clock.runFor(45_000);
+    await page.getByText('No live updates').waitFor();
+    await page.unroute('**/changes*');
+    await page.clock.runFor(30_000);
+    await page.getByText('No live updates').waitFor({ state: 'hidden' });
+  });
+
   test('a person who leaves the page before a decision is sent is asked first', async () => {
     const { origin, token, add } = await desk();
     await add('refund', { to: 'Ada', cents: 1 });

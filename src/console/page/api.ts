@@ -241,11 +241,14 @@ export function watchChanges(
       isBroken = !isConnected;
       onState(isConnected);
     };
+    let silence = 0;
     try {
       for await (const line of api.lines('/changes', {
         query: { kinds: kinds.join(',') },
         signal: own.signal,
       })) {
+        clearTimeout(silence);
+        silence = window.setTimeout(() => own.abort(), SILENCE_MS);
         if (line === '') continue;
         wait = FIRST_RETRY_MS;
         if (isBroken) state(true);
@@ -254,6 +257,7 @@ export function watchChanges(
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return;
     }
+    clearTimeout(silence);
     if (stream !== own) return;
     stream = undefined;
     state(false);
@@ -292,5 +296,7 @@ export function watchChanges(
 }
 
 const EVERY_MS = 1_000;
+/** The server sends a line every 15 s. Without one, the connection is broken, though nobody has closed it. */
+const SILENCE_MS = 40_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;

@@ -28,7 +28,17 @@ export const openEvals: OpenSection = (main, page) => {
       if (next === shown) return;
       shown = next;
       view = open(address);
-      await view.refresh();
+      try {
+        await view.refresh();
+      } catch (error) {
+        if (shown !== next) return;
+        view = undefined;
+        main.replaceChildren(
+          make('h1', {}, 'This cannot be shown'),
+          make('p', { role: 'alert' }, describe(error)),
+          make('a', { class: 'link', href: page.hrefOf('/evals') }, 'All runs'),
+        );
+      }
     },
     close: stop,
   };

@@ -249,7 +249,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
   const submit = (decision: Decision['decision'], more: Pick<Decision, 'args' | 'result'>) => {
     const call = shown;
     if (call === undefined || outbox.heldFor(call.id) !== undefined) return;
-    const { id, tool, digest } = call;
+    const { id, tool, digest, message, reason } = call;
     const draft = draftOf(id);
     delete draft.problem;
     const given = { id, decision, digest, ...(draft.reason !== '' && { reason: draft.reason }), ...more };
@@ -261,7 +261,8 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       render();
       void load(id);
     };
-    const what = `${doing[decision]} ${tool === '@ask' ? 'a question' : tool}`;
+    const what = `${doing[decision]} ${tool === '@ask' ? 'a question' : tool}: ${cut(message || reason)}`;
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     outbox.submit(what, { decisions: [given], onOutcome });
     onDecided(id);
     if (wanted === id) render();
@@ -336,10 +337,22 @@ function keepPlace(element: HTMLElement) {
     for (const [index, part] of parts.entries())
       element.querySelector(part)?.scrollTo({ top: tops[index] ?? 0 });
     const field = isInside ? document.getElementById(focused.id) : null;
+    if (field === null && isInside && caret !== null) keepTyping(element, focused);
     field?.focus({ preventScroll: true });
     if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
       field.setSelectionRange(caret, caret);
   };
+}
+
+/** Whoever is typing when the call is decided elsewhere goes on in the field, so that letters do not become shortcuts. */
+function keepTyping(element: HTMLElement, field: Element) {
+  field.toggleAttribute('readonly', true);
+  element.querySelector('footer')?.append(field);
+  if (field instanceof HTMLElement) field.focus({ preventScroll: true });
+}
+
+function cut(text: string) {
+  return text.length <= 120 ? text : `${text.slice(0, 120)} …`;
 }
 
 const CHECK_MS = 400;

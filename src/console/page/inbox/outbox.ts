@@ -28,6 +28,7 @@ export interface Submission {
 }
 
 interface Entry extends Submission {
+  readonly what: string;
   readonly toast: HTMLElement;
   readonly timer: number;
   isSent: boolean;
@@ -49,7 +50,7 @@ export function makeOutbox({ api, say }: Page) {
   window.addEventListener('beforeunload', (event) => held.size > 0 && event.preventDefault());
   /** Until the server has answered, nothing else can be decided about these calls. */
   const send = async (entry: Entry) => {
-    const { decisions, onOutcome } = entry;
+    const { what, decisions, onOutcome } = entry;
     stop(entry);
     entry.isSent = true;
     let outcomes: readonly Outcome[];
@@ -70,7 +71,7 @@ export function makeOutbox({ api, say }: Page) {
       );
     if (failed[0]?.problem !== undefined)
       say(
-        `${failed.length === 1 ? 'Not decided' : `${count(failed.length)} not decided`}: ${failed[0].problem}`,
+        `${failed.length === 1 ? 'Not decided' : `${count(failed.length)} not decided`}: ${failed[0].problem} – ${what}`,
         'error',
       );
     held.delete(entry);
@@ -93,7 +94,7 @@ export function makeOutbox({ api, say }: Page) {
         left.textContent = `${Math.max(0, Math.ceil(rest / 1000))} s`;
         if (rest <= 0) void send(entry);
       };
-      const entry: Entry = { ...given, toast, timer: window.setInterval(tick, 250), isSent: false };
+      const entry: Entry = { ...given, what, toast, timer: window.setInterval(tick, 250), isSent: false };
       held.add(entry);
       tick();
       document.querySelector('.toasts')?.append(toast);
