@@ -41,6 +41,27 @@ const chat = `steps: [{id: answer, chat: {provider: main, system: You are the su
 output: \${steps.answer}
 `;
 
+/** Answers of a support desk: in each later run, one more of them is polite. */
+const answers = (polite: number) =>
+  Array.from({ length: 8 }, (_, n) => ({
+    id: `ticket-${n + 1}`,
+    content: n < polite ? 'Thank you for the photo. We send a new lamp today.' : 'Look at our conditions.',
+    tags: [n % 2 === 0 ? 'lamp' : 'mug'],
+  }));
+
+const suite = (polite: number) =>
+  JSON.stringify({
+    apiVersion: 'signalbox/v1',
+    kind: 'EvalSuite',
+    metadata: { name: 'politeness' },
+    spec: {
+      runtime: './runtime.yaml',
+      cases: answers(polite),
+      evals: [{ id: 'thanks', type: 'contains', params: { patterns: ['thank'] } }],
+      gates: [{ eval: 'thanks', metric: 'pass_rate', min: 0.7 }],
+    },
+  });
+
 /** A console with some of everything, for pictures. */
 export async function openDesk() {
   const folder = workspace(spec);
@@ -71,6 +92,13 @@ export async function openDesk() {
   const used = await wait('refund', { order: 'A-1001', item: 'lamp', cents: 100 });
   await runtime.pending.approve(used, { by: 'joe' });
   const [first] = await runtime.pending.list({ runId: run.run_id });
+  const suites: string[] = [];
+  for (const polite of [3, 5, 4, 6, 7]) {
+    const path = join(folder, 'politeness.suite.yaml');
+    writeFileSync(path, suite(polite));
+    suites.push((await runtime.evals.run(path)).run_id);
+  }
+  const [before = '', after = ''] = suites.slice(-2);
   const { url, close } = await serveConsole(runtime, {
     listen: '127.0.0.1:0',
     userName: 'ada',
@@ -87,6 +115,9 @@ export async function openDesk() {
       runs: '/runs',
       run: `/runs/${run.run_id}`,
       evals: '/evals',
+      'evals-suite': '/evals/suites/politeness',
+      'evals-compare': `/evals/compare?${new URLSearchParams({ a: before, b: after })}`,
+      'evals-run': `/evals/${after}`,
       guard: '/guard',
       'guard-audit': '/guard/audit',
     },

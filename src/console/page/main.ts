@@ -21,6 +21,9 @@ const root = document.querySelector('#page') ?? document.body;
 const [prefix = ''] = location.pathname.split(/\/console(?=\/|$)/, 1);
 const base = `${prefix}/console`;
 const theme = makeThemeSwitch();
+// Browsers resolve it again after each change of the address.
+const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
+icon?.setAttribute('href', icon.href);
 
 async function start() {
   const key = readKey();
