@@ -425,7 +425,7 @@ describeInBrowser((openTab) => {
     await page.getByText('No live updates').waitFor();
     await page.unroute('**/changes*');
     await page.clock.runFor(30_000);
-    await page.getByText('No live updates').waitFor({ state: 'hidden' });
+    await expect.poll(() => page.locator('.broken').innerText()).toBe('');
   });
 
   test('a person who leaves the page before a decision is sent is asked first', async () => {
