@@ -87,6 +87,8 @@ describeInBrowser((openTab) => {
       ['amount', 'filter', 'Allow'],
       ['strict', 'shadow', 'Deny'],
     ]);
+    await page.getByRole('link', { name: 'Link to this event' }).click();
+    await expect.poll(() => items(page).count()).toBe(2);
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByLabel('Since').selectOption('30d');
     await expect.poll(() => items(page).count()).toBeGreaterThan(98);

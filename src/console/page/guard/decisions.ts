@@ -191,8 +191,8 @@ function renderEntry(page: Page, entry: Entry) {
     const ofStep = new URLSearchParams(step === null ? {} : { step: step.replace(workOfStep, '') });
     const href = page.hrefOf(withQuery(`/runs/${encodeURIComponent(run ?? '')}`, ofStep));
     const timeAt = (ms: number) => new Date(Date.parse(entry.at) + ms).toISOString();
-    const query = { event, since: timeAt(-EVENT_MS), until: timeAt(EVENT_MS), limit: 1000 };
-    const { decisions } = await page.api.get('/decisions', { query });
+    const ofEvent = { event, since: timeAt(-EVENT_MS), until: timeAt(EVENT_MS) };
+    const { decisions } = await page.api.get('/decisions', { query: { ...ofEvent, limit: 1000 } });
     const others = decisions.flatMap((each) => (each.type === 'decision' ? [each] : []));
     const rows = others.map((each) =>
       row(
@@ -204,8 +204,14 @@ function renderEntry(page: Page, entry: Entry) {
       ),
     );
     const titles = ['All hooks that decided on this event', 'Mode', 'Verdict', 'Reason', 'Time'];
+    const own = page.hrefOf(withQuery('/guard', new URLSearchParams(ofEvent)));
     return [
-      run !== null && make('p', {}, make('a', { href }, 'Show it in the run')),
+      make(
+        'p',
+        {},
+        run !== null && [make('a', { href }, 'Show it in the run'), ' · '],
+        make('a', { href: own }, 'Link to this event'),
+      ),
       renderMembers(entry),
       rows.length > 1 && scrolled('Decisions on this event', table('', titles, rows)),
     ];
