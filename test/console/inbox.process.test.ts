@@ -309,7 +309,7 @@ describeInBrowser((openTab) => {
     await page.locator('.toast.undo').waitFor();
     expect(await page.locator('.toast.undo').count()).toBe(1);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Key').waitFor();
+    await page.getByText('1 decision not sent.').waitFor();
     await passUndo(page);
     const rejected = { ...decided, status: 'rejected', reason: 'not today' };
     expect(await decisions()).toEqual([rejected, rejected, undecided, undecided]);

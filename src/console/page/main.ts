@@ -1,5 +1,5 @@
 import { button, make } from '../../base/page/dom.ts';
-import { count } from '../../base/page/format.ts';
+import { count, counted } from '../../base/page/format.ts';
 import { forgetKey, keepKey, readKey } from '../../base/page/key.ts';
 import { makeThemeSwitch } from '../../base/page/theme.ts';
 import { ApiError, describe, type Me, openApi, watchChanges } from './api.ts';
@@ -28,16 +28,14 @@ icon?.setAttribute('href', icon.href);
 async function start() {
   const key = readKey();
   if (key === null) return askForKey();
-  const shell = makeShell(() => {
+  const leave = (why: string) => {
     forgetKey();
-    shell.close();
-    askForKey();
-  });
+    const unsent = shell.close();
+    askForKey(unsent === 0 ? why : `${why} ${counted(unsent, 'decision')} not sent.`.trim());
+  };
+  const shell = makeShell(() => leave(''));
   const api = openApi(`${prefix}/api/v1`, key, () => {
-    if (shell.isClosed()) return;
-    forgetKey();
-    shell.close();
-    askForKey('The server does not accept this key, or no longer.');
+    if (!shell.isClosed()) leave('The server does not accept this key, or no longer.');
   });
   try {
     shell.open(await api.get('/me'), api);
@@ -102,6 +100,7 @@ function makeShell(signOut: () => void) {
   let section: { readonly name: string; readonly opened: Section } | undefined;
   const ended = new AbortController();
   const { signal } = ended;
+  let drop = () => 0;
 
   const open = (me: Me, api: Page['api']) => {
     const main = make('main', { id: 'main', tabindex: -1 });
@@ -191,8 +190,7 @@ function makeShell(signOut: () => void) {
       const refresh = () => void update().catch(() => {});
       refresh();
       watch(['pendings'], refresh);
-      const { outbox } = prepareInbox(page);
-      signal.addEventListener('abort', outbox.drop);
+      drop = prepareInbox(page).outbox.drop;
     }
     window.addEventListener('popstate', show, { signal });
     document.addEventListener('click', (event) => follow(event, go), { signal });
@@ -219,9 +217,11 @@ function makeShell(signOut: () => void) {
   return {
     open,
     isClosed: () => signal.aborted,
+    /** Returns how many decisions were held, and are not sent. */
     close() {
       ended.abort();
       section?.opened.close();
+      return drop();
     },
   };
 }

@@ -100,10 +100,12 @@ export function makeOutbox({ api, say }: Page) {
       document.querySelector('.toasts')?.append(toast);
       changed();
     },
-    /** Takes back all decisions that are held. */
+    /** Takes back all decisions that are held, and returns their number. */
     drop: () => {
-      for (const entry of held) stop(entry);
+      const entries = [...held];
+      for (const entry of entries) stop(entry);
       held.clear();
+      return entries.reduce((sum, { decisions }) => sum + decisions.length, 0);
     },
     /** Takes back the decision that is held about this call; without an id, the last one. */
     undo: (id?: string) =>
