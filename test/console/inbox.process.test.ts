@@ -84,6 +84,7 @@ describeInBrowser((openTab) => {
     expect(await page.locator('.diff').innerText()).toContain('333');
     await keyboard.press('Escape');
     await keyboard.press('a');
+    await page.locator('.toast.undo', { hasText: 'Approve refund, with edited arguments' }).waitFor();
     await seen(page, 'Refund 4 cents');
     await tabTo(page, 'Answer instead');
     await keyboard.press('Enter');
@@ -426,6 +427,18 @@ describeInBrowser((openTab) => {
     await page.unroute('**/changes*');
     await page.clock.runFor(30_000);
     await expect.poll(() => page.locator('.broken').innerText()).toBe('');
+  });
+
+  test('a call is printed whole, without what is only for the screen', async () => {
+    const { origin, token, add } = await desk();
+    const lines = Array.from({ length: 200 }, (_, n) => `line ${n}`);
+    const id = await add('mail', { text: lines.join('\n') });
+    const { page } = await openTab(origin, { key: token, path: `/inbox/${id}` });
+    await page.locator('.tree', { hasText: 'line 199' }).waitFor();
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('.list, .decide, .bar').filter({ visible: true }).count()).toBe(0);
+    const pdf = (await page.pdf()).toString('latin1');
+    expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(2);
   });
 
   test('a person who leaves the page before a decision is sent is asked first', async () => {

@@ -261,7 +261,10 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       render();
       void load(id);
     };
-    const what = `${doing[decision]} ${tool === '@ask' ? 'a question' : tool}: ${cut(message || reason)}`;
+    const name = tool === '@ask' ? 'a question' : tool;
+    // The message has the arguments that were asked for.
+    const about = 'args' in more ? ', with edited arguments' : `: ${cut(message || reason)}`;
+    const what = `${doing[decision]} ${name}${about}`;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     outbox.submit(what, { decisions: [given], onOutcome });
     onDecided(id);
