@@ -92,7 +92,7 @@ export const consoleSchema = {
     public_url: {
       ...url,
       description:
-        'The URL of the page for people, such as https://ops.example.com/console. Messages of `spec.notify` link to it.',
+        'The URL of the page for people, which ends with /console, such as https://ops.example.com/console. Messages of `spec.notify` link to it.',
     },
   },
 } as const;
@@ -124,7 +124,7 @@ export function checkMcp(document: YamlDocument): Finding[] {
   const idle = has('audience') && !has('issuer');
   return [
     ...checkUrl(document, ['spec', 'mcp', 'public_url']),
-    ...checkUrl(document, ['spec', 'console', 'public_url']),
+    ...checkConsoleUrl(document, ['spec', 'console', 'public_url']),
     ...checkListen(document, ['spec', 'mcp', 'http']),
     ...checkListen(document, ['spec', 'console', 'listen']),
     ...checkUrl(document, [...auth, 'issuer']),
@@ -155,6 +155,17 @@ function checkUrl(document: YamlDocument, path: Path): Finding[] {
     return [error(path, 'it contains a user or a password', 'Remove them.')];
   if (parsed.protocol === 'https:' || isLoopbackName(parsed.host)) return [];
   return [error(path, 'http is allowed to this machine only', 'Use https: credentials depend on it.')];
+}
+
+/** The page finds its own address and that of the API by its one `/console`. */
+function checkConsoleUrl(document: YamlDocument, path: Path): Finding[] {
+  const findings = checkUrl(document, path);
+  const { pathname = '/console' } = URL.parse(nonEmptyTextAt(document, path) ?? '') ?? {};
+  const [, ...rest] = pathname.split(/\/console(?=\/|$)/);
+  if (findings.length > 0 || (rest.length === 1 && /^\/?$/.test(rest[0] ?? ''))) return findings;
+  return [
+    error(path, 'its path does not end with its only `/console`', 'Write it like https://host/path/console.'),
+  ];
 }
 
 function error(path: Path, message: string, hint: string): Finding {

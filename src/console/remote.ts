@@ -264,7 +264,7 @@ function documentOf(text: string): object | undefined {
 const LEVELS = 8;
 
 function errorOf(base: string, { error, pending }: Readonly<Record<string, unknown>>): RuntimeError {
-  const { code, message, hint = '', path } = isObject(error) ? error : {};
+  const { code, message, hint, path } = isObject(error) ? error : {};
   if (typeof code !== 'string' || typeof message !== 'string')
     return failedError(base, 'answered with an error without a code');
   // A fault of the server has no stack here.
@@ -275,7 +275,8 @@ function errorOf(base: string, { error, pending }: Readonly<Record<string, unkno
   }
   const decision = isObject(pending) ? toPendingDocument(pending as unknown as PendingInfo) : undefined;
   return new RuntimeError(code, message, {
-    ...(typeof hint === 'string' && { hint }),
+    // The API leaves out empty hints, and that of the command line.
+    ...(code !== 'USAGE' || typeof hint === 'string' ? { hint: String(hint ?? '') } : {}),
     details: { ...(decision && { decision }), ...(path !== undefined && { path }) },
   });
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { catalogue, RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
 import { findDuplicateKey } from '../base/json/duplicate-key.ts';
 import { Json, parseSpelt, stringifyJson } from '../base/json/json.ts';
@@ -189,7 +189,9 @@ interface Refusal {
 
 /** What a client receives for an error of a handler. */
 export function refusalOf(thrown: unknown): Refusal {
-  const { code, message, hint, details } = toRuntimeError(thrown);
+  const { code, message, hint: given, details } = toRuntimeError(thrown);
+  // That of the command line.
+  const hint = code === 'USAGE' && given === catalogue.USAGE.hint ? '' : given;
   const { path, pending } = details;
   const status = statuses[code] ?? 500;
   return {
@@ -206,7 +208,8 @@ export function refusalOf(thrown: unknown): Refusal {
 const statuses: Readonly<Record<string, number>> = {
   ...statusOf(400, 'USAGE', 'ARGS_INVALID', 'INPUT_INVALID', 'RESULT_INVALID', 'NESTING_TOO_DEEP'),
   ...statusOf(403, 'OWN_CALL'),
-  ...statusOf(404, 'RUN_UNKNOWN', 'NAME_UNKNOWN', 'KEY_UNKNOWN'),
+  // A file of a run may be removed while it is shown.
+  ...statusOf(404, 'RUN_UNKNOWN', 'NAME_UNKNOWN', 'KEY_UNKNOWN', 'FILE_UNREADABLE'),
   ...statusOf(409, 'PENDING_DECIDED', 'PENDING_EXPIRED', 'PENDING_CHANGED'),
   ...statusOf(409, 'RUN_BUSY', 'RUN_ENDED', 'RUN_NOT_RETRYABLE'),
   ...statusOf(503, 'STORE_FAILED', 'RUNTIME_CLOSED', 'ABORTED'),

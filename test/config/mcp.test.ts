@@ -47,6 +47,11 @@ test('http is allowed to this machine, and a query only in the address of the ke
 test.each([
   ['public_url: http://ops.example.com/console', /http is allowed to this machine only/],
   ['public_url: https://ops.example.com/console#x', /it has a query or a fragment/],
+  ['public_url: https://ops.example.com', /its path does not end with its only `\/console`/],
+  ['public_url: https://ops.example.com/team/', /its path does not end/],
+  ['public_url: https://ops.example.com/consoles', /its path does not end/],
+  ['public_url: https://ops.example.com/console/inbox', /its path does not end/],
+  ['public_url: https://ops.example.com/console/team/console', /its path does not end/],
   ['listen: localhost', /listen: must be HOST:PORT/],
   ['listen: "127.0.0.1:70000"', /listen: must be HOST:PORT with a port from 0 to 65535/],
   ['port: 8789', /port: unknown key/],

@@ -302,6 +302,14 @@ test('a store that fails is 503 with retry-after', async () => {
     expect(await ask(route)).toMatchObject(failed);
 });
 
+test('a time that does not exist is an error without a hint for the command line', async () => {
+  const { ask } = await serve(spec);
+  for (const route of ['GET /pendings', 'GET /runs', 'GET /decisions', 'GET /audit'])
+    expect((await ask(`${route}?since=2016-12-31T23:59:60Z`)).body).toEqual({
+      error: { code: 'USAGE', message: '`since` is not a date', path: 'since' },
+    });
+});
+
 test('beyond loopback, the console needs a public URL and a key', async () => {
   const fails = { code: 'LISTEN_FAILED' };
   await expect(serve(spec, {}, '0.0.0.0:0')).rejects.toMatchObject({

@@ -10,6 +10,12 @@ import { ask, hostile, openFolder, openView } from './support.ts';
 const rating = { case: 'one', score: 1 };
 
 describe('access to the view', () => {
+  test('a file that does not exist any more is 404, and the other files are shown', async () => {
+    const { get } = await openView([], ['gone.jsonl']);
+    expect(await get('/evals/runs/file-1/report')).toMatchObject({ status: 404 });
+    expect(await get('/evals/runs')).toMatchObject({ status: 200 });
+  });
+
   test('needs the token of this start, whose address is printed in a fragment, and no cookie is set [DS-VIEW-01]', async () => {
     const { runtime, ids } = await openFolder();
     const { origin, token, authorization, get } = await openView([runtime]);
