@@ -441,6 +441,31 @@ describeInBrowser((openTab) => {
     expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(2);
   });
 
+  test('while a call loads, the call before is faint, and nothing is decided about either', async () => {
+    const { origin, token, add } = await desk();
+    await add('refund', { to: 'Ada', cents: 1 });
+    const second = await add('refund', { to: 'Ada', cents: 2 });
+    const { page } = await openTab(origin, { key: token });
+    await openRow(page, 0);
+    await page.locator('.message', { hasText: 'Refund 1 cents' }).waitFor();
+    await sleep(400);
+    const asked = Promise.withResolvers<void>();
+    await page.route(`**/pendings/${second}`, async (route) => {
+      await asked.promise;
+      await route.continue();
+    });
+    await openRow(page, 1);
+    const opacity = async () =>
+      await page.locator('.call').evaluate((pane) => pane.computedStyleMap().get('opacity')?.toString());
+    await expect.poll(opacity).toBe('0.3');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.keyboard.press('a');
+    expect(await page.locator('.toast.undo').count()).toBe(0);
+    asked.resolve();
+    await page.locator('.message', { hasText: 'Refund 2 cents' }).waitFor();
+    await expect.poll(opacity).toBe('1');
+  });
+
   test('a person who leaves the page before a decision is sent is asked first', async () => {
     const { origin, token, add } = await desk();
     await add('refund', { to: 'Ada', cents: 1 });

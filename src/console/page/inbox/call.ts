@@ -60,6 +60,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     try {
       const call = await api.get('/pendings/{id}', { params: { id }, signal: stopped.signal });
       if (wanted !== id) return;
+      element.removeAttribute('aria-busy');
       const isSame =
         shown?.id === id &&
         shown.digest === call.digest &&
@@ -72,6 +73,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       render();
     } catch (error) {
       if (stopped.signal.aborted || wanted !== id) return;
+      element.removeAttribute('aria-busy');
       // The header says that the connection is lost.
       if (shown?.id === id) return;
       const title =
@@ -304,7 +306,10 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       stopped = new AbortController();
       shown = undefined;
       talk.hidden = true;
+      element.removeAttribute('aria-busy');
       if (id === '') return element.replaceChildren(none);
+      // What is drawn is still the call before, about which nothing can be decided any more.
+      element.setAttribute('aria-busy', 'true');
       if (me.records.content) void renderConversation(page, id, { into: talk, signal: stopped.signal });
       await load(id);
     },
