@@ -345,7 +345,7 @@ export interface Runtime extends AsyncDisposable {
     page(filter?: PendingPageFilter): Promise<PendingPage>;
     /** How many calls the filter finds, by status and by tool. Throws USAGE. */
     counts(filter?: PendingCountFilter): Promise<PendingCounts>;
-    show(id: string): Promise<PendingInfo>;
+    show(id: string, options?: Pick<PendingPageFilter, 'maxCharacters'>): Promise<PendingInfo>;
     /** Says what `approve` would do, and changes nothing. A call that does not exist is `unknown`. Throws USAGE. */
     check(id: string, options?: PendingCheckOptions): Promise<PendingCheck>;
     /**

@@ -234,7 +234,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         });
       },
       outcome: calls.outcomeOfPending,
-      show: async (id) => await showPending(await pagesAfterExpiry(), id),
+      show: async (id, options) => await showPending(await pagesAfterExpiry(), id, options),
       issueTicket: async (id) => {
         const opened = await store();
         return await issueTicket(opened, (await requirePending(opened, id)).id);

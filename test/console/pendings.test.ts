@@ -162,6 +162,20 @@ test('each of 200 decisions is made or refused on its own', async () => {
   });
 });
 
+test('the answer to many decisions stays short, however long the calls are', async () => {
+  const { ask, runtime } = await serve('tools: {refund: {approval: required, exec: {command: cat}}}');
+  await runtime.tools.call('refund', { text: 'x'.repeat(100_000) });
+  const [{ id = '', digest = '' } = {}] = (await runtime.pending.page()).pending;
+  const decisions = [1, 2].map(() => ({ id, digest, decision: 'reject', reason: 'no' }));
+  const { text, body } = await ask('POST /pendings/decisions', { body: { decisions } });
+  expect(body).toMatchObject({
+    results: [200, 409].map((status) => ({ status, pending: { args_cut: true } })),
+  });
+  expect(text.length).toBeLessThan(10_000);
+  const one = await ask('POST /pendings/decisions', { body: { decisions: decisions.slice(1) } });
+  expect(one.text.length).toBeGreaterThan(100_000);
+});
+
 test('lists have filters, pages and short texts; a call is shown whole', async () => {
   const { ask, mara, runtime } = await desk(3);
   const long = 'x'.repeat(5_000);

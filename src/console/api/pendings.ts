@@ -148,7 +148,8 @@ export const pendings = {
     response: pendingInfo,
   },
   'POST /pendings/decisions': {
-    about: 'Decides several calls. Each succeeds or fails on its own.',
+    about:
+      'Decides several calls. Each succeeds or fails on its own. Long texts of several calls are shortened.',
     scopes: ['pendings:decide'],
     body: input({
       decisions: {

@@ -6,10 +6,12 @@ import type { BodyOf, Handlers } from '../api/schema.ts';
 import { refusalOf, unfit } from '../server.ts';
 
 type Given = BodyOf<(typeof pendings)['POST /pendings/{id}/decision']>;
+type Shown = NonNullable<Parameters<Runtime['pending']['show']>[1]>;
+type Deciding = Shown & { readonly caller: Principal };
 
 export function pendingsHandlers({ runtime }: { readonly runtime: Runtime }): Handlers<typeof pendings> {
   const { pending: calls } = runtime;
-  const decide = async (id: string, given: Given, caller: Principal): Promise<PendingInfo> => {
+  const decide = async (id: string, given: Given, { caller, ...shown }: Deciding): Promise<PendingInfo> => {
     const { decision, digest, args, reason = '', result } = given;
     const by = { by: caller.name, principal: caller.id, reason, digest };
     switch (decision) {
@@ -22,7 +24,7 @@ export function pendingsHandlers({ runtime }: { readonly runtime: Runtime }): Ha
       case 'respond':
         await calls.respond(id, { ...by, result });
     }
-    return await calls.show(id);
+    return await calls.show(id, shown);
   };
   return {
     'GET /pendings': async ({ query: { mine, since, max_characters = SHORT, ...filter }, caller }) =>
@@ -43,18 +45,20 @@ export function pendingsHandlers({ runtime }: { readonly runtime: Runtime }): Ha
       await calls.check(id, { by: name, ...(args !== undefined && { args }) }),
     'POST /pendings/{id}/decision': async ({ params: { id }, body, caller }) => {
       requireParts(body, '');
-      return await decide(id, body, caller).catch(async (thrown: unknown) => {
+      return await decide(id, body, { caller }).catch(async (thrown: unknown) => {
         throw await withCall(thrown, id);
       });
     },
     'POST /pendings/decisions': async ({ body: { decisions }, caller }) => {
       for (const [at, given] of decisions.entries()) requireParts(given, `decisions[${at}].`);
       const results = [];
+      // Whole, a thousand calls could be too long for an answer.
+      const shown = decisions.length === 1 ? {} : { maxCharacters: SHORT };
       for (const { id, ...given } of decisions) {
-        const result = await decide(id, given, caller).then(
+        const result = await decide(id, given, { caller, ...shown }).then(
           (pending) => ({ id, status: 200, pending }),
           async (thrown: unknown) => {
-            const { status, body } = refusalOf(await withCall(thrown, id));
+            const { status, body } = refusalOf(await withCall(thrown, id, shown));
             return { id, status, ...body };
           },
         );
@@ -65,10 +69,10 @@ export function pendingsHandlers({ runtime }: { readonly runtime: Runtime }): Ha
   };
 
   /** Adds the call as it is now to a conflict. */
-  async function withCall(thrown: unknown, id: string): Promise<unknown> {
+  async function withCall(thrown: unknown, id: string, shown?: Shown): Promise<unknown> {
     if (refusalOf(thrown).status !== 409) return thrown;
     const { code, message, hint, details } = toRuntimeError(thrown);
-    const pending = await calls.show(id);
+    const pending = await calls.show(id, shown);
     return new RuntimeError(code, message, { hint, details: { ...details, pending }, cause: thrown });
   }
 }

@@ -80,10 +80,14 @@ export async function listPendings(
 }
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */
-export async function showPending(context: PendingContext, id: string): Promise<PendingInfo> {
+export async function showPending(
+  context: PendingContext,
+  id: string,
+  { maxCharacters }: Pick<PendingPageFilter, 'maxCharacters'> = {},
+): Promise<PendingInfo> {
   const [row] = typeof id === 'string' ? await context.store.pagePendings({ id, limit: 1 }, Date.now()) : [];
   if (row === undefined) throw unknownPending(context.store, id);
-  return toInfo(context, row, { now: await context.store.now() });
+  return toInfo(context, row, { now: await context.store.now(), maxCharacters });
 }
 
 function toInfo(
