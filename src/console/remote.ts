@@ -80,6 +80,9 @@ export function openRemote(url: string, { key, signal: ending, fetch: given }: R
     const document = documentOf(text);
     if (document === undefined) throw failedError(base, `answered ${status} without a JSON object`);
     if (!ok) throw errorOf(base, { ...document });
+    const after: unknown = Reflect.get(query ?? {}, 'after');
+    if (after !== undefined && Reflect.get(document, 'next') === after)
+      throw failedError(base, 'gave the same page twice');
     if (compileDataSchema({ ...declarations[path].response }, { hasFormats: true })(document))
       // The documents of the API are those of the runtime.
       return document as Reply;
@@ -92,7 +95,6 @@ export function openRemote(url: string, { key, signal: ending, fetch: given }: R
       const { items, next } = await read(after);
       yield* items;
       if (next === undefined) return;
-      if (next === after) throw failedError(base, 'gave the same page twice');
       after = next;
     }
   };

@@ -230,6 +230,7 @@ test.each([
   ['runs list', { text: '<html>' }, 'without a JSON object'],
   ['runs list', { text: '{}' }, 'does not understand'],
   ['runs list', { text: '{"runs": [], "next": "same"}' }, 'the same page twice'],
+  ['pending list', { text: '{"pending": [], "next": "same"}' }, 'the same page twice'],
   ['runs show run_1', { text: '{"runs": [{"run_id": "run_1"}]}' }, 'does not understand'],
   ['pending approve pending_1234', { text: '{"pending": []}' }, 'does not understand'],
   ['decisions list', { text: '{"decisions": [{}]}' }, 'does not understand'],
