@@ -39,8 +39,7 @@ import type { RunOptions } from '../pipelines/run/runs.ts';
 import type { WatchKind } from '../store/changes.ts';
 import type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 import type { GateResult, RunSource, SuiteReport } from '../suites/record.ts';
-import type { ChannelHandlers, UpstreamChannel } from '../upstreams/channel.ts';
-import type { LoginInfo, LoginOptions } from '../upstreams/login.ts';
+import type { ChannelHandlers, LoginInfo, LoginOptions, UpstreamChannel } from '../upstreams/channel.ts';
 import type { JudgedListing, Listing, PinAcceptance } from '../upstreams/pins.ts';
 import type {
   AgentEvent,

@@ -36,3 +36,19 @@ export interface UpstreamChannel {
   /** Resolves after the end. */
   readonly closed: Promise<void>;
 }
+
+export interface LoginOptions {
+  /** Receives the URL that a person opens in a browser on this machine. */
+  readonly onUrl: (url: string) => void;
+  /** Scopes to ask for, separated by spaces. Default: those of the config, or of the server. */
+  readonly scope?: string | undefined;
+  /** Default: 5 minutes. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface LoginInfo {
+  readonly server: string;
+  /** Null if the server does not say. */
+  readonly scope: string | null;
+}

@@ -6,24 +6,8 @@ import { escapeInvisible } from '../base/text/escape-invisible.ts';
 import { shorten } from '../base/text/phrases.ts';
 import { startDeadline } from '../base/time/deadline.ts';
 import { challengeOf, createLoginProvider, type ServerAuth, scopesOf } from './auth.ts';
-import type { UpstreamServer } from './channel.ts';
+import type { LoginInfo, LoginOptions, UpstreamServer } from './channel.ts';
 import type { Login } from './tokens.ts';
-
-export interface LoginOptions {
-  /** Receives the URL that a person opens in a browser on this machine. */
-  readonly onUrl: (url: string) => void;
-  /** Scopes to ask for, separated by spaces. Default: those of the config, or of the server. */
-  readonly scope?: string | undefined;
-  /** Default: 5 minutes. */
-  readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface LoginInfo {
-  readonly server: string;
-  /** Null if the server does not say. */
-  readonly scope: string | null;
-}
 
 /**
  * Logs in as a person: authorization code with PKCE, over a page that this machine serves on a loopback port. Throws

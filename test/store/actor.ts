@@ -80,7 +80,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
   pin: () =>
     withStore(async (store) => {
       const [by = '', instead] = rest;
-      const text = `by ${by}`;
+      const text = instead === undefined ? `first by ${by}` : `by ${by}`;
       await waitForGo();
       const pin =
         instead === undefined

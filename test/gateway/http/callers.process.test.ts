@@ -20,7 +20,7 @@ describe.runIf(hasPostgres)(`callers with keys in Postgres${unlessMissing}`, () 
       await Promise.all(servers.map(async ({ bearer }) => await bearer(key)));
     const statuses = async (key: string) => (await ask(key)).map(({ status }) => status);
     for (const { body } of await ask(first.key)) {
-      const scopes = ['pendings:read', 'pendings:decide', 'tools:call'];
+      const scopes = ['pendings:read', 'pendings:decide', 'runs:read', 'evals:rate', 'tools:call'];
       expect(JSON.parse(body)).toEqual({ id: first.id, name: 'agent', scopes, calls: ['read_file'] });
     }
     const second = await keys.rotate('agent', 0);

@@ -128,7 +128,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     holder.child.kill('SIGCONT');
     expect(JSON.parse((await holder.next()) ?? '')).toMatchObject({
       failed: 'STORE_FAILED',
-      message: expect.stringContaining('run r1 is claimed here no more'),
+      message: expect.stringContaining('this process no longer holds run r1'),
     });
     await store.beginStep('r1', 'of the new holder', 1);
     const steps = (await store.listSteps('r1')).map(({ step }) => step);

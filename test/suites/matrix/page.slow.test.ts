@@ -69,7 +69,7 @@ describeInBrowser((open) => {
       await page.keyboard.press('j');
       expect(await side.innerText()).toContain('it is down');
       await side.getByText('Everything').first().click();
-      expect(await side.innerText()).toContain('Results');
+      await expect.poll(() => side.innerText()).toContain('Results');
       await page.keyboard.press('Escape');
       expect(await side.isVisible()).toBe(false);
       expect(offences).toEqual([]);

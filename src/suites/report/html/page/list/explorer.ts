@@ -32,7 +32,8 @@ export function makeExplorer(data: Data) {
     list.show(found, active, isMore);
     nothing.hidden = !isDone || found.length > 0;
     const what = isDone ? (data.isLoading ? 'loading' : '') : 'searching';
-    toolbar.found.textContent = sayFound(found.length, data.report?.cases ?? data.entries.length, what);
+    const all = Math.max(data.report?.cases ?? 0, data.entries.length);
+    toolbar.found.textContent = sayFound(found.length, all, what);
     // A count that grows is not read out.
     toolbar.found.setAttribute('aria-live', data.isLoading ? 'off' : 'polite');
   };
