@@ -128,9 +128,7 @@ async function answer(request: Request, context: Context): Promise<Response> {
   if (!isStream(response)) return jsonReply(result, status);
   const { stream: type } = response;
   const isAdmitted = async () =>
-    type === 'text/plain' ||
-    scopes === 'none' ||
-    !((await callers.admit(request, scopes)) instanceof Response);
+    scopes === 'none' || !((await callers.admit(request, scopes)) instanceof Response);
   const stream = await toStream(result as AsyncIterable<string>, own, isAdmitted);
   return new Response(stream, { headers: { 'content-type': `${type}; charset=utf-8` } });
 }
@@ -211,7 +209,7 @@ const statuses: Readonly<Record<string, number>> = {
   // A file of a run may be removed while it is shown.
   ...statusOf(404, 'RUN_UNKNOWN', 'NAME_UNKNOWN', 'KEY_UNKNOWN', 'FILE_UNREADABLE'),
   ...statusOf(409, 'PENDING_DECIDED', 'PENDING_EXPIRED', 'PENDING_CHANGED'),
-  ...statusOf(409, 'RUN_BUSY', 'RUN_ENDED', 'RUN_NOT_RETRYABLE'),
+  ...statusOf(409, 'RUN_BUSY', 'RUN_ENDED', 'RUN_NOT_RETRYABLE', 'CONFIG_INVALID'),
   ...statusOf(503, 'STORE_FAILED', 'RUNTIME_CLOSED', 'ABORTED'),
 };
 
@@ -333,7 +331,7 @@ function parseBody(text: string): unknown {
 
 /**
  * Sends parts as fast as the client reads them. Rejects with an error before the first part; a later one cuts the body.
- * A stream that stays open ends when its credential does.
+ * A stream ends when its credential does.
  */
 async function toStream(
   parts: AsyncIterable<string>,

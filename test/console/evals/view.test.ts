@@ -186,10 +186,10 @@ test('a broken file is listed, and its page says why', async () => {
   expect([runs[0]?.id, runs.some(({ id }) => id === ids[0])]).toEqual(['file-1', true]);
   const report = await view.get('/evals/runs/file-1/report');
   expect([report.status, JSON.parse(report.text).error.message]).toEqual([
-    500,
+    404,
     expect.stringContaining(file),
   ]);
-  expect((await view.rate('file-1', { case: 'one', score: 1 })).status).toBe(500);
+  expect((await view.rate('file-1', { case: 'one', score: 1 })).status).toBe(404);
 });
 
 async function copyRun(folder: string, id: string, count: number): Promise<void> {
