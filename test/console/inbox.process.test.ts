@@ -11,6 +11,7 @@ const schema = `{type: object, required: [to, cents], properties: {to: {type: st
 const spec = `tools:
   refund: {exec: {command: cat}, approval: {message: "Refund \${args.cents} cents to \${args.to}?", expires: 2h}, input_schema: ${schema}}
   mail: {exec: {command: cat}, approval: {}}
+  brief: {exec: {command: cat}, approval: {expires: 10s}}
   wire: {exec: {command: cat}, approval: {by: [mara, joe], quorum: 2}}
 `;
 
@@ -104,6 +105,23 @@ describeInBrowser((openTab) => {
       { ...decided, status: 'responded', result: { paid: 1.5 } },
     ]);
     expect(offences).toEqual([]);
+  });
+
+  test('in an open call its age counts on, and after its time nobody can decide about it', async () => {
+    const { origin, token, add, runtime } = await desk();
+    const { page } = await openTab(origin, { key: token });
+    await page.getByText('No call here.').waitFor();
+    const id = await add('brief', { n: 1 });
+    await openRow(page, 0);
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    const facts = page.locator('.call dl');
+    const first = await facts.innerText();
+    await expect.poll(async () => await facts.innerText()).not.toBe(first);
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await expect.poll(() => page.locator('.decide button').count(), { timeout: 20_000 }).toBe(0);
+    await page.keyboard.press('a');
+    await page.locator('.call .decided', { hasText: 'The call has expired' }).waitFor();
+    expect([await page.locator('.toast').count(), (await runtime.pending.show(id)).status]).toEqual([0, 'expired']);
   });
 
   test('a person approves, rejects, edits and answers with the mouse', async () => {

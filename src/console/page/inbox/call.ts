@@ -46,9 +46,26 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
   let shownAt = 0;
   let isRejecting = false;
   let isHeld = false;
+  let hasTimedOut = false;
   const talk = make('section', { class: 'talk', 'aria-label': 'Conversation', hidden: true });
   const none = note('Select a call to see it whole.');
   element.append(none);
+
+  const tick = () => {
+    const call = shown;
+    if (call === undefined) return;
+    const now = page.api.now();
+    for (const part of element.querySelectorAll<HTMLElement>('[data-asked]'))
+      part.textContent = agoOf(now - Date.parse(part.dataset['asked'] ?? ''));
+    for (const part of element.querySelectorAll<HTMLElement>('[data-expires]')) {
+      const left = Date.parse(part.dataset['expires'] ?? '') - now;
+      part.textContent = left <= 0 ? 'now' : `in ${ageOf(left)}`;
+    }
+    if (hasTimedOut === isTooLate(page, call)) return;
+    render();
+    void load(call.id);
+  };
+  const timer = window.setInterval(() => !document.hidden && tick(), 1_000);
 
   const draftOf = (id: string) => {
     const known = drafts.get(`${me.id} ${id}`) ?? { mode: 'decide', reason: '', texts: {} };
@@ -95,6 +112,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     if (call === undefined) return;
     const draft = draftOf(call.id);
     isHeld = outbox.heldFor(call.id) !== undefined;
+    hasTimedOut = isTooLate(page, call);
     const restore = keepPlace(element);
     element.replaceChildren(
       make('header', { class: 'call-head' }, back(), renderTitle(call)),
@@ -114,6 +132,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       renderBar(call, draft),
     );
     restore();
+    tick();
   };
 
   const renderSubject = (call: Call, draft: Draft) => {
@@ -327,7 +346,10 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       else return false;
       return true;
     },
-    close: () => stopped.abort(),
+    close() {
+      stopped.abort();
+      clearInterval(timer);
+    },
   };
 }
 
@@ -398,7 +420,6 @@ function renderFacts(page: Page, call: Call) {
     run,
     previous,
   } = call;
-  const now = page.api.now();
   const root = call.root_run_id ?? call.run_id;
   const asker = call.caller === null ? {} : { ...call.caller };
   const labels = Object.entries(run.labels)
@@ -421,14 +442,14 @@ function renderFacts(page: Page, call: Call) {
         'Waits because',
         [hook !== null && ['of the hook ', foreign(hook), ': '], reason || origins[call.origin]],
       ],
-      ['Asked', make('span', { title: made }, `${ageOf(now - Date.parse(made))} ago, ${instant(made)}`)],
+      ['Asked', make('span', { title: made }, make('span', { 'data-asked': made }), `, ${instant(made)}`)],
       [
         'Expires',
         call.status !== 'open'
           ? null
           : end === null
             ? 'never'
-            : `in ${ageOf(Date.parse(end) - now)}, ${instant(end)}`,
+            : [make('span', { 'data-expires': end }), `, ${instant(end)}`],
       ],
       ['May decide', deciders === null ? 'anyone with a name' : foreign(deciders.join(', '))],
       [
@@ -520,8 +541,19 @@ function renderProblem({ problem }: Draft) {
   return problem !== undefined && make('p', { class: 'fault', role: 'alert' }, problem);
 }
 
+function isTooLate({ api }: Page, { status, expires_at: end }: Call) {
+  return status === 'open' && end !== null && Date.parse(end) <= api.now();
+}
+
+function agoOf(ms: number) {
+  return ms < 1_000 ? 'now' : `${ageOf(ms)} ago`;
+}
+
 /** Why this person cannot decide; undefined if they can. The server decides. */
-function whyNot({ me }: Page, { deciders, approvals = [], quorum = 1, choices }: Call): string | undefined {
+function whyNot(page: Page, call: Call): string | undefined {
+  const { me } = page;
+  const { deciders, approvals = [], quorum = 1, choices } = call;
+  if (isTooLate(page, call)) return 'The time to decide has passed.';
   if (!me.scopes.includes('pendings:decide')) return 'Your key may look, but not decide.';
   if (deciders !== null && !deciders.includes(me.name)) return `Only ${deciders.join(', ')} may decide.`;
   if (approvals.some(({ by }) => by === me.name))
