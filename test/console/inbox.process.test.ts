@@ -121,7 +121,10 @@ describeInBrowser((openTab) => {
     await expect.poll(() => page.locator('.decide button').count(), { timeout: 20_000 }).toBe(0);
     await page.keyboard.press('a');
     await page.locator('.call .decided', { hasText: 'The call has expired' }).waitFor();
-    expect([await page.locator('.toast').count(), (await runtime.pending.show(id)).status]).toEqual([0, 'expired']);
+    expect([await page.locator('.toast').count(), (await runtime.pending.show(id)).status]).toEqual([
+      0,
+      'expired',
+    ]);
   });
 
   test('a person approves, rejects, edits and answers with the mouse', async () => {

@@ -33,6 +33,7 @@ describeInBrowser((open) => {
     ]);
     expect(await page.getByRole('region', { name: 'Gates' }).innerText()).toContain('too few');
     expect(await idsOf(opened)).toEqual(['r1', 'r2', 'r3', 'r4']);
+    expect(await page.locator('.found').textContent()).toBe('4 cases');
     await page.getByRole('button', { name: /^Differs/ }).click();
     expect(await idsOf(opened)).toEqual(['r1', 'r3', 'r4']);
     const saving = page.waitForEvent('download');

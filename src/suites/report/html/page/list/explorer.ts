@@ -32,7 +32,10 @@ export function makeExplorer(data: Data) {
     list.show(found, active, isMore);
     nothing.hidden = !isDone || found.length > 0;
     const what = isDone ? (data.isLoading ? 'loading' : '') : 'searching';
-    const all = Math.max(data.report?.cases ?? 0, data.entries.length);
+    const listed = data.entries.length;
+    // In a matrix, a case of the report is a row with one variant.
+    const expected = (data.report?.cases ?? 0) / (data.header.variants?.length ?? 1);
+    const all = data.isLoading ? Math.max(expected, listed) : listed;
     toolbar.found.textContent = sayFound(found.length, all, what);
     // A count that grows is not read out.
     toolbar.found.setAttribute('aria-live', data.isLoading ? 'off' : 'polite');
