@@ -149,7 +149,7 @@ export const pendings = {
   },
   'POST /pendings/decisions': {
     about:
-      'Decides several calls. Each succeeds or fails on its own. Long texts of several calls are shortened.',
+      'Decides several calls. Each succeeds or fails on its own. The answer shortens long texts if there are several calls.',
     scopes: ['pendings:decide'],
     body: input({
       decisions: {
