@@ -130,6 +130,16 @@ describeInBrowser((openTab) => {
     expect(offences).toEqual([]);
   });
 
+  test('whoever asks for the whole input sees it, and its end', async () => {
+    const { origin, token, start } = await desk();
+    const run = await start('refund.yaml', { amount: 1, text: `${'x'.repeat(9_000)} the end` });
+    const { page } = await openTab(origin, { key: token, path: `/runs/${run}` });
+    await page.getByText('Input', { exact: true }).click();
+    await page.getByRole('button', { name: 'Show them whole' }).click();
+    await expect.poll(() => page.locator('#main').innerText()).toContain('the end');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Input');
+  });
+
   test('what others may not do is not there, and an error keeps what was typed', async () => {
     const { origin, folder, failed, waits, runtime } = await desk();
     const keys = await keysOf(folder);

@@ -85,7 +85,7 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
       renderState(page, shown),
     );
     update('values', [input, output], () => [
-      fold('Input', false, renderValue(input)),
+      fold('Input', isWhole, renderValue(input)),
       output !== null && fold('Output', true, renderValue(output)),
       shortened.test(JSON.stringify([input, output])) && !isWhole && button('Show them whole', showWhole),
     ]);
@@ -110,9 +110,11 @@ export function openRun(main: HTMLElement, page: Page, id: string): Section {
       // What cannot be shown at all says so in the page.
       if (run !== undefined) page.say(describe(error), 'error');
     });
-  const showWhole = () => {
+  const showWhole = async () => {
     isWhole = true;
-    void refresh();
+    await refresh();
+    // The button is gone.
+    boxes.values.querySelector('summary')?.focus();
   };
   const stop = page.watch(['runs', 'pendings'], () => void refresh());
   const { only: filter, below, ...above } = boxes;
