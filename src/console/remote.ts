@@ -224,7 +224,7 @@ const ANSWER_MS = 120_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** The address before `/api/v1`. Throws USAGE. */
+/** The address before `/api/v1`, of any page of the console. Throws USAGE. */
 function readAddress(text: string): string {
   const url = URL.parse(text);
   const fail = (why: string, hint: string) => new RuntimeError('USAGE', `--remote ${why}`, { hint });
@@ -237,10 +237,16 @@ function readAddress(text: string): string {
       'sends a key, so it must be https, or http to this machine',
       'Write it like https://ops.example.com/console.',
     );
-  return `${url.origin}${url.pathname.replace(/\/(?:console\/?)?$/, '')}`;
+  return `${url.origin}${url.pathname.replace(/\/(?:console(?:\/(?:(?:inbox|runs|evals|guard)(?:\/.*)?)?)?)?$/, '')}`;
 }
 
 const keyHint = 'Put the key into the environment variable SIGNALBOX_KEY.';
+const refusalHints: Readonly<Record<string, string>> = {
+  invalid_token:
+    'The key in SIGNALBOX_KEY may be that of another console, or revoked. `signalbox keys list` there shows its keys.',
+  insufficient_scope:
+    'Use a key of another role in SIGNALBOX_KEY: an approver decides calls, and an admin also controls runs.',
+};
 
 function toSearch(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
@@ -273,7 +279,9 @@ function errorOf(base: string, { error, pending }: Readonly<Record<string, unkno
   if (!isErrorCode(code) || code === 'INTERNAL') {
     const isRefused = ['unauthorized', 'invalid_token', 'insufficient_scope'].includes(code);
     if (!isRefused) return failedError(base, `refused the request: ${message}`);
-    return new RuntimeError('USAGE', `${base} refused the key: ${message}`, { hint: keyHint });
+    return new RuntimeError('USAGE', `${base} refused the key: ${message}`, {
+      hint: refusalHints[code] ?? keyHint,
+    });
   }
   const decision = isObject(pending) ? toPendingDocument(pending as unknown as PendingInfo) : undefined;
   return new RuntimeError(code, message, {

@@ -171,7 +171,14 @@ test('a decision has the name of the key, and a key decides no call of its own',
   const own = await remote(`pending approve ${await call(keyId)}`, origin, secret);
   expect(own).toMatchObject({ code: 1, stderr: expect.stringContaining('[OWN_CALL]') });
   const seen = await remote(`pending approve ${await call('key_3')}`, origin, viewer.key);
-  expect(seen).toMatchObject({ code: 2, stderr: expect.stringMatching(/refused the key.*pendings:decide/) });
+  expect(seen).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/refused the key.*pendings:decide.*\nhint: Use a key of another role/),
+  });
+  const listed = await remote('pending list', `${origin}/console/inbox/pending_1`, viewer.key);
+  expect(listed).toMatchObject({ code: 0, stderr: '' });
+  const wrong = await remote('pending list', origin, 'sbx_wrong');
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(/hint: .* another console, or revoked/) });
 });
 
 test.each([
