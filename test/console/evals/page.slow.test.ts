@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -77,6 +78,7 @@ describeInBrowser((openTab) => {
     await compare.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Evals compared' }).waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Evals compared');
     expect(new URL(page.url()).search).toBe(`?a=${ids[1]}&b=${ids[0]}`);
     await page.goBack();
     await page.getByLabel('Suite').fill('none');
@@ -97,6 +99,18 @@ describeInBrowser((openTab) => {
     const { run_id: id } = await runtime.evals.run(`${runtime.file.replace(/[^/]*$/, '')}s.suite.yaml`);
     await page.getByRole('link', { name: idOf(id) }).waitFor();
     expect(await page.getByRole('radio', { name: `B: ${ids[0]}` }).isChecked()).toBe(true);
+  });
+
+  test('a list proposes two runs of one suite for a comparison', async () => {
+    const { runtime, ids, open } = await openRun();
+    const folder = runtime.file.replace(/[^/]*$/, '');
+    const suite = readFileSync(`${folder}s.suite.yaml`, 'utf8');
+    writeFileSync(`${folder}other.suite.yaml`, suite.replace(/\{name: .*\}/, '{name: other}'));
+    const { run_id: id } = await runtime.evals.run(`${folder}other.suite.yaml`);
+    const { page } = await open();
+    await page.getByRole('link', { name: idOf(id) }).waitFor();
+    const chosen = async (side: string) => await page.locator(`input[name=${side}]:checked`).inputValue();
+    expect([await chosen('a'), await chosen('b')]).toEqual([ids[0], ids[1]]);
   });
 
   test('the form shows errors, such as an empty rating and a server that has ended', async () => {

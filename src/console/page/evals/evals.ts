@@ -30,6 +30,8 @@ export const openEvals: OpenSection = (main, page) => {
       view = open(address);
       try {
         await view.refresh();
+        // The link or button that led here is gone.
+        if (address.path.length > 0 && shown === next) focusHeading(main);
       } catch (error) {
         if (shown !== next) return;
         view = undefined;
@@ -43,6 +45,12 @@ export const openEvals: OpenSection = (main, page) => {
     close: stop,
   };
 };
+
+function focusHeading(main: HTMLElement) {
+  const heading = main.querySelector('h1');
+  heading?.setAttribute('tabindex', '-1');
+  heading?.focus();
+}
 
 type Run = Reply<'GET', '/evals/runs'>['runs'][number];
 
@@ -102,7 +110,7 @@ function openList(main: HTMLElement, page: Page, suite: string): View {
     show();
   };
   const show = () => {
-    const [b, a] = runs;
+    const [b, a] = newestPair(runs);
     if (a !== undefined && b !== undefined && !isListed('a')) chosen.set('a', a.id);
     if (b !== undefined && !isListed('b')) chosen.set('b', b.id);
     const heads = ['Run', 'Suite', 'Status', 'Started', 'Cases', 'Passed', 'A', 'B'];
@@ -133,6 +141,15 @@ function openList(main: HTMLElement, page: Page, suite: string): View {
 }
 
 type Side = 'a' | 'b';
+
+/** The newest run that has an older one of its suite, and that one. */
+function newestPair(runs: readonly Run[]): readonly Run[] {
+  for (const [index, b] of runs.entries()) {
+    const a = runs.slice(index + 1).find(({ suite }) => suite === b.suite);
+    if (a !== undefined) return [b, a];
+  }
+  return runs;
+}
 
 function clamp(listed: number) {
   return Math.min(Math.max(listed, 100), 1000);
