@@ -178,7 +178,10 @@ test('a decision has the name of the key, and a key decides no call of its own',
   const listed = await remote('pending list', `${origin}/console/inbox/pending_1`, viewer.key);
   expect(listed).toMatchObject({ code: 0, stderr: '' });
   const wrong = await remote('pending list', origin, 'sbx_wrong');
-  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(/hint: .* another console, or revoked/) });
+  expect(wrong).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/hint: .* another console, or revoked/),
+  });
 });
 
 test.each([

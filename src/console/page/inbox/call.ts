@@ -440,7 +440,10 @@ function renderFacts(page: Page, call: Call) {
       ['Labels', labels === '' ? null : foreign(labels)],
       [
         'Waits because',
-        [hook !== null && ['of the hook ', foreign(hook), ': '], reason || origins[call.origin]],
+        [
+          hook !== null && ['of the hook ', foreign(hook), ': '],
+          reason || (call.tool === '@ask' ? 'the pipeline asks a person' : origins[call.origin]),
+        ],
       ],
       ['Asked', make('span', { title: made }, make('span', { 'data-asked': made }), `, ${instant(made)}`)],
       [
@@ -475,7 +478,8 @@ function renderFacts(page: Page, call: Call) {
       ],
     ]),
     Object.keys(asker).length > 1 && fold('About the caller', false, renderTree(asker)),
-    entriesCount(call.members) > 0 && fold('From the tool', false, renderTree(call.members)),
+    entriesCount(call.members) > 0 &&
+      fold(call.tool === '@ask' ? 'About the question' : 'From the tool', false, renderTree(call.members)),
   ];
 }
 
