@@ -88,6 +88,8 @@ test('a run in progress shows its current state [DS-VIEW-06]', async () => {
   const [run] = (await listOf(view)).runs;
   const id = run?.id ?? '';
   expect([run?.status, ids.includes(id)]).toEqual(['running', false]);
+  expect(await linesOf(view, id, 'served')).toMatchObject([{ isRunning: true }]);
+  expect(await linesOf(view, id, 'report')).toMatchObject([{ problems: [], problem_count: 0 }]);
   const [row] = await linesOf(view, id, 'row');
   expect(row).toEqual(expect.arrayContaining([1, 'one']));
   goesOn.resolve();

@@ -125,13 +125,19 @@ export async function* streamLines(
 ): AsyncGenerator<string> {
   const { header } = source;
   const summaryLines = async () => {
-    const report = toReport(await summarize(source), header.file);
+    const summary = await summarize(source);
+    const ended = toReport(summary, header.file);
+    // That the run did not finish is not known yet.
+    const { problems: own, problem_count } = summary;
+    const report = isRunning ? { ...ended, problems: own, problem_count } : ended;
     const problems = report.problems.filter(({ scope }) => scope !== 'run').slice(0, MOST_PROBLEMS);
     return [...problems.map((problem) => embedLine('problem', problem)), embedLine('report', report)].join(
       '',
     );
   };
-  let part = embedLine('served', served) + embedLine('header', header);
+  const isRunning = source.report === undefined && source.status === 'running' && header.kind !== 'shadow';
+  let part =
+    embedLine('served', { ...served, ...(isRunning && { isRunning }) }) + embedLine('header', header);
   if (source.report !== undefined) part += await summaryLines();
   let [bytes, dropped] = [0, 0];
   for await (const record of source.cases()) {

@@ -73,4 +73,6 @@ function cutText(text: string, length: number): string {
 export interface Served {
   /** The name under which the reader rates; null: the reader cannot rate cases of this run. */
   readonly by: string | null;
+  /** The run has not ended: its report is that of the cases so far. */
+  readonly isRunning?: boolean;
 }

@@ -37,16 +37,18 @@ export function renderSummary(data: Data, choose: Choose) {
   );
 }
 
-function renderHeadline({ header, report, entries, isLoading }: Data) {
-  const verdict =
-    report === null
+function renderHeadline({ header, report, entries, isLoading, served }: Data) {
+  const isRunning = served?.isRunning === true;
+  const verdict = isRunning
+    ? pill('unscored', 'In progress')
+    : report === null
       ? pill('unscored', isLoading ? 'Loading' : 'Not finished')
       : pill(report.status, verdictWords[report.status]);
   const facts = factList([
     ['Cases', count(report?.cases ?? entries.length)],
     ['Variants', header.variants === undefined ? null : count(header.variants.length)],
     ['Epochs', header.epochs > 1 ? count(header.epochs) : null],
-    ['Took', report === null ? null : duration(report.duration_ms)],
+    ['Took', report === null || isRunning ? null : duration(report.duration_ms)],
     ['Started', instant(header.started_at)],
     ['Suite file', foreign(header.file)],
     ['Run', foreign(header.run_id, 'run-id')],
@@ -57,15 +59,18 @@ function renderHeadline({ header, report, entries, isLoading }: Data) {
 
 const verdictWords = { passed: 'Passed', failed: 'Failed', error: 'Error' };
 
-function renderNotices({ report, dropped, problems, isLoading }: Data) {
+function renderNotices({ report, dropped, problems, isLoading, served }: Data) {
+  const ofRun = (report?.problems ?? []).filter(({ scope }) => scope === 'run').length;
   const notices = [
+    served?.isRunning === true &&
+      'This run is in progress: the report has only the cases that were done. Reload the page to see more.',
     report === null && !isLoading && 'This run did not finish: the report has only the cases that were done.',
     report?.bailed === true && 'The run ended early, because it reached the maximum number of failures.',
     dropped > 0 &&
       `To keep this page small, the details of ${counted(dropped, 'passed case')} were left out. All failures have theirs.`,
     report !== null &&
-      report.problem_count > problems.length &&
-      `Of ${counted(report.problem_count, 'invalid row')} the first ${count(problems.length)} are listed.`,
+      report.problem_count - ofRun > problems.length &&
+      `Of ${counted(report.problem_count - ofRun, 'invalid row')} the first ${count(problems.length)} are listed.`,
   ];
   return notices.map((text) => text !== false && make('p', { class: 'notice', role: 'note' }, text));
 }
