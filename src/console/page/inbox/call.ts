@@ -46,14 +46,11 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
   let shownAt = 0;
   let isRejecting = false;
   let isHeld = false;
-  let hasTimedOut = false;
   const talk = make('section', { class: 'talk', 'aria-label': 'Conversation', hidden: true });
   const none = note('Select a call to see it whole.');
   element.append(none);
 
-  const tick = () => {
-    const call = shown;
-    if (call === undefined) return;
+  const showAges = () => {
     const now = page.api.now();
     for (const part of element.querySelectorAll<HTMLElement>('[data-asked]'))
       part.textContent = agoOf(now - Date.parse(part.dataset['asked'] ?? ''));
@@ -61,9 +58,13 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       const left = Date.parse(part.dataset['expires'] ?? '') - now;
       part.textContent = left <= 0 ? 'now' : `in ${ageOf(left)}`;
     }
-    if (hasTimedOut === isTooLate(page, call)) return;
-    render();
-    void load(call.id);
+  };
+  const tick = () => {
+    showAges();
+    if (shown === undefined) return;
+    // The server says whether it has expired: the clock of this machine may be wrong.
+    const { id, status, expires_at: end } = shown;
+    if (status === 'open' && end !== null && Date.parse(end) <= page.api.now()) void load(id);
   };
   const timer = window.setInterval(() => !document.hidden && tick(), 1_000);
 
@@ -112,7 +113,6 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
     if (call === undefined) return;
     const draft = draftOf(call.id);
     isHeld = outbox.heldFor(call.id) !== undefined;
-    hasTimedOut = isTooLate(page, call);
     const restore = keepPlace(element);
     element.replaceChildren(
       make('header', { class: 'call-head' }, back(), renderTitle(call)),
@@ -132,7 +132,7 @@ export function makeCallPane({ page, outbox, onClose, onDecided }: Options) {
       renderBar(call, draft),
     );
     restore();
-    tick();
+    showAges();
   };
 
   const renderSubject = (call: Call, draft: Draft) => {
@@ -545,19 +545,12 @@ function renderProblem({ problem }: Draft) {
   return problem !== undefined && make('p', { class: 'fault', role: 'alert' }, problem);
 }
 
-function isTooLate({ api }: Page, { status, expires_at: end }: Call) {
-  return status === 'open' && end !== null && Date.parse(end) <= api.now();
-}
-
 function agoOf(ms: number) {
   return ms < 1_000 ? 'now' : `${ageOf(ms)} ago`;
 }
 
 /** Why this person cannot decide; undefined if they can. The server decides. */
-function whyNot(page: Page, call: Call): string | undefined {
-  const { me } = page;
-  const { deciders, approvals = [], quorum = 1, choices } = call;
-  if (isTooLate(page, call)) return 'The time to decide has passed.';
+function whyNot({ me }: Page, { deciders, approvals = [], quorum = 1, choices }: Call): string | undefined {
   if (!me.scopes.includes('pendings:decide')) return 'Your key may look, but not decide.';
   if (deciders !== null && !deciders.includes(me.name)) return `Only ${deciders.join(', ')} may decide.`;
   if (approvals.some(({ by }) => by === me.name))
