@@ -137,7 +137,7 @@ describeInBrowser((openTab) => {
     await page.getByText('Input', { exact: true }).click();
     await page.getByRole('button', { name: 'Show them whole' }).click();
     await expect.poll(() => page.locator('#main').innerText()).toContain('the end');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Input');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Input');
   });
 
   test('what others may not do is not there, and an error keeps what was typed', async () => {
