@@ -12,7 +12,7 @@ tools:
   fail: {exec: ${recording('answers', 'fails', '{"error": "no"}')}}
   slow: {exec: {command: /bin/sh, args: [-c, 'cat >> $folder/slow; exec sleep 60'], grace_ms: 100}}
   late: {exec: {command: /bin/sh, args: [-c, 'cat >/dev/null; until [ -e $folder/slow ]; do sleep 0.02; done; echo ''{"error": "no"}''']}}
-  stuck: {exec: {command: $bin/notes-term.sh, env: [RECORD_FILE=$folder/slow, TOLD_FILE=$folder/told], grace_ms: 3000}}
+  stuck: {exec: {command: $bin/notes-term.sh, env: [RECORD_FILE=$folder/slow, TOLD_FILE=$folder/told], grace_ms: 60000}}
   ask: {approval: required, exec: ${recording('answers', 'asks', '{"result": "done"}')}}
   down: {exec: ${recording('counts-down.sh', 'downs', '3')}}
   dies: {exec: ${recording('counts-down.sh', 'dies', '3', '2')}}
