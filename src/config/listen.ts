@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { RuntimeError } from '../base/errors.ts';
 import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import type { Finding } from '../base/yaml/finding.ts';
 import { nonEmptyTextAt } from '../base/yaml/read.ts';
@@ -28,6 +29,15 @@ export function parseListen(text: string): ListenAddress | undefined {
   const port = Number(text.slice(colon + 1));
   if (port > 65_535 || (host.startsWith('[') && !isIPv6(address))) return undefined;
   return { host: address, port };
+}
+
+/** Throws USAGE, with an address at `usualPort` as an example. */
+export function requireListen(text: string, usualPort: number): ListenAddress {
+  const address = parseListen(text);
+  if (address !== undefined) return address;
+  const message = `the address to listen on must be HOST:PORT, not ${JSON.stringify(text)}`;
+  const hint = `Write it like 127.0.0.1:${usualPort}; port 0 takes any free port.`;
+  throw new RuntimeError('USAGE', message, { hint });
 }
 
 /** Reports a port that does not exist; the schema reports every other form. */

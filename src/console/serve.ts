@@ -13,8 +13,8 @@ import {
   loadHttpServer,
   loadOpener,
   loadShelf,
-  parseListen,
   type Runtime,
+  requireListen,
   type Shelf,
 } from '../runtime/runtime.ts';
 import { evals } from './api/evals.ts';
@@ -162,12 +162,7 @@ async function serveSite(
     userName,
   }: { readonly listen: string; readonly limits: typeof viewLimits; readonly userName: string },
 ): Promise<ServedConsole> {
-  const address = parseListen(text);
-  if (address === undefined) {
-    const message = `the address to listen on must be HOST:PORT, not ${JSON.stringify(text)}`;
-    const hint = 'Write it like 127.0.0.1:8789; port 0 takes any free port.';
-    throw new RuntimeError('USAGE', message, { hint });
-  }
+  const address = requireListen(text, 8789);
   const { listen, toListener } = await loadHttpServer();
   const at = { userName, token: newToken(), host: address.host, url: () => server.url };
   const { fetch, leave, addressAt, close } = await openSite(site, at);

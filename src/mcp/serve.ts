@@ -5,8 +5,8 @@ import {
   configOptions,
   identityOf,
   loadHttpServer,
-  parseListen,
   type Runtime,
+  requireListen,
   type UpstreamInfo,
 } from '../runtime/runtime.ts';
 import { endpoint, httpHandler } from './http.ts';
@@ -89,15 +89,7 @@ async function listenFor(
   handlerFor: (callers: Callers) => (request: Request) => Promise<Response>,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const { listen, toListener } = await loadHttpServer();
-  const address = parseListen(text);
-  if (address === undefined)
-    throw new RuntimeError(
-      'USAGE',
-      `the address to listen on must be HOST:PORT, not ${JSON.stringify(text)}`,
-      {
-        hint: 'Write it like 127.0.0.1:8788; port 0 takes any free port.',
-      },
-    );
+  const address = requireListen(text, 8788);
   const callers = await runtime.callers({
     host: address.host,
     url: () => `${server.url}${endpoint}`,

@@ -9,7 +9,7 @@ export type { PointEvent } from '../calls/hooks/fire-point.ts';
 export type { DecisionInput as Decider } from '../calls/tool-call/approvals.ts';
 export { choicesOf } from '../calls/tool-call/approvals.ts';
 export { parseDuration } from '../config/duration.ts';
-export { parseListen } from '../config/listen.ts';
+export { requireListen } from '../config/listen.ts';
 export { consoleLinkOf } from '../config/mcp.ts';
 export { configOptions, identityOf } from '../config/overlay/identity.ts';
 export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../dialects/inbound.ts';

@@ -130,7 +130,7 @@ describeInBrowser((openTab) => {
     expect(offences).toEqual([]);
   });
 
-  test('whoever asks for the whole input sees it, and its end', async () => {
+  test('a person who asks for the whole input sees its end', async () => {
     const { origin, token, start } = await desk();
     const run = await start('refund.yaml', { amount: 1, text: `${'x'.repeat(9_000)} the end` });
     const { page } = await openTab(origin, { key: token, path: `/runs/${run}` });

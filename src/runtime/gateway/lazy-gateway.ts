@@ -1,6 +1,5 @@
-import { RuntimeError } from '../../base/errors.ts';
 import { once } from '../../base/time/async.ts';
-import { parseListen } from '../../config/listen.ts';
+import { requireListen } from '../../config/listen.ts';
 import type { Fetch } from '../../gateway/http/guarded-fetch.ts';
 import type { Gateway, GatewayOptions } from './document.ts';
 import type { GatewayContext, OpenGateway } from './open-gateway.ts';
@@ -15,15 +14,7 @@ export function lazyGateway(
   context: () => Omit<GatewayContext, 'address' | 'print'>,
   { listen, print }: GatewayOptions,
 ): LazyGateway {
-  const given = listen === undefined ? undefined : parseListen(listen);
-  if (listen !== undefined && given === undefined)
-    throw new RuntimeError(
-      'USAGE',
-      `the address to listen on must be HOST:PORT, not ${JSON.stringify(listen)}`,
-      {
-        hint: 'Write it like 127.0.0.1:8787; port 0 takes any free port.',
-      },
-    );
+  const given = listen === undefined ? undefined : requireListen(listen, 8787);
   let hasLeft = false;
   const opening = once(async (): Promise<OpenGateway> => {
     const parts = context();
