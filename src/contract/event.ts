@@ -341,6 +341,46 @@ export interface Emit {
   (event: RuntimeEvent): void;
   /** Whether anything consumes events of that type; absent: yes. If not, they need no measurements. */
   readonly hears?: ((type: RuntimeEvent['type']) => boolean) | undefined;
+  /** The trace that the parts of an operation continue instead of the caller's. Absent unless traces are exported. */
+  readonly traceOf?: ((operation: string) => TraceContext | undefined) | undefined;
+  /** Begins the span of a hook. Undefined if it is not sampled; absent unless traces are exported. */
+  readonly startHook?: ((about: HookAbout) => HookSpan | undefined) | undefined;
+  /** Takes what a tool call sent and returned, as its hooks left it. Absent unless content is exported. */
+  readonly keepContent?: ((operation: string, content: ToolContent) => void) | undefined;
+}
+
+/** An `Emit` that does something else with the events, and is otherwise the given one. */
+export function wrapEmit(
+  { hears, traceOf, startHook, keepContent }: Emit,
+  take: (event: RuntimeEvent) => void,
+  doesHear = hears,
+): Emit {
+  return Object.assign((event: RuntimeEvent) => take(event), {
+    ...{ hears: doesHear, traceOf, startHook, keepContent },
+  });
+}
+
+export interface HookAbout extends Pick<DecisionMade, 'hook' | 'kind' | 'phase' | 'mode'> {
+  /** Whether the hook answers without a process. */
+  readonly isStatic?: boolean;
+}
+
+/** A hook that is asked. No method throws. */
+export interface HookSpan {
+  /** The trace that its process continues. */
+  readonly trace: TraceContext;
+  /** Without an outcome, the hook was cancelled, or was only notified. */
+  end(outcome?: HookOutcome): void;
+}
+
+export type HookOutcome = Partial<Pick<DecisionMade, 'verdict' | 'reason' | 'durationMs' | 'queueMs'>> & {
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+};
+
+export interface ToolContent {
+  readonly args: Json;
+  /** Absent if the call failed, or if a hook withheld the result. */
+  readonly result?: Json | undefined;
 }
 
 export const emitNothing: Emit = Object.assign(() => {}, { hears: () => false });

@@ -8,6 +8,7 @@ import type {
   OperationEnd,
   OperationFacts,
   OperationPlace,
+  ToolContent,
 } from './event.ts';
 import { createIds } from './tool.ts';
 import { requireTrace, type TraceContext } from './trace.ts';
@@ -77,6 +78,8 @@ export interface Operation {
   note(facts: OperationFacts): void;
   /** The first part of a streamed answer has come. Later calls do nothing. */
   noteFirstChunk(): void;
+  /** Passes the content on; absent unless content is exported. */
+  readonly keepContent?: ((content: ToolContent) => void) | undefined;
   /** Emits the end. Later calls do nothing. */
   finish(end: OperationEnd): void;
 }
@@ -96,6 +99,7 @@ export function startOperation(emit: Emit, about: OperationAbout): Operation {
   };
   const watch = startStopwatch();
   emit({ type: 'operation.started', ...about, ...place });
+  const continued = emit.traceOf?.(id) ?? trace;
   let facts: OperationFacts = {};
   let hasEnded = false;
   const operation: Operation = {
@@ -108,6 +112,7 @@ export function startOperation(emit: Emit, about: OperationAbout): Operation {
       const { durationMs, queueMs } = watch.read();
       facts = { ...facts, firstChunkMs: toMicroseconds(durationMs + queueMs) };
     },
+    keepContent: emit.keepContent && ((content) => emit.keepContent?.(id, content)),
     finish: (end) => {
       if (hasEnded) return;
       hasEnded = true;
@@ -120,7 +125,7 @@ export function startOperation(emit: Emit, about: OperationAbout): Operation {
     ...{ operation: id, operationKind: about.operation, tracked: operation },
     ...(run !== undefined && { run }),
     ...(step !== undefined && { step }),
-    ...(trace && { trace }),
+    ...(continued && { trace: continued }),
   };
   return operation;
 }

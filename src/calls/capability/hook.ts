@@ -1,6 +1,7 @@
 import { type Fault, RuntimeError } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { type QueueClock, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
+import type { DecisionMade, HookSpan } from '../../contract/event.ts';
 import {
   type Allow,
   type Answer,
@@ -10,7 +11,7 @@ import {
   type Modify,
   type NativeEvent,
 } from '../../contract/hook.ts';
-import { currentOperation } from '../../contract/operation.ts';
+import { currentOperation, inTrace } from '../../contract/operation.ts';
 import { type Invocation, invokeOr, isCancelledAnswer, type Port } from './invoke.ts';
 
 export interface FilterPort extends Port<NativeEvent, Answer> {
@@ -35,11 +36,20 @@ export function askHook(
   question: HookQuestion,
   accept: Accept = () => {},
 ): Promise<Answer> {
-  if (port.emit.hears?.('decision') === false) return ask(port, question, { accept });
-  return askAndTell(port, question, accept);
+  const { emit, mode, binding } = port;
+  const span = emit.startHook?.({
+    ...{ hook: binding.name, kind: question.input.hook, phase: question.input.phase, mode },
+  });
+  if (span !== undefined) return inTrace(span.trace, () => askAndTell(port, question, { accept, span }));
+  if (emit.hears?.('decision') === false) return ask(port, question, { accept });
+  return askAndTell(port, question, { accept });
 }
 
-async function askAndTell(port: FilterPort, question: HookQuestion, accept: Accept): Promise<Answer> {
+async function askAndTell(
+  port: FilterPort,
+  question: HookQuestion,
+  { accept, span }: { readonly accept: Accept; readonly span?: HookSpan },
+): Promise<Answer> {
   const watch = startStopwatch();
   const answer = await ask(port, question, { accept, clock: watch });
   const { hook: kind, phase } = question.input;
@@ -47,9 +57,10 @@ async function askAndTell(port: FilterPort, question: HookQuestion, accept: Acce
   if (isCancelledAnswer(answer) && question.isWithdrawn?.() === true) {
     const message = `its event ${phase} was cancelled, because an earlier hook has decided`;
     port.emit({ type: 'note', name, level: 'debug', message });
+    span?.end();
     return answer;
   }
-  port.emit({
+  const decision: DecisionMade = {
     type: 'decision',
     hook: name,
     call: question.call,
@@ -63,7 +74,9 @@ async function askAndTell(port: FilterPort, question: HookQuestion, accept: Acce
     ...wholeMs(watch.read()),
     ...(answer.verdict === 'deny' && answer.error && { error: answer.error }),
     ...currentOperation(),
-  });
+  };
+  span?.end(decision);
+  port.emit(decision);
   return answer;
 }
 

@@ -3,7 +3,7 @@ import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import { membersOf } from '../../base/json/scan.ts';
 import { startStopwatch, type Timing, unwatched, wholeMs } from '../../base/time/stopwatch.ts';
-import type { Emit } from '../../contract/event.ts';
+import type { DecisionMade, Emit } from '../../contract/event.ts';
 import {
   type Answer,
   answers,
@@ -12,7 +12,7 @@ import {
   type HookMode,
   withoutFaultText,
 } from '../../contract/hook.ts';
-import { currentOperation, keepContext } from '../../contract/operation.ts';
+import { currentOperation, inTrace, keepContext } from '../../contract/operation.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../../contract/scrub.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type Composed, compose, type HookAnswer } from '../../dialects/compose.ts';
@@ -362,8 +362,11 @@ export async function askMember(
   hookCall.onHear?.(entry.name);
   const watch = startStopwatch();
   const signals = { signal: hookCall.signal, closing: context.closing };
-  const { output, notes } = await watch.run(() =>
-    exchange(dialect, member, { question, ending: signals }, context),
+  const isStatic = member.transport === undefined;
+  const { kind, phase } = hookCall;
+  const span = context.emit.startHook?.({ hook: entry.name, kind, phase, mode, isStatic });
+  const { output, notes } = await inTrace(span?.trace, () =>
+    watch.run(() => exchange(dialect, member, { question, ending: signals }, context)),
   );
   const answer = moveLongContext(dialect, output, (text) =>
     context.writeLongText(text, hookCall.hookContext),
@@ -371,13 +374,13 @@ export async function askMember(
   for (const { level, message } of notes) context.emit({ type: 'note', name: entry.name, level, message });
   const took = watch.read();
   hookCall.onAnswer?.(entry.name, answer.verdict, took);
-  context.emit({
+  const decision: DecisionMade = {
     type: 'decision',
     hook: entry.name,
     call: hookCall.call,
     dialect: dialect.name,
-    kind: hookCall.kind,
-    phase: hookCall.phase,
+    kind,
+    phase,
     point: hookCall.point,
     mode,
     verdict: answer.verdict,
@@ -386,7 +389,9 @@ export async function askMember(
     ...wholeMs(took),
     ...((answer.verdict === 'deny' || answer.verdict === 'abort') && answer.error && { error: answer.error }),
     ...currentOperation(),
-  });
+  };
+  span?.end(decision);
+  context.emit(decision);
   return withoutFaultText(answer);
 }
 

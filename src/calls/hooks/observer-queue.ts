@@ -4,7 +4,7 @@ import { formatCount } from '../../base/text/phrases.ts';
 import { unwatched } from '../../base/time/stopwatch.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Answer, NativeEvent } from '../../contract/hook.ts';
-import { keepContext } from '../../contract/operation.ts';
+import { inTrace, keepContext } from '../../contract/operation.ts';
 import { askHook, type FilterPort } from '../capability/hook.ts';
 import { type Port, trackCall } from '../capability/invoke.ts';
 
@@ -81,9 +81,14 @@ async function notifyObserver(
   port: Port<NativeEvent, Answer>,
   { event, call, signal }: QueuedEvent,
 ): Promise<void> {
-  const { run, finish: finished } = trackCall(port.emit, 'hook', { name: port.binding.name, call });
+  const { name } = port.binding;
+  const span = port.emit.startHook?.({ hook: name, kind: event.hook, phase: event.phase, mode: 'observe' });
+  const { run, finish } = trackCall(port.emit, 'hook', { name, call });
+  const finished = (end: Parameters<typeof finish>[0]) => span?.end({ ...finish(end), error: end.error });
   try {
-    const reply = await run(() => port.transport.exchange(port.codec.encode(event), signal));
+    const reply = await inTrace(span?.trace, () =>
+      run(() => port.transport.exchange(port.codec.encode(event), signal)),
+    );
     const clean = reply.via === 'rpc' || reply.exitCode === 0;
     if (clean) finished({ status: 'told' });
     else finished({ status: 'untold', error: exitFault(reply.exitCode, reply.signal) });

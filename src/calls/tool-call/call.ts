@@ -5,7 +5,7 @@ import { fitsAnything } from '../../base/yaml/schema-check.ts';
 import type { Approval } from '../../contract/approval.ts';
 import { type Emit, emitNothing, type OperationEnd } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
-import { trackOperation } from '../../contract/operation.ts';
+import { trackedOperation, trackOperation } from '../../contract/operation.ts';
 import {
   failed,
   nextCallId,
@@ -126,6 +126,8 @@ export async function executeCall(before: FilteredCall, approval?: Approval): Pr
     const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
     result = watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
   }
+  const { outcome: left } = result;
+  trackedOperation()?.keepContent?.({ args, ...(left.status === 'ok' && { result: left.result }) });
   return args.text === before.asked.text ? result : { ...result, sent: args };
 }
 

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { fenced } from '../../base/time/fence.ts';
-import { type Emit, isRunEvent, type RuntimeEvent } from '../../contract/event.ts';
+import { type Emit, isRunEvent, type RuntimeEvent, wrapEmit } from '../../contract/event.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded, isReopenable } from '../../store/store-rules.ts';
 import type { Pipeline } from '../file/pipeline.ts';
@@ -172,7 +172,7 @@ function relocate(
     if (!isRunEvent(event) || event.run !== from) emit(event);
     else if ('step' in event) emit({ ...event, run: to, step: `${step}/${event.step}` });
   };
-  return Object.assign(tell, { hears: emit.hears });
+  return wrapEmit(emit, tell);
 }
 
 async function findEarlier(store: Store, { id, parent }: RunRecord): Promise<EarlierRuns | undefined> {

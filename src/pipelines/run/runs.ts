@@ -8,6 +8,7 @@ import {
   isRunEventType,
   type RunEvent,
   type RuntimeEvent,
+  wrapEmit,
 } from '../../contract/event.ts';
 import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import type { TraceContext } from '../../contract/trace.ts';
@@ -363,10 +364,7 @@ function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
     if (isRunEvent(event)) onEvent(event);
   };
   const { hears } = emit;
-  return Object.assign(
-    take,
-    hears && { hears: (type: RuntimeEvent['type']) => isRunEventType(type) || hears(type) },
-  );
+  return wrapEmit(emit, take, hears && ((type) => isRunEventType(type) || hears(type)));
 }
 
 function withRunId(thrown: unknown, id: string): RuntimeError {

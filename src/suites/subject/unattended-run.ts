@@ -3,6 +3,7 @@ import { isObject, type Json, parseLossless } from '../../base/json/json.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { EvalToolCall } from '../../contract/eval.ts';
+import { wrapEmit } from '../../contract/event.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { evalContextOf } from '../../pipelines/chat/model-usage.ts';
@@ -26,10 +27,10 @@ export async function runUnattended(
   { config, services, signal }: Pick<SubjectContext, 'config' | 'services'> & { signal: AbortSignal },
 ): Promise<SubjectOutput> {
   const store = idleStores.pop() ?? (await openSqliteStore(memoryFile));
-  const emit: typeof services.emit = (event) => {
+  const emit = wrapEmit(services.emit, (event) => {
     // The store is temporary, so the call cannot be decided later.
     if (event.type !== 'pending.opened') services.emit(event);
-  };
+  });
   const runs: RunsContext = {
     store,
     services: { ...services, emit },
