@@ -84,7 +84,10 @@ async function notifyObserver(
   const { name } = port.binding;
   const span = port.emit.startHook?.({ hook: name, kind: event.hook, phase: event.phase, mode: 'observe' });
   const { run, finish } = trackCall(port.emit, 'hook', { name, call });
-  const finished = (end: Parameters<typeof finish>[0]) => span?.end({ ...finish(end), error: end.error });
+  const finished = (end: Parameters<typeof finish>[0]) => {
+    const took = finish(end);
+    span?.end({ ...took, error: end.error });
+  };
   try {
     const reply = await inTrace(span?.trace, () =>
       run(() => port.transport.exchange(port.codec.encode(event), signal)),
