@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { systemCode } from '../base/files/file-error.ts';
 import { escapeInvisible } from '../base/text/escape-invisible.ts';
-import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
+import type { MetricsServers, Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
 import { type Input, openInput, readDuration } from './input.ts';
 import type { Invocation } from './invocation.ts';
@@ -38,6 +38,8 @@ export type OpenOptions = Pick<
 > & {
   /** Logs JSON if stderr is not a terminal; every other command logs text. */
   readonly isService?: boolean;
+  /** Serves metrics at their own address, if the config has one. */
+  readonly hasMetrics?: boolean;
   /** Receives the log in place of stderr. */
   readonly writeLog?: (lines: string) => void;
   /** Ctrl-C does not abort the runtime; the command ends it. */
@@ -266,10 +268,17 @@ async function runWork(
   const { invocation, options, signal } = base;
   const terminal = openTerminal(invocation, options.color);
   const opened: Runtime[] = [];
+  let metrics: MetricsServers | undefined;
+  const serveMetrics = async (runtime: Runtime) => {
+    if (runtime.telemetry.listen === undefined) return runtime;
+    const { loadMetrics } = await import('../runtime/runtime.ts');
+    metrics ??= (await loadMetrics()).metricsServers(terminal.printStderr);
+    return await metrics.follow(runtime);
+  };
   const open = async (file = options.config, open: OpenOptions = {}) => {
-    const { isService = false, writeLog, outlivesInterrupt = false, ...more } = open;
+    const { isService = false, hasMetrics = false, writeLog, outlivesInterrupt = false, ...more } = open;
     const { openRuntime } = await import('../runtime/runtime.ts');
-    const runtime = await openRuntime(file, {
+    const own = await openRuntime(file, {
       ...more,
       env: invocation.env,
       overlays: file === options.config ? options.overlays : [],
@@ -283,6 +292,7 @@ async function runWork(
         hasColour: terminal.hasErrorColour,
       },
     });
+    const runtime = hasMetrics ? await serveMetrics(own) : own;
     opened.push(runtime);
     return runtime;
   };

@@ -170,6 +170,18 @@ export interface Runtime extends AsyncDisposable {
     /** What is recorded to see there: `spec.decisions`, its `content`, and `spec.gateway.audit`. */
     readonly records: { readonly decisions: boolean; readonly content: boolean; readonly audit: boolean };
   };
+  /** What `spec.telemetry` measures. */
+  readonly telemetry: {
+    /**
+     * The metrics of this process in the text format of Prometheus, with its content type. Undefined if they are off.
+     * Throws the fault that keeps them from being measured.
+     */
+    readonly metrics?: (() => Promise<{ readonly type: string; readonly text: string }>) | undefined;
+    /** HOST:PORT of a server of its own for the metrics. */
+    readonly listen?: string | undefined;
+    /** Why nothing is measured or exported, and what to install. */
+    readonly fault?: string | undefined;
+  };
   readonly tools: {
     list(): ToolInfo[];
     /**

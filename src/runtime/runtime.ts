@@ -42,7 +42,10 @@ export const loadHttpServer = async () => await import('../gateway/http/server.t
 export const loadCallers = async () => await import('../gateway/http/callers.ts');
 /** Starts the program of the system for a file. */
 export const loadOpener = async () => await import('../process/launch/try-script.ts');
+/** Serves the metrics of runtimes. */
+export const loadMetrics = async () => await import('./telemetry/endpoint.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
+export type { MetricsServers } from './telemetry/endpoint.ts';
 export type { Shelf } from './view/shelf.ts';
 export const loadShelf = async () => await import('./view/shelf.ts');
 export const loadChecker = async () => await import('./validate-file.ts');

@@ -21,7 +21,11 @@ More: docs/guides/use-the-console.md, docs/reference/http-api.md`,
   isServer: true,
   run: async ({ options, terminal, signal, invocation, open }, { listen, open: isOpened }) => {
     invocation.limitHeapGrowth();
-    const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
+    const runtime = await open(options.config, {
+      outlivesInterrupt: true,
+      isService: true,
+      hasMetrics: true,
+    });
     const { openInBrowser, serveConsole } = await import('../../console/serve.ts');
     const userName = invocation.userName();
     const served = await serveConsole(runtime, { listen, userName, version: versionOf() });

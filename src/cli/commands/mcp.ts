@@ -36,7 +36,7 @@ docs/reference/mcp-proxy.md`,
       throw new RuntimeError('USAGE', '--proxy cannot be combined with --tools', {
         hint: 'Limit the tools of a server with `tool_filter` in the config.',
       });
-    const runtime = await open(options.config, { isService: http !== undefined });
+    const runtime = await open(options.config, { isService: http !== undefined, hasMetrics: true });
     const { proxyOverHttp, proxyOverStdio, serveOverHttp, serveOverStdio } = await import(
       '../../mcp/serve.ts'
     );

@@ -25,26 +25,27 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
   run: async (context, { listen }) => {
     const { options, terminal, signal, invocation, open } = context;
     invocation.limitHeapGrowth();
-    const { loadServer } = await import('../../runtime/runtime.ts');
+    const { loadMetrics, loadServer } = await import('../../runtime/runtime.ts');
     const { serveRuntimes } = await loadServer();
     const { consoleMount } = await import('../../console/serve.ts');
-    const mount = consoleMount({ userName: invocation.userName(), version: versionOf() });
+    const page = consoleMount({ userName: invocation.userName(), version: versionOf() });
+    const metrics = (await loadMetrics()).metricsMount();
     const served = await serveRuntimes({
-      mount,
-      open: async () => await open(options.config, { outlivesInterrupt: true, isService: true }),
+      mounts: [page, metrics],
+      open: async () =>
+        await open(options.config, { outlivesInterrupt: true, isService: true, hasMetrics: true }),
       listen,
       print: terminal.print,
     });
     const { url, document } = served;
     // Limits what may block after the drain, such as a locked store.
     if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
-    const shown = mount.addressAt(url);
-    if (options.json) terminal.printJson({ url, console: 'url' in shown ? shown.url : null, ...document });
+    const shown = { console: page.addressAt(url), metrics: metrics.addressAt(url) };
+    if (options.json)
+      terminal.printJson({ url, console: urlOf(shown.console), metrics: urlOf(shown.metrics), ...document });
     else {
-      const line = 'url' in shown ? `Console: ${shown.url}` : `No console: ${shown.reason}`;
-      terminal.print(
-        [`Serving ${url}`, escapeInvisible(line), '', describeServing(url, document)].join('\n'),
-      );
+      const lines = Object.entries(shown).flatMap(([name, place]) => placeLines(name, place));
+      terminal.print([`Serving ${url}`, ...lines, '', describeServing(url, document)].join('\n'));
     }
     invocation.onHangup(() => void reload(context, served));
     await untilAborted(signal);
@@ -55,6 +56,18 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
 });
 
 const AFTER_DRAIN_MS = 10_000;
+
+type Place = { readonly url: string } | { readonly reason: string } | undefined;
+
+function urlOf(place: Place): string | null {
+  return place !== undefined && 'url' in place ? place.url : null;
+}
+
+function placeLines(name: string, place: Place): string[] {
+  if (place === undefined) return [];
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return [escapeInvisible('url' in place ? `${title}: ${place.url}` : `No ${name}: ${place.reason}`)];
+}
 
 async function reload({ terminal }: CommandContext, served: ServedGateway): Promise<void> {
   try {

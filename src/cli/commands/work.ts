@@ -42,7 +42,11 @@ Exit codes: 0 stopped, or with --once all runs succeeded, 1 the store failed, or
     const { formatDuration } = await import('../../runtime/runtime.ts');
     const once = flags.once === true;
     const concurrency = readNumber('--concurrency', flags.concurrency);
-    const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
+    const runtime = await open(options.config, {
+      outlivesInterrupt: true,
+      isService: true,
+      hasMetrics: !once,
+    });
     limitStop(context, drainMs);
     const runs: WorkedRun[] = [];
     await runtime.work({
@@ -95,7 +99,11 @@ Exit codes: 0 drained, 1 the store failed, 2 wrong call or config, or the store 
   run: async (context, { pipelines, suites, health, ...flags }) => {
     const { options, terminal, signal, open } = context;
     const drainMs = await readDrain(context, flags.drain);
-    const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
+    const runtime = await open(options.config, {
+      outlivesInterrupt: true,
+      isService: true,
+      hasMetrics: true,
+    });
     const worker = await runtime.worker({
       ...{ pipelines, suites, health, version: versionOf() },
       concurrency: readNumber('--concurrency', flags.concurrency),

@@ -44,6 +44,8 @@ export interface CallersOptions {
       readonly unlessKeys: boolean;
     };
   };
+  /** For metrics: a credential only where other machines can reach the server, which may have any name there. */
+  readonly metrics?: boolean;
 }
 
 interface CallersContext extends CallersOptions {
@@ -60,11 +62,12 @@ interface CallersContext extends CallersOptions {
 /** Rejects with LISTEN_FAILED if others could reach the server without a credential, and with STORE_FAILED. */
 export async function openCallers(context: CallersContext): Promise<Callers> {
   const { config, host, url, store, env, report, bodyOf = (error) => ({ error }), now = Date.now } = context;
-  const { issuer, jwksUrl, audience, required } = config.auth;
-  const { publicUrl } = context.console ?? config;
+  const { issuer, jwksUrl, audience } = config.auth;
+  const surface = surfaceOf(context);
+  const { publicUrl } = surface;
   const given = context.console?.token;
   const isExposed = !isLoopback(host) || publicUrl !== undefined;
-  const isRequired = context.console !== undefined || isExposed || (required ?? issuer !== undefined);
+  const isRequired = surface.isRequired || isExposed;
   const keys = once(async () => (store === undefined ? undefined : await openKeyBook(store, env)));
   const tell = atMostEvery(REPORT_MS, report);
   const resource = () => publicUrl ?? url();
@@ -83,11 +86,11 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
     if (store === undefined || !mayHaveKeys(store)) return false;
     const records = (await (await keys.open())?.list()) ?? [];
     const live = records.filter(({ key }) => key.revokedAt === null).map(({ key }) => scopesOf(key));
-    return live.some((held) => (context.console ? held.has('pendings:read') : held.size > 0));
+    return live.some((held) => (surface.scope === undefined ? held.size > 0 : held.has(surface.scope)));
   };
   let own: NonNullable<CallersOptions['console']>['token'];
   try {
-    requireSafe(context, isExposed && issuer === undefined ? await hasKeys() : true);
+    requireSafe(context, surface, isExposed && issuer === undefined ? await hasKeys() : true);
     const isOpen = given !== undefined && !isExposed;
     if (isOpen && !(given.unlessKeys && (await hasKeys()))) own = given;
   } catch (error) {
@@ -113,7 +116,7 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
     return principalOf({ id: `${issuer} ${subject}`, name: subject, scopes: new Set(held), tools: null });
   };
 
-  const findForeign = (request: CheckedRequest) => refuseForeign(request, { host, own: url(), publicUrl });
+  const findForeign = (request: CheckedRequest) => refuseForeign(request, { host, own: url(), ...surface });
   const toResponse = ({ status, code, message, headers }: Refusal) =>
     Response.json(bodyOf({ code, message }), { status, headers });
   const admit = async (
@@ -127,7 +130,7 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
     if (hasCredentialInQuery(request.url)) return challenge(400, 'invalid_request', misplaced);
     const header = request.headers.get('authorization');
     if (header === null && !isRequired)
-      return proxied.some((name) => request.headers.has(name)) ? viaProxy : localUser;
+      return proxied.some((name) => request.headers.has(name)) ? viaProxy(surface) : localUser;
     if (header === null) return challenge(401, undefined, missing);
     const text = credentialOf(header);
     const caller = text === undefined ? undefined : await find(text);
@@ -182,30 +185,52 @@ const misplaced = 'A credential in the address is not accepted; send it in the A
 const invalid = 'The credential is not valid here, or no longer.';
 
 /** A proxy on this machine would make everybody the user of this machine. */
-const viaProxy: Refusal = {
-  ...{ status: 403, code: 'untrusted_proxy', headers: {} },
-  message:
-    'A request through a proxy needs a credential; set spec.mcp.public_url to the URL that clients use.',
-};
+function viaProxy({ key }: Surface): Refusal {
+  const hint = key === undefined ? '' : `; set ${key} to the URL that clients use`;
+  const message = `A request through a proxy needs a credential${hint}.`;
+  return { status: 403, code: 'untrusted_proxy', message, headers: {} };
+}
 const proxied = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
 function isLoopback(host: string): boolean {
   return isLoopbackName(host.includes(':') ? `[${host}]` : host);
 }
 
-function requireSafe({ config, console, host }: CallersContext, hasCredentials: boolean): void {
-  const { publicUrl } = console ?? config;
-  const name = `spec.${console ? 'console' : 'mcp'}.public_url`;
+type Surface = ReturnType<typeof surfaceOf>;
+
+/** What the servers of metrics, of the console and of MCP require. `key`: the config key with the name of the server. */
+function surfaceOf({
+  config,
+  console: page,
+  metrics,
+}: Pick<CallersContext, 'config' | 'console' | 'metrics'>) {
+  const { issuer, required = issuer !== undefined } = config.auth;
+  const other = { isRequired: true, isOptional: false };
+  if (metrics === true) {
+    const [scope, flags] = ['runs:read', '--role viewer'] as const;
+    return { ...other, isRequired: false, publicUrl: undefined, key: undefined, scope, flags };
+  }
+  if (page !== undefined) {
+    const [key, scope, flags] = ['spec.console.public_url', 'pendings:read', '--role approver'] as const;
+    return { ...other, publicUrl: page.publicUrl, key, scope, flags };
+  }
+  const [key, flags] = ['spec.mcp.public_url', "--tools '*'"];
+  const own = { isRequired: required, isOptional: config.auth.required === false };
+  return { ...own, publicUrl: config.publicUrl, key, scope: undefined, flags };
+}
+
+function requireSafe({ host }: CallersContext, surface: Surface, hasCredentials: boolean): void {
+  const { publicUrl, key, isOptional, flags } = surface;
   const isLocal = isLoopback(host);
-  const who = isLocal ? `${name} names this server to others` : `other machines can reach ${host}`;
+  const who = isLocal ? `${key} names this server to others` : `other machines can reach ${host}`;
   const fail = (what: string, hint: string) => new RuntimeError('LISTEN_FAILED', `${who}, ${what}`, { hint });
-  if (!isLocal && publicUrl === undefined)
+  if (!isLocal && publicUrl === undefined && key !== undefined)
     throw fail(
       'but its name there is unknown',
-      `Set ${name} to the URL that clients use, or listen on 127.0.0.1.`,
+      `Set ${key} to the URL that clients use, or listen on 127.0.0.1.`,
     );
   if (isLocal && publicUrl === undefined) return;
-  if (console === undefined && config.auth.required === false)
+  if (isOptional)
     throw fail(
       'and spec.mcp.auth.required is false',
       'Remove `required: false`, or listen on 127.0.0.1 without public_url.',
@@ -213,7 +238,7 @@ function requireSafe({ config, console, host }: CallersContext, hasCredentials: 
   if (!hasCredentials)
     throw fail(
       'and there is no key yet',
-      `Create one with \`signalbox keys create NAME ${console ? '--role approver' : "--tools '*'"}\`, or set spec.mcp.auth.issuer.`,
+      `Create one with \`signalbox keys create NAME ${flags}\`, or set spec.mcp.auth.issuer.`,
     );
 }
 
@@ -309,14 +334,20 @@ function refuseForeign(
     host,
     own,
     publicUrl,
-  }: { readonly host: string; readonly own: string; readonly publicUrl: string | undefined },
+    key,
+  }: Pick<CallersContext, 'host'> & { readonly own: string } & Pick<Surface, 'publicUrl' | 'key'>,
 ): Refusal | undefined {
   const { port } = new URL(own);
   const local = isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]', new URL(own).hostname] : [];
   const names = local.map((name) => new URL(`http://${name}:${port || 80}`));
   if (publicUrl !== undefined) names.push(new URL(publicUrl));
   const named = headers.get('host')?.toLowerCase();
-  if (!names.some((name) => named === name.host || named === `${name.hostname}:${portOf(name)}`))
+  // Metrics for other machines: every request needs a credential, which no page has.
+  const isAnyName = key === undefined && local.length === 0;
+  if (
+    !isAnyName &&
+    !names.some((name) => named === name.host || named === `${name.hostname}:${portOf(name)}`)
+  )
     return untrusted('host', 'The Host header does not name this server.');
   const origin = headers.get('origin')?.toLowerCase();
   if (origin !== undefined && !names.some((name) => origin === name.origin))

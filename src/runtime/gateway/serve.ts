@@ -9,10 +9,10 @@ export interface ServeOptions {
   readonly open: () => Promise<Runtime>;
   readonly listen: string | undefined;
   readonly print: (line: string) => void;
-  readonly mount?: Mount;
+  readonly mounts?: readonly Mount[];
 }
 
-/** Another surface at some paths of the server. */
+/** Another surface at some paths of the server. The first one that takes a path answers. */
 export interface Mount {
   takes(path: string): boolean;
   /** Called for each config that is read. Undefined: the paths are not served. */
@@ -90,16 +90,22 @@ function addressOf({ listen: text }: GatewayDocument) {
 }
 
 /** Refuses to open if other machines could reach the gateway without keys. */
-async function openGeneration({ open, listen: address, print, mount }: ServeOptions, url: () => string) {
+async function openGeneration(
+  { open, listen: address, print, mounts = [] }: ServeOptions,
+  url: () => string,
+) {
   const runtime = await open();
   try {
     const gateway = runtime.gateway({ listen: address, print });
     const document = await gateway.describe();
     requireKeys(document);
     const { host } = addressOf(document);
-    const mounted = await mount?.open(runtime, { host, url });
-    const takes = (path: string) => mount?.takes(path) === true;
-    return startGeneration({ runtime, gateway, document, mounted: mounted && { ...mounted, takes } });
+    const mounted: Mounted[] = [];
+    for (const { open, takes } of mounts) {
+      const opened = await open(runtime, { host, url });
+      if (opened !== undefined) mounted.push({ ...opened, takes });
+    }
+    return startGeneration({ runtime, gateway, document, mounted });
   } catch (thrown) {
     await runtime.close();
     throw toRuntimeError(thrown);
@@ -119,6 +125,8 @@ function requireKeys(document: GatewayDocument): void {
   throw new RuntimeError('LISTEN_FAILED', `${message} there is no key yet`, { hint });
 }
 
+type Mounted = NonNullable<Awaited<ReturnType<Mount['open']>>> & Pick<Mount, 'takes'>;
+
 function startGeneration({
   runtime,
   gateway,
@@ -128,7 +136,7 @@ function startGeneration({
   readonly runtime: Runtime;
   readonly gateway: Gateway;
   readonly document: GatewayDocument;
-  readonly mounted: (Awaited<ReturnType<Mount['open']>> & Pick<Mount, 'takes'>) | undefined;
+  readonly mounted: readonly Mounted[];
 }) {
   let running = 0;
   let isEnding = false;
@@ -136,20 +144,21 @@ function startGeneration({
   const endIfIdle = () => {
     if (isEnding && running === 0) resolve();
   };
-  const [own, other] = [
-    toListener(gateway.fetch),
-    mounted && toListener((request) => mounted.fetch(request)),
-  ];
-  const listener: Listener = (incoming, outgoing) =>
-    other !== undefined && mounted?.takes(incoming.url ?? '')
-      ? other(incoming, outgoing)
-      : own(incoming, outgoing);
+  const own = toListener(gateway.fetch);
+  const others = mounted.map(({ fetch, takes }) => ({ takes, listener: toListener(fetch) }));
+  const listener: Listener = (incoming, outgoing) => {
+    const other = others.find(({ takes }) => takes(incoming.url ?? ''));
+    return (other?.listener ?? own)(incoming, outgoing);
+  };
+  const leaveMounts = () => {
+    for (const each of mounted) each.leave();
+  };
   return {
     document,
     listener,
     leave: () => {
       gateway.leave();
-      mounted?.leave();
+      leaveMounts();
     },
     begin: () => {
       running += 1;
@@ -160,7 +169,7 @@ function startGeneration({
     },
     end: async () => {
       isEnding = true;
-      mounted?.leave();
+      leaveMounts();
       endIfIdle();
       await idle;
       await runtime.close();

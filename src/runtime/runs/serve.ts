@@ -183,6 +183,7 @@ export function serveRuntime(
         audit: config.gateway.audit !== undefined,
       },
     },
+    telemetry: {},
     logFormat: config.logging.format,
     run: (...given) =>
       toStartedRun(

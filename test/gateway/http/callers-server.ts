@@ -66,6 +66,7 @@ interface Serving {
   readonly needed?: readonly Scope[];
   readonly now?: () => number;
   readonly bodyOf?: NonNullable<CallersOptions['bodyOf']>;
+  readonly metrics?: true;
 }
 
 export interface Answered {

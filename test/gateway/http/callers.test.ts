@@ -432,6 +432,8 @@ describe('a request', () => {
   test.each(names)('on loopback that names %s', async (_title, given, status) => {
     const { ask, port } = await serveCallers();
     expect((await ask(given(port))).status).toBe(status);
+    const metrics = await serveCallers({ ...readers, config: { auth: { required: true } } });
+    expect((await metrics.ask(given(metrics.port))).status).toBe(status);
   });
 
   test.each([
@@ -497,6 +499,75 @@ describe('a request', () => {
     });
     const { ask } = await serveCallers({ config: { auth: { required: true } }, bodyOf });
     expect(JSON.parse((await ask()).body)).toMatchObject({ jsonrpc: '2.0', code: 'unauthorized' });
+  });
+});
+
+const readers = { metrics: true, needed: ['runs:read'] } as const;
+
+describe('metrics', () => {
+  test.each([
+    [{ role: 'viewer' }, 200],
+    [{ role: 'approver' }, 200],
+    [{ role: 'admin' }, 200],
+    [{ tools: ['*'] }, 403],
+    [{ models: ['*'] }, 403],
+  ] as const)(
+    'for other machines need a credential that may read runs: %j gets %i',
+    async (rights, status) => {
+      const store = newStore();
+      const keys = await manage(store);
+      const { key } = await keys.create({ name: 'prometheus', ...rights });
+      const [revoked, weak] = [
+        await keys.create({ name: 'old', role: 'viewer' }),
+        await keys.create({ name: 'other', role: 'viewer' }),
+      ];
+      const { ask, bearer, notes } = await serveCallers({ ...readers, store, host: '0.0.0.0' });
+      await keys.revoke('old');
+      expect((await bearer(weak.key)).status).toBe(200);
+      const answered = await bearer(key);
+      expect(answered.status).toBe(status);
+      expectNothingOf(key.slice(4), answered, notes);
+      // Prometheus names a server by the address at which it found it.
+      const headers = { authorization: `Bearer ${weak.key}`, host: 'pod-7.prod.svc:8080' };
+      expect((await ask(headers, { method: 'GET' })).status).toBe(200);
+      const wrong: readonly Record<string, string>[] = [
+        { host: headers.host },
+        { ...headers, authorization: `Bearer ${revoked.key}` },
+        { ...headers, authorization: `Basic ${Buffer.from(`x:${weak.key}`).toString('base64')}` },
+        { ...headers, authorization: '' },
+      ];
+      for (const each of wrong) expect([each, (await ask(each)).status]).toEqual([each, 401]);
+      const pages: readonly Record<string, string>[] = [
+        { ...headers, origin: 'http://pod-7.prod.svc:8080' },
+        { ...headers, origin: 'null' },
+        { ...headers, 'sec-fetch-site': 'cross-site' },
+        { ...headers, 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'iframe' },
+      ];
+      for (const each of pages) expect([each, (await ask(each)).status]).toEqual([each, 403]);
+    },
+  );
+
+  test('on loopback need no credential, also where calls of tools do', async () => {
+    const config = { publicUrl: audience, auth: { issuer, jwksUrl: issuer, required: true } };
+    const { ask } = await serveCallers({ ...readers, config });
+    expect((await ask({}, { method: 'GET' })).status).toBe(200);
+    expect((await ask({ authorization: 'Bearer x' })).status).toBe(401);
+    expect((await ask({ 'sec-fetch-site': 'same-site' })).status).toBe(403);
+    const { status, body } = await ask({ via: '1.1 proxy' });
+    expect([status, JSON.parse(body).error]).toEqual([
+      403,
+      { code: 'untrusted_proxy', message: 'A request through a proxy needs a credential.' },
+    ]);
+  });
+
+  test('are not served to other machines before a key may read runs', async () => {
+    const store = newStore();
+    await (await manage(store)).create({ name: 'agent', tools: ['*'], models: ['*'] });
+    await expect(serveCallers({ ...readers, store, host: '0.0.0.0' })).rejects.toMatchObject({
+      code: 'LISTEN_FAILED',
+      message: 'other machines can reach 0.0.0.0, and there is no key yet',
+      hint: 'Create one with `signalbox keys create NAME --role viewer`, or set spec.mcp.auth.issuer.',
+    });
   });
 });
 
