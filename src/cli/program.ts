@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Fault } from '../base/errors.ts';
 import { findNearest } from '../base/text/suggest.ts';
+import { versionOf } from '../base/version.ts';
 import { type Declared, openRunCommand } from './command.ts';
 import { auditCommands } from './commands/audit.ts';
 import { conformCommand } from './commands/conform.ts';
@@ -28,7 +29,6 @@ import { workCommand, workerCommand, workersCommands } from './commands/work.ts'
 import type { ExitCode } from './exit-code.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
-import { versionOf } from './version.ts';
 
 /** Resolves to the exit code once stdout is written. Rejects only with a defect of this program. */
 export async function main(invocation: Invocation): Promise<ExitCode> {

@@ -23,6 +23,7 @@ export type * from './notify.ts';
 export type * from './provider.ts';
 export type * from './sandbox.ts';
 export type * from './store.ts';
+export type { TelemetryConfig } from './telemetry.ts';
 export type * from './tool.ts';
 
 export interface LoggingConfig {

@@ -25,6 +25,7 @@ import { checkNotify } from './notify.ts';
 import { checkPii } from './pii.ts';
 import { findSandbox, findSandboxFaults } from './sandbox/read.ts';
 import { checkStateStore } from './store.ts';
+import { checkTelemetry } from './telemetry.ts';
 
 export interface ExecEntry extends MappingEntry {
   readonly capability: 'tool' | 'eval' | 'hook';
@@ -77,6 +78,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Find
     ...checkStateStore(document),
     ...checkGateway(document),
     ...checkMcp(document),
+    ...checkTelemetry(document),
     ...checkMcpServers(document, toleratedSeverity),
     ...checkPrivateHosts(document),
     ...checkPii(document),

@@ -16,6 +16,7 @@ import { piiSchema } from './pii.ts';
 import { providerSchema } from './provider.ts';
 import { sandboxSchema } from './sandbox.ts';
 import { stateStoreSchema } from './store.ts';
+import { telemetrySchema } from './telemetry.ts';
 import { toolSchema } from './tool.ts';
 
 const isOf = (dialect: string) => ({ properties: { dialect: { const: dialect } }, required: ['dialect'] });
@@ -187,6 +188,7 @@ export const settingKeys = {
   decisions: decisionsSchema,
   mcp: mcpSchema,
   console: consoleSchema,
+  telemetry: telemetrySchema,
   private_hosts: privateHostsSchema,
   logging: loggingSchema,
   ...limitKeys,
@@ -228,6 +230,7 @@ const specSchema = {
     gateway: gatewaySchema,
     mcp: mcpSchema,
     console: consoleSchema,
+    telemetry: telemetrySchema,
     mcp_servers: mcpServersSchema,
     private_hosts: privateHostsSchema,
     pii: piiSchema,

@@ -77,9 +77,12 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
     const message = `must be a duration such as 90s, 1m30s or 24h (got: ${valueAt(document, path)})`;
     return { ...violation, message, isStrict: isGuard(path) };
   }
-  const isAddress = ['spec.gateway.listen', 'spec.mcp.http', 'spec.console.listen'].some((place) =>
-    isAt(path, place),
-  );
+  const isAddress = [
+    'spec.gateway.listen',
+    'spec.mcp.http',
+    'spec.console.listen',
+    'spec.telemetry.metrics.listen',
+  ].some((place) => isAt(path, place));
   if (violation.keyword === 'pattern' && isAddress)
     return strictViolation(`${listenWords} (got: ${valueAt(document, path)})`);
   if (violation.keyword === 'pattern' && isAt(path, 'spec.tools.*.approval')) {
@@ -115,9 +118,16 @@ const durationKeys = [
   'spec.gateway.audit.head.every',
 ];
 
-const unforgiving: ReadonlySet<string> = new Set(['gateway', 'approvals', 'agents', 'mcp', 'console']);
+const unforgiving: ReadonlySet<string> = new Set([
+  'gateway',
+  'approvals',
+  'agents',
+  'mcp',
+  'console',
+  'telemetry',
+]);
 
-/** Violations of keys that guard a tool, select events, or belong to a gateway, approval, agents, mcp or console are errors. */
+/** Violations of keys that guard a tool, select events, or belong to a gateway, approval, agents, mcp, console or telemetry are errors. */
 function isGuard(path: Violation['path']): boolean {
   if (path[0] === 'spec' && unforgiving.has(String(path[1]))) return true;
   if (path[0] === 'spec' && path[1] === 'hooks' && path[3] === 'match') return true;

@@ -36,3 +36,22 @@ export function isAlwaysForwarded(name: string): boolean {
 export function hostEnv(): HostEnv {
   return process.env;
 }
+
+/** Runs work whose packages read variables of this process with a prefix: they find those of `env` instead. */
+export function withVariables<Result>(prefix: string, env: HostEnv, work: () => Result): Result {
+  const chosen = (variables: HostEnv) =>
+    Object.fromEntries(
+      Object.entries(variables).filter(([name, value]) => name.startsWith(prefix) && value !== undefined),
+    );
+  const set = (variables: HostEnv) => {
+    for (const name of Object.keys(chosen(process.env))) delete process.env[name];
+    Object.assign(process.env, variables);
+  };
+  const [own, others] = [chosen(process.env), chosen(env)];
+  try {
+    set(others);
+    return work();
+  } finally {
+    set(own);
+  }
+}

@@ -51,7 +51,7 @@ export async function composeRuntime(
   const store = lazyStore(config.stateStore, wrap, loaded.host);
   const decisions = lazyDecisions(config.stateStore, loaded.host);
   const events = await openEvents(loaded, { results: results.open, decisions, state: store }, options);
-  const { emit, keepCall } = events;
+  const { emit, keepCall, telemetry } = events;
   const closing = new AbortController();
   const closed = closing.signal;
   const rates = await openRates(config, store);
@@ -88,7 +88,7 @@ export async function composeRuntime(
     await Promise.all([wired.services.close(), wired.cassette?.close(), ...stores]);
     removeScrubber();
   });
-  return { ...served, close: end.open, [Symbol.asyncDispose]: end.open };
+  return { ...served, telemetry, close: end.open, [Symbol.asyncDispose]: end.open };
 }
 
 interface Notify {

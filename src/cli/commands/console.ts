@@ -1,5 +1,5 @@
+import { versionOf } from '../../base/version.ts';
 import { command, untilAborted } from '../command.ts';
-import { versionOf } from '../version.ts';
 
 export const consoleCommand = command('console', {
   about: 'serve a web page to see runs and decide the calls that wait',

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
+import { versionOf } from '../../base/version.ts';
 import { type CommandContext, command, launcherOf, type Outcome } from '../command.ts';
-import { versionOf } from '../version.ts';
 
 export const doctorCommand = command('doctor [file]', {
   about: 'check a config and its machine; with --chaos, what every filter does when it fails',

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/phrases.ts';
+import { versionOf } from '../../base/version.ts';
 import { command, untilAborted } from '../command.ts';
-import { versionOf } from '../version.ts';
 import { mcpImportCommand, mcpLoginCommand, mcpLogoutCommand } from './mcp-login.ts';
 import { mcpPinCommand } from './mcp-pin.ts';
 

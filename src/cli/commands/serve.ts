@@ -1,11 +1,11 @@
 import { toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/phrases.ts';
+import { versionOf } from '../../base/version.ts';
 import type { GatewayDocument, ServedGateway } from '../../runtime/runtime.ts';
 import { type CommandContext, command, untilAborted } from '../command.ts';
 import { formatColumns } from '../show/columns.ts';
 import { codeText, hintWithPage } from '../terminal.ts';
-import { versionOf } from '../version.ts';
 
 export const serveCommand = command('serve', {
   about: 'serve the models of the config over HTTP, behind its hooks',

@@ -1,13 +1,13 @@
 import type { Fault } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/phrases.ts';
+import { versionOf } from '../../base/version.ts';
 import type { RunStatus } from '../../contract/run.ts';
 import type { WorkedRun } from '../../runtime/runtime.ts';
 import { type CommandContext, command, group, untilAborted } from '../command.ts';
 import { type ExitCode, exitCodeOfRun } from '../exit-code.ts';
 import { shortIds } from '../id.ts';
 import { readDuration, readNumber } from '../input.ts';
-import { versionOf } from '../version.ts';
 
 const concurrency = { '--concurrency <number>': 'runs at once (default: the number of cores)' } as const;
 

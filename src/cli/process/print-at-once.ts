@@ -1,5 +1,5 @@
 import { fstatSync, readFileSync, writeSync } from 'node:fs';
-import { versionOf } from '../version.ts';
+import { versionOf } from '../../base/version.ts';
 
 /**
  * Prints the version or the stored help. Returns false if the program must do it: on a terminal, or if stdout is not

@@ -67,7 +67,7 @@ interface ServeContext {
   readonly keepCall: KeepCall | undefined;
 }
 
-type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
+type ServedRuntime = Omit<Runtime, 'close' | 'telemetry' | typeof Symbol.asyncDispose> & {
   suspendRuns(): Promise<void>;
   closeGateways(): Promise<void>;
 };
@@ -183,7 +183,6 @@ export function serveRuntime(
         audit: config.gateway.audit !== undefined,
       },
     },
-    telemetry: {},
     logFormat: config.logging.format,
     run: (...given) =>
       toStartedRun(

@@ -4,16 +4,18 @@ import { type Emit, emitNothing, type RuntimeEvent } from '../../contract/event.
 import { type Scrubber, scrubMessages } from '../../contract/scrub.ts';
 import { hostEnv } from '../../process/env.ts';
 import type { ResultStore } from '../../store/result-store.ts';
-import type { RuntimeOptions } from '../api.ts';
+import type { Runtime, RuntimeOptions } from '../api.ts';
 import type { DecisionRecorder } from '../decision-recorder.ts';
 import type { LazyDecisions, LazyStore } from '../lazy-store.ts';
 import { openShadowRecorder, type ShadowRecorder } from '../shadow-recorder.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { LoadedRuntime } from './load.ts';
 
 export interface RuntimeEvents {
   readonly emit: Emit;
   /** Undefined unless messages of model calls are recorded. */
   readonly keepCall: KeepCall | undefined;
+  readonly telemetry: Runtime['telemetry'];
   close(): Promise<void>;
 }
 
@@ -24,7 +26,7 @@ interface EventSink {
 }
 
 export async function openEvents(
-  { config, scrubber, events }: LoadedRuntime,
+  loaded: LoadedRuntime,
   stores: {
     readonly results: () => Promise<ResultStore>;
     readonly decisions: LazyDecisions;
@@ -32,6 +34,7 @@ export async function openEvents(
   },
   options: RuntimeOptions,
 ): Promise<RuntimeEvents> {
+  const { config, scrubber, events } = loaded;
   const sinks: EventSink[] = [];
   if (options.onEvent !== undefined) sinks.push(listenerSink(options.onEvent));
   if (options.log !== false) sinks.push(await openLogOf({ config, scrubber }, options));
@@ -42,16 +45,49 @@ export async function openEvents(
   if (shadows.isRecording) sinks.push(shadowSink(shadows));
   const recorder = await openRecorder({ config, scrubber }, stores, notify);
   if (recorder !== undefined) sinks.push(decisionSink(recorder));
-  const close = async () => void (await Promise.all([shadows.close(), recorder?.close()]));
-  if (sinks.length === 0) return { emit: emitNothing, keepCall: undefined, close };
+  const telemetry = await openTelemetryOf(loaded, options, (event) => notify(scrubEvent(event, scrubber)));
+  if (telemetry !== undefined) sinks.push(telemetrySink(telemetry));
+  const close = async () => {
+    await Promise.all([shadows.close(), recorder?.close()]);
+    await telemetry?.close();
+  };
+  const keepCall = bothOf(recorder?.keepCall, telemetry?.keepCall);
+  const opened = { keepCall, telemetry: telemetry?.endpoint ?? {}, close };
+  if (sinks.length === 0) return { emit: emitNothing, ...opened };
   const take = (given: RuntimeEvent) => {
     if (sinks.some((sink) => sink.wants(given))) notify(scrubEvent(given, scrubber));
   };
+  const { traceOf, startHook, keepContent } = telemetry ?? {};
   const emit = Object.assign(take, {
     hears: (type: RuntimeEvent['type']) => sinks.some((sink) => sink.hears(type)),
+    ...{ traceOf, startHook, keepContent },
   });
   for (const event of events) emit(event);
-  return { emit, keepCall: recorder?.keepCall, close };
+  return { emit, ...opened };
+}
+
+function bothOf(one: KeepCall | undefined, other: KeepCall | undefined): KeepCall | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (...given) => {
+    one(...given);
+    other(...given);
+  };
+}
+
+async function openTelemetryOf(
+  loaded: LoadedRuntime,
+  { ownsTelemetry = false }: RuntimeOptions,
+  emit: Emit,
+): Promise<Telemetry | undefined> {
+  const { telemetry, name } = loaded.config;
+  if (telemetry === undefined) return undefined;
+  const { openTelemetry } = await import('../telemetry/telemetry.ts');
+  const note = (level: 'info' | 'warn', message: string) => emit({ type: 'note', name, level, message });
+  return await openTelemetry(loaded, { telemetry, ownsSdk: ownsTelemetry, note });
+}
+
+function telemetrySink({ types, take }: Telemetry): EventSink {
+  return { hears: (type) => types.has(type), wants: ({ type }) => types.has(type), take };
 }
 
 function listenerSink(listener: NonNullable<RuntimeOptions['onEvent']>): EventSink {

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../../base/errors.ts';
+import { versionOf } from '../../../base/version.ts';
 import { type CommandContext, command, untilAborted } from '../../command.ts';
 import { readWhole } from '../../input.ts';
-import { versionOf } from '../../version.ts';
 import { findRun, isRunFile, openRunStores } from './find-run.ts';
 
 export const viewCommand = command('view [runs...]', {
