@@ -72,6 +72,7 @@ export function keepContext(): <Result>(work: () => Result) => Result {
 
 /** An operation whose start was emitted. */
 export interface Operation {
+  readonly id: string;
   /** Runs a part of the operation. */
   run<Result>(work: () => Result): Result;
   /** Adds what is known to the end. */
@@ -103,6 +104,7 @@ export function startOperation(emit: Emit, about: OperationAbout): Operation {
   let facts: OperationFacts = {};
   let hasEnded = false;
   const operation: Operation = {
+    id,
     run: (work) => watch.run(() => contexts.run(context, work)),
     note: (more) => {
       facts = { ...facts, ...more };
