@@ -260,6 +260,8 @@ export type OperationAbout =
       readonly name: string;
       readonly provider: string;
       readonly isStreamed: boolean;
+      /** The host calls the model, behind `runtime.guard()`. */
+      readonly isGuarded?: true;
     }
   /** The score of one answer: `name` is the type of the eval, and `eval` its ID. */
   | { readonly operation: 'eval'; readonly name: string; readonly eval: string }

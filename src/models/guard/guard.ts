@@ -81,6 +81,8 @@ export interface GuardOptions {
   /** Opens the model that a hook has named. Absent: hooks cannot choose the model. */
   readonly select?: CallSettings['select'];
   readonly keepCall?: CallSettings['keepCall'];
+  /** Set if the host calls the model. */
+  readonly isGuarded?: true;
 }
 
 /**
@@ -97,8 +99,10 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
     windowChars = 200,
     select,
     keepCall,
+    isGuarded,
   } = options;
   requireWindow(windowChars);
+  const marks = isGuarded ? ({ isGuarded } as const) : {};
   const window = stream === 'windowed' ? windowChars : undefined;
   return {
     specificationVersion: 'v4',
@@ -108,7 +112,7 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
       const settings = { fire, providerId, select, keepCall, signal: params.abortSignal };
       const answer = () => generateGuarded({ model, params }, settings);
       if (!tracksOperations(emit)) return await answer();
-      const operation = startOperation(emit, aboutCall(model, providerId, false));
+      const operation = startOperation(emit, { ...aboutCall(model, providerId, false), ...marks });
       return await trackCall(operation, answer, (result) => {
         operation.finish({ status: 'ok' });
         return result;
@@ -120,7 +124,7 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
       const settings = { fire, providerId, select, keepCall, signal, windowChars: window };
       const answer = () => streamGuarded({ model, params }, settings);
       if (!tracksOperations(emit)) return await answer();
-      const operation = startOperation(emit, aboutCall(model, providerId, true));
+      const operation = startOperation(emit, { ...aboutCall(model, providerId, true), ...marks });
       return await trackCall(operation, answer, (result) => ({
         ...result,
         stream: trackStream(operation, result.stream),

@@ -8,7 +8,7 @@ import { requireWindow } from './text-window.ts';
 /** `createGuard`, loaded with the first guarded call. Throws USAGE like `createGuard`. */
 export function lazyGuard(options: GuardOptions): LanguageModelV4Middleware {
   requireWindow(options.windowChars);
-  const guard = once(async () => (await import('./guard.ts')).createGuard(options));
+  const guard = once(async () => (await import('./guard.ts')).createGuard({ ...options, isGuarded: true }));
   return {
     specificationVersion: 'v4',
     overrideSupportedUrls: requireSupportedVersion,
