@@ -1,5 +1,6 @@
 import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
+import type { Timing } from '../base/time/stopwatch.ts';
 import type { PendingDecision } from './approval.ts';
 import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { RunStatus, StepDocument } from './run.ts';
@@ -349,16 +350,35 @@ export interface Emit {
   readonly startHook?: ((about: HookAbout) => HookSpan | undefined) | undefined;
   /** Takes what a tool call sent and returned, as its hooks left it. Absent unless content is exported. */
   readonly keepContent?: ((operation: string, content: ToolContent) => void) | undefined;
+  /** Absent unless metrics are exported. */
+  readonly measures?: Measures | undefined;
+}
+
+/** Takes figures without an event for each, which would cost several times as much. No method throws. */
+export interface Measures {
+  /** A process has answered, or did not. `entry` is the tool, eval or hook, or the MCP server. */
+  exchange(entry: string, status: ExchangeStatus, took: Timing): void;
+  hook(about: Omit<HookAbout, 'isStatic'>, outcome: { readonly verdict: Verdict } & Pick<HookOutcome, 'error'> & Timing): void;
+  /** `parent` is the operation that this one is a part of. */
+  operation(about: OperationAbout, end: MeasuredEnd, parent: OperationAbout | undefined): void;
+}
+
+/** `failed`: an error, an exit code other than 0, or no answer. What the answer means makes no difference. */
+export type ExchangeStatus = 'ok' | 'failed' | 'cancelled';
+
+export interface MeasuredEnd extends OperationEnd, Timing {
+  /** The time in which no part of the operation waited for a slot, for a process or for an upstream. */
+  readonly ownMs: number;
 }
 
 /** An `Emit` that does something else with the events, and is otherwise the given one. */
 export function wrapEmit(
-  { hears, traceOf, startHook, keepContent }: Emit,
+  { hears, traceOf, startHook, keepContent, measures }: Emit,
   take: (event: RuntimeEvent) => void,
   doesHear = hears,
 ): Emit {
   return Object.assign((event: RuntimeEvent) => take(event), {
-    ...{ hears: doesHear, traceOf, startHook, keepContent },
+    ...{ hears: doesHear, traceOf, startHook, keepContent, measures },
   });
 }
 

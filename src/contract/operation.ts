@@ -21,8 +21,12 @@ interface Context extends OperationContext {
 /** Hooks, queues and models of the AI SDK between an operation and its parts cannot carry it. */
 const contexts = new AsyncLocalStorage<Context | undefined>();
 
-/** Whether anything consumes the events of operations. If not, no operation is tracked. */
-export function tracksOperations({ hears }: Emit): boolean {
+/** Whether anything consumes the events or figures of operations. If not, no operation is tracked. */
+export function tracksOperations(emit: Emit): boolean {
+  return emit.measures !== undefined || hearsOperations(emit);
+}
+
+function hearsOperations({ hears }: Emit): boolean {
   return hears === undefined || hears('operation.started') || hears('operation.finished');
 }
 
@@ -72,7 +76,9 @@ export function keepContext(): <Result>(work: () => Result) => Result {
 
 /** An operation whose start was emitted. */
 export interface Operation {
-  readonly id: string;
+  /** Undefined if only figures are taken. */
+  readonly id: string | undefined;
+  readonly about: OperationAbout;
   /** Runs a part of the operation. */
   run<Result>(work: () => Result): Result;
   /** Adds what is known to the end. */
@@ -85,46 +91,61 @@ export interface Operation {
   finish(end: OperationEnd): void;
 }
 
-/** Emits the start of an operation. For work that ends with a promise, use `trackOperation`. */
+/** Emits the start of an operation, if that is heard. For work that ends with a promise, use `trackOperation`. */
 export function startOperation(emit: Emit, about: OperationAbout): Operation {
   const around = contexts.getStore();
   const { operation: parent, trace } = around ?? {};
   const { run, step } = about.operation === 'pipeline' ? { run: about.run, step: undefined } : (around ?? {});
-  const id = nextOperationId();
-  const place: OperationPlace = {
-    ...{ id, at: Date.now() },
-    ...(parent !== undefined && { parent }),
-    ...(parent === undefined && trace && { trace }),
-    ...(run !== undefined && { run }),
-    ...(step !== undefined && { step }),
-  };
+  const id = hearsOperations(emit) ? nextOperationId() : undefined;
+  const place: OperationPlace | undefined =
+    id === undefined
+      ? undefined
+      : {
+          ...{ id, at: Date.now() },
+          ...(parent !== undefined && { parent }),
+          ...(parent === undefined && trace && { trace }),
+          ...(run !== undefined && { run }),
+          ...(step !== undefined && { step }),
+        };
   const watch = startStopwatch();
-  emit({ type: 'operation.started', ...about, ...place });
-  const continued = emit.traceOf?.(id) ?? trace;
+  if (place !== undefined) emit({ type: 'operation.started', ...about, ...place });
+  const continued = (id === undefined ? undefined : emit.traceOf?.(id)) ?? trace;
   let facts: OperationFacts = {};
   let hasEnded = false;
   const operation: Operation = {
     id,
+    about,
     run: (work) => watch.run(() => contexts.run(context, work)),
     note: (more) => {
       facts = { ...facts, ...more };
     },
     noteFirstChunk: () => {
-      if (facts.firstChunkMs !== undefined) return;
+      if (facts.firstChunkMs !== undefined || hasEnded) return;
       const { durationMs, queueMs } = watch.read();
       facts = { ...facts, firstChunkMs: toMicroseconds(durationMs + queueMs) };
+      // The rest of a stream is time of the upstream.
+      watch.change('upstream', 1);
     },
-    keepContent: emit.keepContent && ((content) => emit.keepContent?.(id, content)),
+    keepContent:
+      id === undefined ? undefined : emit.keepContent && ((content) => emit.keepContent?.(id, content)),
     finish: (end) => {
       if (hasEnded) return;
       hasEnded = true;
+      const ownMs = watch.readOwnMs();
+      if (facts.firstChunkMs !== undefined) watch.change('upstream', -1);
       const { durationMs, queueMs } = watch.read();
-      const took = { durationMs: toMicroseconds(durationMs), queueMs: toMicroseconds(queueMs) };
-      emit({ type: 'operation.finished', ...about, ...place, ...took, ...facts, ...withStatus(end) });
+      const whole = { ...facts, ...withStatus(end) };
+      if (place !== undefined) {
+        const took = { durationMs: toMicroseconds(durationMs), queueMs: toMicroseconds(queueMs) };
+        emit({ type: 'operation.finished', ...about, ...place, ...took, ...whole });
+      }
+      const measured = { ...whole, durationMs, queueMs, ownMs };
+      emit.measures?.operation(about, measured, around?.tracked?.about);
     },
   };
   const context: Context = {
-    ...{ operation: id, operationKind: about.operation, tracked: operation },
+    tracked: operation,
+    ...(id !== undefined && { operation: id, operationKind: about.operation }),
     ...(run !== undefined && { run }),
     ...(step !== undefined && { step }),
     ...(continued && { trace: continued }),

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { currentClock } from '../base/time/stopwatch.ts';
 import type { HookSet } from '../calls/hooks/links.ts';
 import type { ModelExchange } from '../contract/decision.ts';
 import type { OperationEnd } from '../contract/event.ts';
@@ -130,6 +131,8 @@ export class CallAccount {
 
   async time<Result>(what: 'hooks' | 'upstream', work: () => Promise<Result>): Promise<Result> {
     const from = performance.now();
+    const clock = what === 'upstream' ? currentClock() : undefined;
+    clock?.change('upstream', 1);
     if (what === 'upstream') this.#wasSent = true;
     try {
       return await work();
@@ -137,6 +140,7 @@ export class CallAccount {
       if (what === 'upstream' && wasNotSent(thrown)) this.#wasSent = false;
       throw thrown;
     } finally {
+      clock?.change('upstream', -1);
       const took = performance.now() - from;
       if (what === 'hooks') this.#hooksMs += took;
       else this.#upstreamMs += took;

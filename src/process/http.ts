@@ -3,6 +3,7 @@ import { readAtMost } from '../base/text/bytes.ts';
 import { shorten } from '../base/text/phrases.ts';
 import { decodePercent } from '../base/text/url.ts';
 import { startDeadline } from '../base/time/deadline.ts';
+import type { Emit } from '../contract/event.ts';
 import type { Binding, HookEndpoint } from './binding.ts';
 import { closedError } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
@@ -31,9 +32,9 @@ export function openEndpoint({ name, timeoutMs, maxOutputBytes }: Limits, endpoi
 
 type Limits = Pick<Binding, 'name' | 'timeoutMs' | 'maxOutputBytes'>;
 
-export function openHttpTransport(endpoint: Endpoint, pool: Pool): Transport {
+export function openHttpTransport(endpoint: Endpoint, pool: Pool, emit?: Emit): Transport {
   const { name } = endpoint;
-  return withPool(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool);
+  return withPool(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool, emit && { emit });
 }
 
 /** A redirect is a reply. An unreachable endpoint is PROCESS_START. Throws CONFIG_INVALID. */

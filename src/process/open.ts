@@ -16,7 +16,7 @@ export function openTransport(
   pool: Pool,
   handshake?: Handshake,
 ): Transport {
-  return withPool(openUnpooled(binding, context, handshake), binding, pool, context.inFlight);
+  return withPool(openUnpooled(binding, context, handshake), binding, pool, context);
 }
 
 export function openUnpooled(binding: Binding, context: ProcessContext, handshake?: Handshake): Transport {

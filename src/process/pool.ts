@@ -1,15 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { RuntimeError } from '../base/errors.ts';
+import { isCancelled, RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { whenAborted } from '../base/time/async.ts';
 import { abortedError, waitForSettled } from '../base/time/deadline.ts';
 import { currentFence, type Fence } from '../base/time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../base/time/stopwatch.ts';
 import { currentTurn, inTurnOf, TurnQueue } from '../base/time/turns.ts';
+import type { ExchangeStatus, Measures } from '../contract/event.ts';
 import { currentTrace } from '../contract/operation.ts';
 import { currentProgress } from '../contract/progress.ts';
 import type { Binding } from './binding.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
+import type { ProcessContext } from './process.ts';
 import type { Message, Reply, Transport } from './transport.ts';
 
 /** No caller overtakes the queue; callers of several keys get slots in turn. */
@@ -66,9 +68,10 @@ export function withPool(
   transport: Transport,
   binding: Pick<Binding, 'name' | 'concurrency'> & Partial<Pick<Binding, 'capability'>>,
   pool: Pool,
-  inFlight?: InFlightBytes,
+  { inFlight, emit, entry = binding.name }: PoolOptions = {},
 ): Transport {
   const { name } = binding;
+  const measures = emit?.measures;
   const own = Number.isFinite(binding.concurrency) ? createPool(binding.concurrency) : undefined;
   const takeSlots = (bytes: number) => {
     if (own?.take() === false) return false;
@@ -119,12 +122,49 @@ export function withPool(
           ? given
           : { ...given, ...(trace && { trace }), ...(onProgress && { onProgress }) };
       const asked = { message, signal, clock };
-      if (fence === undefined) return inSlots(asked, () => transport.exchange(message, signal));
+      const askedAt = measures === undefined ? 0 : performance.now();
+      const measured = (hasWaited: boolean): Pick<Transport, 'exchange'> =>
+        measures === undefined
+          ? transport
+          : { exchange: (sent) => measure(transport.exchange(sent, signal), { measures, entry, askedAt, hasWaited }) };
+      if (fence === undefined)
+        return inSlots(asked, (hasWaited) => measured(hasWaited).exchange(message, signal));
       return exchangeFenced({ name, signal }, () =>
-        inSlots(asked, (hasWaited) => admitAndSend(transport, fence, { name, message, signal, hasWaited })),
+        inSlots(asked, (hasWaited) =>
+          admitAndSend(measured(true), fence, { name, message, signal, hasWaited }),
+        ),
       );
     },
   };
+}
+
+interface PoolOptions extends Partial<Pick<ProcessContext, 'inFlight' | 'emit'>> {
+  /** The name for metrics; default: that of the binding. */
+  readonly entry?: string;
+}
+
+interface Measured {
+  readonly measures: Measures;
+  readonly entry: string;
+  readonly askedAt: number;
+  readonly hasWaited: boolean;
+}
+
+function measure(
+  exchange: Promise<Reply>,
+  { measures, entry, askedAt, hasWaited }: Measured,
+): Promise<Reply> {
+  const startedAt = hasWaited ? performance.now() : askedAt;
+  const end = (status: ExchangeStatus) =>
+    measures.exchange(entry, status, {
+      queueMs: startedAt - askedAt,
+      durationMs: performance.now() - startedAt,
+    });
+  exchange.then(
+    (reply) => end((reply.via === 'rpc' ? reply.error === undefined : reply.exitCode === 0) ? 'ok' : 'failed'),
+    (thrown) => end(isCancelled(toRuntimeError(thrown)) ? 'cancelled' : 'failed'),
+  );
+  return exchange;
 }
 
 interface Asked {
@@ -159,7 +199,7 @@ const MOST_TRIES = 20;
 const SLOW_STORE_MS = 1_000;
 
 async function admitAndSend(
-  transport: Transport,
+  transport: Pick<Transport, 'exchange'>,
   fence: Fence,
   {
     name,

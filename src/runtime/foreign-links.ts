@@ -106,7 +106,7 @@ function openTransports(
       mode: 'oneshot',
     } as const;
     const [transport, backgroundTransport] = [callPool, observerPool].map((pool) => {
-      const open = () => openHttpTransport(http, pool);
+      const open = () => openHttpTransport(http, pool, emit);
       const opened = cassette?.wrap(endpoint, open) ?? open();
       transports.push(opened);
       return opened;

@@ -36,7 +36,8 @@ type ReadMethod =
   | 'findPending'
   | 'listPendings'
   | 'pagePendings'
-  | 'countPendings';
+  | 'countPendings'
+  | 'measurePendings';
 
 export interface ReadOptions {
   readonly load: TextLoader;
@@ -200,6 +201,13 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
         GROUP BY p.tool, p.ruling ORDER BY p.tool, p.ruling`;
       return afterExpiry(at, () => each(all(sql, values), countFromRow));
     },
+    measurePendings: async (at) => {
+      const row = await driver.read(() => get(openCalls, { at }, 'open_calls'));
+      if (row === undefined) return { open: 0, overdue: 0, oldestMs: 0 };
+      const overdue = numberOrNull(row, 'overdue') ?? 0;
+      const oldestMs = Math.max(0, numberOrNull(row, 'oldest_ms') ?? 0);
+      return { open: numberOf(row, 'calls') - overdue, overdue, oldestMs };
+    },
   };
 }
 
@@ -294,6 +302,11 @@ const history = 'SELECT what, subject FROM signalbox.moments WHERE run_id = :run
 
 const anyDue =
   'SELECT 1 AS due FROM signalbox.pendings WHERE ruling IS NULL AND expires_at <= signalbox.now_ms(:at) LIMIT 1';
+/** Reads only the rows of the index `pendings_open`. */
+const openCalls = `SELECT count(*) AS calls,
+    CAST(sum(CASE WHEN expires_at <= signalbox.now_ms(:at) THEN 1 ELSE 0 END) AS bigint) AS overdue,
+    signalbox.now_ms(:at) - min(CASE WHEN expires_at <= signalbox.now_ms(:at) THEN NULL ELSE created_at END) AS oldest_ms
+  FROM signalbox.pendings WHERE ruling IS NULL`;
 const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = expires_at
   WHERE ruling IS NULL AND expires_at <= signalbox.now_ms(:at)`;
 const wholeCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin

@@ -115,6 +115,9 @@ export interface Store extends Identities, Pins {
   /** The number of calls for each tool and status. Expires due calls first. */
   countPendings(filter: PendingCountFilter, at: number): Promise<PendingCount[]>;
 
+  /** What waits for a person at `at`, in a time that depends only on how many calls wait. Writes nothing. */
+  measurePendings(at: number): Promise<PendingMeasure>;
+
   /** The time for expiry and waits, ms since 1970: of the database server, if there is one. */
   now(): Promise<number>;
 
@@ -174,6 +177,15 @@ export interface PendingCount {
   readonly tool: string;
   readonly status: PendingStatus;
   readonly count: number;
+}
+
+export interface PendingMeasure {
+  /** Calls that can be decided. */
+  readonly open: number;
+  /** Calls whose time is over, but that nothing has decided as expired yet. */
+  readonly overdue: number;
+  /** For how long the oldest open call has waited; 0 without any. */
+  readonly oldestMs: number;
 }
 
 /** The record, and whether this caller's decision or approval was accepted. */

@@ -170,6 +170,13 @@ export function createMemoryStore(): Store {
         }
         return [...counts.values()];
       }),
+    measurePendings: (at) =>
+      ifOpen(() => {
+        const waiting = [...state.pendings.values()].filter(({ ruling }) => ruling === null);
+        const open = waiting.filter(({ expiresAt }) => expiresAt === null || expiresAt > at);
+        const oldest = Math.min(at, ...open.map(({ createdAt }) => createdAt));
+        return { open: open.length, overdue: waiting.length - open.length, oldestMs: at - oldest };
+      }),
     listExpired: (at) => ifOpen(() => listExpired(state, at)),
     watch: (onChange) => {
       state.listeners.add(onChange);

@@ -8,14 +8,16 @@ export interface Timing {
 }
 
 export interface QueueClock {
-  /** Reports that a part begins (1) or ends (-1) to wait for a slot or to hold one. */
-  change(part: 'waiting' | 'working', by: 1 | -1): void;
+  /** Reports that a part begins (1) or ends (-1) to wait for a slot, to hold one, or to wait for an upstream. */
+  change(part: 'waiting' | 'working' | 'upstream', by: 1 | -1): void;
 }
 
 export interface Stopwatch extends QueueClock {
   /** Counts the time that the work spends in any queue as queue time. */
   run<Result>(work: () => Result): Result;
   read(): Timing;
+  /** The time in which no part waited or worked. */
+  readOwnMs(): number;
 }
 
 export function startStopwatch(around: QueueClock | undefined = running.getStore()): Stopwatch {
@@ -84,10 +86,11 @@ const running = new AsyncLocalStorage<QueueClock | undefined>();
 class RunningStopwatch implements Stopwatch {
   readonly #around: QueueClock | undefined;
   readonly #startedAt = performance.now();
-  #waiting = 0;
-  #working = 0;
+  readonly #parts = { waiting: 0, working: 0, upstream: 0 };
+  #state: 'own' | 'queued' | 'busy' = 'own';
+  #since = this.#startedAt;
+  #ownMs = 0;
   #queueMs = 0;
-  #queuedSince: number | undefined;
 
   constructor(around: QueueClock | undefined) {
     this.#around = around;
@@ -99,22 +102,29 @@ class RunningStopwatch implements Stopwatch {
 
   read(): Timing {
     const now = performance.now();
-    const queueMs = this.#queueMs + (this.#queuedSince === undefined ? 0 : now - this.#queuedSince);
+    const queueMs = this.#queueMs + (this.#state === 'queued' ? now - this.#since : 0);
     return { durationMs: now - this.#startedAt - queueMs, queueMs };
   }
 
-  change(part: 'waiting' | 'working', by: 1 | -1): void {
-    if (part === 'waiting') this.#waiting += by;
-    else this.#working += by;
-    this.#update();
+  readOwnMs(): number {
+    return this.#ownMs + (this.#state === 'own' ? performance.now() - this.#since : 0);
+  }
+
+  change(part: 'waiting' | 'working' | 'upstream', by: 1 | -1): void {
+    this.#parts[part] += by;
+    const { waiting, working, upstream } = this.#parts;
+    let state: 'own' | 'queued' | 'busy' = upstream > 0 || working > 0 ? 'busy' : 'own';
+    if (waiting > 0 && working === 0) state = 'queued';
+    this.#enter(state);
     this.#around?.change(part, by);
   }
 
-  #update(): void {
-    const isQueued = this.#waiting > 0 && this.#working === 0;
-    if (isQueued === (this.#queuedSince !== undefined)) return;
+  #enter(state: 'own' | 'queued' | 'busy'): void {
+    if (state === this.#state) return;
     const now = performance.now();
-    if (this.#queuedSince !== undefined) this.#queueMs += now - this.#queuedSince;
-    this.#queuedSince = isQueued ? now : undefined;
+    if (this.#state === 'own') this.#ownMs += now - this.#since;
+    else if (this.#state === 'queued') this.#queueMs += now - this.#since;
+    this.#state = state;
+    this.#since = now;
   }
 }

@@ -1,6 +1,6 @@
 import { type Fault, RuntimeError } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
-import { type QueueClock, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
+import { type Stopwatch, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
 import type { DecisionMade, HookSpan } from '../../contract/event.ts';
 import {
   type Allow,
@@ -41,7 +41,7 @@ export function askHook(
     ...{ hook: binding.name, kind: question.input.hook, phase: question.input.phase, mode },
   });
   if (span !== undefined) return inTrace(span.trace, () => askAndTell(port, question, { accept, span }));
-  if (emit.hears?.('decision') === false) return ask(port, question, { accept });
+  if (emit.hears?.('decision') === false) return ask(port, question, { accept, watch: emit.measures && startStopwatch() });
   return askAndTell(port, question, { accept });
 }
 
@@ -51,7 +51,7 @@ async function askAndTell(
   { accept, span }: { readonly accept: Accept; readonly span?: HookSpan },
 ): Promise<Answer> {
   const watch = startStopwatch();
-  const answer = await ask(port, question, { accept, clock: watch });
+  const answer = await ask(port, question, { accept, watch });
   const { hook: kind, phase } = question.input;
   const { name, dialect } = port.binding;
   if (isCancelledAnswer(answer) && question.isWithdrawn?.() === true) {
@@ -83,13 +83,28 @@ async function askAndTell(
 function ask(
   port: FilterPort,
   question: HookQuestion,
-  { accept, clock }: { readonly accept: Accept; readonly clock?: QueueClock },
+  { accept, watch }: { readonly accept: Accept; readonly watch: Stopwatch | undefined },
 ): Promise<Answer> {
   return invokeOr(port, question, {
-    onOutput: (answer) => judge(port, answer, accept),
-    onFault: (fault) => denyForFault(port.binding.name, fault),
-    clock,
+    onOutput: (answer) => measured(port, question, { answer: judge(port, answer, accept), watch }),
+    onFault: (fault) =>
+      measured(port, question, { answer: denyForFault(port.binding.name, fault), watch }),
+    clock: watch,
   });
+}
+
+function measured(
+  { emit: { measures }, binding: { name: hook }, mode }: FilterPort,
+  { input, isWithdrawn }: HookQuestion,
+  { answer, watch }: { readonly answer: Answer; readonly watch: Stopwatch | undefined },
+): Answer {
+  if (measures === undefined || watch === undefined) return answer;
+  if (isCancelledAnswer(answer) && isWithdrawn?.() === true) return answer;
+  const { durationMs, queueMs } = watch.read();
+  const { verdict } = answer;
+  const error = answer.verdict === 'deny' ? answer.error : undefined;
+  measures.hook({ hook, kind: input.hook, phase: input.phase, mode }, { verdict, error, durationMs, queueMs });
+  return answer;
 }
 
 function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, accept: Accept): Answer {

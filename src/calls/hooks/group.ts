@@ -373,6 +373,8 @@ export async function askMember(
   );
   for (const { level, message } of notes) context.emit({ type: 'note', name: entry.name, level, message });
   const took = watch.read();
+  const { error } = { error: undefined, ...answer };
+  context.emit.measures?.hook({ hook: entry.name, kind, phase, mode }, { verdict: answer.verdict, error, ...took });
   hookCall.onAnswer?.(entry.name, answer.verdict, took);
   const decision: DecisionMade = {
     type: 'decision',
@@ -387,7 +389,7 @@ export async function askMember(
     reason: answer.reason,
     metadata: answer.metadata,
     ...wholeMs(took),
-    ...((answer.verdict === 'deny' || answer.verdict === 'abort') && answer.error && { error: answer.error }),
+    ...(error && { error }),
     ...currentOperation(),
   };
   span?.end(decision);

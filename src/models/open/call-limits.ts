@@ -116,16 +116,22 @@ async function retry<T>(
       throw error;
     }
   };
-  return await pRetry(tryOnce, {
-    retries: limits.retries,
-    minTimeout: limits.retryBaseMs,
-    factor: 2,
-    randomize: true,
-    maxTimeout: limits.maxWaitMs,
-    signal: deadline.signal,
-    shouldRetry: ({ error, retryDelay, attemptNumber: attempt }) =>
-      waitToRetry(deadline, error, { delayMs: retryDelay, attempt, limits }),
-  });
+  const clock = currentClock();
+  clock?.change('upstream', 1);
+  try {
+    return await pRetry(tryOnce, {
+      retries: limits.retries,
+      minTimeout: limits.retryBaseMs,
+      factor: 2,
+      randomize: true,
+      maxTimeout: limits.maxWaitMs,
+      signal: deadline.signal,
+      shouldRetry: ({ error, retryDelay, attemptNumber: attempt }) =>
+        waitToRetry(deadline, error, { delayMs: retryDelay, attempt, limits }),
+    });
+  } finally {
+    clock?.change('upstream', -1);
+  }
 }
 
 async function waitForTurn(

@@ -93,3 +93,26 @@ test('work that fails, or leaves the queue, waits no longer', async () => {
   door.open();
   await first;
 });
+
+test('own time is what no part spends in a queue, in a slot or at an upstream', async () => {
+  const watch = startStopwatch();
+  const parts = [
+    ['waiting', 1],
+    ['waiting', -1],
+    ['working', 1],
+    ['upstream', 1],
+    ['working', -1],
+    ['upstream', -1],
+  ] as const;
+  for (const [part, by] of parts) {
+    watch.change(part, by);
+    await sleep(20);
+  }
+  const { durationMs, queueMs } = watch.read();
+  const ownMs = watch.readOwnMs();
+  // Own: after the wait, and at the end.
+  expect(ownMs).toBeGreaterThan(30);
+  expect(queueMs).toBeGreaterThan(15);
+  expect(durationMs - ownMs).toBeGreaterThan(45);
+  expect(queueMs + durationMs).toBeGreaterThanOrEqual(ownMs);
+});

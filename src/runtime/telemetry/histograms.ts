@@ -1,0 +1,91 @@
+import type { Attributes, HrTime } from '@opentelemetry/api';
+import type { DataPoint, HistogramMetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
+import type { Instruments } from './labels.ts';
+
+/**
+ * Histograms for the scrapes of this process. Those of the SDK turn the attributes of each value into JSON to find
+ * their series, which takes a microsecond; these know the objects of `labels.ts`. Histograms of one name are the same,
+ * so that they survive a reload.
+ */
+export function openHistograms(scope: { readonly name: string; readonly version: string }): {
+  readonly createHistogram: Instruments['createHistogram'];
+  readonly producer: MetricProducer;
+} {
+  const startTime = hrTime();
+  const known = new Map<string, Series>();
+  return {
+    createHistogram: (name, options = {}) => {
+      const series = known.get(name) ?? new Series(name, options);
+      known.set(name, series);
+      return series;
+    },
+    producer: {
+      collect: async () => {
+        const times = { startTime, endTime: hrTime() };
+        const metrics = [...known.values()].map((series) => series.collect(times));
+        // The exporter takes the resource of the SDK.
+        const resource = { attributes: {}, merge: () => resource, getRawAttributes: () => [] };
+        return { resourceMetrics: { resource, scopeMetrics: [{ scope, metrics }] }, errors: [] };
+      },
+    },
+  };
+}
+
+interface Counts {
+  readonly attributes: Attributes;
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+type Times = Pick<DataPoint<unknown>, 'startTime' | 'endTime'>;
+
+class Series {
+  readonly #descriptor: HistogramMetricData['descriptor'];
+  readonly #boundaries: number[];
+  readonly #known = new WeakMap<Attributes, Counts>();
+  readonly #all = new Map<string, Counts>();
+
+  constructor(
+    name: string,
+    { description = '', unit = '', advice }: NonNullable<Parameters<Instruments['createHistogram']>[1]>,
+  ) {
+    // Prometheus has the unit in the name. https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/
+    const suffix = unit === 's' && !name.endsWith('_seconds') ? '_seconds' : '';
+    this.#descriptor = { name: name + suffix, description, unit, valueType: 1 };
+    this.#boundaries = advice?.explicitBucketBoundaries ?? [];
+  }
+
+  record(value: number, attributes: Attributes = {}): void {
+    const found = this.#known.get(attributes) ?? this.#find(attributes);
+    const boundaries = this.#boundaries;
+    let bucket = 0;
+    while (bucket < boundaries.length && value > (boundaries[bucket] ?? 0)) bucket++;
+    found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
+    found.sum += value;
+    found.count += 1;
+  }
+
+  collect(times: Times): HistogramMetricData {
+    const dataPoints = [...this.#all.values()].map(({ attributes, counts, sum, count }) => {
+      const buckets = { boundaries: this.#boundaries, counts: [...counts] };
+      return { attributes, ...times, value: { buckets, sum, count } };
+    });
+    // 1: cumulative; 0: a histogram.
+    return { descriptor: this.#descriptor, aggregationTemporality: 1, dataPointType: 0, dataPoints };
+  }
+
+  #find(attributes: Attributes): Counts {
+    const key = JSON.stringify(attributes);
+    const counts = [...this.#boundaries, 0].fill(0);
+    const found = this.#all.get(key) ?? { attributes, counts, sum: 0, count: 0 };
+    this.#all.set(key, found);
+    this.#known.set(attributes, found);
+    return found;
+  }
+}
+
+function hrTime(): HrTime {
+  const ms = Date.now();
+  return [Math.floor(ms / 1000), (ms % 1000) * 1e6];
+}

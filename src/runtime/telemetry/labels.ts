@@ -1,0 +1,93 @@
+import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
+
+/** What metrics need of a Meter. */
+export type Instruments = Pick<Meter, 'createHistogram' | 'createCounter' | 'createObservableGauge'>;
+
+/** The values that a label may have. Anything else is recorded as `other`. */
+interface LabelValues {
+  has(value: string): boolean;
+}
+
+interface About<Label extends string> {
+  readonly name: string;
+  readonly description: string;
+  readonly unit?: string;
+  /** The bounds of the buckets of a histogram. */
+  readonly buckets?: readonly number[];
+  readonly labels: Readonly<Record<Label, LabelValues>>;
+}
+
+/** A label without a value is left out. */
+type Labels<Label extends string> = { readonly [name in Label]?: string | undefined };
+type RecordValue<Label extends string> = (value: number, labels: Labels<Label>) => void;
+
+/**
+ * The only way to record. An instrument has at most as many series as the product of the sizes of its label sets, each
+ * plus one; attributes are created once for each series, and never for a value that is not in its set.
+ */
+export function boundedInstruments(meter: Instruments) {
+  return {
+    histogram: <Label extends string>(about: About<Label>): RecordValue<Label> => {
+      const { name, description, unit = 's', buckets = [] } = about;
+      const advice = { explicitBucketBoundaries: [...buckets] };
+      const histogram = meter.createHistogram(name, { description, unit, advice });
+      const find = seriesOf(about.labels);
+      return (value, labels) => histogram.record(value, find(labels));
+    },
+    counter: <Label extends string>(about: About<Label>): ((labels: Labels<Label>) => void) => {
+      const counter = meter.createCounter(about.name, { description: about.description });
+      const find = seriesOf(about.labels);
+      return (labels) => counter.add(1, find(labels));
+    },
+    gauge: <Label extends string>(
+      { name, description, unit = '', labels }: About<Label>,
+      read: (observe: RecordValue<Label>) => Promise<void>,
+    ): { close(): void } => {
+      const gauge: ObservableGauge = meter.createObservableGauge(name, { description, unit });
+      const find = seriesOf(labels);
+      const observe = async (result: { observe(value: number, attributes: Attributes): void }) =>
+        await read((value, given) => result.observe(value, find(given)));
+      gauge.addCallback(observe);
+      return { close: () => gauge.removeCallback(observe) };
+    },
+  };
+}
+
+/** Names of files, which no config lists: the first so many are values. */
+export function firstNames(limit: number): LabelValues {
+  const seen = new Set<string>();
+  return { has: (name) => seen.has(name) || (seen.size < limit && seen.add(name).size > 0) };
+}
+
+interface Series {
+  readonly next: Map<string | undefined, Series>;
+  attributes: Attributes;
+}
+
+function seriesOf<Label extends string>(sets: Readonly<Record<Label, LabelValues>>) {
+  const names = Object.keys(sets).filter((name): name is Label => Object.hasOwn(sets, name));
+  const first: Series = { next: new Map(), attributes: {} };
+  return (labels: Labels<Label>): Attributes => {
+    let series = first;
+    for (const name of names) series = series.next.get(labels[name]) ?? grow(series, name, labels[name]);
+    return series.attributes;
+  };
+  function grow({ next, attributes }: Series, name: Label, given: string | undefined): Series {
+    const value = given === undefined || sets[name].has(given) ? given : OTHER;
+    const known = next.get(value);
+    if (known !== undefined) return known;
+    const label = value === undefined ? {} : { [name]: shown(value) };
+    const series = { next: new Map(), attributes: { ...attributes, ...label } };
+    next.set(value, series);
+    return series;
+  }
+}
+
+const OTHER = 'other';
+
+/** A scrape is lines of UTF-8. */
+function shown(value: string): string {
+  return value.slice(0, MAX_CHARS).replaceAll(/\p{Cc}/gu, ' ').toWellFormed();
+}
+
+const MAX_CHARS = 128;
