@@ -358,7 +358,10 @@ export interface Emit {
 export interface Measures {
   /** A process has answered, or did not. `entry` is the tool, eval or hook, or the MCP server. */
   exchange(entry: string, status: ExchangeStatus, took: Timing): void;
-  hook(about: Omit<HookAbout, 'isStatic'>, outcome: { readonly verdict: Verdict } & Pick<HookOutcome, 'error'> & Timing): void;
+  hook(
+    about: Omit<HookAbout, 'isStatic'>,
+    outcome: { readonly verdict: Verdict } & Pick<HookOutcome, 'error'> & Timing,
+  ): void;
   /** `parent` is the operation that this one is a part of. */
   operation(about: OperationAbout, end: MeasuredEnd, parent: OperationAbout | undefined): void;
 }

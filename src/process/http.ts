@@ -34,7 +34,12 @@ type Limits = Pick<Binding, 'name' | 'timeoutMs' | 'maxOutputBytes'>;
 
 export function openHttpTransport(endpoint: Endpoint, pool: Pool, emit?: Emit): Transport {
   const { name } = endpoint;
-  return withPool(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool, emit && { emit });
+  return withPool(
+    openHttp(endpoint),
+    { name, concurrency: Number.POSITIVE_INFINITY },
+    pool,
+    emit && { emit },
+  );
 }
 
 /** A redirect is a reply. An unreachable endpoint is PROCESS_START. Throws CONFIG_INVALID. */

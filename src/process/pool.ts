@@ -126,7 +126,10 @@ export function withPool(
       const measured = (hasWaited: boolean): Pick<Transport, 'exchange'> =>
         measures === undefined
           ? transport
-          : { exchange: (sent) => measure(transport.exchange(sent, signal), { measures, entry, askedAt, hasWaited }) };
+          : {
+              exchange: (sent) =>
+                measure(transport.exchange(sent, signal), { measures, entry, askedAt, hasWaited }),
+            };
       if (fence === undefined)
         return inSlots(asked, (hasWaited) => measured(hasWaited).exchange(message, signal));
       return exchangeFenced({ name, signal }, () =>
@@ -161,7 +164,8 @@ function measure(
       durationMs: performance.now() - startedAt,
     });
   exchange.then(
-    (reply) => end((reply.via === 'rpc' ? reply.error === undefined : reply.exitCode === 0) ? 'ok' : 'failed'),
+    (reply) =>
+      end((reply.via === 'rpc' ? reply.error === undefined : reply.exitCode === 0) ? 'ok' : 'failed'),
     (thrown) => end(isCancelled(toRuntimeError(thrown)) ? 'cancelled' : 'failed'),
   );
   return exchange;

@@ -133,7 +133,8 @@ export function openUpstreamTools(
         result: await upstream.call({ tool, args, timeoutMs, signal, trace, onProgress }),
       };
     };
-    const open = () => withPool(passive(exchange), binding, pool, { inFlight, emit, entry: server.config.name });
+    const open = () =>
+      withPool(passive(exchange), binding, pool, { inFlight, emit, entry: server.config.name });
     const transport = cassette?.wrap(binding, open) ?? open();
     transports.set(name, transport);
     return transport;

@@ -41,7 +41,8 @@ export function askHook(
     ...{ hook: binding.name, kind: question.input.hook, phase: question.input.phase, mode },
   });
   if (span !== undefined) return inTrace(span.trace, () => askAndTell(port, question, { accept, span }));
-  if (emit.hears?.('decision') === false) return ask(port, question, { accept, watch: emit.measures && startStopwatch() });
+  if (emit.hears?.('decision') === false)
+    return ask(port, question, { accept, watch: emit.measures && startStopwatch() });
   return askAndTell(port, question, { accept });
 }
 
@@ -87,8 +88,7 @@ function ask(
 ): Promise<Answer> {
   return invokeOr(port, question, {
     onOutput: (answer) => measured(port, question, { answer: judge(port, answer, accept), watch }),
-    onFault: (fault) =>
-      measured(port, question, { answer: denyForFault(port.binding.name, fault), watch }),
+    onFault: (fault) => measured(port, question, { answer: denyForFault(port.binding.name, fault), watch }),
     clock: watch,
   });
 }
@@ -103,7 +103,10 @@ function measured(
   const { durationMs, queueMs } = watch.read();
   const { verdict } = answer;
   const error = answer.verdict === 'deny' ? answer.error : undefined;
-  measures.hook({ hook, kind: input.hook, phase: input.phase, mode }, { verdict, error, durationMs, queueMs });
+  measures.hook(
+    { hook, kind: input.hook, phase: input.phase, mode },
+    { verdict, error, durationMs, queueMs },
+  );
   return answer;
 }
 

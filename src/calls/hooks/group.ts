@@ -374,7 +374,10 @@ export async function askMember(
   for (const { level, message } of notes) context.emit({ type: 'note', name: entry.name, level, message });
   const took = watch.read();
   const { error } = { error: undefined, ...answer };
-  context.emit.measures?.hook({ hook: entry.name, kind, phase, mode }, { verdict: answer.verdict, error, ...took });
+  context.emit.measures?.hook(
+    { hook: entry.name, kind, phase, mode },
+    { verdict: answer.verdict, error, ...took },
+  );
   hookCall.onAnswer?.(entry.name, answer.verdict, took);
   const decision: DecisionMade = {
     type: 'decision',

@@ -87,7 +87,10 @@ const OTHER = 'other';
 
 /** A scrape is lines of UTF-8. */
 function shown(value: string): string {
-  return value.slice(0, MAX_CHARS).replaceAll(/\p{Cc}/gu, ' ').toWellFormed();
+  return value
+    .slice(0, MAX_CHARS)
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .toWellFormed();
 }
 
 const MAX_CHARS = 128;
