@@ -48,7 +48,7 @@ function signal<const Keys extends object>(properties: Keys, description: string
 export const telemetrySchema = {
   type: ['object', 'null'],
   description:
-    'Exports spans and metrics with OpenTelemetry; docs/guides/telemetry.md has the packages to install. Without this section, nothing is measured or exported.',
+    'Exports spans and metrics with OpenTelemetry; docs/guides/observe-with-opentelemetry.md has the packages to install. Without this section, nothing is measured or exported.',
   additionalProperties: false,
   properties: {
     traces: signal(traceKeys, 'Export a span for each call, hook and run.'),

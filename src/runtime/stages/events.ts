@@ -45,22 +45,25 @@ export async function openEvents(
   if (shadows.isRecording) sinks.push(shadowSink(shadows));
   const recorder = await openRecorder({ config, scrubber }, stores, notify);
   if (recorder !== undefined) sinks.push(decisionSink(recorder));
-  const telemetry = await openTelemetryOf(loaded, options, (event) => notify(scrubEvent(event, scrubber)));
-  if (telemetry !== undefined) sinks.push(telemetrySink(telemetry));
+  const telemetry = await openTelemetryOf(loaded, stores.state, options, (event) =>
+    notify(scrubEvent(event, scrubber)),
+  );
+  const { spans, measures } = telemetry ?? {};
+  if (spans !== undefined) sinks.push(spanSink(spans));
   const close = async () => {
     await Promise.all([shadows.close(), recorder?.close()]);
     await telemetry?.close();
   };
-  const keepCall = bothOf(recorder?.keepCall, telemetry?.keepCall);
+  const keepCall = bothOf(recorder?.keepCall, spans?.keepCall);
   const opened = { keepCall, telemetry: telemetry?.endpoint ?? {}, close };
-  if (sinks.length === 0) return { emit: emitNothing, ...opened };
+  if (sinks.length === 0 && measures === undefined) return { emit: emitNothing, ...opened };
   const take = (given: RuntimeEvent) => {
     if (sinks.some((sink) => sink.wants(given))) notify(scrubEvent(given, scrubber));
   };
-  const { traceOf, startHook, keepContent } = telemetry ?? {};
+  const { traceOf, startHook, keepContent } = spans ?? {};
   const emit = Object.assign(take, {
     hears: (type: RuntimeEvent['type']) => sinks.some((sink) => sink.hears(type)),
-    ...{ traceOf, startHook, keepContent },
+    ...{ traceOf, startHook, keepContent, measures },
   });
   for (const event of events) emit(event);
   return { emit, ...opened };
@@ -76,6 +79,7 @@ function bothOf(one: KeepCall | undefined, other: KeepCall | undefined): KeepCal
 
 async function openTelemetryOf(
   loaded: LoadedRuntime,
+  store: LazyStore,
   { ownsTelemetry = false }: RuntimeOptions,
   emit: Emit,
 ): Promise<Telemetry | undefined> {
@@ -83,11 +87,12 @@ async function openTelemetryOf(
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../telemetry/telemetry.ts');
   const note = (level: 'info' | 'warn', message: string) => emit({ type: 'note', name, level, message });
-  return await openTelemetry(loaded, { telemetry, ownsSdk: ownsTelemetry, note });
+  return await openTelemetry(loaded, { telemetry, store, ownsSdk: ownsTelemetry, note });
 }
 
-function telemetrySink({ types, take }: Telemetry): EventSink {
-  return { hears: (type) => types.has(type), wants: ({ type }) => types.has(type), take };
+function spanSink({ types, take }: NonNullable<Telemetry['spans']>): EventSink {
+  const heard = new Set(types);
+  return { hears: (type) => heard.has(type), wants: ({ type }) => heard.has(type), take };
 }
 
 function listenerSink(listener: NonNullable<RuntimeOptions['onEvent']>): EventSink {

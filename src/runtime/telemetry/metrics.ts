@@ -8,7 +8,18 @@ import type { PendingMeasure } from '../../store/store.ts';
 import type { LazyStore } from '../lazy-store.ts';
 import { endpointOperation, providerName } from './attributes.ts';
 import { boundedInstruments, firstNames, type Instruments } from './labels.ts';
-import type { ConfigNames } from './telemetry.ts';
+
+/** The names of a config, which names of spans and labels of metrics may be. */
+export interface ConfigNames {
+  readonly tools: ReadonlySet<string>;
+  readonly hooks: ReadonlySet<string>;
+  readonly evals: ReadonlySet<string>;
+  /** The type of each provider, by its ID. */
+  readonly providers: ReadonlyMap<string, string>;
+  readonly models: ReadonlySet<string>;
+  /** The servers of `spec.mcp_servers`. */
+  readonly servers: ReadonlySet<string>;
+}
 
 interface MetricsOptions {
   readonly meter: Instruments;

@@ -3,12 +3,14 @@ import https from 'node:https';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Meter, Tracer } from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { versionOf } from '../../base/version.ts';
 import { type HostEnv, withVariables } from '../../process/env.ts';
+import { openHistograms } from './histograms.ts';
+import type { Instruments } from './labels.ts';
 import { type Api, findExporter, installCommand, type Signal } from './packages.ts';
 import { shownUrl, type TelemetrySettings, type TraceSettings } from './variables.ts';
 
@@ -19,9 +21,8 @@ export interface MetricsText {
 
 export interface Sdk {
   /** Absent, as `meter`, if the signal is off or its packages cannot be used. */
-  readonly tracer?: Tracer;
-  readonly api?: Api;
-  readonly meter?: Meter;
+  readonly traced?: { readonly api: Api; readonly tracer: Tracer };
+  readonly meter?: Instruments;
   readonly metrics?: () => Promise<MetricsText>;
   /** Why a signal that is on is not exported. */
   readonly fault?: RuntimeError;
@@ -108,7 +109,7 @@ function openTraces(near: NodeJS.Require, { traces, report, closers }: Opening &
     sender.endWithin(FLUSH_MS);
     await provider.shutdown();
   });
-  return { api, tracer: provider.getTracer('signalbox', versionOf()) };
+  return { traced: { api, tracer: provider.getTracer('signalbox', versionOf()) } };
 }
 
 const FLUSH_MS = 3_000;
@@ -238,12 +239,20 @@ function openMetrics(near: NodeJS.Require, { report, closers }: Opening) {
     near('@opentelemetry/exporter-prometheus');
   const sdk: typeof import('@opentelemetry/sdk-metrics') = near('@opentelemetry/sdk-metrics');
   reportFaults(api, report);
-  const reader = new PrometheusExporter({ preventServerStart: true });
+  const scope = { name: 'signalbox', version: versionOf() };
+  const { createHistogram, producer } = openHistograms(scope);
+  const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: [producer] });
   const provider = new sdk.MeterProvider({ resource: resourceOf(near), readers: [reader] });
   closers.push(async () => await provider.shutdown());
   const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+  const meter = provider.getMeter(scope.name, scope.version);
+  const instruments: Instruments = {
+    createHistogram,
+    createCounter: (...given) => meter.createCounter(...given),
+    createObservableGauge: (...given) => meter.createObservableGauge(...given),
+  };
   return {
-    meter: provider.getMeter('signalbox', versionOf()),
+    meter: instruments,
     metrics: async (): Promise<MetricsText> => {
       const { resourceMetrics, errors } = await reader.collect();
       for (const error of errors) report(toRuntimeError(error).message);

@@ -222,8 +222,8 @@ function toHrTime(ms: number): HrTime {
 }
 
 /** The AI SDK has a span of its own for the call of a guarded model. Models of pipelines are not called through it. */
-function isOfAiSdk({ operation, run }: OperationStarted): boolean {
-  if (operation !== 'model' || run !== undefined) return false;
+function isOfAiSdk(event: OperationStarted): boolean {
+  if (event.operation !== 'model' || event.isGuarded !== true) return false;
   const integrations: unknown = Reflect.get(globalThis, 'AI_SDK_TELEMETRY_INTEGRATIONS');
   return Array.isArray(integrations) && integrations.length > 0;
 }

@@ -1,40 +1,39 @@
 import { createRequire } from 'node:module';
-import type { Meter, Tracer } from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
 import { RuntimeError } from '../../base/errors.ts';
 import { versionOf } from '../../base/version.ts';
 import type { RuntimeConfig, TelemetryConfig } from '../../config/config.ts';
-import type { KeepCall } from '../../contract/decision.ts';
-import type { Emit, RuntimeEvent } from '../../contract/event.ts';
+import type { Measures } from '../../contract/event.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { Runtime } from '../api.ts';
+import type { LazyStore } from '../lazy-store.ts';
+import type { RuntimeScrubber } from '../log/scrub.ts';
+import type { Instruments } from './labels.ts';
+import { type ConfigNames, openMetrics, readPendings } from './metrics.ts';
 import { type Api, canSee, findApis, registeredApi, type Signal } from './packages.ts';
 import { acquireSdk } from './sdk.ts';
+import { openSpans, type Spans } from './spans.ts';
 import { readSettings, type TelemetrySettings } from './variables.ts';
 
-/** The names of a config, which names of spans and labels of metrics may be. */
-export interface ConfigNames {
-  readonly tools: ReadonlySet<string>;
-  readonly hooks: ReadonlySet<string>;
-  readonly evals: ReadonlySet<string>;
-  /** The type of each provider, by its ID. */
-  readonly providers: ReadonlyMap<string, string>;
-  readonly models: ReadonlySet<string>;
-  /** The servers of `spec.mcp_servers`. */
-  readonly servers: ReadonlySet<string>;
-}
-
-export interface Telemetry extends Pick<Emit, 'traceOf' | 'startHook' | 'keepContent'> {
-  /** Receives the events of these types, synchronously. */
-  readonly types: ReadonlySet<RuntimeEvent['type']>;
-  take(event: RuntimeEvent): void;
-  readonly keepCall?: KeepCall | undefined;
+export interface Telemetry {
+  /** Absent unless traces are exported. */
+  readonly spans?: Spans | undefined;
+  /** Absent unless metrics are exported. */
+  readonly measures?: Measures | undefined;
   readonly endpoint: Runtime['telemetry'];
   /** Sends what is left. Takes at most three seconds, and never rejects. */
   close(): Promise<void>;
 }
 
+interface Loaded {
+  readonly config: RuntimeConfig;
+  readonly host: HostEnv;
+  readonly scrubber: RuntimeScrubber;
+}
+
 interface TelemetryOptions {
   readonly telemetry: TelemetryConfig;
+  readonly store: LazyStore;
   /** Whether a signal for which this process has no SDK gets one of ours. */
   readonly ownsSdk: boolean;
   readonly note: (level: 'info' | 'warn', message: string) => void;
@@ -42,8 +41,8 @@ interface TelemetryOptions {
 
 /** Never throws: a fault of telemetry stops no call. */
 export async function openTelemetry(
-  { config, host }: { readonly config: RuntimeConfig; readonly host: HostEnv },
-  { telemetry, ownsSdk, note }: TelemetryOptions,
+  { config, host, scrubber }: Loaded,
+  { telemetry, store, ownsSdk, note }: TelemetryOptions,
 ): Promise<Telemetry> {
   const { folder } = config;
   const warn = once((sentence: string) => note('warn', `telemetry: ${sentence}`));
@@ -54,12 +53,19 @@ export async function openTelemetry(
   const isOn = settings.traces !== undefined || settings.metrics !== undefined;
   if (own?.fault !== undefined) warn(own.fault.message);
   else if (!ownsSdk && isOn && registered.signals.length === 0)
-    note('info', 'telemetry: no OpenTelemetry SDK is registered in this process, so nothing is exported');
-  const fault =
-    own?.fault ?? new RuntimeError('USAGE', 'the metrics go to the SDK that this process has registered');
+    note('info', `telemetry: ${unregistered}, so nothing is exported`);
+  const names = namesOf(config);
+  const traced = registered.traced ?? own?.traced;
+  const spans = traced && openSpans({ ...traced, names, ...settings, text: textOf(scrubber) });
+  const meter = registered.meter ?? own?.meter;
+  const pendings = async () => await readPendings(config.stateStore, store);
+  const metrics = meter && openMetrics({ meter, names, pendings });
+  const isTheirs = registered.signals.includes('metrics');
+  const reason = isTheirs ? 'the SDK that this process has registered exports its metrics' : unregistered;
+  const fault = own?.fault ?? new RuntimeError('USAGE', reason);
   return {
-    types: new Set(),
-    take: () => {},
+    spans,
+    measures: metrics?.measures,
     endpoint: {
       ...(settings.metrics && {
         metrics: own?.metrics ?? (() => Promise.reject(fault)),
@@ -67,9 +73,25 @@ export async function openTelemetry(
       }),
       ...(own?.fault && { fault: own.fault.message }),
     },
-    close: async () => await own?.close(),
+    close: async () => {
+      spans?.close();
+      metrics?.close();
+      await own?.close();
+    },
   };
 }
+
+/** Every text of a span passes this. */
+function textOf({ text, storedText }: RuntimeScrubber): (value: string) => string {
+  return (value) => {
+    const shown = /^\s*[[{]/.test(value) ? storedText(value) : text(value);
+    return shown.length > MAX_CHARACTERS ? `${shown.slice(0, MAX_CHARACTERS)}…` : shown;
+  };
+}
+
+const MAX_CHARACTERS = 64 * 1024;
+
+const unregistered = 'no OpenTelemetry SDK is registered in this process';
 
 function once(report: (sentence: string) => void): (sentence: string) => void {
   const reported = new Set<string>();
@@ -81,9 +103,8 @@ function once(report: (sentence: string) => void): (sentence: string) => void {
 }
 
 interface Registered {
-  readonly api?: Api;
-  readonly tracer?: Tracer;
-  readonly meter?: Meter;
+  readonly traced?: { readonly api: Api; readonly tracer: Tracer };
+  readonly meter?: Instruments;
   /** Those that the host exports, also if this program cannot reach its SDK. */
   readonly signals: readonly Signal[];
 }
@@ -112,8 +133,10 @@ function findRegistered(
   }
   const api: Api = createRequire(usable.file)(usable.file);
   return {
-    ...{ api, signals },
-    ...(signals.includes('traces') && { tracer: api.trace.getTracer('signalbox', versionOf()) }),
+    signals,
+    ...(signals.includes('traces') && {
+      traced: { api, tracer: api.trace.getTracer('signalbox', versionOf()) },
+    }),
     ...(signals.includes('metrics') && { meter: api.metrics.getMeter('signalbox', versionOf()) }),
   };
 }
@@ -122,14 +145,7 @@ function without(settings: TelemetrySettings, signals: readonly Signal[]): Telem
   return { ...settings, ...Object.fromEntries(signals.map((signal) => [signal, undefined])) };
 }
 
-export function namesOf({
-  tools,
-  hooks,
-  foreign,
-  evals,
-  providers,
-  mcpServers = [],
-}: RuntimeConfig): ConfigNames {
+function namesOf({ tools, hooks, foreign, evals, providers, mcpServers = [] }: RuntimeConfig): ConfigNames {
   const names = (entries: readonly { readonly name: string }[]) => new Set(entries.map(({ name }) => name));
   return {
     tools: names(tools),

@@ -33,6 +33,7 @@ import { type Entries, resolveEntries } from '../../stages/resolve.ts';
 import { type Check, found } from './check.ts';
 import { checkMachine } from './machine.ts';
 import { checkState } from './state.ts';
+import { checkTelemetry } from './telemetry.ts';
 
 export interface DoctorOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays'> {
   readonly version: string;
@@ -103,6 +104,7 @@ const checks: readonly ((checked: Checked) => readonly Check[] | Promise<readonl
   ({ config, env }) => checkProviders(config, env),
   ({ config, env }) => checkState(config.stateStore, env),
   async ({ config }) => [await checkListen(config)],
+  ({ config, env }) => checkTelemetry(config, env),
 ];
 
 async function checkConfig(
