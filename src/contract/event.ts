@@ -1,6 +1,6 @@
 import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
-import type { Timing } from '../base/time/stopwatch.ts';
+import type { Timing, TimingDetails } from '../base/time/stopwatch.ts';
 import type { PendingDecision } from './approval.ts';
 import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { RunStatus, StepDocument } from './run.ts';
@@ -369,10 +369,8 @@ export interface Measures {
 /** `failed`: an error, an exit code other than 0, or no answer. What the answer means makes no difference. */
 export type ExchangeStatus = 'ok' | 'failed' | 'cancelled';
 
-export interface MeasuredEnd extends OperationEnd, Timing {
-  /** The time in which no part of the operation waited for a slot, for a process or for an upstream. */
-  readonly ownMs: number;
-}
+/** `ownMs` is the time in which no part of the operation waited for a slot, for a process or for an upstream. */
+export type MeasuredEnd = OperationEnd & TimingDetails;
 
 /** An `Emit` that does something else with the events, and is otherwise the given one. */
 export function wrapEmit(

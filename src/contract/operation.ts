@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ErrorCode, isCancelled, RuntimeError, toRuntimeError } from '../base/errors.ts';
-import { startStopwatch } from '../base/time/stopwatch.ts';
+import { startDetailedStopwatch } from '../base/time/stopwatch.ts';
 import type {
   Emit,
+  Measures,
   OperationAbout,
   OperationContext,
   OperationEnd,
@@ -16,6 +17,8 @@ import { requireTrace, type TraceContext } from './trace.ts';
 interface Context extends OperationContext {
   readonly trace?: TraceContext | undefined;
   readonly tracked?: Operation | undefined;
+  /** The operation, also if only its figures are taken. */
+  readonly about?: OperationAbout;
 }
 
 /** Hooks, queues and models of the AI SDK between an operation and its parts cannot carry it. */
@@ -34,7 +37,7 @@ function hearsOperations({ hears }: Emit): boolean {
 export function currentOperation(): OperationContext {
   const context = contexts.getStore();
   if (context?.operation === undefined) return nowhere;
-  const { trace: _, tracked: __, ...place } = context;
+  const { trace: _, tracked: __, about: ___, ...place } = context;
   return place;
 }
 
@@ -78,7 +81,6 @@ export function keepContext(): <Result>(work: () => Result) => Result {
 export interface Operation {
   /** Undefined if only figures are taken. */
   readonly id: string | undefined;
-  readonly about: OperationAbout;
   /** Runs a part of the operation. */
   run<Result>(work: () => Result): Result;
   /** Adds what is known to the end. */
@@ -107,14 +109,13 @@ export function startOperation(emit: Emit, about: OperationAbout): Operation {
           ...(run !== undefined && { run }),
           ...(step !== undefined && { step }),
         };
-  const watch = startStopwatch();
+  const watch = startDetailedStopwatch();
   if (place !== undefined) emit({ type: 'operation.started', ...about, ...place });
   const continued = (id === undefined ? undefined : emit.traceOf?.(id)) ?? trace;
   let facts: OperationFacts = {};
   let hasEnded = false;
   const operation: Operation = {
     id,
-    about,
     run: (work) => watch.run(() => contexts.run(context, work)),
     note: (more) => {
       facts = { ...facts, ...more };
@@ -131,20 +132,19 @@ export function startOperation(emit: Emit, about: OperationAbout): Operation {
     finish: (end) => {
       if (hasEnded) return;
       hasEnded = true;
-      const ownMs = watch.readOwnMs();
+      const { durationMs, queueMs, ownMs } = watch.readDetails();
       if (facts.firstChunkMs !== undefined) watch.change('upstream', -1);
-      const { durationMs, queueMs } = watch.read();
       const whole = { ...facts, ...withStatus(end) };
       if (place !== undefined) {
         const took = { durationMs: toMicroseconds(durationMs), queueMs: toMicroseconds(queueMs) };
         emit({ type: 'operation.finished', ...about, ...place, ...took, ...whole });
       }
       const measured = { ...whole, durationMs, queueMs, ownMs };
-      emit.measures?.operation(about, measured, around?.tracked?.about);
+      emit.measures?.operation(about, measured, around?.about);
     },
   };
   const context: Context = {
-    tracked: operation,
+    ...{ tracked: operation, about },
     ...(id !== undefined && { operation: id, operationKind: about.operation }),
     ...(run !== undefined && { run }),
     ...(step !== undefined && { step }),
@@ -175,7 +175,31 @@ export function trackOperation<Result>(
   work: () => Promise<Result>,
   endOf: (result: Result) => OperationEnd,
 ): Promise<Result> {
-  return tracksOperations(emit) ? track(startOperation(emit, about()), work, endOf) : work();
+  if (hearsOperations(emit)) return track(startOperation(emit, about()), work, endOf);
+  return emit.measures === undefined ? work() : measure(emit.measures, about(), work, endOf);
+}
+
+/** Takes only the figures of an operation, at a third of the cost. */
+async function measure<Result>(
+  measures: Measures,
+  about: OperationAbout,
+  work: () => Promise<Result>,
+  endOf: (result: Result) => OperationEnd,
+): Promise<Result> {
+  const watch = startDetailedStopwatch();
+  const around = contexts.getStore();
+  // Nothing asks for the tool call that it is a part of.
+  const inside = about.operation === 'tool' ? work : () => contexts.run({ ...around, about }, work);
+  const finish = (end: OperationEnd) =>
+    measures.operation(about, { ...withStatus(end), ...watch.readDetails() }, around?.about);
+  try {
+    const result = await watch.run(inside);
+    finish(endOf(result));
+    return result;
+  } catch (thrown) {
+    finish(endOfError(thrown));
+    throw thrown;
+  }
 }
 
 async function track<Result>(

@@ -6,7 +6,7 @@ import { abortedError, waitForSettled } from '../base/time/deadline.ts';
 import { currentFence, type Fence } from '../base/time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../base/time/stopwatch.ts';
 import { currentTurn, inTurnOf, TurnQueue } from '../base/time/turns.ts';
-import type { ExchangeStatus, Measures } from '../contract/event.ts';
+import type { Measures } from '../contract/event.ts';
 import { currentTrace } from '../contract/operation.ts';
 import { currentProgress } from '../contract/progress.ts';
 import type { Binding } from './binding.ts';
@@ -83,8 +83,9 @@ export function withPool(
     return false;
   };
   const inSlots = <Result>(
-    { message, signal, clock }: Asked,
+    { message, signal, clock, timer }: Asked,
     work: (hasWaited: boolean) => Promise<Result>,
+    replyOf: (result: Result) => Reply | undefined,
   ): Promise<Result> => {
     const bytes = sizeOf(message);
     if (signal?.aborted || !takeSlots(bytes)) {
@@ -97,17 +98,30 @@ export function withPool(
         // The entry's own slot comes first, so that waiting for it holds no slot of other entries.
         return own === undefined ? shared() : enqueue(own, shared, name, signal);
       };
-      return inSlot(() => work(true), enter, clock);
+      const slotted = () => {
+        timer?.start(true);
+        return work(true);
+      };
+      const waited = inSlot(slotted, enter, clock);
+      if (timer !== undefined)
+        waited.then(
+          (result) => timer.end(replyOf(result)),
+          (thrown) => timer.end(undefined, thrown),
+        );
+      return waited;
     }
-    clock?.change('working', 1);
-    const leave = () => {
-      clock?.change('working', -1);
+    clock?.change('working', 1, timer?.start(false));
+    const leave = (at?: number) => {
+      clock?.change('working', -1, at);
       if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
       pool.giveBack();
       own?.giveBack();
     };
     const done = work(false);
-    done.then(leave, leave);
+    done.then(
+      (result) => leave(timer?.end(replyOf(result))),
+      (thrown) => leave(timer?.end(undefined, thrown)),
+    );
     return done;
   };
   return {
@@ -121,21 +135,18 @@ export function withPool(
         trace === undefined && onProgress === undefined
           ? given
           : { ...given, ...(trace && { trace }), ...(onProgress && { onProgress }) };
-      const asked = { message, signal, clock };
-      const askedAt = measures === undefined ? 0 : performance.now();
-      const measured = (hasWaited: boolean): Pick<Transport, 'exchange'> =>
-        measures === undefined
-          ? transport
-          : {
-              exchange: (sent) =>
-                measure(transport.exchange(sent, signal), { measures, entry, askedAt, hasWaited }),
-            };
+      const timer = measures && new ExchangeTimer(measures, entry);
+      const asked = { message, signal, clock, timer };
       if (fence === undefined)
-        return inSlots(asked, (hasWaited) => measured(hasWaited).exchange(message, signal));
+        return inSlots(
+          asked,
+          () => transport.exchange(message, signal),
+          (reply) => reply,
+        );
+      const admitted = (hasWaited: boolean) =>
+        admitAndSend(transport, fence, { name, message, signal, hasWaited });
       return exchangeFenced({ name, signal }, () =>
-        inSlots(asked, (hasWaited) =>
-          admitAndSend(measured(true), fence, { name, message, signal, hasWaited }),
-        ),
+        inSlots(asked, admitted, (entered) => ('reply' in entered ? entered.reply : undefined)),
       );
     },
   };
@@ -146,35 +157,41 @@ interface PoolOptions extends Partial<Pick<ProcessContext, 'inFlight' | 'emit'>>
   readonly entry?: string;
 }
 
-interface Measured {
-  readonly measures: Measures;
-  readonly entry: string;
-  readonly askedAt: number;
-  readonly hasWaited: boolean;
-}
+/** Measures an exchange from the wish for a slot on. An exchange that never got one is not counted. */
+class ExchangeTimer {
+  readonly #measures: Measures;
+  readonly #entry: string;
+  readonly #askedAt = performance.now();
+  #startedAt: number | undefined;
 
-function measure(
-  exchange: Promise<Reply>,
-  { measures, entry, askedAt, hasWaited }: Measured,
-): Promise<Reply> {
-  const startedAt = hasWaited ? performance.now() : askedAt;
-  const end = (status: ExchangeStatus) =>
-    measures.exchange(entry, status, {
-      queueMs: startedAt - askedAt,
-      durationMs: performance.now() - startedAt,
-    });
-  exchange.then(
-    (reply) =>
-      end((reply.via === 'rpc' ? reply.error === undefined : reply.exitCode === 0) ? 'ok' : 'failed'),
-    (thrown) => end(isCancelled(toRuntimeError(thrown)) ? 'cancelled' : 'failed'),
-  );
-  return exchange;
+  constructor(measures: Measures, entry: string) {
+    this.#measures = measures;
+    this.#entry = entry;
+  }
+
+  /** Returns the time, as `end` does. */
+  start(hasWaited: boolean): number {
+    this.#startedAt = hasWaited ? performance.now() : this.#askedAt;
+    return this.#startedAt;
+  }
+
+  end(reply: Reply | undefined, thrown?: unknown): number {
+    const startedAt = this.#startedAt;
+    const now = performance.now();
+    if (startedAt === undefined) return now;
+    const took = { queueMs: startedAt - this.#askedAt, durationMs: now - startedAt };
+    const isClean = reply?.via === 'rpc' ? reply.error === undefined : reply?.exitCode === 0;
+    const isStopped = thrown !== undefined && isCancelled(toRuntimeError(thrown));
+    this.#measures.exchange(this.#entry, isStopped ? 'cancelled' : isClean ? 'ok' : 'failed', took);
+    return now;
+  }
 }
 
 interface Asked {
   readonly message: Message;
   readonly signal: AbortSignal | undefined;
   readonly clock: QueueClock | undefined;
+  readonly timer: ExchangeTimer | undefined;
 }
 
 /** The reply, or nothing was sent: the store is slow (`admission` settles later) or the admission expired. */
@@ -203,14 +220,14 @@ const MOST_TRIES = 20;
 const SLOW_STORE_MS = 1_000;
 
 async function admitAndSend(
-  transport: Pick<Transport, 'exchange'>,
+  transport: Transport,
   fence: Fence,
   {
     name,
     message,
     signal,
     hasWaited,
-  }: Omit<Asked, 'clock'> & { readonly name: string; readonly hasWaited: boolean },
+  }: Omit<Asked, 'clock' | 'timer'> & { readonly name: string; readonly hasWaited: boolean },
 ): Promise<Entered> {
   // By the next turn the slot's previous outcome is being stored, so that a failing store is noticed.
   if (hasWaited) await nextTurn();

@@ -7,21 +7,30 @@ export interface Timing {
   readonly queueMs: number;
 }
 
+/** `ownMs` is the time in which no part waited or worked. */
+export interface TimingDetails extends Timing {
+  readonly ownMs: number;
+}
+
+type Part = 'waiting' | 'working' | 'upstream';
+
 export interface QueueClock {
-  /** Reports that a part begins (1) or ends (-1) to wait for a slot, to hold one, or to wait for an upstream. */
-  change(part: 'waiting' | 'working' | 'upstream', by: 1 | -1): void;
+  /** Reports that a part begins (1) or ends (-1) to wait for a slot, to hold one, or to wait for an upstream. `at` is the time, if it is known. */
+  change(part: Part, by: 1 | -1, at?: number): void;
 }
 
 export interface Stopwatch extends QueueClock {
   /** Counts the time that the work spends in any queue as queue time. */
   run<Result>(work: () => Result): Result;
   read(): Timing;
-  /** The time in which no part waited or worked. */
-  readOwnMs(): number;
 }
 
 export function startStopwatch(around: QueueClock | undefined = running.getStore()): Stopwatch {
-  return new RunningStopwatch(around);
+  return new RunningStopwatch(around, false);
+}
+
+export function startDetailedStopwatch(): Stopwatch & { readDetails(): TimingDetails } {
+  return new RunningStopwatch(running.getStore(), true);
 }
 
 export function currentClock(): QueueClock | undefined {
@@ -85,6 +94,7 @@ const running = new AsyncLocalStorage<QueueClock | undefined>();
 /** Time counts as queue time while at least one part waits and none has a slot. */
 class RunningStopwatch implements Stopwatch {
   readonly #around: QueueClock | undefined;
+  readonly #isDetailed: boolean;
   readonly #startedAt = performance.now();
   readonly #parts = { waiting: 0, working: 0, upstream: 0 };
   #state: 'own' | 'queued' | 'busy' = 'own';
@@ -92,8 +102,9 @@ class RunningStopwatch implements Stopwatch {
   #ownMs = 0;
   #queueMs = 0;
 
-  constructor(around: QueueClock | undefined) {
+  constructor(around: QueueClock | undefined, isDetailed: boolean) {
     this.#around = around;
+    this.#isDetailed = isDetailed;
   }
 
   run<Result>(work: () => Result): Result {
@@ -106,22 +117,24 @@ class RunningStopwatch implements Stopwatch {
     return { durationMs: now - this.#startedAt - queueMs, queueMs };
   }
 
-  readOwnMs(): number {
-    return this.#ownMs + (this.#state === 'own' ? performance.now() - this.#since : 0);
+  readDetails(): TimingDetails {
+    const timing = this.read();
+    const now = this.#startedAt + timing.durationMs + timing.queueMs;
+    return { ...timing, ownMs: this.#ownMs + (this.#state === 'own' ? now - this.#since : 0) };
   }
 
-  change(part: 'waiting' | 'working' | 'upstream', by: 1 | -1): void {
+  change(part: Part, by: 1 | -1, at?: number): void {
     this.#parts[part] += by;
     const { waiting, working, upstream } = this.#parts;
-    let state: 'own' | 'queued' | 'busy' = upstream > 0 || working > 0 ? 'busy' : 'own';
+    let state: 'own' | 'queued' | 'busy' = this.#isDetailed && upstream + working > 0 ? 'busy' : 'own';
     if (waiting > 0 && working === 0) state = 'queued';
-    this.#enter(state);
-    this.#around?.change(part, by);
+    this.#enter(state, at);
+    this.#around?.change(part, by, at);
   }
 
-  #enter(state: 'own' | 'queued' | 'busy'): void {
+  #enter(state: 'own' | 'queued' | 'busy', at?: number): void {
     if (state === this.#state) return;
-    const now = performance.now();
+    const now = at ?? performance.now();
     if (this.#state === 'own') this.#ownMs += now - this.#since;
     else if (this.#state === 'queued') this.#queueMs += now - this.#since;
     this.#state = state;

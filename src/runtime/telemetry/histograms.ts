@@ -4,8 +4,7 @@ import type { Instruments } from './labels.ts';
 
 /**
  * Histograms for the scrapes of this process. Those of the SDK turn the attributes of each value into JSON to find
- * their series, which takes a microsecond; these know the objects of `labels.ts`. Histograms of one name are the same,
- * so that they survive a reload.
+ * their series, which takes up to a microsecond. Histograms of one name are the same, so that they survive a reload.
  */
 export function openHistograms(scope: { readonly name: string; readonly version: string }): {
   readonly createHistogram: Instruments['createHistogram'];
@@ -14,7 +13,7 @@ export function openHistograms(scope: { readonly name: string; readonly version:
   const startTime = hrTime();
   const known = new Map<string, Series>();
   return {
-    createHistogram: (name, options = {}) => {
+    createHistogram: (name, options) => {
       const series = known.get(name) ?? new Series(name, options);
       known.set(name, series);
       return series;
@@ -43,12 +42,11 @@ type Times = Pick<DataPoint<unknown>, 'startTime' | 'endTime'>;
 class Series {
   readonly #descriptor: HistogramMetricData['descriptor'];
   readonly #boundaries: number[];
-  readonly #known = new WeakMap<Attributes, Counts>();
   readonly #all = new Map<string, Counts>();
 
   constructor(
     name: string,
-    { description = '', unit = '', advice }: NonNullable<Parameters<Instruments['createHistogram']>[1]>,
+    { description = '', unit = '', advice }: Parameters<Instruments['createHistogram']>[1],
   ) {
     // Prometheus has the unit in the name. https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/
     const suffix = unit === 's' && !name.endsWith('_seconds') ? '_seconds' : '';
@@ -57,13 +55,20 @@ class Series {
   }
 
   record(value: number, attributes: Attributes = {}): void {
-    const found = this.#known.get(attributes) ?? this.#find(attributes);
+    this.bind(attributes)(value);
+  }
+
+  bind(attributes: Attributes): (value: number) => void {
     const boundaries = this.#boundaries;
-    let bucket = 0;
-    while (bucket < boundaries.length && value > (boundaries[bucket] ?? 0)) bucket++;
-    found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
-    found.sum += value;
-    found.count += 1;
+    let found: Counts | undefined;
+    return (value) => {
+      found ??= this.#find(attributes);
+      let bucket = 0;
+      while (bucket < boundaries.length && value > (boundaries[bucket] ?? 0)) bucket++;
+      found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
+      found.sum += value;
+      found.count += 1;
+    };
   }
 
   collect(times: Times): HistogramMetricData {
@@ -80,7 +85,6 @@ class Series {
     const counts = [...this.#boundaries, 0].fill(0);
     const found = this.#all.get(key) ?? { attributes, counts, sum: 0, count: 0 };
     this.#all.set(key, found);
-    this.#known.set(attributes, found);
     return found;
   }
 }

@@ -1,7 +1,14 @@
-import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
+import type { Attributes, Histogram, Meter, MetricOptions, ObservableGauge } from '@opentelemetry/api';
 
 /** What metrics need of a Meter. */
-export type Instruments = Pick<Meter, 'createHistogram' | 'createCounter' | 'createObservableGauge'>;
+export interface Instruments extends Pick<Meter, 'createCounter' | 'createObservableGauge'> {
+  createHistogram(name: string, options: MetricOptions): HistogramLike;
+}
+
+/** `bind` returns what records values with these attributes, so that each value need not look for them. */
+export interface HistogramLike extends Pick<Histogram, 'record'> {
+  bind?(attributes: Attributes): (value: number) => void;
+}
 
 /** The values that a label may have. Anything else is recorded as `other`. */
 interface LabelValues {
@@ -31,12 +38,14 @@ export function boundedInstruments(meter: Instruments) {
       const { name, description, unit = 's', buckets = [] } = about;
       const advice = { explicitBucketBoundaries: [...buckets] };
       const histogram = meter.createHistogram(name, { description, unit, advice });
-      const find = seriesOf(about.labels);
-      return (value, labels) => histogram.record(value, find(labels));
+      const bind = (attributes: Attributes) =>
+        histogram.bind?.(attributes) ?? ((value: number) => histogram.record(value, attributes));
+      const find = seriesOf(about.labels, bind);
+      return (value, labels) => find(labels)(value);
     },
     counter: <Label extends string>(about: About<Label>): ((labels: Labels<Label>) => void) => {
       const counter = meter.createCounter(about.name, { description: about.description });
-      const find = seriesOf(about.labels);
+      const find = seriesOf(about.labels, (attributes) => attributes);
       return (labels) => counter.add(1, find(labels));
     },
     gauge: <Label extends string>(
@@ -44,7 +53,7 @@ export function boundedInstruments(meter: Instruments) {
       read: (observe: RecordValue<Label>) => Promise<void>,
     ): { close(): void } => {
       const gauge: ObservableGauge = meter.createObservableGauge(name, { description, unit });
-      const find = seriesOf(labels);
+      const find = seriesOf(labels, (attributes) => attributes);
       const observe = async (result: { observe(value: number, attributes: Attributes): void }) =>
         await read((value, given) => result.observe(value, find(given)));
       gauge.addCallback(observe);
@@ -59,28 +68,36 @@ export function firstNames(limit: number): LabelValues {
   return { has: (name) => seen.has(name) || (seen.size < limit && seen.add(name).size > 0) };
 }
 
-interface Series {
-  readonly next: Map<string | undefined, Series>;
-  attributes: Attributes;
+interface Series<Kept> {
+  readonly next: Map<string | undefined, Series<Kept>>;
+  readonly attributes: Attributes;
+  readonly kept: Kept;
 }
 
-function seriesOf<Label extends string>(sets: Readonly<Record<Label, LabelValues>>) {
+function seriesOf<Label extends string, Kept>(
+  sets: Readonly<Record<Label, LabelValues>>,
+  keep: (attributes: Attributes) => Kept,
+): (labels: Labels<Label>) => Kept {
   const names = Object.keys(sets).filter((name): name is Label => Object.hasOwn(sets, name));
-  const first: Series = { next: new Map(), attributes: {} };
-  return (labels: Labels<Label>): Attributes => {
-    let series = first;
-    for (const name of names) series = series.next.get(labels[name]) ?? grow(series, name, labels[name]);
-    return series.attributes;
-  };
-  function grow({ next, attributes }: Series, name: Label, given: string | undefined): Series {
+  const create = (attributes: Attributes): Series<Kept> => ({
+    next: new Map(),
+    attributes,
+    kept: keep(attributes),
+  });
+  const grow = ({ next, attributes }: Series<Kept>, name: Label, given: string | undefined): Series<Kept> => {
     const value = given === undefined || sets[name].has(given) ? given : OTHER;
     const known = next.get(value);
     if (known !== undefined) return known;
-    const label = value === undefined ? {} : { [name]: shown(value) };
-    const series = { next: new Map(), attributes: { ...attributes, ...label } };
+    const series = create(value === undefined ? attributes : { ...attributes, [name]: shown(value) });
     next.set(value, series);
     return series;
-  }
+  };
+  const first = create({});
+  return (labels) => {
+    let series = first;
+    for (const name of names) series = series.next.get(labels[name]) ?? grow(series, name, labels[name]);
+    return series.kept;
+  };
 }
 
 const OTHER = 'other';

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
-import { inQueue, inSlot, startStopwatch, unwatched } from '../../../src/base/time/stopwatch.ts';
+import {
+  inQueue,
+  inSlot,
+  startDetailedStopwatch,
+  startStopwatch,
+  unwatched,
+} from '../../../src/base/time/stopwatch.ts';
 
 const slotOf = (queue: PQueue) => (work: () => Promise<unknown>) =>
   inSlot(work, (slotted) => queue.add(slotted));
@@ -95,7 +101,7 @@ test('work that fails, or leaves the queue, waits no longer', async () => {
 });
 
 test('own time is what no part spends in a queue, in a slot or at an upstream', async () => {
-  const watch = startStopwatch();
+  const watch = startDetailedStopwatch();
   const parts = [
     ['waiting', 1],
     ['waiting', -1],
@@ -108,8 +114,7 @@ test('own time is what no part spends in a queue, in a slot or at an upstream', 
     watch.change(part, by);
     await sleep(20);
   }
-  const { durationMs, queueMs } = watch.read();
-  const ownMs = watch.readOwnMs();
+  const { durationMs, queueMs, ownMs } = watch.readDetails();
   // Own: after the wait, and at the end.
   expect(ownMs).toBeGreaterThan(30);
   expect(queueMs).toBeGreaterThan(15);
