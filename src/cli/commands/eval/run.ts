@@ -137,7 +137,7 @@ async function runSuite(
   };
   try {
     // Each case's record contains the stderr of its eval processes.
-    const runtime = await open(config, { cassette, concurrency, logLevel: 'warn' });
+    const runtime = await open(config, { cassette, concurrency, logLevel: 'warn', hasMetrics: true });
     const { told, end } = await openTelling(own, context, { runtime, reporter, failures });
     endTelling = end;
     const { resume } = own;
