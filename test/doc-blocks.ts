@@ -16,9 +16,9 @@ export interface RunCommand {
 /**
  * Runs a page's blocks in a new folder. Writes each block with `file=NAME`, and runs each command after `$ ` in
  * `console` blocks; a backslash continues a line. A server in a `console background` block runs until the page ends.
- * `npx signalbox` is the built program. Run and pending call ids in commands become the last id that a command printed.
+ * `ports` are those to use in place of the page's. `npx signalbox` is the built program. Run and pending call ids in commands become the last id that a command printed.
  */
-export async function runPage(page: string, port: number): Promise<RunCommand[]> {
+export async function runPage(page: string, ports: Readonly<Record<string, number>>): Promise<RunCommand[]> {
   const folder = mkdtempSync(join(tmpdir(), 'page-'));
   const bin = mkdtempSync(join(tmpdir(), 'page-bin-'));
   const shim = `#!/bin/sh\n[ "$1" = signalbox ] || exit 127\nshift\nexec "${process.execPath}" "${builtProgram}" "$@"\n`;
@@ -34,7 +34,7 @@ export async function runPage(page: string, port: number): Promise<RunCommand[]>
     for (const { info, text, line } of blocksOf(page)) {
       const [language, ...options] = info.split(' ');
       const file = options.find((option) => option.startsWith('file='))?.slice('file='.length);
-      const body = text.replaceAll('8787', String(port));
+      const body = text.replaceAll(/\b\d{4}\b/g, (port) => String(ports[port] ?? port));
       if (file !== undefined) {
         mkdirSync(dirname(join(folder, file)), { recursive: true });
         writeFileSync(join(folder, file), body, { mode: body.startsWith('#!') ? 0o755 : 0o644 });

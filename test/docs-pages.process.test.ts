@@ -73,7 +73,7 @@ const pages = globSync('{start,guides,operate}/*.md', { cwd: docs }).filter((nam
 
 test.each(pages)('docs/%s runs as pasted and prints what it shows', async (name) => {
   const text = readFileSync(join(docs, name), 'utf8');
-  const commands = await runPage(text, await freePort());
+  const commands = await runPage(text, { 8787: await freePort(), 4318: await freePort() });
   expect(commands.filter((command) => !isAsShown(command))).toEqual([]);
 });
 
