@@ -157,11 +157,15 @@ describe('a server of their own', () => {
     await expect(follow(refused)).rejects.toMatchObject({ code: 'LISTEN_FAILED' });
     await expect(refused.tools.call('x')).rejects.toMatchObject({ code: 'RUNTIME_CLOSED' });
     const store = { type: 'sqlite', file: join(file, '../state.db') } as const;
-    const { key } = await (await manage(store)).create({ name: 'prometheus', role: 'viewer' });
+    const keys = await manage(store);
+    const { key } = await keys.create({ name: 'prometheus', role: 'viewer' });
+    const weak = await keys.create({ name: 'agent', tools: ['*'] });
     const opened = await follow(await openWith(telemetry, file));
     const url = (lines[0]?.replace('Metrics: ', '') ?? '').replace('0.0.0.0', '127.0.0.1');
-    expect((await get(url))[0]).toBe(401);
-    expect((await get(url, { headers: { authorization: `Bearer ${key}` } }))[2]).toBe('a 1\n');
+    const scrape = async (secret: string) =>
+      await get(url, { headers: { authorization: `Bearer ${secret}` } });
+    expect([(await get(url))[0], (await scrape(weak.key))[0]]).toEqual([401, 403]);
+    expect(await scrape(key)).toEqual([200, type, 'a 1\n']);
     await opened.close();
   });
 });
