@@ -50,6 +50,24 @@ describe('similarity', () => {
   });
 });
 
+describe('telemetry', () => {
+  test('its suite passes its gate, and its pipeline waits for a person', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'telemetry-'));
+    cpSync(join(examples, 'telemetry'), cwd, { recursive: true });
+    // Another test may have the port.
+    const free = { ...env, OTEL_METRICS_EXPORTER: 'none' };
+    const suite = await runJson(['eval', 'run', 'answers.suite.yaml', '--no-store'], { cwd, env: free });
+    const run = await runJson(['run', 'refund.pipeline.yaml', '--input', '{"amount": 500}'], {
+      cwd,
+      env: free,
+    });
+    expect([suite, run]).toMatchObject([
+      { code: 0, document: { status: 'passed', evals: { polite: { count: 2, passed: 1 } } } },
+      { code: 3, document: { status: 'pending', pending: [{ message: 'Refund 500 EUR?' }] } },
+    ]);
+  });
+});
+
 describe('support-desk', () => {
   const cwd = join(examples, 'support-desk');
   const fire = (phase: string, event: object, hook = 'provider') =>

@@ -107,12 +107,20 @@ test.skipIf(!hasPrometheus)(
     onTestFinished(() => ending.abort());
     const traffic = (async () => {
       while (!ending.signal.aborted) {
-        await Promise.all([chat(), chat({ stream: true }), refund(5), refund(13)]);
-        await sleep(200);
+        await Promise.all([chat(), chat({ stream: true }), refund(5), refund(13), sleep(400)]);
       }
     })();
-    const suite = ['eval', 'run', 'answers.suite.yaml', ...config, '--repeat', '200'];
-    untilEnd(start(suite, { cwd, env: envAt(scraped[3]) }).child);
+    traffic.catch(() => {});
+    // Enough cases to be scraped more than once.
+    const suite = readFileSync(join(cwd, 'answers.suite.yaml'), 'utf8');
+    const cases = Array.from({ length: 5_000 }, (_, id) =>
+      JSON.stringify({ id, text: id % 2 ? 'Thank you!' : '' }),
+    );
+    writeFileSync(join(cwd, 'cases.jsonl'), cases.join('\n'));
+    const ofFile = suite.replace(/^ {2}cases:\n( {4}.*\n)*/m, '  dataset: {path: cases.jsonl}\n');
+    writeFileSync(join(cwd, 'many.suite.yaml'), ofFile);
+    const judging = ['eval', 'run', 'many.suite.yaml', ...config, '--no-store', '--concurrency', '1'];
+    untilEnd(start(judging, { cwd, env: envAt(scraped[3]) }).child);
     // One call waits; the others are approved, and `work` ends their runs.
     const startRun = async () =>
       await runJson(['run', 'refund.pipeline.yaml', ...config, '--input', '{"amount": 500}'], {
@@ -138,7 +146,7 @@ test.skipIf(!hasPrometheus)(
       .poll(async () => (await fetch(`http://127.0.0.1:${web}/-/ready`).catch(() => undefined))?.status)
       .toBe(200);
     let empty = queries;
-    const deadline = performance.now() + 45_000;
+    const deadline = performance.now() + 150_000;
     while (empty.length > 0 && performance.now() < deadline) {
       await Promise.all([approve(), sleep(1_000)]);
       const has = await Promise.all(empty.map(resultOf));
@@ -152,6 +160,7 @@ test.skipIf(!hasPrometheus)(
     ending.abort();
     await traffic;
   },
+  180_000,
 );
 
 test.skipIf(!hasPrometheus)('promtool accepts prometheus.yml', () => {
