@@ -138,7 +138,7 @@ test.skipIf(!hasPrometheus)(
 
     const resultOf = async (query: string): Promise<boolean> => {
       const answer = await fetch(`http://127.0.0.1:${web}/api/v1/query?${new URLSearchParams({ query })}`);
-      const { status, data } = await answer.json();
+      const { status, data } = JSON.parse(await answer.text());
       expect([query, status]).toEqual([query, 'success']);
       return data.result.some(({ value }: { value: [number, string] }) => Number.isFinite(Number(value[1])));
     };
