@@ -9,7 +9,14 @@ import { split } from './split.ts';
 /** The text of a module that exports `compileSchema(schema)` as `validate`, and imports nothing. Throws likewise. */
 export function toStandaloneModule(schema: object): string {
   const ajv = openAjv();
-  return withoutImports(standalone.default(ajv, ajv.compile(split(schema))));
+  const code = withoutImports(standalone.default(ajv, ajv.compile(split(schema))));
+  // ajv copies all errors so far for each part that has one.
+  return `${code.replaceAll('vErrors.concat(', 'append(vErrors, ')}\n${String(append)}\n`;
+}
+
+function append(all: unknown[], more: readonly unknown[]): unknown[] {
+  for (const each of more) all.push(each);
+  return all;
 }
 
 /**

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { RuntimeError } from '../base/errors.ts';
 import { createSecretHider, redactedMark } from '../base/text/hide-secrets.ts';
 import type { YamlDocument } from '../base/yaml/document.ts';
-import { type Problem, type SourceLocation, sortProblems } from '../base/yaml/problem.ts';
+import { type Problem, placeKey, type SourceLocation, sortProblems } from '../base/yaml/problem.ts';
 import { valueAt } from '../base/yaml/read.ts';
 import { foreignDialects } from '../dialects/registry.ts';
 import { type HostEnv, hostEnv } from '../process/env.ts';
@@ -38,16 +38,23 @@ export interface LoadOptions {
   readonly env?: Variables;
   /** Files that override the first, in order. */
   readonly overlays?: readonly string[];
+  /** The file and its overlays, if they are read already. */
+  readonly written?: YamlDocument;
 }
 
 /** Reads a RuntimeConfig and its imports. `searchPath` is a PATH. Throws FILE_UNREADABLE; faults become problems. */
 export function loadConfig(
   file: string,
   searchPath: string,
-  { refusesUnusable = false, ignoresPrograms = false, env = {}, overlays = [] }: LoadOptions = {},
+  {
+    refusesUnusable = false,
+    ignoresPrograms = false,
+    env = {},
+    overlays = [],
+    written = readConfigDocument(file, overlays),
+  }: LoadOptions = {},
 ): LoadedConfig {
   const folder = dirname(resolve(file));
-  const written = readConfigDocument(file, overlays);
   const environment = readEnvironment(written, folder, env);
   const { document } = environment.filled;
   const surroundings = { folder, searchPath, overlays };
@@ -88,7 +95,11 @@ export function findUnstartable(
 
 /** Like `loadConfig`, but throws CONFIG_INVALID with `details.problems` if there is an error. */
 export function requireConfig(file: string, searchPath: string, options: LoadOptions = {}): RuntimeConfig {
-  const { config, problems } = loadConfig(file, searchPath, options);
+  return configOf(file, loadConfig(file, searchPath, options));
+}
+
+/** Throws CONFIG_INVALID with `details.problems` if there is an error. */
+export function configOf(file: string, { config, problems }: LoadedConfig): RuntimeConfig {
   if (config) return config;
   const errors = problems.filter(({ severity }) => severity === 'error');
   throw new RuntimeError('CONFIG_INVALID', summarize(file, errors), { details: { problems } });
@@ -116,10 +127,6 @@ function hideFilled({ document, filled, secrets }: FilledDocument): (problem: Pr
     const show = (told: string) => hider.text(text === undefined ? told : hideQuoted(told, text));
     return { ...problem, message: show(message), ...(hint === undefined ? {} : { hint: show(hint) }) };
   };
-}
-
-function placeKey({ file, line, column }: SourceLocation): string {
-  return `${line}:${column}:${file}`;
 }
 
 /** Messages shorten quotations and fold white space, so the exact value may not occur in them. */
@@ -185,11 +192,8 @@ function note({ file, line, column }: SourceLocation, who: string, causes: strin
   };
 }
 
-export interface ReadOptions {
+export interface ReadOptions extends LoadOptions {
   readonly env?: HostEnv;
-  readonly overlays?: readonly string[];
-  readonly refusesUnusable?: boolean;
-  readonly ignoresPrograms?: boolean;
 }
 
 /** Reports unusable parts as errors by default. Throws FILE_UNREADABLE. */

@@ -19,9 +19,10 @@ export async function findGuardProblems(
 ): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   for (const { path } of execEntries(document)) {
-    const { command, args, env: given, cwd = '.' } = readExec(document, path, { refused: undefined });
+    const command = textAt(document, [...path, 'command']);
     const [, load] = Object.entries(guards).find(([name]) => name === command) ?? [];
     if (load === undefined) continue;
+    const { args, env: given, cwd = '.' } = readExec(document, path, { refused: undefined });
     const { guard } = await load();
     const { variables } = closeEnv(given, env);
     try {

@@ -3,10 +3,11 @@ import { RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { findNearest } from '../base/text/suggest.ts';
 import { readDocument, type YamlDocument } from '../base/yaml/document.ts';
-import { type Problem, problemsOf, sortProblems } from '../base/yaml/problem.ts';
+import { type Problem, placeKey, problemsOf, sortProblems } from '../base/yaml/problem.ts';
 import { textAt } from '../base/yaml/read.ts';
 import { omitUndefined } from '../base/yaml/wording.ts';
-import { type ReadOptions, readConfig } from '../config/load.ts';
+import { type LoadedConfig, type ReadOptions, readConfig } from '../config/load.ts';
+import { readConfigDocument } from '../config/overlay/read.ts';
 import { emitNothing } from '../contract/event.ts';
 import { readOpenable } from './stages/load.ts';
 
@@ -27,7 +28,7 @@ export async function validateFile(
       case 'Pipeline':
         return (await loadOthers()).validatePipeline(document, fallback, read);
       case 'RuntimeConfig':
-        return await validateConfig(file, read);
+        return await validateConfig(file, document, read);
       case undefined:
         return refuseKind(document);
     }
@@ -38,25 +39,28 @@ export async function validateFile(
   }
 }
 
-async function validateConfig(file: string, read: ReadOptions): Promise<readonly Problem[]> {
-  const { problems, document } = readConfig(file, read);
+async function validateConfig(
+  file: string,
+  first: YamlDocument,
+  options: ReadOptions,
+): Promise<readonly Problem[]> {
+  const read = { ...options, written: readConfigDocument(file, options.overlays ?? [], first) };
+  const loaded = readConfig(file, read);
   const { findGuardProblems } = await import('./guard-problems.ts');
-  const all = [...problems, ...(await findGuardProblems(document, file, read.env))];
-  if (read.ignoresPrograms !== true) all.push(...(await findOpeningProblems(file, read)));
-  const byPlace = new Map(all.toReversed().map((each) => [`${formatPlace(each)} ${each.message}`, each]));
-  return sortProblems(all.filter((each) => byPlace.get(`${formatPlace(each)} ${each.message}`) === each));
-}
-
-function formatPlace({ file, line, column }: Problem): string {
-  return `${file}:${line}:${column}`;
+  const all = [...loaded.problems, ...(await findGuardProblems(loaded.document, file, read.env))];
+  if (read.ignoresPrograms !== true) all.push(...(await findOpeningProblems(file, read, loaded)));
+  const byPlace = new Map(all.toReversed().map((each) => [`${placeKey(each)} ${each.message}`, each]));
+  return sortProblems(all.filter((each) => byPlace.get(`${placeKey(each)} ${each.message}`) === each));
 }
 
 async function findOpeningProblems(
   file: string,
-  { env, overlays }: ReadOptions,
+  read: ReadOptions,
+  strict: LoadedConfig,
 ): Promise<readonly Problem[]> {
   try {
-    const { config, host, launch } = await readOpenable(file, omitUndefined({ env, overlays }));
+    const loaded = strict.config ? strict : readConfig(file, { ...read, refusesUnusable: false });
+    const { config, host, launch } = await readOpenable(file, omitUndefined({ env: read.env }), loaded);
     const { assumePlugins } = await import('./plugins.ts');
     await assumePlugins(config, host, { launch, emit: emitNothing });
     return [];

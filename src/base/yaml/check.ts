@@ -42,18 +42,23 @@ export function withoutEchoes<Found extends Finding>(
   findings: readonly Found[],
   { schema, violations }: { readonly schema: object; readonly violations: readonly Violation[] },
 ): readonly Found[] {
+  const doubtful = violations.filter(({ kind, keyword }) => kind !== 'value' || keyword === 'type');
+  const wrong = new Set(doubtful.map(({ path }) => keyOf(path)));
+  const unknown = Map.groupBy(
+    doubtful.filter(({ kind }) => kind === 'key'),
+    ({ path }) => keyOf(path.slice(0, -1)),
+  );
+  const isMisspelt = (place: Path) =>
+    place.length > 0 &&
+    valueAt(document, place) === undefined &&
+    unknown.get(keyOf(place.slice(0, -1)))?.some((key) => isMeantBy(place, key.path, schema)) === true;
   const isInDoubt = (path: Path) =>
-    violations.some(({ kind, keyword, path: wrong }) => {
-      if (kind === 'value' && keyword !== 'type') return false;
-      if (isAtOrBelow(path, wrong)) return true;
-      const parent = wrong.slice(0, -1);
-      const meant = path.slice(0, wrong.length);
-      const isBeside = kind === 'key' && meant.length === wrong.length && isAtOrBelow(meant, parent);
-      return isBeside && valueAt(document, meant) === undefined && isMeantBy(meant, wrong, schema);
-    });
+    [path, ...path.map((_, length) => path.slice(0, length))].some(
+      (place) => wrong.has(keyOf(place)) || isMisspelt(place),
+    );
   return findings.filter(({ path, basis = path }) => !isInDoubt(path) && !isInDoubt(basis));
 }
 
-function isAtOrBelow(path: Path, place: Path): boolean {
-  return path.length >= place.length && place.every((segment, index) => path[index] === segment);
+function keyOf(path: Path): string {
+  return JSON.stringify(path);
 }

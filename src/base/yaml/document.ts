@@ -6,7 +6,7 @@ import { nearFileHint } from '../files/paths.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import type { Problem, SourceLocation } from './problem.ts';
 import { lowerFirst, parseYaml, syntaxProblems, tooDeep } from './syntax.ts';
-import { findDuplicates, findMistakes, keysAt, lookUp, type NodeOffsets, type TreeMistake } from './tree.ts';
+import { findMistakes, keysAt, lookUp, type NodeOffsets, type TreeMistake } from './tree.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -139,9 +139,9 @@ function reportSecond(second: Document.Parsed, at: DocumentContext['at']): Probl
 
 function toValue(document: Document.Parsed): { value: unknown; mistakes: readonly TreeMistake[] } {
   try {
-    const mistakes = findMistakes(document);
+    const { mistakes, duplicates } = findMistakes(document);
     if (mistakes.length > 0) return { value: undefined, mistakes };
-    return { value: document.toJS(), mistakes: findDuplicates(document) };
+    return { value: document.toJS(), mistakes: duplicates };
   } catch (thrown) {
     const message = `YAML: ${lowerFirst(thrown instanceof Error ? thrown.message : String(thrown))}`;
     return { value: undefined, mistakes: [{ offset: document.contents?.range?.[0] ?? 0, message }] };

@@ -89,13 +89,20 @@ export function readFields<Keys>(
   variables: readonly string[] = [],
 ): Fields<Keys> {
   const members: Record<string, unknown> = {};
+  const mapping = valueAt(document, path);
   for (const [key, field] of Object.entries(keys as Properties)) {
     if (!isRead(field)) continue;
-    const value = readField(document, [...path, key], field, variables);
+    // Most keys are absent, and then nothing is looked up.
+    const isLookedUp = field[read] !== undefined || field.properties !== undefined || hasKey(mapping, key);
+    const value = isLookedUp ? readField(document, [...path, key], field, variables) : field[usual];
     const name = field[as] ?? key.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
     if (value !== undefined) members[name] = value;
   }
   return members as Fields<Keys>;
+}
+
+function hasKey(mapping: unknown, key: string): boolean {
+  return isObject(mapping) && Object.hasOwn(mapping, key);
 }
 
 function isRead(field: unknown): field is FieldSchema {

@@ -8,6 +8,11 @@ export interface SourceLocation {
   readonly column: number;
 }
 
+/** The same text for the same place. */
+export function placeKey({ file, line, column }: SourceLocation): string {
+  return `${line}:${column}:${file}`;
+}
+
 /** A message about a file. `error` stops the load; `warning` and `note` are only reported. */
 export interface Problem extends SourceLocation {
   readonly severity: 'error' | 'warning' | 'note';

@@ -9,10 +9,13 @@ export interface MappingEntry {
 }
 
 export function valueAt(document: YamlDocument, path: Path): unknown {
-  return path.reduce<unknown>((value, segment) => {
-    if (Array.isArray(value)) return value[Number(segment)];
-    return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
-  }, document.value);
+  let value = document.value;
+  for (const segment of path) {
+    if (Array.isArray(value)) value = value[Number(segment)];
+    else if (isObject(value) && Object.hasOwn(value, segment)) value = value[segment];
+    else return undefined;
+  }
+  return value;
 }
 
 /** The entries in file order; empty if there is no mapping. */

@@ -46,70 +46,62 @@ export function keysAt(document: Document.Parsed, path: readonly (string | numbe
   return isMap(map) ? [...pairsOf(document, map).keys()] : [];
 }
 
-/** Finds mistakes that the parser accepts: wrong aliases, wrong merge keys, and nesting that is too deep. */
-export function findMistakes(document: Document.Parsed): TreeMistake[] {
+/**
+ * Finds mistakes that the parser accepts: wrong aliases, wrong merge keys, and nesting that is too deep; and duplicate
+ * keys, of which the last value counts.
+ */
+export function findMistakes(document: Document.Parsed): {
+  readonly mistakes: readonly TreeMistake[];
+  readonly duplicates: readonly TreeMistake[];
+} {
   const mistakes: TreeMistake[] = [];
+  const duplicates: TreeMistake[] = [];
+  const parents: Node[] = [];
   let aliases = 0;
-  visit(document, {
-    Collection(_key, collection, ancestors) {
-      const isDeep = ancestors.filter(isCollection).length >= maxDepth;
-      if (!isDeep && !(isMap(collection) && countMerged(document, collection) > maxMergedKeys))
-        return undefined;
-      const message = isDeep ? tooDeep : 'its merge keys expand to too many keys';
-      mistakes.push({ offset: offsetOf(collection) ?? 0, message });
-      return visit.BREAK;
-    },
-    Alias(_key, alias, ancestors) {
+  const report = (node: unknown, message: string) =>
+    mistakes.push({ offset: offsetOf(asNode(node)) ?? 0, message });
+  /** Returns false to end the walk. */
+  const walk = (node: unknown): boolean => {
+    if (isAlias(node)) {
       aliases += 1;
-      if (aliases > maxAliases) {
-        mistakes.push({ offset: offsetOf(alias) ?? 0, message: `it has more than ${maxAliases} aliases` });
-        return visit.BREAK;
-      }
-      const target = aliasTargetOf(document, alias);
-      if (target === undefined) {
-        mistakes.push({
-          offset: offsetOf(alias) ?? 0,
-          message: `no anchor named &${alias.source} is defined above this alias`,
+      const target = aliases > maxAliases ? undefined : aliasTargetOf(document, node);
+      if (aliases > maxAliases) report(node, `it has more than ${maxAliases} aliases`);
+      else if (target === undefined)
+        report(node, `no anchor named &${node.source} is defined above this alias`);
+      else if (parents.includes(target)) report(node, `the alias *${node.source} is inside its own anchor`);
+      return aliases <= maxAliases;
+    }
+    if (!isCollection(node)) return true;
+    const isDeep = parents.length >= maxDepth;
+    if (isDeep || (isMap(node) && countMerged(document, node) > maxMergedKeys)) {
+      report(node, isDeep ? tooDeep : 'its merge keys expand to too many keys');
+      return false;
+    }
+    parents.push(node);
+    const isWhole = isMap(node) ? walkPairs(node) : isSeq(node) && node.items.every(walk);
+    parents.pop();
+    return isWhole;
+  };
+  const walkPairs = ({ items }: YAMLMap): boolean => {
+    const seen = new Set<string>();
+    for (const { key } of items) {
+      const text = keyText(key);
+      if (seen.has(text) && !isMergeKey(key))
+        duplicates.push({
+          offset: offsetOf(asNode(key)) ?? 0,
+          message: `duplicate key \`${text}\` in one mapping`,
+          hint: 'Remove one of the two.',
         });
-      } else if (ancestors.some((ancestor) => ancestor === target)) {
-        mistakes.push({
-          offset: offsetOf(alias) ?? 0,
-          message: `the alias *${alias.source} is inside its own anchor`,
-        });
-      }
-      return undefined;
-    },
-    Pair(_key, pair) {
-      if (!isMergeKey(pair.key) || mergeSources(document, pair.value).every(isMap)) return;
-      mistakes.push({
-        offset: offsetOf(asNode(pair.value)) ?? 0,
-        message: 'a merge key `<<` must have a mapping or a list of mappings',
-      });
-    },
-  });
-  return mistakes;
-}
-
-/** Finds duplicate keys; the last value counts. */
-export function findDuplicates(document: Document.Parsed): TreeMistake[] {
-  const mistakes: TreeMistake[] = [];
-  visit(document, {
-    Map(_key, map) {
-      const seen = new Set<string>();
-      for (const { key } of map.items) {
-        const text = keyText(key);
-        if (seen.has(text) && !isMergeKey(key)) {
-          mistakes.push({
-            offset: offsetOf(asNode(key)) ?? 0,
-            message: `duplicate key \`${text}\` in one mapping`,
-            hint: 'Remove one of the two.',
-          });
-        }
-        seen.add(text);
-      }
-    },
-  });
-  return mistakes;
+      seen.add(text);
+    }
+    return items.every(({ key, value }) => {
+      if (isMergeKey(key) && !mergeSources(document, value).every(isMap))
+        report(value, 'a merge key `<<` must have a mapping or a list of mappings');
+      return walk(key) && walk(value);
+    });
+  };
+  walk(document.contents);
+  return { mistakes, duplicates };
 }
 
 /** Far beyond any real file, and far below a stack overflow. */
@@ -219,9 +211,10 @@ function keyText(key: unknown): string {
 function countMerged(document: Document.Parsed, map: YAMLMap): number {
   const known = counts.get(map);
   if (known !== undefined) return known;
+  const merged = map.items.filter(({ key }) => isMergeKey(key));
+  if (merged.length === 0) return 0;
   counts.set(map, 0);
-  const sources = map.items
-    .filter(({ key }) => isMergeKey(key))
+  const sources = merged
     .flatMap(({ value }) => mergeSources(document, value))
     .filter((source) => isMap(source));
   const count = sources.reduce((sum, source) => sum + source.items.length + countMerged(document, source), 0);

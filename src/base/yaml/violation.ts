@@ -200,20 +200,28 @@ function weigh({ keyword, message }: Violation): number {
 
 /** Drops a missing key or choice if an unknown key beside it is probably a misspelling. */
 function withoutMisspelt(violations: readonly Violation[], schema: object): Violation[] {
-  const unknown = violations.filter(({ kind }) => kind === 'key');
+  const unknown = Map.groupBy(
+    violations.filter(({ kind }) => kind === 'key'),
+    ({ path }) => parentOf(path),
+  );
   return violations.filter(({ kind, path, params }) => {
     const choices = Array.isArray(params['choices']) ? params['choices'].map(String) : [];
     const missing = kind === 'missing' ? [path] : choices.map((choice) => [...path, choice]);
-    return !missing.some((each) => unknown.some((other) => isMeantBy(each, other.path, schema)));
+    return !missing.some((each) =>
+      unknown.get(parentOf(each))?.some((other) => isMeantBy(each, other.path, schema)),
+    );
   });
 }
 
 /** Whether an unknown key is probably a misspelling of the key at `meant`, or belongs below it. */
 export function isMeantBy(meant: Path, unknown: Path, schema: object): boolean {
-  const parent = JSON.stringify(unknown.slice(0, -1));
-  if (parent !== JSON.stringify(meant.slice(0, -1))) return false;
+  if (parentOf(unknown) !== parentOf(meant)) return false;
   const word = String(unknown.at(-1));
   return findNearest(word, [String(meant.at(-1))]) !== undefined || knownKeys(meant, schema).includes(word);
+}
+
+function parentOf(path: Path): string {
+  return JSON.stringify(path.slice(0, -1));
 }
 
 /** Replaces a union's errors by those of the branch that was probably meant. */

@@ -27,16 +27,30 @@ export function checkCommands(
   lookup: CommandLookup,
   isChecked: (entry: ExecEntry) => boolean = () => true,
 ): Problem[] {
+  const search = searchOnce();
   return execEntries(document)
     .filter(isChecked)
     .filter(({ path }) => whyRefused(document, path) === undefined && isHere(document, path))
     .flatMap((entry) => {
-      if (entry.path[1] === 'mcp_servers') return checkEntry(document, entry, ['working_dir'], lookup);
+      if (entry.path[1] === 'mcp_servers')
+        return checkEntry(document, entry, ['working_dir'], { ...lookup, search });
       const dialect = entry.capability === 'hook' ? foreignAt(document, entry.path) : undefined;
       const rules = dialect && foreignDialects[dialect].entry;
-      return rules?.checksCommand === true ? [] : checkEntry(document, entry, rules?.folderKey, lookup);
+      return rules?.checksCommand === true
+        ? []
+        : checkEntry(document, entry, rules?.folderKey, { ...lookup, search });
     })
     .map((each) => locateFinding(document, { ...each, severity: 'warning', about: 'program' }));
+}
+
+/** Searches once for a program that many entries start. */
+function searchOnce(): typeof whyNotStarted {
+  const found = new Map<string, ReturnType<typeof whyNotStarted>>();
+  return (command, folders) => {
+    const key = JSON.stringify([command, folders.cwd, folders.searchPath]);
+    if (!found.has(key)) found.set(key, whyNotStarted(command, folders));
+    return found.get(key);
+  };
 }
 
 function isHere(document: YamlDocument, path: Path): boolean {
@@ -50,7 +64,7 @@ function checkEntry(
   document: YamlDocument,
   { path }: ExecEntry,
   folderKey: Path = ['cwd'],
-  { folder, searchPath }: CommandLookup,
+  { folder, searchPath, search }: CommandLookup & { readonly search: typeof whyNotStarted },
 ): Finding[] {
   const dir = [...path, ...folderKey];
   const cwdPath = valueAt(document, dir) === undefined ? [...path, 'cwd'] : dir;
@@ -59,7 +73,7 @@ function checkEntry(
   const commandPath = script?.path ?? [...path, 'command'];
   const command = script ? scriptPrograms[script.language].command : (textAt(document, commandPath) ?? '');
   const ownPath = pathVariableAt(document, path) ?? searchPath;
-  const unstartable = whyNotStarted(command, { folder, cwd, searchPath: ownPath });
+  const unstartable = search(command, { folder, cwd, searchPath: ownPath });
   if (unstartable) return [{ path: commandPath, ...unstartable }];
   if (kindOf(cwd) !== 'folder') {
     return [

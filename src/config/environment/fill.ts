@@ -64,6 +64,7 @@ class Fill {
     if (typeof value === 'string') return value.includes('${env:') ? this.#text(value, path, above) : value;
     if (!Array.isArray(value) && !isObject(value)) return value;
     const entries = Object.entries(value).map(([key, member]) => {
+      if (!namesVariable(member)) return [key, member] as const;
       const inner = [...path, Array.isArray(value) ? Number(key) : key];
       const treatment =
         above === 'refused' ? above : treatmentAt(this.#document, inner, (text) => this.#quietly(text));
@@ -133,6 +134,11 @@ class Fill {
     this.findings.push({ path, message: `the environment variable ${name} is not set`, hint });
     return '';
   }
+}
+
+function namesVariable(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('${env:');
+  return typeof value === 'object' && value !== null && Object.values(value).some(namesVariable);
 }
 
 function coerce(text: string, path: Path): unknown {

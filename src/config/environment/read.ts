@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { toRuntimeError } from '../../base/errors.ts';
 import { readText, type YamlDocument } from '../../base/yaml/document.ts';
 import { type Finding, isError } from '../../base/yaml/finding.ts';
-import type { Problem } from '../../base/yaml/problem.ts';
+import { type Problem, placeKey } from '../../base/yaml/problem.ts';
 import { nonEmptyTextAt, valueAt } from '../../base/yaml/read.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { ConfigEnvironment, RuntimeConfig } from '../config.ts';
@@ -27,13 +27,14 @@ export function readEnvironment(document: YamlDocument, folder: string, env: Var
     : fillDocument(document, { ...variables, ...Object.fromEntries(set) });
   // If the env file is missing, so are its variables; one problem is enough.
   const findings = ofFile.length > 0 ? ofFile : filled.findings;
-  const unfilled = filled.findings.filter(isError).map((finding) => locateFinding(document, finding));
+  const unfilled = new Set(
+    filled.findings.filter(isError).map((finding) => placeKey(locateFinding(document, finding))),
+  );
   const secrets = [...filled.secrets.values()];
   return {
     filled,
     problems: findings.map((finding) => locateFinding(document, finding)),
-    isOwn: ({ line, column, file: place }) =>
-      !unfilled.some((each) => each.line === line && each.column === column && each.file === place),
+    isOwn: (problem) => !unfilled.has(placeKey(problem)),
     used:
       file === undefined && secrets.length === 0
         ? undefined

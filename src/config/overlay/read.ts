@@ -2,14 +2,18 @@ import { isObject } from '../../base/json/json.ts';
 import { type Path, readDocument, type YamlDocument } from '../../base/yaml/document.ts';
 import { isAt } from '../../base/yaml/read.ts';
 
-/** Merges providers by their ids. Throws FILE_UNREADABLE. */
-export function readConfigDocument(file: string, overlays: readonly string[]): YamlDocument {
+/** Merges providers by their ids. `first`: the file, if it is read already. Throws FILE_UNREADABLE. */
+export function readConfigDocument(
+  file: string,
+  overlays: readonly string[],
+  first?: YamlDocument,
+): YamlDocument {
   return overlays
     .map(readDocument)
     .reduce(
       (base, overlay) =>
         mergeDocuments(base, overlay, (path) => (isAt(path, 'spec.providers') ? 'id' : undefined)),
-      readDocument(file),
+      first ?? readDocument(file),
     );
 }
 

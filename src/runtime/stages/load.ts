@@ -5,7 +5,7 @@ import { decodePercent } from '../../base/text/url.ts';
 import { once } from '../../base/time/async.ts';
 import type { ForeignName, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import { environmentOf } from '../../config/environment/read.ts';
-import { loadConfig, requireConfig } from '../../config/load.ts';
+import { configOf, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import type { RuntimeEvent } from '../../contract/event.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
 import { secretsOfHeaders } from '../../models/open/credential.ts';
@@ -54,20 +54,20 @@ export async function loadRuntime(
 export async function readOpenable(
   file: string | URL,
   options: Pick<RuntimeOptions, 'env' | 'overlays' | 'launcher'>,
+  known?: LoadedConfig,
 ) {
   requirePlatform();
   const env = options.env ?? hostEnv();
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const searchPath = env['PATH'] ?? '';
   const { overlays = [] } = options;
-  const read = { env, overlays };
-  const loaded = loadConfig(path, searchPath, read);
-  const { config = requireConfig(path, searchPath, read), problems } = loaded;
+  const loaded = known ?? loadConfig(path, searchPath, { env, overlays });
+  const config = configOf(path, loaded);
   const host = environmentOf(config, env);
   const launch = await lazyLauncher(options.launcher ?? 'auto');
   if (hasSandboxes(config))
     await (await import('../binding/sandbox-backends.ts')).requireSandboxes(config, host, launch);
-  return { config, host, launch, problems };
+  return { config, host, launch, problems: loaded.problems };
 }
 
 function hasSandboxes({ sandboxes }: RuntimeConfig): boolean {
