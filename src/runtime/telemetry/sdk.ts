@@ -135,10 +135,21 @@ function resourceOf(near: NodeJS.Require): Resource {
 /** The packages report what they cannot do, such as an invalid variable, to a logger of the process. */
 function reportFaults({ diag, DiagLogLevel }: Api, report: Opening['report']): void {
   const ignore = () => {};
-  const take = (message: string) => report(message);
+  const take = (message: string) => report(messageOf(message).slice(0, MAX_CHARACTERS));
   const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
+
+/** Errors come as JSON with a stack. */
+function messageOf(text: string): string {
+  try {
+    return String(JSON.parse(text).message);
+  } catch {
+    return text;
+  }
+}
+
+const MAX_CHARACTERS = 500;
 
 interface Target {
   readonly url: string;
@@ -178,7 +189,8 @@ function openSender(near: NodeJS.Require, url: string, report: Opening['report']
         () => done({ code: 0 }),
         (thrown: unknown) => {
           report(`spans cannot be sent to ${shownUrl(url)}: ${toRuntimeError(thrown).message}`);
-          done({ code: 1 });
+          // The processor would report a failure once more, with a stack.
+          done({ code: 0 });
         },
       );
     },

@@ -93,12 +93,13 @@ const MAX_CHARACTERS = 64 * 1024;
 
 const unregistered = 'no OpenTelemetry SDK is registered in this process';
 
+/** Sentences that differ in their figures alone count as one. */
 function once(report: (sentence: string) => void): (sentence: string) => void {
   const reported = new Set<string>();
   return (sentence) => {
-    if (reported.has(sentence)) return;
-    reported.add(sentence);
-    report(sentence);
+    const form = sentence.replaceAll(/\d+/g, '0');
+    if (!reported.has(form)) report(sentence);
+    reported.add(form);
   };
 }
 
@@ -127,7 +128,7 @@ function findRegistered(
     const ours =
       own === undefined ? 'finds no copy' : `uses ${own.version} (${own.file}), which cannot see it`;
     warn(
-      `spans and metrics are lost: the SDK of this process was registered by @opentelemetry/api ${global.version}${where}, and Signalbox ${ours}. Run: npm install @opentelemetry/api@${global.version}`,
+      `${signals.join(' and ')} are lost: the SDK of this process was registered by @opentelemetry/api ${global.version}${where}, and Signalbox ${ours}. Run: npm install @opentelemetry/api@${global.version}`,
     );
     return { signals };
   }

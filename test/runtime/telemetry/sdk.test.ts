@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { openRuntime } from '../../../src/index.ts';
+import { workspace } from '../../workspace.ts';
+
+const folder = workspace(
+  `
+telemetry: {traces: false}
+tools:
+  greet: {exec: {command: ./greet.sh}}
+`,
+  { 'greet.sh': '#!/bin/sh\necho \'{"result": "hello"}\'\n' },
+);
+
+const open = async () => await openRuntime(`${folder}/runtime.yaml`, { ownsTelemetry: true, log: false });
+
+async function callsIn(runtime: Awaited<ReturnType<typeof open>>): Promise<string[]> {
+  const { text = '' } = (await runtime.telemetry.metrics?.()) ?? {};
+  return text.split('\n').filter((line) => line.startsWith('gen_ai_execute_tool_duration_seconds_count'));
+}
+
+test('the counts of a process survive a reload of its config, and end with the last runtime', async () => {
+  const before = await open();
+  await before.tools.call('greet', {});
+  const after = await open();
+  await before.close();
+  await after.tools.call('greet', {});
+  expect(await callsIn(after)).toEqual([expect.stringMatching(/ 2$/)]);
+  await after.close();
+  const next = await open();
+  expect(await callsIn(next)).toEqual([]);
+  await next.close();
+});
+
+test('a library without a registered SDK exports nothing, and says so', async () => {
+  const notes: string[] = [];
+  const runtime = await openRuntime(`${folder}/runtime.yaml`, {
+    log: false,
+    onEvent: { types: ['note'], take: (event) => event.type === 'note' && notes.push(event.message) },
+  });
+  const none = 'no OpenTelemetry SDK is registered in this process';
+  expect(notes).toEqual([`telemetry: ${none}, so nothing is exported`]);
+  await expect(runtime.telemetry.metrics?.()).rejects.toThrow(none);
+  await runtime.close();
+});
+
+test('a collector that refuses every span is reported once', async () => {
+  let refused = 0;
+  const server = createServer((_, response) => {
+    refused += 1;
+    response.writeHead(400).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const notes: string[] = [];
+  const runtime = await openRuntime(`${folder}/runtime.yaml`, {
+    ...{ ownsTelemetry: true, log: false },
+    env: {
+      ...{ PATH: process.env['PATH'], OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: url },
+      OTEL_BSP_SCHEDULE_DELAY: '1',
+    },
+    onEvent: { types: ['note'], take: (event) => event.type === 'note' && notes.push(event.message) },
+  });
+  while (refused < 5) await runtime.tools.call('greet', {});
+  await runtime.close();
+  server.close();
+  expect(notes).toEqual([`telemetry: spans cannot be sent to ${url}/v1/traces: it answered with status 400`]);
+});
