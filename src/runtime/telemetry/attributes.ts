@@ -39,7 +39,10 @@ const toSeconds = (ms: number | undefined) => (ms === undefined ? undefined : ms
 
 const ends: readonly Row<Seen>[] = [
   word('signalbox.status', ({ status }) => status),
-  row('error.type', ({ error }) => error?.code),
+  // An error of an upstream that the gateway passed on has only its HTTP status.
+  row('error.type', ({ error, status, httpStatus = '_OTHER' }) =>
+    status === 'failed' ? (error?.code ?? String(httpStatus)) : error?.code,
+  ),
   row('signalbox.process.duration', ({ durationMs }) => toSeconds(durationMs)),
   row('signalbox.queue.duration', ({ queueMs }) => toSeconds(queueMs)),
 ];
