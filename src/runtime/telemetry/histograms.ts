@@ -21,7 +21,7 @@ export function openHistograms(scope: { readonly name: string; readonly version:
     producer: {
       collect: async () => {
         const times = { startTime, endTime: hrTime() };
-        const metrics = [...known.values()].map((series) => series.collect(times));
+        const metrics = [...known.values()].flatMap((series) => series.collect(times));
         // The exporter takes the resource of the SDK.
         const resource = { attributes: {}, merge: () => resource, getRawAttributes: () => [] };
         return { resourceMetrics: { resource, scopeMetrics: [{ scope, metrics }] }, errors: [] };
@@ -71,16 +71,20 @@ class Series {
     };
   }
 
-  collect(times: Times): HistogramMetricData {
+  /** None before the first value, as the SDK does. */
+  collect(times: Times): HistogramMetricData[] {
+    if (this.#all.size === 0) return [];
     const dataPoints = [...this.#all.values()].map(({ attributes, counts, sum, count }) => {
       const buckets = { boundaries: this.#boundaries, counts: [...counts] };
       return { attributes, ...times, value: { buckets, sum, count } };
     });
     // 1: cumulative; 0: a histogram.
-    return { descriptor: this.#descriptor, aggregationTemporality: 1, dataPointType: 0, dataPoints };
+    return [{ descriptor: this.#descriptor, aggregationTemporality: 1, dataPointType: 0, dataPoints }];
   }
 
-  #find(attributes: Attributes): Counts {
+  #find(given: Attributes): Counts {
+    const isFull = this.#all.size >= MAX_SERIES && !this.#all.has(JSON.stringify(given));
+    const attributes = isFull ? { 'otel.metric.overflow': true } : given;
     const key = JSON.stringify(attributes);
     const counts = [...this.#boundaries, 0].fill(0);
     const found = this.#all.get(key) ?? { attributes, counts, sum: 0, count: 0 };
@@ -88,6 +92,9 @@ class Series {
     return found;
   }
 }
+
+/** As in the SDK. https://opentelemetry.io/docs/specs/otel/metrics/sdk/#cardinality-limits */
+const MAX_SERIES = 1_999;
 
 function hrTime(): HrTime {
   const ms = Date.now();

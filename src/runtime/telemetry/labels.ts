@@ -22,6 +22,8 @@ interface About<Label extends string> {
   /** The bounds of the buckets of a histogram. */
   readonly buckets?: readonly number[];
   readonly labels: Readonly<Record<Label, LabelValues>>;
+  /** Labels of every series. */
+  readonly always?: Attributes;
 }
 
 /** A label without a value is left out. */
@@ -35,12 +37,12 @@ type RecordValue<Label extends string> = (value: number, labels: Labels<Label>) 
 export function boundedInstruments(meter: Instruments) {
   return {
     histogram: <Label extends string>(about: About<Label>): RecordValue<Label> => {
-      const { name, description, unit = 's', buckets = [] } = about;
+      const { name, description, unit = 's', buckets = [], always } = about;
       const advice = { explicitBucketBoundaries: [...buckets] };
       const histogram = meter.createHistogram(name, { description, unit, advice });
       const bind = (attributes: Attributes) =>
         histogram.bind?.(attributes) ?? ((value: number) => histogram.record(value, attributes));
-      const find = seriesOf(about.labels, bind);
+      const find = seriesOf(about.labels, bind, always);
       return (value, labels) => find(labels)(value);
     },
     counter: <Label extends string>(about: About<Label>): ((labels: Labels<Label>) => void) => {
@@ -77,6 +79,7 @@ interface Series<Kept> {
 function seriesOf<Label extends string, Kept>(
   sets: Readonly<Record<Label, LabelValues>>,
   keep: (attributes: Attributes) => Kept,
+  always: Attributes = {},
 ): (labels: Labels<Label>) => Kept {
   const names = Object.keys(sets).filter((name): name is Label => Object.hasOwn(sets, name));
   const create = (attributes: Attributes): Series<Kept> => ({
@@ -92,7 +95,7 @@ function seriesOf<Label extends string, Kept>(
     next.set(value, series);
     return series;
   };
-  const first = create({});
+  const first = create(always);
   return (labels) => {
     let series = first;
     for (const name of names) series = series.next.get(labels[name]) ?? grow(series, name, labels[name]);

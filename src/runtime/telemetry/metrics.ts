@@ -34,10 +34,9 @@ export function openMetrics({ meter, names, pendings }: MetricsOptions): {
 } {
   const { histogram, counter, gauge } = boundedInstruments(meter);
   const errors = new Set(Object.keys(catalogue));
-  const agents = firstNames(100);
   const model = {
     'gen_ai.operation.name': new Set(['chat', 'embeddings', 'count_tokens']),
-    'gen_ai.provider.name': new Set([...names.providers.values()].map(providerName)),
+    'gen_ai.provider.name': new Set(['signalbox', ...[...names.providers.values()].map(providerName)]),
     'gen_ai.request.model': names.models,
     'gen_ai.response.model': names.models,
   };
@@ -64,13 +63,15 @@ export function openMetrics({ meter, names, pendings }: MetricsOptions): {
     name: 'gen_ai.invoke_agent.duration',
     description: 'The time of a pipeline until it ends or waits, without queues',
     buckets: bucketsOf(0.01, 3600),
-    labels: { 'gen_ai.agent.name': agents, 'error.type': errors },
+    labels: { 'gen_ai.agent.name': firstNames(100), 'error.type': errors },
+    always: { 'gen_ai.operation.name': 'invoke_agent' },
   });
   const toolDuration = histogram({
     name: 'gen_ai.execute_tool.duration',
     description: 'The time of a tool call with its hooks, without queues',
     buckets: bucketsOf(0.00025, 300),
     labels: { 'gen_ai.tool.name': names.tools, 'error.type': errors },
+    always: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.type': 'function' },
   });
   const hookDuration = histogram({
     name: 'signalbox_hook_duration_seconds',
@@ -105,7 +106,11 @@ export function openMetrics({ meter, names, pendings }: MetricsOptions): {
   const cases = counter({
     name: 'signalbox_eval_cases_total',
     description: 'Evals of suites by outcome',
-    labels: { suite: agents, eval: firstNames(1000), outcome: new Set(['passed', 'failed', 'unscored']) },
+    labels: {
+      suite: firstNames(100),
+      eval: firstNames(100),
+      outcome: new Set(['passed', 'failed', 'unscored']),
+    },
   });
   const requests = counter({
     name: 'signalbox_gateway_requests_total',
@@ -140,10 +145,11 @@ export function openMetrics({ meter, names, pendings }: MetricsOptions): {
   ];
 
   const takeModelCall = (about: OperationAbout, end: MeasuredEnd) => {
-    const provider = end.answeredBy?.provider ?? ('provider' in about ? about.provider : undefined);
+    // Without an upstream, the gateway itself has answered.
+    const provider = end.answeredBy?.provider ?? ('provider' in about ? about.provider : 'signalbox');
     const labels = {
       'gen_ai.operation.name': about.operation === 'gateway' ? endpointOperation(about.name) : 'chat',
-      'gen_ai.provider.name': provider && providerName(names.providers.get(provider) ?? provider),
+      'gen_ai.provider.name': providerName(names.providers.get(provider) ?? provider),
       'gen_ai.request.model': about.operation === 'gateway' ? end.model : about.name,
       'gen_ai.response.model': end.answeredBy?.model,
     };

@@ -146,14 +146,16 @@ function without(settings: TelemetrySettings, signals: readonly Signal[]): Telem
   return { ...settings, ...Object.fromEntries(signals.map((signal) => [signal, undefined])) };
 }
 
-function namesOf({ tools, hooks, foreign, evals, providers, mcpServers = [] }: RuntimeConfig): ConfigNames {
+function namesOf(config: RuntimeConfig): ConfigNames {
+  const { tools, hooks, foreign, evals, providers, mcpServers = [], gateway } = config;
+  const offered = (gateway.models ?? []).flatMap(({ name, model }) => [name, model]);
   const names = (entries: readonly { readonly name: string }[]) => new Set(entries.map(({ name }) => name));
   return {
     tools: names(tools),
     hooks: names([...hooks, ...foreign]),
     evals: names(evals),
     providers: new Map(providers.map(({ id, type }) => [id, type])),
-    models: new Set(providers.flatMap(({ model }) => (model === undefined ? [] : [model]))),
+    models: new Set([...providers.flatMap(({ model }) => model ?? []), ...offered]),
     servers: names(mcpServers),
   };
 }
