@@ -123,6 +123,21 @@ export function pendingContract(open: Open): void {
     expect(await store.listPendings({ open: false }, 1)).toEqual([expired]);
   });
 
+  test('what waits is measured, and nothing is decided by that', async () => {
+    const store = await openWith(
+      newCall('p1', 'r1', { createdAt: 1_000, expiresAt: 5_000 }),
+      newCall('p2', 'r1', { createdAt: 2_000 }),
+      newCall('p3', 'r2', { createdAt: 500 }),
+    );
+    await store.decide('p3', approved, 3_000);
+    expect(await store.measurePendings(4_999)).toEqual({ open: 2, overdue: 0, oldestMs: 3_999 });
+    expect(await store.measurePendings(6_000)).toEqual({ open: 1, overdue: 1, oldestMs: 4_000 });
+    expect(await store.measurePendings(4_000)).toEqual({ open: 2, overdue: 0, oldestMs: 3_000 });
+    await store.decide('p1', approved, 4_500);
+    await store.decide('p2', approved, 4_500);
+    expect(await store.measurePendings(9_000)).toEqual({ open: 0, overdue: 0, oldestMs: 0 });
+  });
+
   test('a run continues after an expiry if nothing else waits and the run has not ended', async () => {
     const store = await openWith(
       newCall('p1', 'r1', { expiresAt: 5_000 }),
