@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { catalogue } from '../../../src/base/errors.ts';
 import type { Measures } from '../../../src/contract/event.ts';
 import { openRuntime, type Runtime } from '../../../src/index.ts';
@@ -228,6 +230,28 @@ test('both kinds of histograms count the same', async () => {
   const named = (line: string) =>
     line.replace(/^(gen_ai_\w+?(?:duration|first_chunk))(_(?:bucket|sum|count))/, '$1_seconds$2');
   expect((await linesOf(hosted)).map(named).toSorted()).toEqual(await linesOf(own));
+});
+
+test('metrics of the conventions have their names, units and attributes', async () => {
+  const { reader, metrics } = openHosted();
+  measureAny(metrics.measures, 5, 500);
+  const { resourceMetrics } = await reader.collect();
+  const found = resourceMetrics.scopeMetrics.flatMap(({ metrics: all }) =>
+    all
+      .filter(({ descriptor: { name } }) => name.startsWith('gen_ai.'))
+      .map(({ descriptor: { name, unit }, dataPointType, dataPoints }) => ({
+        ...{ name, unit, instrument: dataPointType === 0 ? 'histogram' : 'other' },
+        attributes: new Set(dataPoints.flatMap(({ attributes }) => Object.keys(attributes))),
+      })),
+  );
+  const file = join(import.meta.dirname, 'conventions/metrics.yaml');
+  const known: readonly { name: string; attributes: readonly string[] }[] = parse(
+    readFileSync(file, 'utf8'),
+  ).metrics;
+  const expected = known.map(({ attributes, ...rest }) => ({ ...rest, attributes: new Set(attributes) }));
+  const sorted = <Item extends { readonly name: string }>(items: readonly Item[]) =>
+    items.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  expect(sorted(found)).toEqual(sorted(expected));
 });
 
 test('closed metrics read no store', async () => {
