@@ -89,7 +89,9 @@ export function openSpans({ tracer, api, text, content, names, isOptedIn }: Span
     const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
     return api.trace.setSpanContext(around, {
       ...{ traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED, isRemote: true },
-      ...(tracestate !== undefined && { traceState: api.createTraceState(tracestate) }),
+      // The state goes into every span.
+      ...(tracestate !== undefined &&
+        text(tracestate) === tracestate && { traceState: api.createTraceState(tracestate) }),
     });
   };
   const place = (span: Span, around: Place): Place => {

@@ -84,7 +84,7 @@ export async function openTelemetry(
 /** Every text of a span passes this. */
 function textOf({ text, storedText }: RuntimeScrubber): (value: string) => string {
   return (value) => {
-    const shown = /^\s*[[{]/.test(value) ? storedText(value) : text(value);
+    const shown = /^\s*["[{]/.test(value) ? storedText(value) : text(value);
     return shown.length > MAX_CHARACTERS ? `${shown.slice(0, MAX_CHARACTERS)}…` : shown;
   };
 }
