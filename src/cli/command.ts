@@ -281,7 +281,7 @@ async function runWork(
     const own = await openRuntime(file, {
       ...more,
       env: invocation.env,
-      ownsTelemetry: true,
+      ownsTelemetry: hasMetrics ? true : 'traces',
       overlays: file === options.config ? options.overlays : [],
       launcher: launcherOf(invocation),
       ...(!outlivesInterrupt && { signal }),

@@ -49,10 +49,10 @@ export interface RuntimeOptions {
   /** How many processes run at once. Overrides `spec.concurrency`. */
   readonly concurrency?: number | undefined;
   /**
-   * true: opens an OpenTelemetry SDK for `spec.telemetry` if this process has registered none. The command line does.
-   * Default: false.
+   * true: opens an OpenTelemetry SDK for `spec.telemetry` if this process has registered none; `traces`: without
+   * metrics, which nobody would read. The command line does. Default: false.
    */
-  readonly ownsTelemetry?: boolean | undefined;
+  readonly ownsTelemetry?: boolean | 'traces' | undefined;
   /** A file to which every exchange with a model is appended. */
   readonly record?: string | undefined;
   /** A recording that answers in place of every provider. */

@@ -80,14 +80,14 @@ function bothOf(one: KeepCall | undefined, other: KeepCall | undefined): KeepCal
 async function openTelemetryOf(
   loaded: LoadedRuntime,
   store: LazyStore,
-  { ownsTelemetry = false }: RuntimeOptions,
+  { ownsTelemetry }: RuntimeOptions,
   emit: Emit,
 ): Promise<Telemetry | undefined> {
   const { telemetry, name } = loaded.config;
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../telemetry/telemetry.ts');
   const note = (level: 'info' | 'warn', message: string) => emit({ type: 'note', name, level, message });
-  return await openTelemetry(loaded, { telemetry, store, ownsSdk: ownsTelemetry, note });
+  return await openTelemetry(loaded, { telemetry, store, owns: ownsTelemetry, note });
 }
 
 function spanSink({ types, take }: NonNullable<Telemetry['spans']>): EventSink {

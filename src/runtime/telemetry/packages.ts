@@ -29,12 +29,12 @@ export interface PackageCopy {
 }
 
 /** The places where a package may be: beside this program, and beside the config, where `npm install` was run. */
-export function placesOf(folder: string): readonly string[] {
+function placesOf(folder: string): readonly string[] {
   return [import.meta.filename, join(folder, 'runtime.yaml')];
 }
 
 /** The copies of a package that Node finds from the files, without duplicates. */
-export function findCopies(name: string, places: readonly string[]): PackageCopy[] {
+function findCopies(name: string, places: readonly string[]): PackageCopy[] {
   const copies = places.flatMap((place): PackageCopy[] => {
     try {
       const manifest = findPackageJSON(name, place);

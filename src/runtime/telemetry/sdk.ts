@@ -7,24 +7,23 @@ import type { Tracer } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { once } from '../../base/time/async.ts';
 import { versionOf } from '../../base/version.ts';
 import { type HostEnv, withVariables } from '../../process/env.ts';
+import type { Runtime } from '../api.ts';
 import { openHistograms } from './histograms.ts';
 import type { Instruments } from './labels.ts';
 import { type Api, findExporter, installCommand, type Signal } from './packages.ts';
 import { shownUrl, type TelemetrySettings, type TraceSettings } from './variables.ts';
 
-export interface MetricsText {
-  readonly type: string;
-  readonly text: string;
-}
+type Report = (sentence: string) => void;
 
-export interface Sdk {
-  /** Absent, as `meter`, if the signal is off or its packages cannot be used. */
+interface Sdk {
+  /** Absent, as `meter`, if the signal is not asked for or its packages cannot be used. */
   readonly traced?: { readonly api: Api; readonly tracer: Tracer };
   readonly meter?: Instruments;
-  readonly metrics?: () => Promise<MetricsText>;
-  /** Why a signal that is on is not exported. */
+  readonly metrics?: Runtime['telemetry']['metrics'];
+  /** Why a signal is not exported. */
   readonly fault?: RuntimeError;
   /** Sends what is left if no other runtime uses it. Takes at most three seconds, and never rejects. */
   close(): Promise<void>;
@@ -32,56 +31,35 @@ export interface Sdk {
 
 interface SdkOptions {
   readonly settings: TelemetrySettings;
+  readonly signals: readonly Signal[];
   /** Of the config. */
   readonly folder: string;
   readonly env: HostEnv;
-  /** Receives why spans are lost, once. */
-  readonly report: (sentence: string) => void;
+  /** Receives why spans are lost. */
+  readonly report: Report;
 }
-
-/** The runtimes of a process share their SDK, so that counters survive a reload. */
-const open = new Map<string, { readonly sdk: Sdk; readonly reports: Set<SdkOptions['report']> }>();
 
 /** The SDK of the command line. Never throws: telemetry does not stop a call. */
-export function acquireSdk(options: SdkOptions): Sdk {
-  const { settings, folder, report } = options;
-  const key = JSON.stringify({ settings, folder });
-  const reports = open.get(key)?.reports ?? new Set();
-  const sdk = open.get(key)?.sdk ?? openSdk({ ...options, report: (text) => [...reports].at(-1)?.(text) });
-  open.set(key, { sdk, reports });
-  reports.add(report);
-  const { close, ...parts } = sdk;
-  return {
-    ...parts,
-    close: async () => {
-      if (!reports.delete(report) || reports.size > 0) return;
-      open.delete(key);
-      reports.add(report);
-      await close();
-      reports.clear();
-    },
-  };
-}
-
-function openSdk({ settings, folder, env, report }: SdkOptions): Sdk {
-  const { traces, metrics } = settings;
-  const closers: (() => Promise<unknown>)[] = [];
+export function acquireSdk({ settings, signals, folder, env, report }: SdkOptions): Sdk {
+  const closers: (() => Promise<void>)[] = [];
   const faults: Error[] = [];
-  const load = <Part>(signal: Signal, work: (near: NodeJS.Require) => Part) => {
+  const load = <Part extends Closable>(signal: Signal, open: (file: string) => Part) => {
     try {
-      const { file } = findExporter(signal, folder);
-      return withVariables('OTEL_', env, () => work(createRequire(file)));
+      const part = withVariables('OTEL_', env, () => open(findExporter(signal, folder).file));
+      closers.push(part.close);
+      return part;
     } catch (thrown) {
       faults.push(toRuntimeError(thrown));
       return undefined;
     }
   };
+  const { traces, metrics } = settings;
+  const isWanted = (signal: Signal) => signals.includes(signal);
   const parts = {
-    ...(traces && load('traces', (near) => openTraces(near, { traces, report, closers }))),
-    ...(metrics && load('metrics', (near) => openMetrics(near, { report, closers }))),
+    ...(traces && isWanted('traces') && load('traces', (file) => shareTraces(file, traces, report))),
+    ...(metrics && isWanted('metrics') && load('metrics', (file) => shareMetrics(file, {}, report))),
   };
-  const wanted = (['traces', 'metrics'] as const).filter((signal) => settings[signal] !== undefined);
-  const message = `${faults.map(({ message }) => message).join(', and ')}. Run: ${installCommand(wanted)}`;
+  const message = `${faults.map(({ message }) => message).join(', and ')}. Run: ${installCommand(signals)}`;
   return {
     ...parts,
     ...(faults[0] && { fault: new RuntimeError('USAGE', message, { cause: faults[0] }) }),
@@ -89,12 +67,37 @@ function openSdk({ settings, folder, env, report }: SdkOptions): Sdk {
   };
 }
 
-interface Opening {
-  readonly report: SdkOptions['report'];
-  readonly closers: (() => Promise<unknown>)[];
+interface Closable {
+  close(): Promise<void>;
 }
 
-function openTraces(near: NodeJS.Require, { traces, report, closers }: Opening & { traces: TraceSettings }) {
+/** The runtimes of a process share what it exports, so that counters survive a reload. The last one closes it. */
+function shared<Settings, Part extends Closable>(
+  open: (near: NodeJS.Require, settings: Settings, report: Report) => Part,
+) {
+  const known = new Map<string, { readonly part: Part; readonly reports: Set<Report> }>();
+  return (file: string, settings: Settings, report: Report): Part => {
+    const key = JSON.stringify({ file, settings });
+    const reports = known.get(key)?.reports ?? new Set();
+    const newest: Report = (sentence) => [...reports].at(-1)?.(sentence);
+    const part = known.get(key)?.part ?? open(createRequire(file), settings, newest);
+    known.set(key, { part, reports });
+    reports.add(report);
+    const close = once(async () => {
+      if (reports.size === 1) {
+        known.delete(key);
+        await part.close();
+      }
+      reports.delete(report);
+    });
+    return { ...part, close: close.open };
+  };
+}
+
+const shareTraces = shared(openTraces);
+const shareMetrics = shared(openMetrics);
+
+function openTraces(near: NodeJS.Require, traces: TraceSettings, report: Report) {
   const api: Api = near('@opentelemetry/api');
   const sdk: typeof import('@opentelemetry/sdk-trace') = near('@opentelemetry/sdk-trace');
   reportFaults(api, report);
@@ -105,11 +108,13 @@ function openTraces(near: NodeJS.Require, { traces, report, closers }: Opening &
     sampler: samplerOf(sdk, traces),
     spanProcessors: [processor],
   });
-  closers.push(async () => {
-    sender.endWithin(FLUSH_MS);
-    await provider.shutdown();
-  });
-  return { traced: { api, tracer: provider.getTracer('signalbox', versionOf()) } };
+  return {
+    traced: { api, tracer: provider.getTracer('signalbox', versionOf()) },
+    close: async () => {
+      sender.endWithin(FLUSH_MS);
+      await provider.shutdown();
+    },
+  };
 }
 
 const FLUSH_MS = 3_000;
@@ -133,7 +138,7 @@ function resourceOf(near: NodeJS.Require): Resource {
 }
 
 /** The packages report what they cannot do, such as an invalid variable, to a logger of the process. */
-function reportFaults({ diag, DiagLogLevel }: Api, report: Opening['report']): void {
+function reportFaults({ diag, DiagLogLevel }: Api, report: Report): void {
   const ignore = () => {};
   const take = (message: string) => report(messageOf(message).slice(0, MAX_CHARACTERS));
   const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
@@ -163,7 +168,7 @@ interface Target {
  * Sends spans as OTLP in JSON. The exporter of the package also does, but its retries and connections would keep the
  * process alive; the variables and the format are those of the package.
  */
-function openSender(near: NodeJS.Require, url: string, report: Opening['report']) {
+function openSender(near: NodeJS.Require, url: string, report: Report) {
   const { convertLegacyHttpOptions } = createRequire(near.resolve('@opentelemetry/otlp-exporter-base'))(
     '@opentelemetry/otlp-exporter-base/node-http',
   );
@@ -245,7 +250,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** Source: OTLP, "Failures". */
 const temporary: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-function openMetrics(near: NodeJS.Require, { report, closers }: Opening) {
+function openMetrics(near: NodeJS.Require, _: object, report: Report) {
   const api: Api = near('@opentelemetry/api');
   const { PrometheusExporter, PrometheusSerializer }: typeof import('@opentelemetry/exporter-prometheus') =
     near('@opentelemetry/exporter-prometheus');
@@ -255,7 +260,6 @@ function openMetrics(near: NodeJS.Require, { report, closers }: Opening) {
   const { createHistogram, producer } = openHistograms(scope);
   const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: [producer] });
   const provider = new sdk.MeterProvider({ resource: resourceOf(near), readers: [reader] });
-  closers.push(async () => await provider.shutdown());
   const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
   const meter = provider.getMeter(scope.name, scope.version);
   const instruments: Instruments = {
@@ -265,7 +269,8 @@ function openMetrics(near: NodeJS.Require, { report, closers }: Opening) {
   };
   return {
     meter: instruments,
-    metrics: async (): Promise<MetricsText> => {
+    close: async () => await provider.shutdown(),
+    metrics: async () => {
       const { resourceMetrics, errors } = await reader.collect();
       for (const error of errors) report(toRuntimeError(error).message);
       return {

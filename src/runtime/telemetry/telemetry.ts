@@ -5,7 +5,7 @@ import { versionOf } from '../../base/version.ts';
 import type { RuntimeConfig, TelemetryConfig } from '../../config/config.ts';
 import type { Measures } from '../../contract/event.ts';
 import type { HostEnv } from '../../process/env.ts';
-import type { Runtime } from '../api.ts';
+import type { Runtime, RuntimeOptions } from '../api.ts';
 import type { LazyStore } from '../lazy-store.ts';
 import type { RuntimeScrubber } from '../log/scrub.ts';
 import type { Instruments } from './labels.ts';
@@ -34,49 +34,49 @@ interface Loaded {
 interface TelemetryOptions {
   readonly telemetry: TelemetryConfig;
   readonly store: LazyStore;
-  /** Whether a signal for which this process has no SDK gets one of ours. */
-  readonly ownsSdk: boolean;
+  readonly owns: RuntimeOptions['ownsTelemetry'];
   readonly note: (level: 'info' | 'warn', message: string) => void;
 }
 
 /** Never throws: a fault of telemetry stops no call. */
 export async function openTelemetry(
   { config, host, scrubber }: Loaded,
-  { telemetry, store, ownsSdk, note }: TelemetryOptions,
+  { telemetry, store, owns, note }: TelemetryOptions,
 ): Promise<Telemetry> {
   const { folder } = config;
-  const warn = once((sentence: string) => note('warn', `telemetry: ${sentence}`));
+  const warn = reportOnce((sentence: string) => note('warn', `telemetry: ${sentence}`));
   const settings = readSettings(telemetry, host, warn);
   const registered = findRegistered(settings, folder, warn);
-  const left = without(settings, registered.signals);
-  const own = ownsSdk ? acquireSdk({ settings: left, folder, env: host, report: warn }) : undefined;
-  const isOn = settings.traces !== undefined || settings.metrics !== undefined;
-  if (own?.fault !== undefined) warn(own.fault.message);
-  else if (!ownsSdk && isOn && registered.signals.length === 0)
+  const left = (['traces', 'metrics'] as const).filter(
+    (signal) => settings[signal] !== undefined && !registered.signals.includes(signal),
+  );
+  const ours = left.filter((signal) => owns === true || owns === signal);
+  const own = acquireSdk({ settings, signals: ours, folder, env: host, report: warn });
+  if (own.fault !== undefined) warn(own.fault.message);
+  else if (!owns && left.length > 0 && registered.signals.length === 0)
     note('info', `telemetry: ${unregistered}, so nothing is exported`);
   const names = namesOf(config);
-  const traced = registered.traced ?? own?.traced;
+  const traced = registered.traced ?? own.traced;
   const spans = traced && openSpans({ ...traced, names, ...settings, text: textOf(scrubber) });
-  const meter = registered.meter ?? own?.meter;
+  const meter = registered.meter ?? own.meter;
   const pendings = async () => await readPendings(config.stateStore, store);
   const metrics = meter && openMetrics({ meter, names, pendings });
-  const isTheirs = registered.signals.includes('metrics');
-  const reason = isTheirs ? 'the SDK that this process has registered exports its metrics' : unregistered;
-  const fault = own?.fault ?? new RuntimeError('USAGE', reason);
+  const reason = left.includes('metrics') ? unregistered : 'the SDK of this process exports its metrics';
+  const fault = own.fault ?? new RuntimeError('USAGE', reason);
   return {
     spans,
     measures: metrics?.measures,
     endpoint: {
       ...(settings.metrics && {
-        metrics: own?.metrics ?? (() => Promise.reject(fault)),
+        metrics: own.metrics ?? (() => Promise.reject(fault)),
         listen: settings.metrics.listen,
       }),
-      ...(own?.fault && { fault: own.fault.message }),
+      ...(own.fault && { fault: own.fault.message }),
     },
     close: async () => {
       spans?.close();
       metrics?.close();
-      await own?.close();
+      await own.close();
     },
   };
 }
@@ -94,7 +94,7 @@ const MAX_CHARACTERS = 64 * 1024;
 const unregistered = 'no OpenTelemetry SDK is registered in this process';
 
 /** Sentences that differ in their figures alone count as one. */
-function once(report: (sentence: string) => void): (sentence: string) => void {
+function reportOnce(report: (sentence: string) => void): (sentence: string) => void {
   const reported = new Set<string>();
   return (sentence) => {
     const form = sentence.replaceAll(/\d+/g, '0');
@@ -140,10 +140,6 @@ function findRegistered(
     }),
     ...(signals.includes('metrics') && { meter: api.metrics.getMeter('signalbox', versionOf()) }),
   };
-}
-
-function without(settings: TelemetrySettings, signals: readonly Signal[]): TelemetrySettings {
-  return { ...settings, ...Object.fromEntries(signals.map((signal) => [signal, undefined])) };
 }
 
 function namesOf(config: RuntimeConfig): ConfigNames {
