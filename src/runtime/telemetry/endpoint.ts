@@ -42,7 +42,30 @@ function takeRefusal(thrown: unknown): RuntimeError {
 
 /** Servers of their own for `/metrics`: one for each address, shared by the runtimes of a reload. */
 export function metricsServers(report: (line: string) => void) {
-  const servers = new Map<string, MetricsServer>();
+  /** Of the handlers of an address, the newest one answers. */
+  const servers = new Map<string, { readonly handlers: Handler[]; server: GatewayServer | undefined }>();
+  const join = async (runtime: Runtime, metrics: Collect, address: string) => {
+    const at = requireListen(address, 9464);
+    const own = servers.get(address) ?? { handlers: [], server: undefined };
+    const handler = await openMetrics(runtime, metrics, { ...at, url: () => own.server?.url ?? '' });
+    own.handlers.push(handler);
+    servers.set(address, own);
+    const answer: Handler = async (request) => await (own.handlers.at(-1) ?? handler)(request);
+    const generation = { listener: toListener(answer), begin: () => () => {} };
+    if (own.server === undefined)
+      try {
+        own.server = await listen({ ...at, limits: runtime.mcp.limits, generation: () => generation });
+        report(`Metrics: ${own.server.url}${path}`);
+      } catch (thrown) {
+        report(`warning: no metrics at ${toRuntimeError(thrown).message}. ${elsewhere}`);
+      }
+    return async () => {
+      own.handlers.splice(own.handlers.indexOf(handler), 1);
+      if (own.handlers.length > 0) return;
+      servers.delete(address);
+      await own.server?.close(LAST_ANSWERS_MS);
+    };
+  };
   return {
     /**
      * Serves the metrics of a runtime at the address in its config, until it is closed. Reports an address that is in
@@ -51,52 +74,15 @@ export function metricsServers(report: (line: string) => void) {
     follow: async (runtime: Runtime): Promise<Runtime> => {
       const { listen: address, metrics } = runtime.telemetry;
       if (address === undefined || metrics === undefined) return runtime;
-      const server = servers.get(address) ?? metricsServer(address, report);
-      try {
-        const leave = await server.join(runtime, metrics);
-        servers.set(address, server);
-        const close = once(async () => {
-          if (await leave()) servers.delete(address);
-          await runtime.close();
-        }).open;
-        return { ...runtime, close, [Symbol.asyncDispose]: close };
-      } catch (thrown) {
+      const leave = await join(runtime, metrics, address).catch(async (thrown: unknown) => {
         await runtime.close();
         throw thrown;
-      }
-    },
-  };
-}
-
-type MetricsServer = ReturnType<typeof metricsServer>;
-
-function metricsServer(address: string, report: (line: string) => void) {
-  const at = requireListen(address, 9464);
-  /** The newest one answers, until its runtime is closed. */
-  const handlers: Handler[] = [];
-  const listener = toListener((request) => handlers.at(-1)?.(request) ?? new Response(null, { status: 503 }));
-  let server: GatewayServer | undefined;
-  return {
-    /** Returns what to call before the runtime is closed; it resolves to whether that was the last one. */
-    join: async (runtime: Runtime, metrics: Collect): Promise<() => Promise<boolean>> => {
-      const handler = await openMetrics(runtime, metrics, { host: at.host, url: () => server?.url ?? '' });
-      handlers.push(handler);
-      const generation = { listener, begin: () => () => {} };
-      const options = { ...at, limits: runtime.mcp.limits, generation: () => generation };
-      try {
-        if (server === undefined) {
-          server = await listen(options);
-          report(`Metrics: ${server.url}${path}`);
-        }
-      } catch (thrown) {
-        report(`warning: no metrics at ${toRuntimeError(thrown).message}. ${elsewhere}`);
-      }
-      return async () => {
-        handlers.splice(handlers.indexOf(handler), 1);
-        if (handlers.length > 0) return false;
-        await server?.close(LAST_ANSWERS_MS);
-        return true;
-      };
+      });
+      const close = once(async () => {
+        await leave();
+        await runtime.close();
+      }).open;
+      return { ...runtime, close, [Symbol.asyncDispose]: close };
     },
   };
 }

@@ -112,6 +112,7 @@ function openRuntimes(own: RunFlags, { open }: CommandContext): (config: string)
     const runtime =
       opened.get(config) ??
       open(config, {
+        hasMetrics: true,
         cassette: cassetteOf(own),
         concurrency: readWhole('--concurrency', own.concurrency),
         logLevel: 'warn',
