@@ -345,7 +345,7 @@ async function limitStop({ stopTimeout }: CommonOptions, invocation: Invocation)
 }
 
 /** Reads SIGNALBOX_LAUNCHER: auto, native or portable. */
-export function launcherOf({ env }: Invocation): RuntimeOptions['launcher'] {
+export function launcherOf({ env }: Pick<Invocation, 'env'>): RuntimeOptions['launcher'] {
   const name = env['SIGNALBOX_LAUNCHER'];
   return name === 'native' || name === 'portable' ? name : 'auto';
 }

@@ -3,6 +3,7 @@ import type { Fault } from '../base/errors.ts';
 import { findNearest } from '../base/text/suggest.ts';
 import { versionOf } from '../base/version.ts';
 import { type Declared, openRunCommand } from './command.ts';
+import { agentsCommands } from './commands/agents.ts';
 import { auditCommands } from './commands/audit.ts';
 import { conformCommand } from './commands/conform.ts';
 import { consoleCommand } from './commands/console.ts';
@@ -74,7 +75,16 @@ const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
 
 const commands: readonly Declared[] = [
   ...[initCommand, validateCommand, doctorCommand, conformCommand, toolCommands, evalCommands, cacheCommands],
-  ...[hookCommands, providerCommands, serveCommand, mcpCommand, runCommand, pendingCommands, runsCommands],
+  ...[
+    hookCommands,
+    agentsCommands,
+    providerCommands,
+    serveCommand,
+    mcpCommand,
+    runCommand,
+    pendingCommands,
+    runsCommands,
+  ],
   ...[
     consoleCommand,
     workCommand,

@@ -40,10 +40,12 @@ export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 export const loadHttpServer = async () => await import('../gateway/http/server.ts');
 /** Who may use a server without a config. */
 export const loadCallers = async () => await import('../gateway/http/callers.ts');
-/** Starts the program of the system for a file. */
+/** Starts programs that outlive this one. */
 export const loadOpener = async () => await import('../process/launch/try-script.ts');
 /** Serves the metrics of runtimes. */
 export const loadMetrics = async () => await import('./telemetry/endpoint.ts');
+export type { WatchedRuntime } from './agents/watched-runtime.ts';
+export const loadWatched = async () => await import('./agents/watched-runtime.ts');
 export const loadServer = async () => await import('./gateway/serve.ts');
 export type { MetricsServers } from './telemetry/endpoint.ts';
 export type { Shelf } from './view/shelf.ts';

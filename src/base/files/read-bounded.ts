@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { RuntimeError } from '../errors.ts';
 
 /** In bytes. A YAML parser reads this much within seconds. */
@@ -10,16 +11,76 @@ const LARGEST_TEXT = 16 * 1024 * 1024;
  */
 export function readBounded(file: string, most = LARGEST_TEXT): Buffer {
   const isHanded = handedFile.test(file);
-  const fd = openSync(file, constants.O_RDONLY | (isHanded ? 0 : constants.O_NONBLOCK));
+  const fd = openWatched(file, constants.O_RDONLY | (isHanded ? 0 : constants.O_NONBLOCK));
   try {
     const stat = fstatSync(fd);
+    tellWatchers(file, settledState(stat));
     if (!isHanded && (stat.isFIFO() || stat.isSocket())) throw new Error('it is a pipe');
     if (stat.size > most) throw tooLarge(most);
-    return readAll(fd, stat.isFile() ? stat.size : 0, most);
+    const bytes = readAll(fd, stat.isFile() ? stat.size : 0, most);
+    for (const { onBytes } of watchers) onBytes(bytes);
+    return bytes;
   } finally {
     closeSync(fd);
   }
 }
+
+export interface ReadWatcher {
+  onOpen(path: string, state: string): void;
+  onBytes(bytes: Buffer): void;
+}
+
+const watchers = new Set<ReadWatcher>();
+
+function openWatched(file: string, flags: number): number {
+  try {
+    return openSync(file, flags);
+  } catch (thrown) {
+    tellWatchers(file, stateOfFile(file));
+    throw thrown;
+  }
+}
+
+function tellWatchers(file: string, state: string): void {
+  for (const { onOpen } of watchers) onOpen(resolve(file), state);
+}
+
+/** Like `existsSync`, and reported to those who watch reads. */
+export function existsWatched(path: string): boolean {
+  const state = stateOfFile(path);
+  tellWatchers(path, state);
+  return state !== ABSENT;
+}
+
+/** Reports each file that `readBounded` reads or fails to read, until the returned function is called. */
+export function watchReads(watcher: ReadWatcher): () => void {
+  watchers.add(watcher);
+  return () => void watchers.delete(watcher);
+}
+
+/** Differs from the state at a read if the file may have changed since. */
+export function stateOfFile(path: string): string {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? ABSENT : stateOf(stat);
+  } catch {
+    return ABSENT;
+  }
+}
+
+const ABSENT = 'absent';
+
+function stateOf({ dev, ino, mode, size, mtimeMs, ctimeMs }: Stats): string {
+  return [dev, ino, mode, size, mtimeMs, ctimeMs].join(' ');
+}
+
+/** A change right after the read could leave the same times, so a file that has just changed equals no later state. */
+function settledState(stat: Stats): string {
+  return Date.now() - Math.max(stat.mtimeMs, stat.ctimeMs) < TICK_MS ? 'changing' : stateOf(stat);
+}
+
+/** File times have the resolution of the clock tick, at most 10 ms; this is twice that. */
+const TICK_MS = 20;
 
 /** As in `--config <(command)`. */
 const handedFile = /^\/(?:dev\/stdin|(?:dev|proc\/self)\/fd\/\d+)$/;

@@ -16,6 +16,12 @@ const agents = [
 ] as const;
 const server = { dialect: 'picoclaw', title: 'PicoClaw' } as const;
 
+export type Dialect = (typeof agents)[number]['dialect'];
+
+export function isDialect(name: string | undefined): name is Dialect {
+  return agents.some(({ dialect }) => dialect === name);
+}
+
 const answerWithin = 'deny what has not been decided within this time';
 
 export const agentCommands = [
@@ -39,7 +45,7 @@ Examples:
 Exit codes: those that ${title} reads. More: docs/reference/agents.md`,
       // Even after a signal, the exit code is that of the answer: a denial.
       isServer: true,
-      run: async (context, flags) => await answer(context, dialect, flags),
+      run: async (context, flags) => await answerAgent(context, dialect, flags),
     }),
   ),
   command(server.dialect, {
@@ -86,7 +92,8 @@ Examples:
   },
 });
 
-async function answer(
+/** Answers one event, as its agent runs the command. */
+export async function answerAgent(
   context: CommandContext,
   dialect: string,
   { schema, answerWithin: within }: { readonly schema?: true; readonly answerWithin: string },

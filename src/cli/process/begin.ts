@@ -1,11 +1,17 @@
 import { keepCompiledCode } from '../../base/files/compile-cache.ts';
+import { askResident, printReply } from './ask-resident.ts';
 import { printAtOnce } from './print-at-once.ts';
 
-/** Answers --version and --help without the program if possible; else loads and runs it. */
+/** Answers --version, --help and events of agents without the program if possible; else loads and runs it. */
 export async function begin(): Promise<void> {
   if (printAtOnce(process.argv.slice(2))) return;
+  const asked = await askResident(process.argv.slice(2));
+  if (asked?.reply !== undefined) {
+    process.exitCode = printReply(asked.reply);
+    return;
+  }
   // Must run before large imports.
   keepCompiledCode(process.env);
   const { runProcess } = await import('./run.ts');
-  await runProcess();
+  await runProcess(asked);
 }

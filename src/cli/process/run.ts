@@ -1,11 +1,21 @@
+import { utimesSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
+import { socketPlace } from '../../base/files/socket-place.ts';
 import { main } from '../program.ts';
+import type { Asked } from './ask-resident.ts';
 import { exitOnCrash } from './crash.ts';
 import { openSignals } from './interrupt.ts';
 
-export async function runProcess(): Promise<void> {
+export async function runProcess({
+  argv = process.argv.slice(2),
+  input,
+  interruptedBy,
+  starts,
+}: Partial<Asked> = {}): Promise<void> {
   const { signal, onHangup, stopWithin } = openSignals();
+  if (interruptedBy !== undefined) process.emit(interruptedBy, interruptedBy);
   const crash = {
     isVerdict: false,
     canPrintDocument: () => process.argv.includes('--json') && !hasWritten(),
@@ -14,10 +24,10 @@ export async function runProcess(): Promise<void> {
   exitOnCrash(crash);
   process.exitCode = await main({
     program: process.argv.slice(0, 2),
-    argv: process.argv.slice(2),
+    argv,
     // Node opens stdin on first access, and not every command reads it.
     get stdin() {
-      return process.stdin;
+      return input === undefined ? process.stdin : Readable.from([input]);
     },
     get stdout() {
       return process.stdout;
@@ -37,6 +47,21 @@ export async function runProcess(): Promise<void> {
     userName,
     limitHeapGrowth,
   });
+  if (starts !== undefined && !signal.aborted) await startResident(starts);
+}
+
+/** Events that come meanwhile see by the time of the file that a resident is about to start. */
+async function startResident(files: readonly string[]): Promise<void> {
+  try {
+    const now = new Date();
+    utimesSync(socketPlace(files, process.env).wanted, now, now);
+    const { loadOpener } = await import('../../runtime/runtime.ts');
+    const { startDetached } = await loadOpener();
+    const configs = files.flatMap((file) => ['--config', file]);
+    startDetached([...process.argv.slice(0, 2), 'agents', 'up', '--foreground', ...configs], process.env);
+  } catch {
+    // The event has its answer, and the next one tries again.
+  }
 }
 
 function hasWritten(): boolean {

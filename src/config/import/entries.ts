@@ -1,8 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isCollection, isMap, isSeq, parseDocument } from 'yaml';
 import { RuntimeError } from '../../base/errors.ts';
+import { existsWatched } from '../../base/files/read-bounded.ts';
 import { isObject } from '../../base/json/json.ts';
 import { type Problem, sortProblems } from '../../base/yaml/problem.ts';
 import { type HookDraft, shortPath } from '../../dialects/foreign-files.ts';
@@ -73,7 +74,7 @@ function pluginsOf(path: string, named: ForeignName | undefined): PluginImport |
 
 function isFolderOfPlugins(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
-  return ![...manifestNames, join('hooks', 'hooks.json')].some((mark) => existsSync(join(path, mark)));
+  return ![...manifestNames, join('hooks', 'hooks.json')].some((mark) => existsWatched(join(path, mark)));
 }
 
 function importPlugins(

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
 import { followLinks, holds } from '../../base/files/paths.ts';
+import { existsWatched } from '../../base/files/read-bounded.ts';
 import { isObject } from '../../base/json/json.ts';
 import { type Path, parseDocument, readText, type YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';
@@ -79,7 +79,7 @@ export function sourcesOfPlugin(folder: string, displayName: string): HooksSourc
   const standard = resolve(folder, STANDARD_PART);
   const addsHooks = eventForms.some((form) => form.manifest === name && form.addsManifestHooks === true);
   const isLoadedBeside =
-    addsHooks && existsSync(standard) && !named.some((part) => resolve(folder, part) === standard);
+    addsHooks && existsWatched(standard) && !named.some((part) => resolve(folder, part) === standard);
   return [
     ...(isLoadedBeside ? [sourceOfPart(folder, displayName, STANDARD_PART)] : []),
     ...parts.map((part): HooksSourceResult => {

@@ -44,3 +44,13 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['cmd', '/c', 'start', ''],
 };
 const STARTED_MS = 3_000;
+
+/** Starts a program that outlives this process and its terminal. Reports no failure. */
+export function startDetached(
+  [command = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  const child = spawn(command, args, { env, cwd: '/', stdio: 'ignore', detached: true });
+  child.once('error', () => {});
+  child.unref();
+}

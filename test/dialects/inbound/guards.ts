@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { builtProgram } from '../../built.ts';
 import { folderOf } from '../../cli/command-line.ts';
+import { askThroughResident, isThroughResident } from './resident.ts';
 
 /** Denies, asks, changes, crashes or hangs, depending on its input. */
 export const guard = `#!/usr/bin/env python3
@@ -55,10 +56,14 @@ export function askProgram(
   input: string,
   { dialect, cwd = guarded, env = process.env, args = [] }: Asking,
 ): Answered {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [builtProgram, 'hook', dialect, '--log-level', 'silent', ...args],
-    { cwd, env, input, encoding: 'utf8', maxBuffer: 1e9 },
-  );
+  const words = ['hook', dialect, '--log-level', 'silent', ...args];
+  const { status, stdout, stderr } = askWith([builtProgram, ...words], { cwd, env, input });
   return { code: status, document: stdout === '' ? null : JSON.parse(stdout), stderr };
+}
+
+type Circumstances = { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly input: string };
+
+function askWith(line: readonly string[], circumstances: Circumstances) {
+  if (isThroughResident()) return askThroughResident(line, circumstances);
+  return spawnSync(process.execPath, line, { ...circumstances, encoding: 'utf8', maxBuffer: 1e9 });
 }

@@ -1,0 +1,111 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isPrivate, makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
+import { type CommandContext, command, group } from '../command.ts';
+import { exchange } from '../process/ask-resident.ts';
+import { versionOf } from '../version.ts';
+
+const up = command('up', {
+  about: 'answer events of agents from a process in the background, and start it again when an event comes',
+  options: { '--foreground': 'be that process, until it has had no event for ten minutes' },
+  examples: `
+\`signalbox hook DIALECT\` asks this process first. It compares the config and its scripts at each event. If it cannot
+answer, the command judges by itself. \`signalbox agents down\` ends it for good.
+
+Examples:
+  signalbox agents up
+  signalbox agents up --config guards/runtime.yaml
+
+More: docs/reference/agents.md#a-resident`,
+  isServer: ({ foreground }) => foreground === true,
+  run: async (context, { foreground }) => {
+    const files = filesOf(context);
+    if (foreground === true) await beResident(context, files);
+    else await startResident(context, files);
+    return 0;
+  },
+});
+
+const down = command('down', {
+  about: 'end the process in the background, and start it no more',
+  examples: `
+Examples:
+  signalbox agents down
+  signalbox agents down --config guards/runtime.yaml`,
+  run: async (context) => {
+    const { folder, socket, wanted } = placeOf(context);
+    if (isPrivate(folder, 'folder')) rmSync(wanted, { force: true });
+    const isThere = isPrivate(folder, 'folder') && isPrivate(socket, 'socket');
+    const isEnded = isThere && (await exchange(socket, '/stop')) !== undefined;
+    return { document: { ended: isEnded }, text: isEnded ? 'The resident ends.' : 'No resident listens.' };
+  },
+});
+
+export const agentsCommands = group('agents', {
+  about: 'answer the events of agents faster, from a process that stays',
+  examples: `
+Examples:
+  signalbox agents up --config guards/runtime.yaml
+  signalbox agents down --config guards/runtime.yaml`,
+  commands: [up, down],
+});
+
+export function filesOf({ invocation, options }: Pick<CommandContext, 'invocation' | 'options'>): string[] {
+  return [options.config, ...options.overlays].map((file) => resolve(invocation.cwd, file));
+}
+
+const placeOf = (context: CommandContext) => socketPlace(filesOf(context), context.invocation.env);
+
+async function beResident(context: CommandContext, files: readonly string[]): Promise<void> {
+  const { signal, invocation } = context;
+  const { openJudge, openResident } = await import('../resident/resident.ts');
+  const judge = openJudge(context, files);
+  try {
+    const resident = await openResident(judge, { files, env: invocation.env, idleMs: IDLE_MS });
+    if (resident === undefined) return;
+    signal.addEventListener('abort', () => void resident.close(), { once: true });
+    await resident.ended;
+  } finally {
+    await judge.close();
+  }
+}
+
+const IDLE_MS = 600_000;
+
+/** Opens the config first, whose mistakes would otherwise be seen at the first event only. */
+async function startResident(context: CommandContext, files: readonly string[]): Promise<void> {
+  const { invocation, terminal, open } = context;
+  await open();
+  const { folder, socket, wanted } = placeOf(context);
+  try {
+    makePrivateFolder(folder);
+    writeFileSync(wanted, '', { mode: 0o600 });
+  } catch (cause) {
+    throw new RuntimeError('LISTEN_FAILED', toRuntimeError(cause).message, { cause });
+  }
+  const isThere = async () =>
+    isPrivate(socket, 'socket') && (await exchange(socket, '/version')) === versionOf();
+  if (!(await isThere())) {
+    const { loadOpener } = await import('../../runtime/runtime.ts');
+    const { startDetached } = await loadOpener();
+    const configs = files.flatMap((file) => ['--config', file]);
+    startDetached([...invocation.program, 'agents', 'up', '--foreground', ...configs], invocation.env);
+    const since = performance.now();
+    while (!(await isThere())) {
+      if (performance.now() - since > START_MS)
+        throw new RuntimeError(
+          'LISTEN_FAILED',
+          `no resident listens at ${socket} after ${START_MS / 1000} s`,
+          {
+            hint: 'Run `signalbox agents up --foreground` to see why.',
+          },
+        );
+      await sleep(50);
+    }
+  }
+  terminal.print(`A resident listens at ${socket}. It ends after ten minutes without an event.`);
+}
+
+const START_MS = 15_000;

@@ -1,0 +1,65 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { stateOfFile, watchReads } from '../../base/files/read-bounded.ts';
+import { stampOf } from '../../process/spare/spares.ts';
+import type { Runtime, RuntimeOptions } from '../api.ts';
+import { composeRuntime } from '../open-runtime.ts';
+import { loadRuntime } from '../stages/load.ts';
+import { bindingsOf, resolveEntries } from '../stages/resolve.ts';
+
+export interface WatchedRuntime {
+  readonly runtime: Runtime;
+  /** Whether a runtime that is opened now would read the same files and start the same servers. */
+  isFresh(): boolean;
+  /** The given words that occur in a file of the config. */
+  readonly named: ReadonlySet<string>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a runtime that knows whether its files have changed. Covers each file that is read as text, and the scripts of
+ * servers; every other process starts anew, or compares its own files. Throws USAGE for plugins, which only a start of
+ * them describes, and the errors of `openRuntime`.
+ */
+export async function openWatchedRuntime(
+  file: string,
+  options: RuntimeOptions,
+  words: readonly string[],
+): Promise<WatchedRuntime> {
+  const states = new Map<string, string>();
+  const named = new Set<string>();
+  let isReread = false;
+  const stopWatching = watchReads({
+    onOpen: (path, state) => {
+      // Another runtime reads the file anew, but this one may still use what it read before.
+      if ((states.get(path) ?? state) !== state) isReread = true;
+      states.set(path, state);
+    },
+    onBytes: (bytes) => {
+      for (const word of words) if (bytes.includes(word)) named.add(word);
+    },
+  });
+  try {
+    const loaded = await loadRuntime(file, options);
+    if (loaded.config.imports.length > 0)
+      throw new RuntimeError('USAGE', 'a resident does not serve a config that imports plugins');
+    const entries = resolveEntries(loaded.config, loaded.host);
+    const servers = bindingsOf(entries).filter(({ mode }) => mode === 'server');
+    const stamps = servers.map((binding) => ({ binding, stamp: stampOf(binding) }));
+    const runtime = await composeRuntime(loaded, entries, options);
+    return {
+      runtime,
+      named,
+      isFresh: () =>
+        !isReread &&
+        states.entries().every(([path, state]) => stateOfFile(path) === state) &&
+        stamps.every(({ binding, stamp }) => !stamp.isSettling && stampOf(binding).text === stamp.text),
+      close: async () => {
+        stopWatching();
+        await runtime.close();
+      },
+    };
+  } catch (thrown) {
+    stopWatching();
+    throw thrown;
+  }
+}

@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { builtProgram } from '../../built.ts';
+
+/** A test file that imports another one runs its tests again, with the answers of a resident. */
+export const throughResident = 'TEST_THROUGH_RESIDENT';
+export const isThroughResident = () => process.env[throughResident] !== undefined;
+
+interface Circumstances {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly input: string;
+}
+
+const folders = new Set<string>();
+/** Events that the resident left to the command. */
+export const leftToCommand: string[] = [];
+
+const spawned = { encoding: 'utf8', maxBuffer: 1e9 } as const;
+
+export function askThroughResident([program = '', ...words]: readonly string[], circumstances: Circumstances) {
+  const { cwd, input } = circumstances;
+  const env = { ...circumstances.env, XDG_RUNTIME_DIR: runtimeFolder() };
+  if (!folders.has(cwd)) {
+    folders.add(cwd);
+    const { SIGNALBOX_OWNER, ...own } = env;
+    spawnSync(process.execPath, [program, 'agents', 'up'], { ...spawned, cwd, env: own });
+  }
+  const asked = spawnSync(process.execPath, [clientOnly(), ...words], { ...spawned, cwd, env, input });
+  if (!asked.stderr.includes('ERR_MODULE_NOT_FOUND')) return asked;
+  leftToCommand.push(input);
+  return spawnSync(process.execPath, [program, ...words], { ...spawned, cwd, env, input });
+}
+
+export function endResidents(): void {
+  for (const cwd of folders) {
+    const env = { ...process.env, XDG_RUNTIME_DIR: runtimeFolder() };
+    spawnSync(process.execPath, [builtProgram, 'agents', 'down'], { ...spawned, cwd, env });
+  }
+  folders.clear();
+}
+
+let made: string | undefined;
+/** Short, because the path of a socket may have only 104 bytes. */
+export function runtimeFolder(): string {
+  made ??= mkdtempSync(join('/tmp', 'sbx-'));
+  return made;
+}
+
+let client: string | undefined;
+/** The program without all that it loads to judge by itself: what it answers is the resident's. */
+export function clientOnly(): string {
+  if (client !== undefined) return client;
+  const root = resolve(dirname(builtProgram), '../..');
+  const copy = mkdtempSync(join(tmpdir(), 'client-'));
+  mkdirSync(join(copy, 'dist/cli'), { recursive: true });
+  client = join(copy, 'dist/cli/main.js');
+  cpSync(builtProgram, client);
+  cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+  // The chunks that the entry names, and none that these load on demand.
+  for (const [, chunk = ''] of readFileSync(builtProgram, 'utf8').matchAll(/"\.\.\/(chunks\/\w+\.js)"/g))
+    cpSync(join(root, 'dist', chunk), join(copy, 'dist', chunk));
+  return client;
+}
