@@ -53,7 +53,20 @@ interface Exported {
    * The settings, or a program, with which the system runs a command in these phases, such as `tool before_execution`.
    * `words` are the command's words. The time limit in it exceeds the time for people.
    */
-  settingsFor(words: readonly string[], phases: ReadonlySet<string>, time: DecisionTime): string;
+  settingsFor(
+    words: readonly string[],
+    phases: ReadonlySet<string>,
+    time: DecisionTime,
+    way?: WayToResident,
+  ): string;
+}
+
+/** How a system can reach a process that stays, if it has more ways than a command. */
+export interface WayToResident {
+  /** The shell line that asks over a socket before it runs the words. Exit code 1 is a failure unless `mayReport`. */
+  readonly lineOf?: (words: readonly string[], within: string, mayReport: boolean) => string;
+  /** The address to which events are posted, with a bearer token in that variable. */
+  readonly http?: { readonly url: string; readonly tokenVariable: string };
 }
 
 /** The inbound side of a dialect, where its system calls Signalbox: one process for each event. */
@@ -150,10 +163,12 @@ export function changedText({ replace }: DecisionDocument): string | undefined {
  */
 export function toTimeLimit({ holdMs }: DecisionTime): {
   readonly seconds: number;
+  readonly within: string;
   readonly option: readonly string[];
 } {
   const seconds = Math.max(USUAL_SECONDS, Math.ceil(holdMs / 1000) + HOOKS_SECONDS);
-  return { seconds, option: ['--answer-within', `${seconds - MARGIN_SECONDS}s`] };
+  const within = `${seconds - MARGIN_SECONDS}s`;
+  return { seconds, within, option: ['--answer-within', within] };
 }
 
 const USUAL_SECONDS = 600;

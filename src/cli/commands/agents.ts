@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isPrivate, makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
+import { versionOf } from '../../base/version.ts';
 import { type CommandContext, command, group } from '../command.ts';
 import { exchange } from '../process/ask-resident.ts';
-import { versionOf } from '../version.ts';
 
 const up = command('up', {
   about: 'answer events of agents from a process in the background, and start it again when an event comes',
@@ -43,15 +43,31 @@ Examples:
   },
 });
 
+const token = command('token', {
+  about:
+    'print the token with which Claude Code posts events to `signalbox serve`, and create it on first use',
+  examples: `
+Examples:
+  export SIGNALBOX_AGENT_TOKEN="$(signalbox agents token)"`,
+  run: async ({ invocation, terminal, options }) => {
+    const { agentToken } = await import('../resident/http.ts');
+    const text = agentToken(invocation.env);
+    if (options.json) terminal.printJson({ token: text });
+    else terminal.printValue(text);
+    return 0;
+  },
+});
+
 export const agentsCommands = group('agents', {
   about: 'answer the events of agents faster, from a process that stays',
   examples: `
 Examples:
   signalbox agents up --config guards/runtime.yaml
   signalbox agents down --config guards/runtime.yaml`,
-  commands: [up, down],
+  commands: [up, down, token],
 });
 
+/** Absolute paths. */
 export function filesOf({ invocation, options }: Pick<CommandContext, 'invocation' | 'options'>): string[] {
   return [options.config, ...options.overlays].map((file) => resolve(invocation.cwd, file));
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
@@ -8,6 +7,7 @@ import type { Inbound, InboundEvent, InboundReply, InboundServer, Runtime } from
 import { type CommandContext, command } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { readDuration } from '../input.ts';
+import { filesOf } from './agents.ts';
 
 const agents = [
   { dialect: 'claude', title: 'Claude Code' },
@@ -71,23 +71,39 @@ export const exportCommand = command('export', {
       'the agent',
       { choices: [...agents, server].map(({ dialect }) => dialect), isRequired: true },
     ],
+    '--resident':
+      'Claude Code only: a line that asks the process of `agents up` or `serve` with curl, without Node',
+    '--http': 'Claude Code only: requests of its own to `signalbox serve`, with the token of `agents token`',
   },
   examples: `
 The command line in the settings has absolute paths: export them again after you move Signalbox or the config.
+--http lets an event pass if \`signalbox serve\` is not there, in versions of Claude Code before 2.1.295.
 
 Examples:
   signalbox hook export --dialect claude
-  signalbox hook export --dialect claude --config guards/runtime.yaml > settings.json`,
-  run: async ({ invocation, options, terminal, open }, { dialect }) => {
+  signalbox hook export --dialect claude --config guards/runtime.yaml > settings.json
+  signalbox hook export --dialect claude --resident
+  signalbox hook export --dialect claude --http`,
+  run: async (context, { dialect, resident, http }) => {
+    const { invocation, terminal, open } = context;
+    if ((resident === true || http === true) && dialect !== 'claude')
+      throw new RuntimeError('USAGE', '--resident and --http need --dialect claude');
     const { loadInboundServer } = await import('../../runtime/runtime.ts');
     const { settingsFor } = (await loadInboundServer(dialect)) ?? (await requireInbound(dialect));
     const runtime = await open();
-    const configs = [options.config, ...options.overlays].flatMap((file) => [
-      '--config',
-      resolve(invocation.cwd, file),
-    ]);
+    const configs = filesOf(context).flatMap((file) => ['--config', file]);
     const words = [...invocation.program, 'hook', dialect, ...configs];
-    terminal.printValue(settingsFor(words, heardPhases(runtime), runtime.agents));
+    const { residentLine } = await import('../resident/shell-line.ts');
+    const { agentPath, tokenVariable } = await import('../resident/http.ts');
+    const files = filesOf(context);
+    const lineOf = (asked: readonly string[], within: string, mayReport: boolean) =>
+      residentLine(asked, { dialect, files, within, mayReport, env: invocation.env });
+    const listen = http && (await runtime.gateway({ print: () => {} }).describe()).listen;
+    const way = {
+      ...(resident === true && { lineOf }),
+      ...(listen !== undefined && { http: { url: `http://${listen}${agentPath}`, tokenVariable } }),
+    };
+    terminal.printValue(settingsFor(words, heardPhases(runtime), runtime.agents, way));
     return 0;
   },
 });

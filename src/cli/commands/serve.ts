@@ -6,6 +6,7 @@ import type { GatewayDocument, ServedGateway } from '../../runtime/runtime.ts';
 import { type CommandContext, command, untilAborted } from '../command.ts';
 import { formatColumns } from '../show/columns.ts';
 import { codeText, hintWithPage } from '../terminal.ts';
+import { filesOf } from './agents.ts';
 
 export const serveCommand = command('serve', {
   about: 'serve the models of the config over HTTP, behind its hooks',
@@ -30,8 +31,9 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
     const { consoleMount } = await import('../../console/serve.ts');
     const page = consoleMount({ userName: invocation.userName(), version: versionOf() });
     const metrics = (await loadMetrics()).metricsMount();
+    const agents = await openAgents(context);
     const served = await serveRuntimes({
-      mounts: [page, metrics],
+      mounts: [page, metrics, agents.mount],
       open: async () =>
         await open(options.config, { outlivesInterrupt: true, isService: true, hasMetrics: true }),
       listen,
@@ -40,22 +42,54 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
     const { url, document } = served;
     // Limits what may block after the drain, such as a locked store.
     if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
-    const shown = { console: page.addressAt(url), metrics: metrics.addressAt(url) };
+    const shown = {
+      ...{ console: page.addressAt(url), metrics: metrics.addressAt(url) },
+      agents: agents.mount.addressAt(url),
+    };
     if (options.json)
-      terminal.printJson({ url, console: urlOf(shown.console), metrics: urlOf(shown.metrics), ...document });
+      terminal.printJson({
+        ...{ url, console: urlOf(shown.console), metrics: urlOf(shown.metrics) },
+        ...{ agents: urlOf(shown.agents), ...document },
+      });
     else {
       const lines = Object.entries(shown).flatMap(([name, place]) => placeLines(name, place));
       terminal.print([`Serving ${url}`, ...lines, '', describeServing(url, document)].join('\n'));
     }
     invocation.onHangup(() => void reload(context, served));
     await untilAborted(signal);
-    const cut = await served.close();
+    const [cut] = await Promise.all([served.close(), agents.close()]);
     if (cut > 0) terminal.printStderr(`warning: ${cut} connections were cut`);
     return 0;
   },
 });
 
 const AFTER_DRAIN_MS = 10_000;
+
+/** Answers events of agents, by requests and on the socket that `signalbox hook` asks first. */
+async function openAgents(context: CommandContext) {
+  const { invocation, options, terminal } = context;
+  const { env } = invocation;
+  const { openJudge, openResident } = await import('../resident/resident.ts');
+  const { agentsMount, agentToken } = await import('../resident/http.ts');
+  const files = filesOf(context);
+  const judge = openJudge(context, files);
+  try {
+    const resident = await openResident(judge, { files, env });
+    const level = options.logLevel ?? '';
+    const mount = agentsMount({ judge, invocation, level, token: agentToken(env) });
+    const close = async () => {
+      await resident?.close();
+      await judge.close();
+    };
+    return { mount, close };
+  } catch (thrown) {
+    const { message } = toRuntimeError(thrown);
+    terminal.printStderr(`warning: agents cannot ask this process: ${escapeInvisible(message)}`);
+    const reason = 'see the warning';
+    const mount = { takes: () => false, open: async () => undefined, addressAt: () => ({ reason }) };
+    return { mount, close: judge.close };
+  }
+}
 
 type Place = { readonly url: string } | { readonly reason: string } | undefined;
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { isPrivate, type SocketPlace, socketPlace } from '../../base/files/socket-place.ts';
-import { versionOf } from '../version.ts';
+import { versionOf } from '../../base/version.ts';
 
 /** What a resident answered, or what the command needs to judge by itself. */
 export interface Asked {

@@ -15,7 +15,8 @@ export async function runProcess({
   starts,
 }: Partial<Asked> = {}): Promise<void> {
   const { signal, onHangup, stopWithin } = openSignals();
-  if (interruptedBy !== undefined) process.emit(interruptedBy, interruptedBy);
+  const interrupt = () => interruptedBy !== undefined && process.emit(interruptedBy, interruptedBy);
+  if (input === undefined) interrupt();
   const crash = {
     isVerdict: false,
     canPrintDocument: () => process.argv.includes('--json') && !hasWritten(),
@@ -27,7 +28,8 @@ export async function runProcess({
     argv,
     // Node opens stdin on first access, and not every command reads it.
     get stdin() {
-      return input === undefined ? process.stdin : Readable.from([input]);
+      // An event that has been read is denied in its own form.
+      return input === undefined ? process.stdin : Readable.from([input]).once('close', interrupt);
     },
     get stdout() {
       return process.stdout;

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { stateOfFile } from '../../base/files/read-bounded.ts';
 import { makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
+import { versionOf } from '../../base/version.ts';
 import type { WatchedRuntime } from '../../runtime/runtime.ts';
 import { type CommandContext, launcherOf } from '../command.ts';
 import { answerAgent, type Dialect, isDialect } from '../commands/hook-agent.ts';
@@ -14,7 +15,6 @@ import { openInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import { END, exchange } from '../process/ask-resident.ts';
 import { openTerminal } from '../terminal.ts';
-import { versionOf } from '../version.ts';
 
 export interface AgentEvent {
   readonly dialect: Dialect;

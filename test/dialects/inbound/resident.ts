@@ -20,7 +20,10 @@ export const leftToCommand: string[] = [];
 
 const spawned = { encoding: 'utf8', maxBuffer: 1e9 } as const;
 
-export function askThroughResident([program = '', ...words]: readonly string[], circumstances: Circumstances) {
+export function askThroughResident(
+  [program = '', ...words]: readonly string[],
+  circumstances: Circumstances,
+) {
   const { cwd, input } = circumstances;
   const env = { ...circumstances.env, XDG_RUNTIME_DIR: runtimeFolder() };
   if (!folders.has(cwd)) {

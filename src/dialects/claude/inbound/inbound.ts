@@ -10,6 +10,7 @@ import type {
   InboundQuestion,
   InboundReply,
   Told,
+  WayToResident,
 } from '../../inbound.ts';
 import {
   afterAnswer,
@@ -102,21 +103,39 @@ export function settingsFor(
   words: readonly string[],
   phases: ReadonlySet<string>,
   time: DecisionTime,
+  { lineOf, http }: WayToResident = {},
 ): string {
-  const { seconds, option } = toTimeLimit(time);
-  // `onFailure` blocks if the hook cannot start or is killed, in versions that know it. Signalbox denies before the
-  // timeout.
-  const handler = {
+  const { seconds, within, option } = toTimeLimit(time);
+  // `onFailure` blocks if the hook cannot start or be reached, or is killed, in versions that know it. Signalbox denies
+  // before the timeout.
+  const limits = { timeout: seconds, onFailure: 'block' };
+  const plain = toShellLine([...words, ...option]);
+  const handlerOf = (event: string) => ({
     type: 'command',
-    command: toShellLine([...words, ...option]),
-    timeout: seconds,
-    onFailure: 'block',
+    command: lineOf?.(words, within, reported.has(event)) ?? plain,
+    ...limits,
+  });
+  const posted = http && {
+    type: 'http',
+    url: `${http.url}?answer-within=${within}`,
+    headers: { Authorization: `Bearer \${${http.tokenVariable}}` },
+    allowedEnvVars: [http.tokenVariable],
+    ...limits,
   };
   const hooks = Object.entries(moments)
     .filter(([, phase]) => phases.has(phase))
-    .map(([event]) => [event, [{ ...(hasTools.has(event) && { matcher: '*' }), hooks: [handler] }]]);
+    .map(([event]) => {
+      const hook = posted === undefined || commandsOnly.has(event) ? handlerOf(event) : posted;
+      return [event, [{ ...(hasTools.has(event) && { matcher: '*' }), hooks: [hook] }]];
+    });
   return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
 }
+
+/** Events that cannot be denied, or only once: a denial is exit code 1, a message for the person. */
+const reported = new Set(['SessionStart', 'SessionEnd', 'Stop', 'SubagentStop']);
+
+/** Events that Claude Code does not post, or is not known to. */
+const commandsOnly = new Set(['SessionStart', 'PreSkillShellCommand']);
 
 const hasTools = new Set(['PreToolUse', 'PreSkillShellCommand', 'PostToolUse', 'PostToolUseFailure']);
 

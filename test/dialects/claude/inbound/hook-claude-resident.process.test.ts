@@ -6,5 +6,6 @@ await import('./hook-claude.process.test.ts');
 afterAll(endResidents);
 
 test('leaves only events to the command that no resident may answer', () => {
-  expect(leftToCommand).toHaveLength(0);
+  // Four events of a config with mistakes, and the one that its own config runs.
+  expect(leftToCommand).toHaveLength(5);
 });

@@ -1,0 +1,101 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
+import { isLoopbackName } from '../../base/text/url.ts';
+import type { Invocation } from '../invocation.ts';
+import type { AgentAnswer, Judge } from './resident.ts';
+
+/** The variable in which Claude Code finds the token. */
+export const tokenVariable = 'SIGNALBOX_AGENT_TOKEN';
+export const agentPath = '/agents/claude';
+
+/** This user's token for agents on HTTP. Created on first use. Throws Error, or the system error. */
+export function agentToken(env: Invocation['env']): string {
+  const { folder } = socketPlace([], env);
+  makePrivateFolder(folder);
+  const file = join(folder, 'token');
+  try {
+    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  } catch {
+    // It exists, or reading it reports the error.
+  }
+  return readFileSync(file, 'utf8');
+}
+
+interface AgentOptions {
+  readonly judge: Judge;
+  readonly invocation: Pick<Invocation, 'env' | 'cwd'>;
+  readonly level: string;
+  readonly token: string;
+}
+
+/**
+ * `/agents/claude` as a part of another server, for Claude Code's own requests. Only on loopback: nothing encrypts the
+ * token. Refuses what browsers send, and names of other hosts.
+ */
+export function agentsMount(options: AgentOptions) {
+  let isServed = false;
+  return {
+    takes: (path: string) => /^\/agents(?:[/?]|$)/.test(path),
+    open: async (_runtime: unknown, { host, url }: { readonly host: string; readonly url: () => string }) => {
+      isServed = isLoopbackName(host);
+      const fetch = async (request: Request) => await answer(request, new URL(url()).host, options);
+      return isServed ? { fetch, leave: () => {} } : undefined;
+    },
+    addressAt: (server: string) =>
+      isServed
+        ? { url: `${server}${agentPath}` }
+        : { reason: 'other machines could read the token on its way; listen on 127.0.0.1' },
+  };
+}
+
+async function answer(
+  request: Request,
+  host: string,
+  { judge, invocation, level, token }: AgentOptions,
+): Promise<Response> {
+  const { headers, signal } = request;
+  const { pathname, searchParams } = new URL(request.url);
+  const refuse = (status: number, more: Record<string, string> = {}) =>
+    new Response(null, { status, headers: more });
+  if (headers.get('host') !== host || headers.has('origin') || headers.has('sec-fetch-site'))
+    return refuse(403);
+  if (!isSame(headers.get('authorization') ?? '', `Bearer ${token}`))
+    return refuse(401, { 'www-authenticate': 'Bearer' });
+  if (pathname !== agentPath) return refuse(404);
+  if (request.method !== 'POST') return refuse(405, { allow: 'POST' });
+  if (!/^application\/json(?:;|$)/i.test(headers.get('content-type') ?? '')) return refuse(415);
+  const event = await readBody(request);
+  if (event === undefined) return refuse(413);
+  const within = searchParams.get('answer-within') ?? '590s';
+  const answered = await judge.judge({ dialect: 'claude', event, ...invocation, level, within, signal });
+  return Response.json(documentOf(answered));
+}
+
+/** In a time that does not depend on the texts. */
+function isSame(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => createHash('sha256').update(text).digest());
+  return first !== undefined && second !== undefined && timingSafeEqual(first, second);
+}
+
+async function readBody({ body }: Request): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > LARGEST_EVENT) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const LARGEST_EVENT = 64 * 1024 * 1024;
+
+/** Claude Code reads no exit code here: exit 2 without a document stops it, and exit 1 shows the person a message. */
+function documentOf({ code, stdout, stderr }: AgentAnswer): unknown {
+  if (stdout !== '') return JSON.parse(stdout);
+  const reason = stderr.trim();
+  if (code === 2) return { decision: 'block', reason, continue: false, stopReason: reason };
+  return code === 0 ? {} : { systemMessage: reason };
+}

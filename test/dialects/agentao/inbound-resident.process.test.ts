@@ -1,0 +1,11 @@
+import { afterAll, expect, test } from 'vitest';
+import { endResidents, leftToCommand, throughResident } from '../inbound/resident.ts';
+
+process.env[throughResident] = 'yes';
+await import('./inbound.process.test.ts');
+afterAll(endResidents);
+
+test('leaves only events to the command that no resident may answer', () => {
+  // One of a config with mistakes.
+  expect(leftToCommand).toHaveLength(1);
+});
