@@ -17,18 +17,13 @@ export function readBounded(file: string, most = LARGEST_TEXT): Buffer {
     tellWatchers(file, settledState(stat));
     if (!isHanded && (stat.isFIFO() || stat.isSocket())) throw new Error('it is a pipe');
     if (stat.size > most) throw tooLarge(most);
-    const bytes = readAll(fd, stat.isFile() ? stat.size : 0, most);
-    for (const { onBytes } of watchers) onBytes(bytes);
-    return bytes;
+    return readAll(fd, stat.isFile() ? stat.size : 0, most);
   } finally {
     closeSync(fd);
   }
 }
 
-export interface ReadWatcher {
-  onOpen(path: string, state: string): void;
-  onBytes(bytes: Buffer): void;
-}
+type ReadWatcher = (path: string, state: string) => void;
 
 const watchers = new Set<ReadWatcher>();
 
@@ -42,7 +37,7 @@ function openWatched(file: string, flags: number): number {
 }
 
 function tellWatchers(file: string, state: string): void {
-  for (const { onOpen } of watchers) onOpen(resolve(file), state);
+  for (const watch of watchers) watch(resolve(file), state);
 }
 
 /** Like `existsSync`, and reported to those who watch reads. */
@@ -53,9 +48,9 @@ export function existsWatched(path: string): boolean {
 }
 
 /** Reports each file that `readBounded` reads or fails to read, until the returned function is called. */
-export function watchReads(watcher: ReadWatcher): () => void {
-  watchers.add(watcher);
-  return () => void watchers.delete(watcher);
+export function watchReads(watch: ReadWatcher): () => void {
+  watchers.add(watch);
+  return () => void watchers.delete(watch);
 }
 
 /** Differs from the state at a read if the file may have changed since. */

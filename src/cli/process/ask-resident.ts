@@ -87,14 +87,13 @@ function readWords([group, dialect = '', ...options]: readonly string[]) {
     if (value === undefined || value === '' || /^-|[\0\n]/.test(value)) return undefined;
     if (option === '--config' || option === '-c') configs.push(value);
     else if (option === '--answer-within') within = value;
-    else if (option === '--log-level' && levels.has(value)) level = value;
+    else if (option === '--log-level') level = value;
     else return undefined;
   }
   return { dialect, configs: configs.length === 0 ? ['runtime.yaml'] : configs, within, level };
 }
 
 const dialects: ReadonlySet<string> = new Set(['claude', 'agentao', 'chibi']);
-const levels: ReadonlySet<string> = new Set(['trace', 'debug', 'info', 'warn', 'error', 'silent']);
 
 /** Empty if the user wants no resident, or somebody has just tried to start one. */
 function startsOf({ wanted }: SocketPlace, files: readonly string[]): Pick<Asked, 'starts'> {

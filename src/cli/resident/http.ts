@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
 import type { Invocation } from '../invocation.ts';
-import type { AgentAnswer, Judge } from './resident.ts';
+import type { AgentAnswer, AgentEvent, Judge } from './resident.ts';
 
 /** The variable in which Claude Code finds the token. */
 export const tokenVariable = 'SIGNALBOX_AGENT_TOKEN';
@@ -26,7 +26,7 @@ export function agentToken(env: Invocation['env']): string {
 interface AgentOptions {
   readonly judge: Judge;
   readonly invocation: Pick<Invocation, 'env' | 'cwd'>;
-  readonly level: string;
+  readonly level: AgentEvent['level'];
   readonly token: string;
 }
 

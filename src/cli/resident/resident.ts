@@ -21,10 +21,12 @@ export interface AgentEvent {
   readonly event: Buffer;
   readonly cwd: string;
   readonly env: Invocation['env'];
-  readonly level: string;
+  readonly level: Level | '';
   readonly within: string;
   readonly signal: AbortSignal;
 }
+
+type Level = NonNullable<CommandContext['options']['logLevel']>;
 
 export interface AgentAnswer {
   readonly code: number;
@@ -43,42 +45,45 @@ export interface Judge {
 }
 
 /** `files` are absolute paths: the config and its overlays. */
-export function openJudge(context: CommandContext, files: readonly string[]): Judge {
-  const { invocation } = context;
+export function openJudge({ invocation, openWhole }: CommandContext, files: readonly string[]): Judge {
   const [, program = ''] = invocation.program;
   const build = stateOfFile(program);
   const runtimes = openRuntimes(files);
-  return {
-    isCurrent: () => stateOfFile(program) === build,
-    judge: async ({ dialect, event, cwd, env, level, within, signal }) => {
-      const [stdout, stderr] = [openCapture(), openCapture()];
-      const streams = { stdin: Readable.from([event]), stdout: stdout.stream, stderr: stderr.stream };
-      const own: Invocation = { ...invocation, ...streams, argv: ['hook', dialect], env, cwd, signal };
-      let fault: RuntimeError | undefined;
-      let leave = () => {};
-      const asCommand: CommandContext = {
-        ...{ invocation: own, signal, isConfigGiven: true, openWhole: context.openWhole },
-        options: { config: files[0] ?? '', overlays: files.slice(1), color: true },
-        ...{ terminal: openTerminal(own, true), input: openInput(own) },
-        open: async (_file, { writeLog = () => {} } = {}) => {
-          try {
-            const entered = await runtimes.enter({ env, level, writeLog });
-            leave = entered.leave;
-            return entered.runtime;
-          } catch (thrown) {
-            fault = toRuntimeError(thrown);
-            throw thrown;
-          }
-        },
-      };
-      const code = await runtimes
-        .within(async () => await answerAgent(asCommand, dialect, { answerWithin: within }))
-        .finally(() => leave());
-      return { code, stdout: stdout.text(), stderr: stderr.text(), ...(fault && { fault }) };
-    },
-    close: runtimes.close,
+  const judge: Judge['judge'] = async ({ dialect, event, cwd, env, level, within, signal }) => {
+    const [stdout, stderr] = [openCapture(), openCapture()];
+    const streams = { stdin: Readable.from([event]), stdout: stdout.stream, stderr: stderr.stream };
+    const own: Invocation = { ...invocation, ...streams, argv: ['hook', dialect], env, cwd, signal };
+    let fault: RuntimeError | undefined;
+    let leave = () => {};
+    let write: WriteLog = () => {};
+    const asCommand: CommandContext = {
+      ...{ invocation: own, signal, isConfigGiven: true, openWhole },
+      options: { config: files[0] ?? '', overlays: files.slice(1), color: true },
+      ...{ terminal: openTerminal(own, true), input: openInput(own) },
+      open: async (_file, { writeLog = () => {} } = {}) => {
+        try {
+          const { runtime, ...entered } = await runtimes.enter(env, level);
+          leave = entered.leave;
+          write = writeLog;
+          entered.lines.forEach(write);
+          return runtime;
+        } catch (thrown) {
+          fault = toRuntimeError(thrown);
+          throw thrown;
+        }
+      },
+    };
+    const work = async () => await answerAgent(asCommand, dialect, { answerWithin: within });
+    const code = await logOfEvent.run((lines) => write(lines), work).finally(() => leave());
+    return { code, stdout: stdout.text(), stderr: stderr.text(), ...(fault && { fault }) };
   };
+  return { isCurrent: () => stateOfFile(program) === build, judge, close: runtimes.close };
 }
+
+type WriteLog = (lines: string) => void;
+
+/** Where the log lines of a shared runtime belong. */
+const logOfEvent = new AsyncLocalStorage<WriteLog>();
 
 function openCapture() {
   const chunks: Buffer[] = [];
@@ -89,24 +94,20 @@ function openCapture() {
   return { stream: new Writable({ write }), text: () => Buffer.concat(chunks).toString() };
 }
 
-type WriteLog = (lines: string) => void;
-
 interface Opened {
   readonly watched: Promise<WatchedRuntime>;
-  readonly shellVariables: string;
   /** What the log said while the runtime opened; the command says it at each event. */
   readonly lines: string[];
-  readonly listeners: Set<WriteLog>;
+  users: number;
   isLeft: boolean;
 }
 
 /** Runtimes by environment and log level. At most `MOST_RUNTIMES` stay open without an event. */
-function openRuntimes(files: readonly string[]) {
+function openRuntimes([file = '', ...overlays]: readonly string[]) {
   const opened = new Map<string, Opened>();
   const closing = new Set<Promise<void>>();
-  const current = new AsyncLocalStorage<{ write?: WriteLog }>();
-  const closeIfIdle = ({ isLeft, listeners, watched }: Opened) => {
-    if (!isLeft || listeners.size > 0) return;
+  const closeIfIdle = ({ isLeft, users, watched }: Opened) => {
+    if (!isLeft || users > 0) return;
     const closed: Promise<void> = watched
       .then(({ close }) => close())
       .catch(() => {})
@@ -119,45 +120,45 @@ function openRuntimes(files: readonly string[]) {
     one.isLeft = true;
     closeIfIdle(one);
   };
-  const open = (env: Invocation['env'], level: string): Opened => {
+  const open = (env: Invocation['env'], level: Level | ''): Opened => {
     const lines: string[] = [];
-    const listeners = new Set<WriteLog>();
-    let write: WriteLog = (text) => void lines.push(text);
-    const watched = openWatched({ files, env, level, write: (text) => write(text) }).then((each) => {
-      write = (text) =>
-        (current.getStore()?.write ?? (listeners.size === 1 ? [...listeners][0] : undefined))?.(text);
-      return each;
-    });
-    return { watched, lines, listeners, shellVariables: variablesIn(env, true), isLeft: false };
+    let isOpening = true;
+    const write = (text: string) => (isOpening ? lines.push(text) : logOfEvent.getStore()?.(text));
+    const log = { write, isTerminal: true, hasColour: false };
+    const options = { env, overlays, launcher: launcherOf({ env }), ownsTelemetry: true, log };
+    const watched = import('../../runtime/runtime.ts')
+      .then(({ loadWatched }) => loadWatched())
+      .then(async ({ openWatchedRuntime }) =>
+        openWatchedRuntime(file, { ...options, ...(level && { logLevel: level }) }),
+      )
+      .finally(() => {
+        isOpening = false;
+      });
+    return { watched, lines, users: 0, isLeft: false };
   };
   return {
-    /** Runs the work of one event, to which the log lines of a shared runtime then belong. */
-    within: <Result>(work: () => Promise<Result>) => current.run({}, work),
     /** Throws the errors of a config with mistakes. */
-    enter: async ({ env, level, writeLog }: EnterOptions) => {
-      const key = `${level}\0${variablesIn(env, false)}`;
+    enter: async ({ _, SHLVL, ...env }: Invocation['env'], level: Level | '') => {
+      // Shells set `_` and SHLVL anew for each command, so they cannot tell runtimes apart.
+      const key = JSON.stringify([level, Object.entries(env).toSorted()]);
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
         const known = opened.get(key);
         const one = known ?? open(env, level);
         // Moved to the end: the first one has been unused for the longest time.
         opened.delete(key);
         opened.set(key, one);
-        const listener: WriteLog = (text) => writeLog(text);
-        one.listeners.add(listener);
+        one.users += 1;
         const leave = () => {
-          one.listeners.delete(listener);
+          one.users -= 1;
           closeIfIdle(one);
         };
         try {
-          const { runtime, isFresh, named } = await one.watched;
+          const { runtime, isFresh } = await one.watched;
           // Checked after the event has arrived, and before it is judged.
-          const isSame = named.size === 0 || one.shellVariables === variablesIn(env, true);
-          if (isSame && !one.isLeft && isFresh()) {
-            for (const text of one.lines) writeLog(text);
-            for (const [old, { listeners }] of opened)
-              if (opened.size > MOST_RUNTIMES && listeners.size === 0) retire(old, opened.get(old) ?? one);
-            Object.assign(current.getStore() ?? {}, { write: listener });
-            return { runtime, leave };
+          if (!one.isLeft && isFresh()) {
+            for (const [old, each] of opened)
+              if (opened.size > MOST_RUNTIMES && each.users === 0) retire(old, each);
+            return { runtime, lines: one.lines, leave };
           }
         } catch (thrown) {
           retire(key, one);
@@ -178,50 +179,9 @@ function openRuntimes(files: readonly string[]) {
   };
 }
 
-interface EnterOptions {
-  readonly env: Invocation['env'];
-  readonly level: string;
-  readonly writeLog: WriteLog;
-}
-
 const MOST_RUNTIMES = 4;
 const MOST_ATTEMPTS = 20;
 const SETTLE_MS = 20;
-
-/** Variables that shells set for each command. Only a config that names one of them reads it. */
-const setByShells = ['_', 'SHLVL', 'PWD', 'OLDPWD', 'CLAUDE_ENV_FILE'] as const;
-const isSetByShell: ReadonlySet<string> = new Set(setByShells);
-
-function variablesIn(env: Invocation['env'], isOfShell: boolean): string {
-  return Object.entries(env)
-    .filter(([name]) => isSetByShell.has(name) === isOfShell)
-    .map(([name, value]) => `${name}=${value}`)
-    .toSorted()
-    .join('\0');
-}
-
-interface Opening {
-  readonly files: readonly string[];
-  readonly env: Invocation['env'];
-  readonly level: string;
-  readonly write: WriteLog;
-}
-
-async function openWatched({ files, env, level, write }: Opening): Promise<WatchedRuntime> {
-  const [file = '', ...overlays] = files;
-  const { loadWatched } = await import('../../runtime/runtime.ts');
-  const { openWatchedRuntime } = await loadWatched();
-  const options = {
-    ...{ env, overlays, launcher: launcherOf({ env }), log: { write, isTerminal: true, hasColour: false } },
-    // Checked by the client.
-    ...(isLevel(level) && { logLevel: level }),
-  };
-  return await openWatchedRuntime(file, options, setByShells.slice(1));
-}
-
-type Level = NonNullable<CommandContext['options']['logLevel']>;
-const isLevel = (level: string): level is Level =>
-  ['trace', 'debug', 'info', 'warn', 'error', 'silent'].includes(level);
 
 export interface Resident {
   /** Resolves once the resident does not listen any more. */
@@ -339,7 +299,7 @@ function inodeOf(path: string): number | undefined {
 function parse(body: Buffer) {
   const [version, cwd, files, level, within, ...rest] = body.toString().split('\0');
   const event = rest.pop();
-  if (within === undefined || cwd === undefined || level === undefined || rest.pop() !== '') return undefined;
+  if (within === undefined || cwd === undefined || !isLevel(level) || rest.pop() !== '') return undefined;
   const env: Record<string, string> = {};
   for (const variable of rest) {
     const equals = variable.indexOf('=', 1);
@@ -347,4 +307,8 @@ function parse(body: Buffer) {
     env[variable.slice(0, equals)] = variable.slice(equals + 1);
   }
   return { version, cwd, files, level, within, env, event: Buffer.from(event ?? '', 'base64') };
+}
+
+function isLevel(text: string | undefined): text is Level | '' {
+  return text !== undefined && ['', 'trace', 'debug', 'info', 'warn', 'error', 'silent'].includes(text);
 }

@@ -10,8 +10,6 @@ export interface WatchedRuntime {
   readonly runtime: Runtime;
   /** Whether a runtime that is opened now would read the same files and start the same servers. */
   isFresh(): boolean;
-  /** The given words that occur in a file of the config. */
-  readonly named: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
@@ -20,23 +18,13 @@ export interface WatchedRuntime {
  * servers; every other process starts anew, or compares its own files. Throws USAGE for plugins, which only a start of
  * them describes, and the errors of `openRuntime`.
  */
-export async function openWatchedRuntime(
-  file: string,
-  options: RuntimeOptions,
-  words: readonly string[],
-): Promise<WatchedRuntime> {
+export async function openWatchedRuntime(file: string, options: RuntimeOptions): Promise<WatchedRuntime> {
   const states = new Map<string, string>();
-  const named = new Set<string>();
   let isReread = false;
-  const stopWatching = watchReads({
-    onOpen: (path, state) => {
-      // Another runtime reads the file anew, but this one may still use what it read before.
-      if ((states.get(path) ?? state) !== state) isReread = true;
-      states.set(path, state);
-    },
-    onBytes: (bytes) => {
-      for (const word of words) if (bytes.includes(word)) named.add(word);
-    },
+  const stopWatching = watchReads((path, state) => {
+    // Another runtime reads the file anew, but this one may still use what it read before.
+    if ((states.get(path) ?? state) !== state) isReread = true;
+    states.set(path, state);
   });
   try {
     const loaded = await loadRuntime(file, options);
@@ -48,7 +36,6 @@ export async function openWatchedRuntime(
     const runtime = await composeRuntime(loaded, entries, options);
     return {
       runtime,
-      named,
       isFresh: () =>
         !isReread &&
         states.entries().every(([path, state]) => stateOfFile(path) === state) &&
