@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,6 +19,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { socketPlace } from '../../src/base/files/socket-place.ts';
+import { type Judge, openResident } from '../../src/cli/resident/resident.ts';
 import { clientOnly } from '../dialects/inbound/resident.ts';
 import { folderOf, type Ran, run, signalbox, start, until } from './command-line.ts';
 
@@ -220,6 +222,27 @@ describe('signalbox agents up', () => {
       stdout: 'The resident ends.\n',
     });
     await until(() => !existsSync(place.socket));
+    expect(readdirSync(place.folder)).toEqual([]);
+  });
+
+  test('ends without events, and once another process listens at its place', async () => {
+    const { folder, env, place } = openProject();
+    const files = [join(folder, 'runtime.yaml')];
+    const judge: Judge = {
+      isCurrent: () => true,
+      judge: async () => ({ code: 0, stdout: '', stderr: '' }),
+      close: async () => {},
+    };
+    const idle = await openResident(judge, { files, env, idleMs: 100 });
+    await idle?.ended;
+    expect(readdirSync(place.folder)).toEqual([]);
+    const one = await openResident(judge, { files, env });
+    expect(await openResident(judge, { files, env })).toBeUndefined();
+    rmSync(place.socket);
+    const other = await openResident(judge, { files, env });
+    await one?.ended;
+    expect(existsSync(place.socket)).toBe(true);
+    await other?.close();
     expect(readdirSync(place.folder)).toEqual([]);
   });
 

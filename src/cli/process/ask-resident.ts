@@ -140,8 +140,8 @@ function msOf(duration: string): number | undefined {
 }
 
 /**
- * Sends one request, and resolves to the body of a reply with status 200 once the peer ended the connection. Undefined
- * if it is late: it answers at once that it is alive, and again and again until it has decided. Never rejects.
+ * Sends one request, and resolves to the body of a reply with status 200 once the peer ended it. Undefined if the peer
+ * is late: it answers at once that it is alive, and again and again until it has decided. Never rejects.
  */
 export async function exchange(
   socket: string,
@@ -151,6 +151,10 @@ export async function exchange(
   const chunks: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const give = () => resolve(undefined);
+  const finish = () => {
+    const [head = '', ...parts] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    resolve(/^HTTP\/1\.[01] 200 /.test(head) ? parts.join('\r\n\r\n') : undefined);
+  };
   const body = Buffer.from(text);
   const connection = connect(socket);
   let timer = setTimeout(give, FIRST_BYTE_MS);
@@ -158,13 +162,11 @@ export async function exchange(
   connection
     .on('data', (chunk) => {
       chunks.push(chunk);
+      if (chunk.at(-1) === END.charCodeAt(0)) return finish();
       clearTimeout(timer);
       timer = setTimeout(give, SILENCE_MS);
     })
-    .once('end', () => {
-      const [head = '', ...parts] = Buffer.concat(chunks).toString().split('\r\n\r\n');
-      resolve(/^HTTP\/1\.[01] 200 /.test(head) ? parts.join('\r\n\r\n') : undefined);
-    })
+    .once('end', finish)
     .once('error', give)
     .once('close', give);
   connection.write(`POST ${path} HTTP/1.0\r\nHost: signalbox\r\nContent-Length: ${body.length}\r\n\r\n`);

@@ -25,10 +25,10 @@ export function askThroughResident(
   circumstances: Circumstances,
 ) {
   const { cwd, input } = circumstances;
-  const env = { ...circumstances.env, XDG_RUNTIME_DIR: runtimeFolder() };
+  const env: NodeJS.ProcessEnv = { ...circumstances.env, XDG_RUNTIME_DIR: runtimeFolder() };
   if (!folders.has(cwd)) {
     folders.add(cwd);
-    const { SIGNALBOX_OWNER, ...own } = env;
+    const own = { ...env, SIGNALBOX_OWNER: undefined };
     spawnSync(process.execPath, [program, 'agents', 'up'], { ...spawned, cwd, env: own });
   }
   const asked = spawnSync(process.execPath, [clientOnly(), ...words], { ...spawned, cwd, env, input });
