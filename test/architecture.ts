@@ -166,6 +166,9 @@ const namesWithoutRules: readonly string[] = [
   'config/provider-types.ts',
   'models/open/provider-kinds.ts',
   'cli/commands/serve.ts',
+  'cli/commands/agents.ts',
+  // The systems whose events a resident answers, and the one that can post them.
+  ...['cli/process/ask-resident.ts', 'cli/resident/answer.ts', 'cli/resident/http.ts'],
   // The system for which the program provides hooks.
   'builtins/guards/prompt/guard.ts',
   // The targets of injection attempts.

@@ -12,6 +12,7 @@ import { findSurvivors, openPipes, settle } from './leaks.ts';
 const outer = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-'));
 process.env.TMPDIR = folder;
+process.env.XDG_RUNTIME_DIR = folder;
 process.env[canaryName] = canary;
 process.env.NODE_COMPILE_CACHE ??= compileCache;
 // Programs that tests start also count their lines, for test/tools/coverage.ts.

@@ -48,10 +48,10 @@ interface Project {
   readonly place: ReturnType<typeof socketPlace>;
 }
 
-/** With a folder for sockets of its own. Its name is short, because the path of a socket may have only 104 bytes. */
+/** With a folder for sockets of its own. */
 function openProject(): Project {
   const folder = folderOf({ 'runtime.yaml': config, 'guard.py': guard('rm -rf') });
-  const env = { XDG_RUNTIME_DIR: mkdtempSync('/tmp/sbx-'), FORBIDDEN: 'nothing' };
+  const env = { XDG_RUNTIME_DIR: mkdtempSync(join(tmpdir(), 'x-')), FORBIDDEN: 'nothing' };
   onTestFinished(async () => void (await run('agents down', { cwd: folder, env, binary: true })));
   return { folder, env, place: socketPlace([join(folder, 'runtime.yaml')], env) };
 }

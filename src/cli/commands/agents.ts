@@ -38,10 +38,12 @@ Examples:
     const { folder, socket, wanted } = placeOf(context);
     if (isPrivate(folder, 'folder')) rmSync(wanted, { force: true });
     const isThere = isPrivate(folder, 'folder') && isPrivate(socket, 'socket');
-    const isEnded = isThere && (await exchange(socket, '/stop')) !== undefined;
+    const isEnded = isThere && (await exchange(socket, '/stop', { firstByteMs: STOP_MS })) !== undefined;
     return { document: { ended: isEnded }, text: isEnded ? 'The resident ends.' : 'No resident listens.' };
   },
 });
+
+const STOP_MS = 10_000;
 
 const token = command('token', {
   about:

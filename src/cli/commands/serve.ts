@@ -38,6 +38,9 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
         await open(options.config, { outlivesInterrupt: true, isService: true, hasMetrics: true }),
       listen,
       print: terminal.print,
+    }).catch(async (thrown: unknown) => {
+      await agents.close();
+      throw thrown;
     });
     const { url, document } = served;
     // Limits what may block after the drain, such as a locked store.

@@ -146,7 +146,11 @@ function msOf(duration: string): number | undefined {
 export async function exchange(
   socket: string,
   path: string,
-  { text = '', signal }: { readonly text?: string; readonly signal?: AbortSignal } = {},
+  {
+    text = '',
+    signal,
+    firstByteMs = FIRST_BYTE_MS,
+  }: { readonly text?: string; readonly signal?: AbortSignal; readonly firstByteMs?: number } = {},
 ): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -157,7 +161,7 @@ export async function exchange(
   };
   const body = Buffer.from(text);
   const connection = connect(socket);
-  let timer = setTimeout(give, FIRST_BYTE_MS);
+  let timer = setTimeout(give, firstByteMs);
   signal?.addEventListener('abort', give, { once: true });
   connection
     .on('data', (chunk) => {

@@ -10,11 +10,11 @@ import { makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts
 import { versionOf } from '../../base/version.ts';
 import type { WatchedRuntime } from '../../runtime/runtime.ts';
 import { type CommandContext, launcherOf } from '../command.ts';
-import { answerAgent, type Dialect, isDialect } from '../commands/hook-agent.ts';
 import { openInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import { END, exchange } from '../process/ask-resident.ts';
 import { openTerminal } from '../terminal.ts';
+import { answerAgent, type Dialect, isDialect } from './answer.ts';
 
 export interface AgentEvent {
   readonly dialect: Dialect;
@@ -260,6 +260,7 @@ export async function openResident(
   return { ended, close };
 }
 
+const PROBE_MS = 2_000;
 const HEARTBEAT_MS = 250;
 const CHECK_MS = 2_000;
 const DRAIN_MS = 5_000;
@@ -268,7 +269,7 @@ const REQUEST_MS = 30_000;
 
 /** A resident that has stopped answers nothing; its place is taken. */
 async function isAnswered(socket: string, version: string): Promise<boolean> {
-  return existsSync(socket) && (await exchange(socket, '/version')) === version;
+  return existsSync(socket) && (await exchange(socket, '/version', { firstByteMs: PROBE_MS })) === version;
 }
 
 /** Resolves to the inode of the socket. The rename takes the place of a socket whose process has ended, at once. */

@@ -24,8 +24,7 @@ export function askThroughResident(
   [program = '', ...words]: readonly string[],
   circumstances: Circumstances,
 ) {
-  const { cwd, input } = circumstances;
-  const env: NodeJS.ProcessEnv = { ...circumstances.env, XDG_RUNTIME_DIR: runtimeFolder() };
+  const { cwd, env, input } = circumstances;
   if (!folders.has(cwd)) {
     folders.add(cwd);
     const own = { ...env, SIGNALBOX_OWNER: undefined };
@@ -38,18 +37,9 @@ export function askThroughResident(
 }
 
 export function endResidents(): void {
-  for (const cwd of folders) {
-    const env = { ...process.env, XDG_RUNTIME_DIR: runtimeFolder() };
-    spawnSync(process.execPath, [builtProgram, 'agents', 'down'], { ...spawned, cwd, env });
-  }
+  for (const cwd of folders)
+    spawnSync(process.execPath, [builtProgram, 'agents', 'down'], { ...spawned, cwd });
   folders.clear();
-}
-
-let made: string | undefined;
-/** Short, because the path of a socket may have only 104 bytes. */
-export function runtimeFolder(): string {
-  made ??= mkdtempSync(join('/tmp', 'sbx-'));
-  return made;
 }
 
 let client: string | undefined;

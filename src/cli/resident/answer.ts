@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import type { Inbound, InboundEvent, InboundReply, Runtime } from '../../runtime/runtime.ts';
+import type { CommandContext } from '../command.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { readDuration } from '../input.ts';
+
+/** The systems that start a process for each event. */
+export const agents = [
+  { dialect: 'claude', title: 'Claude Code' },
+  { dialect: 'agentao', title: 'Agentao' },
+  { dialect: 'chibi', title: 'chibi', asksForSchema: true },
+] as const;
+
+export type Dialect = (typeof agents)[number]['dialect'];
+
+export function isDialect(name: string | undefined): name is Dialect {
+  return agents.some(({ dialect }) => dialect === name);
+}
+
+/** Answers one event, as its agent runs the command. */
+export async function answerAgent(
+  context: CommandContext,
+  dialect: string,
+  { schema, answerWithin: within }: { readonly schema?: true; readonly answerWithin: string },
+): Promise<ExitCode> {
+  const { invocation, terminal } = context;
+  invocation.onVerdictCommand();
+  const inbound = await requireInbound(dialect);
+  if (schema === true) {
+    terminal.printJson(inbound.describe?.(await phasesOrAll(context)) ?? {});
+    return 0;
+  }
+  // An agent passes stderr of a denial to its model, so the log is held back and dropped for a denial.
+  const held: string[] = [];
+  let writeLog = (lines: string): void => void held.push(lines);
+  const open: CommandContext['open'] = async (file, more) =>
+    await context.open(file, { ...more, writeLog: (lines) => writeLog(lines) });
+  const reply = await reach({ ...context, open }, inbound, { dialect, within });
+  writeLog = reply.stderr === '' ? (lines) => terminal.stderr.write(lines) : () => {};
+  for (const lines of held) writeLog(lines);
+  if (reply.document !== undefined) terminal.printJson(reply.document);
+  if (reply.stderr !== '') terminal.printStderr(reply.stderr);
+  return reply.exitCode;
+}
+
+/** Undefined, all phases, if the config has mistakes: each event is then denied with the reason. */
+async function phasesOrAll({ open }: CommandContext): Promise<ReadonlySet<string> | undefined> {
+  try {
+    return heardPhases(await open());
+  } catch {
+    return undefined;
+  }
+}
+
+export function heardPhases({ hooks, agents }: Runtime): ReadonlySet<string> {
+  return new Set([
+    ...hooks
+      .list()
+      .flatMap(({ hook, phases }) => (hook === null ? guarded : phases.map((phase) => `${hook} ${phase}`))),
+    ...(agents.hasApprovals ? ['tool before_execution'] : []),
+  ]);
+}
+
+const guarded = ['tool before_execution', 'tool after_execution', 'provider before_call'];
+
+export async function requireInbound(dialect: string): Promise<Inbound> {
+  const { loadInbound } = await import('../../runtime/runtime.ts');
+  const inbound = await loadInbound(dialect);
+  if (inbound === undefined) throw new RuntimeError('USAGE', `${dialect} cannot run Signalbox as a hook`);
+  return inbound;
+}
+
+/** Never throws: every failure becomes an answer that denies. */
+async function reach(
+  context: CommandContext,
+  inbound: Inbound,
+  { dialect, within }: { readonly dialect: string; readonly within: string },
+): Promise<InboundReply> {
+  const { invocation, input, open } = context;
+  let fail = inbound.unreadable;
+  try {
+    const question = inbound.read(await input.object('stdin', '-'), invocation.env);
+    fail = question.toFailure;
+    if (question.events.length === 0) return { exitCode: 0, stderr: '' };
+    if (invocation.env['SIGNALBOX_OWNER'] !== undefined) {
+      throw new RuntimeError('USAGE', recursion(dialect), {
+        hint: 'Do not import the settings that run it into the config that it reads.',
+      });
+    }
+    const runtime = await open();
+    const withinMs = await readWithin(within);
+    const since = performance.now();
+    let reply: InboundReply = { exitCode: 0, stderr: '' };
+    for (const event of question.events) {
+      const leftMs = Math.max(1, Math.floor(withinMs - (performance.now() - since)));
+      reply = question.toReply(await judgeWithin(context, runtime, { event, withinMs: leftMs }), event);
+      if (reply.exitCode !== 0 || reply.document !== undefined) break;
+    }
+    return reply;
+  } catch (thrown) {
+    const error = toRuntimeError(thrown);
+    return fail(
+      new RuntimeError(error.code, `signalbox: [${error.code}] ${error.message}`, { hint: error.hint }),
+    );
+  }
+}
+
+export function recursion(dialect: string): string {
+  return `\`signalbox hook ${dialect}\` was started by a Signalbox as one of its own hooks`;
+}
+
+export async function readWithin(text: string): Promise<number> {
+  return await readDuration('--answer-within', text, '4500ms, 55s or 10m');
+}
+
+/** Rejects with PROCESS_TIMEOUT after that time. */
+export async function judgeWithin(
+  { invocation, signal }: Pick<CommandContext, 'invocation' | 'signal'>,
+  runtime: Runtime,
+  { event, withinMs }: { readonly event: InboundEvent; readonly withinMs: number },
+) {
+  const late = AbortSignal.timeout(withinMs);
+  const options = { signal: AbortSignal.any([signal, late]), withinMs, cwd: invocation.cwd };
+  const tooLate = sleep(withinMs, undefined, { ref: false }).then(() => {
+    throw new RuntimeError('PROCESS_TIMEOUT', `the hooks did not decide within ${withinMs} ms`);
+  });
+  return await Promise.race([runtime.agents.judge(event, options), tooLate]);
+}
