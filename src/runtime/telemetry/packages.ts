@@ -71,12 +71,13 @@ export function findApis(folder: string): PackageCopy[] {
 
 /** What was registered in this process, by any copy of the API. Source: @opentelemetry/api, internal/global-utils. */
 export function registeredApi():
-  | { readonly version: string; readonly traces: boolean; readonly metrics: boolean }
+  | ({ readonly version: string } & Record<Signal | 'diag', boolean>)
   | undefined {
   const found: unknown = Reflect.get(globalThis, Symbol.for('opentelemetry.js.api.1'));
   if (typeof found !== 'object' || found === null) return undefined;
   const has = (member: string) => Reflect.get(found, member) !== undefined;
-  return { version: String(Reflect.get(found, 'version')), traces: has('trace'), metrics: has('metrics') };
+  const version = String(Reflect.get(found, 'version'));
+  return { version, traces: has('trace'), metrics: has('metrics'), diag: has('diag') };
 }
 
 /** A copy sees only what a copy of its own or a later minor version registered. Source: as above, internal/semver. */

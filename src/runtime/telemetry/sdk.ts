@@ -13,7 +13,7 @@ import { type HostEnv, withVariables } from '../../process/env.ts';
 import type { Runtime } from '../api.ts';
 import { openHistograms } from './histograms.ts';
 import type { Instruments } from './labels.ts';
-import { type Api, findExporter, installCommand, type Signal } from './packages.ts';
+import { type Api, findExporter, installCommand, registeredApi, type Signal } from './packages.ts';
 import { shownUrl, type TelemetrySettings, type TraceSettings } from './variables.ts';
 
 type Report = (sentence: string) => void;
@@ -141,9 +141,14 @@ function resourceOf(near: NodeJS.Require): Resource {
 function reportFaults({ diag, DiagLogLevel }: Api, report: Report): void {
   const ignore = () => {};
   const take = (message: string) => report(messageOf(message).slice(0, MAX_CHARACTERS));
+  if (registeredApi()?.diag && !hasLogger) return;
+  hasLogger = true;
   const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
+
+/** A logger of the host stays. */
+let hasLogger = false;
 
 /** Errors come as JSON with a stack. */
 function messageOf(text: string): string {

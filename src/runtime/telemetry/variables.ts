@@ -86,6 +86,9 @@ export function readSettings(
     if (host === undefined && port === undefined) return { listen };
     return { listen: formatListen({ host: host ?? 'localhost', port: port ?? 9464 }) };
   };
+  read('OTEL_RESOURCE_ATTRIBUTES', 'a list of key=value', (text) =>
+    text.split(',').every((pair) => /^[^=]+=[^=]*$/.test(pair) && isEncoded(pair)) ? text : undefined,
+  );
   const exportsTraces = isOn('OTEL_TRACES_EXPORTER', 'otlp', traces !== false);
   const exportsMetrics = isOn('OTEL_METRICS_EXPORTER', 'prometheus', metrics !== false);
   const optIns = env['OTEL_SEMCONV_STABILITY_OPT_IN']?.split(',').map((word) => word.trim()) ?? [];
@@ -108,6 +111,10 @@ function toRatio(text: string): number | undefined {
 
 function toUrl(text: string): string | undefined {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text : undefined;
+}
+
+function isEncoded(text: string): boolean {
+  return !/%(?![\da-f]{2})/i.test(text);
 }
 
 /** The URL without a user and a password. */

@@ -108,3 +108,18 @@ test('Ctrl-C ends a call although the collector never answers', async () => {
   expect(code).toBe(130);
   expect(stderr).not.toContain('STOP_TIMEOUT');
 });
+
+test.each([
+  ['OTEL_SDK_DISABLED', 'true'],
+  ['OTEL_TRACES_EXPORTER', 'none'],
+  ['OTEL_TRACES_SAMPLER', 'always_off'],
+])('%s=%s sends nothing', async (name, value) => {
+  let received = 0;
+  await using there = await collector((_, response) => {
+    received += 1;
+    response.end();
+  });
+  const env = { ...there.env, [name]: value };
+  const ran = await start(['tool', 'call', 'greet'], { cwd, env }).ran;
+  expect({ ...ran, received }).toEqual({ code: 0, stdout: 'hello\n', stderr: '', received: 0 });
+});
