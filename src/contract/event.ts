@@ -396,7 +396,7 @@ export interface HookSpan {
   end(outcome?: HookOutcome): void;
 }
 
-export type HookOutcome = Partial<Pick<DecisionMade, 'verdict' | 'reason' | 'durationMs' | 'queueMs'>> & {
+export type HookOutcome = Partial<Pick<DecisionMade, 'verdict' | 'durationMs' | 'queueMs'>> & {
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 };
 

@@ -1,7 +1,7 @@
 import { type Fault, RuntimeError } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { type Stopwatch, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
-import type { DecisionMade, HookSpan } from '../../contract/event.ts';
+import type { HookSpan } from '../../contract/event.ts';
 import {
   type Allow,
   type Answer,
@@ -40,28 +40,35 @@ export function askHook(
   const span = emit.startHook?.({
     ...{ hook: binding.name, kind: question.input.hook, phase: question.input.phase, mode },
   });
-  if (span !== undefined) return inTrace(span.trace, () => askAndTell(port, question, { accept, span }));
-  if (emit.hears?.('decision') === false)
-    return ask(port, question, { accept, watch: emit.measures && startStopwatch() });
-  return askAndTell(port, question, { accept });
+  const isHeard = emit.hears?.('decision') !== false;
+  const watch = isHeard || span !== undefined || emit.measures ? startStopwatch() : undefined;
+  return inTrace(span?.trace, () =>
+    isHeard && watch !== undefined
+      ? askAndTell(port, question, { accept, watch, span })
+      : ask(port, question, { accept, watch, span }),
+  );
+}
+
+interface Asking {
+  readonly accept: Accept;
+  readonly watch: Stopwatch | undefined;
+  readonly span: HookSpan | undefined;
 }
 
 async function askAndTell(
   port: FilterPort,
   question: HookQuestion,
-  { accept, span }: { readonly accept: Accept; readonly span?: HookSpan },
+  asking: Asking & { readonly watch: Stopwatch },
 ): Promise<Answer> {
-  const watch = startStopwatch();
-  const answer = await ask(port, question, { accept, watch });
+  const answer = await ask(port, question, asking);
   const { hook: kind, phase } = question.input;
   const { name, dialect } = port.binding;
   if (isCancelledAnswer(answer) && question.isWithdrawn?.() === true) {
     const message = `its event ${phase} was cancelled, because an earlier hook has decided`;
     port.emit({ type: 'note', name, level: 'debug', message });
-    span?.end();
     return answer;
   }
-  const decision: DecisionMade = {
+  port.emit({
     type: 'decision',
     hook: name,
     call: question.call,
@@ -72,41 +79,38 @@ async function askAndTell(
     verdict: answer.verdict,
     reason: answer.reason,
     metadata: answer.metadata,
-    ...wholeMs(watch.read()),
+    ...wholeMs(asking.watch.read()),
     ...(answer.verdict === 'deny' && answer.error && { error: answer.error }),
     ...currentOperation(),
-  };
-  span?.end(decision);
-  port.emit(decision);
+  });
   return answer;
 }
 
-function ask(
-  port: FilterPort,
-  question: HookQuestion,
-  { accept, watch }: { readonly accept: Accept; readonly watch: Stopwatch | undefined },
-): Promise<Answer> {
+function ask(port: FilterPort, question: HookQuestion, asking: Asking): Promise<Answer> {
   return invokeOr(port, question, {
-    onOutput: (answer) => measured(port, question, { answer: judge(port, answer, accept), watch }),
-    onFault: (fault) => measured(port, question, { answer: denyForFault(port.binding.name, fault), watch }),
-    clock: watch,
+    onOutput: (answer) => measured(port, question, { ...asking, answer: judge(port, answer, asking.accept) }),
+    onFault: (fault) =>
+      measured(port, question, { ...asking, answer: denyForFault(port.binding.name, fault) }),
+    clock: asking.watch,
   });
 }
 
 function measured(
   { emit: { measures }, binding: { name: hook }, mode }: FilterPort,
   { input, isWithdrawn }: HookQuestion,
-  { answer, watch }: { readonly answer: Answer; readonly watch: Stopwatch | undefined },
+  { answer, watch, span }: Asking & { readonly answer: Answer },
 ): Answer {
-  if (measures === undefined || watch === undefined) return answer;
-  if (isCancelledAnswer(answer) && isWithdrawn?.() === true) return answer;
+  if (watch === undefined) return answer;
+  if (isCancelledAnswer(answer) && isWithdrawn?.() === true) {
+    span?.end();
+    return answer;
+  }
   const { durationMs, queueMs } = watch.read();
   const { verdict } = answer;
   const error = answer.verdict === 'deny' ? answer.error : undefined;
-  measures.hook(
-    { hook, kind: input.hook, phase: input.phase, mode },
-    { verdict, error, durationMs, queueMs },
-  );
+  const outcome = { verdict, error, durationMs, queueMs };
+  span?.end(outcome);
+  measures?.hook({ hook, kind: input.hook, phase: input.phase, mode }, outcome);
   return answer;
 }
 

@@ -3,7 +3,7 @@ import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import { membersOf } from '../../base/json/scan.ts';
 import { startStopwatch, type Timing, unwatched, wholeMs } from '../../base/time/stopwatch.ts';
-import type { DecisionMade, Emit } from '../../contract/event.ts';
+import type { Emit } from '../../contract/event.ts';
 import {
   type Answer,
   answers,
@@ -374,12 +374,11 @@ export async function askMember(
   for (const { level, message } of notes) context.emit({ type: 'note', name: entry.name, level, message });
   const took = watch.read();
   const { error } = { error: undefined, ...answer };
-  context.emit.measures?.hook(
-    { hook: entry.name, kind, phase, mode },
-    { verdict: answer.verdict, error, ...took },
-  );
+  const outcome = { verdict: answer.verdict, error, ...took };
+  span?.end(outcome);
+  context.emit.measures?.hook({ hook: entry.name, kind, phase, mode }, outcome);
   hookCall.onAnswer?.(entry.name, answer.verdict, took);
-  const decision: DecisionMade = {
+  context.emit({
     type: 'decision',
     hook: entry.name,
     call: hookCall.call,
@@ -394,9 +393,7 @@ export async function askMember(
     ...wholeMs(took),
     ...(error && { error }),
     ...currentOperation(),
-  };
-  span?.end(decision);
-  context.emit(decision);
+  });
   return withoutFaultText(answer);
 }
 

@@ -35,7 +35,8 @@ interface SpanRule<Facts> {
   readonly end: readonly Row<Facts>[];
 }
 
-const toSeconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
+/** With microseconds. */
+const toSeconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms * 1000) / 1e6);
 
 const ends: readonly Row<Seen>[] = [
   word('signalbox.status', ({ status }) => status),
@@ -44,7 +45,7 @@ const ends: readonly Row<Seen>[] = [
     status === 'failed' ? (error?.code ?? String(httpStatus)) : error?.code,
   ),
   row('signalbox.process.duration', ({ durationMs }) => toSeconds(durationMs)),
-  row('signalbox.queue.duration', ({ queueMs }) => toSeconds(queueMs)),
+  row('signalbox.queue.duration', ({ queueMs }) => toSeconds(queueMs || undefined)),
 ];
 
 const answer: readonly Row<Seen>[] = [
@@ -134,8 +135,11 @@ export const evaluationRows: readonly Row<Seen>[] = [
 export type HookFacts = HookAbout & HookOutcome;
 
 export const hookRule: SpanRule<HookFacts> = {
-  start: [row('signalbox.hook.name', ({ hook }) => hook), row('signalbox.hook.phase', ({ phase }) => phase)],
+  // Each attribute costs twice as much at the start.
+  start: [],
   end: [
+    row('signalbox.hook.name', ({ hook }) => hook),
+    row('signalbox.hook.phase', ({ phase }) => phase),
     word('signalbox.hook.kind', ({ kind }) => kind),
     word('signalbox.hook.mode', ({ mode }) => mode),
     word('signalbox.hook.verdict', ({ verdict }) => verdict),
@@ -143,7 +147,7 @@ export const hookRule: SpanRule<HookFacts> = {
     row('signalbox.hook.error_code', ({ error }) => error?.code),
     row('error.type', ({ error }) => error?.code),
     row('signalbox.process.duration', ({ durationMs }) => toSeconds(durationMs)),
-    row('signalbox.queue.duration', ({ queueMs }) => toSeconds(queueMs)),
+    row('signalbox.queue.duration', ({ queueMs }) => toSeconds(queueMs || undefined)),
   ],
 };
 

@@ -17,6 +17,7 @@ tools:
   env: {exec: {command: $bin/print-env}}
   fails: {exec: {command: $bin/crash.sh}}
   queued: {exec: {command: $bin/echo-args, concurrency: 1}}
+  lone: {exec: {command: $bin/echo-args, concurrency: 1}}
 evals: {score: {command: $bin/eval-score}, broken: {command: $bin/crash.sh}}
 hooks:
   toll: {command: $bin/allow.sh, hook: tool}
@@ -55,6 +56,7 @@ async function everything(runtime: Runtime, folder: string): Promise<void> {
   await runtime.run(join(folder, 'fails.pipeline.yaml'), {}).catch(() => {});
   await runtime.evals.run(join(folder, 'all.suite.yaml'));
   for (const tool of ['env', 'fails', 'queued']) await runtime.tools.call(tool, {});
+  await Promise.all([1, 2].map(() => runtime.tools.call('lone', {})));
   await runtime.tools.call('unknown', {}).catch(() => {});
   const messages = [{ role: 'user', content: 'hi' }];
   for (const model of ['large', 'broken', 'unknown'])
