@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LongJson, PartedJson } from '../base/json/parted.ts';
 import { all, type Driver, each, get, maybe, type Query, type Work } from './driver.ts';
 import { type Notice, noticeEvents, type Outbox } from './outbox.ts';
 import {
@@ -152,14 +154,19 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
       const ends = await driver.read(() => get(stepEnds, { runs }));
       const last = numberOrNull(ends ?? { last: null }, 'last') ?? 0;
       for (let behind = (numberOrNull(ends ?? { first: null }, 'first') ?? 0) - 1; behind < last; ) {
-        const values = { runs, behind, last, limit: MOST_STEPS };
         // The steps of a run are close together. A file is read in table order, without sorting each page.
-        const sql = `SELECT * FROM signalbox.steps
+        const from = `FROM signalbox.steps
           WHERE ${isShared ? '' : '+'}run_id IN :runs AND seq > :behind AND seq <= :last ORDER BY seq LIMIT :limit`;
+        const values = { runs, behind, last, limit: MOST_STEPS };
         const page = await driver.read(function* () {
-          return yield* toPlacedSteps(yield* all(sql, values), load);
+          const limit = countFitting(yield* all(`SELECT octet_length(outcome) AS size ${from}`, values));
+          return yield* toPlacedSteps(yield* all(`SELECT * ${from}`, { ...values, limit }), load);
         });
-        yield* page;
+        for (const step of page) {
+          yield step;
+          // Weak references to long texts hold them until the turn of the event loop ends.
+          if (step.outcome instanceof PartedJson || step.outcome instanceof LongJson) await nextTurn();
+        }
         behind = page.at(-1)?.place ?? last;
       }
     },
@@ -279,13 +286,21 @@ function toSteps(rows: readonly Row[], parts: readonly Row[], load: TextLoader):
 
 function* toPlacedSteps(rows: readonly Row[], load: TextLoader): Work<PlacedStep[]> {
   if (rows.length === 0) return [];
-  const [runs, steps] = ['run_id', 'step'].map((column) => [
-    ...new Set(rows.map((row) => textOf(row, column))),
-  ]);
-  return toSteps(rows, yield* all(refsAmong, { runs: runs ?? [], steps: steps ?? [] }), load);
+  return toSteps(rows, yield* all(refsAmong, { seqs: rows.map((row) => numberOf(row, 'seq')) }), load);
 }
 
-const MOST_STEPS = 500;
+/** At least one row, and as many as are short together. */
+function countFitting(rows: readonly Row[]): number {
+  let bytes = 0;
+  for (const [index, row] of rows.entries()) {
+    bytes += numberOrNull(row, 'size') ?? 0;
+    if (bytes > PAGE_BYTES) return Math.max(1, index);
+  }
+  return MOST_STEPS;
+}
+
+const MOST_STEPS = 5_000;
+const PAGE_BYTES = 1_000_000;
 
 const fromRuns = 'FROM signalbox.runs AS runs LEFT JOIN signalbox.suspensions AS s ON s.run = runs.seq';
 const aboutRuns = `${suspensionColumns}, signalbox.labels_of(runs.seq) AS labels, signalbox.kin_of(runs.id) AS kin`;
@@ -296,8 +311,8 @@ const isBelow = 'EXISTS (SELECT 1 FROM signalbox.run_parents AS k WHERE k.id = r
 const stepsBetween =
   'SELECT * FROM signalbox.steps WHERE run_id = :run AND step > :from AND step < :to ORDER BY seq';
 const stepEnds = 'SELECT min(seq) AS first, max(seq) AS last FROM signalbox.steps WHERE run_id IN :runs';
-const refsAmong =
-  'SELECT run_id, step, refs, sum FROM signalbox.parts WHERE run_id IN :runs AND step IN :steps';
+const refsAmong = `SELECT p.run_id, p.step, p.refs, p.sum FROM signalbox.steps AS s
+  JOIN signalbox.parts AS p ON p.run_id = s.run_id AND p.step = s.step WHERE s.seq IN :seqs`;
 const history = 'SELECT what, subject FROM signalbox.moments WHERE run_id = :run ORDER BY seq LIMIT :limit';
 
 const anyDue =

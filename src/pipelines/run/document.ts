@@ -214,12 +214,16 @@ function summaryMembers(run: RunRecord, pendings: readonly PendingRecord[], open
 
 export function toRunDetails(
   run: RunRecord,
-  { steps, pendings, moments, totals, isCut, children }: RunHistory,
+  { entries, pendings, moments, totals, isCut, children }: RunHistory,
 ): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDetails>({
     ...summaryMembers(run, open, open.length),
-    timeline: toTimeline(run, { steps, moments, pendings: pendings.filter(({ runId }) => runId === run.id) }),
+    timeline: toTimeline(run, {
+      entries,
+      moments,
+      pendings: pendings.filter(({ runId }) => runId === run.id),
+    }),
     ...(isCut && ({ timeline_cut: true } as const)),
     totals,
     ...children,
@@ -227,19 +231,18 @@ export function toRunDetails(
 }
 
 interface History {
-  readonly steps: readonly StepRecord[];
+  readonly entries: readonly KeyedTimelineEntry[];
   readonly pendings: readonly PendingRecord[];
   readonly moments: readonly RunHistoryEntry[];
 }
 
 /** Keeps the stored order, since clocks are adjusted and differ between machines. */
-function toTimeline(run: RunRecord, { steps, pendings, moments }: History): TimelineEntry[] {
+function toTimeline(run: RunRecord, { entries, pendings, moments }: History): TimelineEntry[] {
   const positions = new Map(moments.map(({ what, subject }, place) => [`${what} ${subject}`, place]));
   const positionOf = ({ key }: KeyedTimelineEntry) => positions.get(key) ?? moments.length;
-  const between = [
-    ...steps.flatMap((step) => toStepEntries(run, step)),
-    ...pendings.flatMap(toPendingEntries),
-  ].toSorted((one, other) => positionOf(one) - positionOf(other) || one.at - other.at);
+  const between = [...entries, ...pendings.flatMap(toPendingEntries)].toSorted(
+    (one, other) => positionOf(one) - positionOf(other) || one.at - other.at,
+  );
   const started = { at: iso(run.createdAt), what: 'started', step: null, detail: run.name } as const;
   const ended = { at: iso(run.updatedAt), what: 'ended', step: null, detail: run.status } as const;
   return [
@@ -249,12 +252,13 @@ function toTimeline(run: RunRecord, { steps, pendings, moments }: History): Time
   ];
 }
 
-interface KeyedTimelineEntry extends Omit<TimelineEntry, 'at'> {
+/** `key` names its place in the history of the run. */
+export interface KeyedTimelineEntry extends Omit<TimelineEntry, 'at'> {
   readonly at: number;
   readonly key: string;
 }
 
-function toStepEntries(run: RunRecord, record: StepRecord): KeyedTimelineEntry[] {
+export function toStepEntries(run: RunRecord, record: StepRecord): KeyedTimelineEntry[] {
   const { step: stored, attempts, beganAt, endedAt } = record;
   const { path: step } = splitName(stored);
   if (/^@retry\//.test(step))

@@ -7,12 +7,18 @@ import type {
   StepPage,
   StepsOptions,
 } from '../../contract/run.ts';
-import { toRunDetails, toRunInfo, toRunSummary } from '../../pipelines/run/document.ts';
+import {
+  type KeyedTimelineEntry,
+  toRunDetails,
+  toRunInfo,
+  toRunSummary,
+  toStepEntries,
+} from '../../pipelines/run/document.ts';
 import { requireRun } from '../../pipelines/run/new-run.ts';
 import { shortenJson } from '../../pipelines/show/shorten-json.ts';
 import { readStepPage, toStepDetails } from '../../pipelines/show/step-details.ts';
 import { createTotals } from '../../pipelines/show/totals.ts';
-import type { RunFilter, RunRecord, StepRecord, Store } from '../../store/store.ts';
+import type { RunFilter, RunRecord, Store } from '../../store/store.ts';
 import type { StepPageOptions } from '../api-options.ts';
 import { readCursor, readPageSize, requireTexts, toCursor } from '../cursor.ts';
 
@@ -61,20 +67,21 @@ export async function showRun(store: Store, id: string, options: TextOptions): P
   const totals = createTotals(run);
   const { children, below } = await findBelow(store, run);
   for await (const record of store.readSteps(below.map((each) => each.id))) totals.add(record);
-  const first: StepRecord[] = [];
-  let isCut = false;
+  const entries: KeyedTimelineEntry[] = [];
+  let count = 0;
   for await (const record of store.readSteps([id])) {
     totals.add(record);
-    if (first.length < TIMELINE_STEPS) first.push(record);
-    else isCut = true;
+    count += 1;
+    // A record may be long, and its entries are short.
+    if (count <= TIMELINE_STEPS) entries.push(...toStepEntries(run, record));
   }
   const moments = await store.listHistory(id, 4 * TIMELINE_STEPS);
   const details = toRunDetails(toShown(run, options), {
-    steps: first,
+    entries,
     pendings,
     moments,
     totals: totals.read(),
-    isCut,
+    isCut: count > TIMELINE_STEPS,
     children,
   });
   return withStatus(details, claimed);
@@ -92,18 +99,20 @@ function toShown(run: RunRecord, { maxCharacters }: TextOptions): RunRecord {
 }
 
 async function findBelow(store: Store, run: RunRecord) {
-  const isOutermost = run.parent === undefined;
-  const below = await store.summarizeRuns(isOutermost ? { root: run.id } : { parent: run.id }, Date.now());
-  const own = below.filter(({ parent }) => parent?.id === run.id).toReversed();
-  if (!isOutermost)
-    for (const each of below) below.push(...(await store.summarizeRuns({ parent: each.id }, Date.now())));
+  const children = Map.groupBy(
+    await store.summarizeRuns({ root: run.parent?.root ?? run.id }, Date.now()),
+    ({ parent }) => parent?.id,
+  );
+  const own = (children.get(run.id) ?? []).toReversed();
+  const below = [...own];
+  for (const each of below) below.push(...(children.get(each.id) ?? []));
   const claimed = await claimedAmong(store, own);
   const shown = own.slice(0, MOST_CHILDREN).map((each) => withStatus(toRunInfo(each), claimed));
-  const children: Pick<RunDetails, 'children' | 'children_cut'> = {
+  const listed: Pick<RunDetails, 'children' | 'children_cut'> = {
     ...(own.length > 0 && { children: shown }),
     ...(own.length > MOST_CHILDREN && { children_cut: true }),
   };
-  return { children, below };
+  return { children: listed, below };
 }
 
 const MOST_CHILDREN = 1_000;
