@@ -43,9 +43,10 @@ interface SdkOptions {
 export function acquireSdk({ settings, signals, folder, env, report }: SdkOptions): Sdk {
   const closers: (() => Promise<void>)[] = [];
   const faults: Error[] = [];
-  const load = <Part extends Closable>(signal: Signal, open: (file: string) => Part) => {
+  const load = <Part extends Closable>(signal: Signal, acquire: Acquire<Part>): Part | undefined => {
+    if (!signals.includes(signal)) return undefined;
     try {
-      const part = withVariables('OTEL_', env, () => open(findExporter(signal, folder).file));
+      const part = acquire({ file: findExporter(signal, folder).file, settings, env, report });
       closers.push(part.close);
       return part;
     } catch (thrown) {
@@ -53,12 +54,7 @@ export function acquireSdk({ settings, signals, folder, env, report }: SdkOption
       return undefined;
     }
   };
-  const { traces, metrics } = settings;
-  const isWanted = (signal: Signal) => signals.includes(signal);
-  const parts = {
-    ...(traces && isWanted('traces') && load('traces', (file) => shareTraces(file, traces, report))),
-    ...(metrics && isWanted('metrics') && load('metrics', (file) => shareMetrics(file, {}, report))),
-  };
+  const parts = { ...load('traces', acquireTraces), ...load('metrics', acquireMetrics) };
   const message = `${faults.map(({ message }) => message).join(', and ')}. Run: ${installCommand(signals)}`;
   return {
     ...parts,
@@ -71,16 +67,27 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** The runtimes of a process share what it exports, so that counters survive a reload. The last one closes it. */
-function shared<Settings, Part extends Closable>(
-  open: (near: NodeJS.Require, settings: Settings, report: Report) => Part,
-) {
+type Acquire<Part> = (
+  from: Pick<SdkOptions, 'settings' | 'env' | 'report'> & { readonly file: string },
+) => Part;
+
+const acquireTraces = shared('traces', openTraces);
+const acquireMetrics = shared('metrics', openMetrics);
+
+/** Runtimes with the same settings and variables share a part, so that counters survive a reload. */
+function shared<Name extends Signal, Part extends Closable>(
+  signal: Name,
+  open: (near: NodeJS.Require, report: Report, settings: NonNullable<TelemetrySettings[Name]>) => Part,
+): Acquire<Part> {
   const known = new Map<string, { readonly part: Part; readonly reports: Set<Report> }>();
-  return (file: string, settings: Settings, report: Report): Part => {
-    const key = JSON.stringify({ file, settings });
+  return ({ file, settings: { [signal]: settings }, env, report }) => {
+    if (settings === undefined) throw new RuntimeError('INTERNAL', `${signal} are off`);
+    const variables = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
+    const key = JSON.stringify({ file, settings, variables });
     const reports = known.get(key)?.reports ?? new Set();
     const newest: Report = (sentence) => [...reports].at(-1)?.(sentence);
-    const part = known.get(key)?.part ?? open(createRequire(file), settings, newest);
+    const start = () => open(createRequire(file), newest, settings);
+    const part = known.get(key)?.part ?? withVariables('OTEL_', env, start);
     known.set(key, { part, reports });
     reports.add(report);
     const close = once(async () => {
@@ -94,10 +101,7 @@ function shared<Settings, Part extends Closable>(
   };
 }
 
-const shareTraces = shared(openTraces);
-const shareMetrics = shared(openMetrics);
-
-function openTraces(near: NodeJS.Require, traces: TraceSettings, report: Report) {
+function openTraces(near: NodeJS.Require, report: Report, traces: TraceSettings) {
   const api: Api = near('@opentelemetry/api');
   const sdk: typeof import('@opentelemetry/sdk-trace') = near('@opentelemetry/sdk-trace');
   reportFaults(api, report);
@@ -189,7 +193,9 @@ function openSender(near: NodeJS.Require, url: string, report: Report) {
       const fault = await post(body, { target, agent: await agent, signal });
       if (fault === undefined) return;
       if (!fault.isTemporary || signal.aborted || closing.signal.aborted) throw new Error(fault.message);
-      await sleep(waitMs, undefined, { ref: false, signal: AbortSignal.any([signal, closing.signal]) });
+      // At the end, tries once more at once.
+      const until = AbortSignal.any([signal, closing.signal]);
+      await sleep(waitMs, undefined, { ref: false, signal: until }).catch(() => {});
     }
   };
   const exporter: SpanExporter = {
@@ -255,7 +261,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** Source: OTLP, "Failures". */
 const temporary: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-function openMetrics(near: NodeJS.Require, _: object, report: Report) {
+function openMetrics(near: NodeJS.Require, report: Report) {
   const api: Api = near('@opentelemetry/api');
   const { PrometheusExporter, PrometheusSerializer }: typeof import('@opentelemetry/exporter-prometheus') =
     near('@opentelemetry/exporter-prometheus');

@@ -13,7 +13,8 @@ tools:
   { 'greet.sh': '#!/bin/sh\necho \'{"result": "hello"}\'\n' },
 );
 
-const open = async () => await openRuntime(`${folder}/runtime.yaml`, { ownsTelemetry: true, log: false });
+const open = async (env?: NodeJS.ProcessEnv) =>
+  await openRuntime(`${folder}/runtime.yaml`, { ownsTelemetry: true, log: false, env });
 
 async function callsIn(runtime: Awaited<ReturnType<typeof open>>): Promise<string[]> {
   const { text = '' } = (await runtime.telemetry.metrics?.()) ?? {};
@@ -31,6 +32,15 @@ test('the counts of a process survive a reload of its config, and end with the l
   const next = await open();
   expect(await callsIn(next)).toEqual([]);
   await next.close();
+});
+
+test('runtimes with different variables share nothing', async () => {
+  const runtimes = await Promise.all(
+    ['one', 'two'].map((name) => open({ PATH: process.env['PATH'], OTEL_SERVICE_NAME: name })),
+  );
+  const texts = await Promise.all(runtimes.map(async ({ telemetry }) => (await telemetry.metrics?.())?.text));
+  expect(texts.map((text) => /service_name="(\w+)"/.exec(text ?? '')?.[1])).toEqual(['one', 'two']);
+  await Promise.all(runtimes.map((runtime) => runtime.close()));
 });
 
 test('a library without a registered SDK exports nothing, and says so', async () => {
