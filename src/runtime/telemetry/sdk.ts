@@ -198,20 +198,23 @@ function openSender(near: NodeJS.Require, url: string, report: Report) {
       await sleep(waitMs, undefined, { ref: false, signal: until }).catch(() => {});
     }
   };
+  const sending = new Set<Promise<void>>();
   const exporter: SpanExporter = {
     export: (spans, done) => {
       const body: Uint8Array | undefined = JsonTraceSerializer.serializeRequest(spans);
-      send(body ?? new Uint8Array()).then(
-        () => done({ code: 0 }),
-        (thrown: unknown) => {
-          report(`spans cannot be sent to ${shownUrl(url)}: ${toRuntimeError(thrown).message}`);
+      const sent = send(body ?? new Uint8Array())
+        .catch((thrown: unknown) =>
+          report(`spans cannot be sent to ${shownUrl(url)}: ${toRuntimeError(thrown).message}`),
+        )
+        .finally(() => {
+          sending.delete(sent);
           // The processor would report a failure once more, with a stack.
           done({ code: 0 });
-        },
-      );
+        });
+      sending.add(sent);
     },
     shutdown: async () => {
-      ended.abort();
+      await Promise.all(sending);
       (await agent).destroy();
     },
   };

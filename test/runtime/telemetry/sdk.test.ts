@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
 import { workspace } from '../../workspace.ts';
@@ -55,11 +56,12 @@ test('a library without a registered SDK exports nothing, and says so', async ()
   await runtime.close();
 });
 
-test('a collector that refuses every span is reported once', async () => {
-  let refused = 0;
+/** A runtime that sends each span at once to a collector, which answers its requests with these statuses. */
+async function openSending(statusOf: (request: number) => number) {
+  let received = 0;
   const server = createServer((_, response) => {
-    refused += 1;
-    response.writeHead(400).end();
+    received += 1;
+    response.writeHead(statusOf(received)).end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -73,8 +75,24 @@ test('a collector that refuses every span is reported once', async () => {
     },
     onEvent: { types: ['note'], take: (event) => event.type === 'note' && notes.push(event.message) },
   });
-  while (refused < 5) await runtime.tools.call('greet', {});
-  await runtime.close();
-  server.close();
+  const close = async () => {
+    await runtime.close();
+    server.close();
+  };
+  return { runtime, url, notes, received: () => received, close };
+}
+
+test('a collector that refuses every span is reported once', async () => {
+  const { runtime, url, notes, received, close } = await openSending(() => 400);
+  while (received() < 5) await runtime.tools.call('greet', {});
+  await close();
   expect(notes).toEqual([`telemetry: spans cannot be sent to ${url}/v1/traces: it answered with status 400`]);
+});
+
+test('spans that an overloaded collector did not take are sent again, at the latest at the end', async () => {
+  const { runtime, notes, received, close } = await openSending((request) => (request === 1 ? 503 : 200));
+  await runtime.tools.call('greet', {});
+  while (received() === 0) await sleep(5);
+  await close();
+  expect({ received: received(), notes }).toEqual({ received: 2, notes: [] });
 });
