@@ -10,6 +10,7 @@ import { oneshot, resident } from './oneshot.ts';
 import { warm } from './python.ts';
 import { filtered, server } from './server.ts';
 import { start } from './start.ts';
+import { telemetry } from './telemetry.ts';
 
 /** Every bench that consists of lines, in the order of measurement. */
 export const benches: readonly Bench[] = [
@@ -28,6 +29,7 @@ export const benches: readonly Bench[] = [
   journal,
   start,
   helpers,
+  telemetry,
 ];
 
 /** The lines that a command selects. */

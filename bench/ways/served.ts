@@ -14,6 +14,10 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+/** A collector of spans. */
+export const startCollector = async () =>
+  await startServer([fileURLToPath(new URL('otlp-receiver.ts', import.meta.url))]);
+
 /** A model API whose streams continue until the client disconnects. */
 export const startUpstream = async () => await startServer([upstream]);
 
