@@ -45,6 +45,8 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
   };
   for (const name of interrupts) process.on(name, stop);
   const since = performance.now();
+  const withinMs = msOf(words.within);
+  const late = setTimeout(() => stopping.abort(), withinMs ?? LONGEST_MS);
   const input = await readStdin(stopping.signal);
   const { dialect, within, level } = words;
   const fields = [versionOf(), cwd, files.join('\n'), level, within];
@@ -54,10 +56,11 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
     text === undefined
       ? undefined
       : await exchange(place.socket, `/hook/${dialect}`, { text, signal: stopping.signal });
+  clearTimeout(late);
   for (const name of interrupts) process.off(name, stop);
   const reply = answer === undefined || interruptedBy !== undefined ? undefined : parseReply(answer);
   if (reply !== undefined) return { reply, argv };
-  const left = Math.floor((msOf(within) ?? Number.NaN) - (performance.now() - since));
+  const left = Math.floor((withinMs ?? Number.NaN) - (performance.now() - since));
   return {
     argv: Number.isNaN(left) ? argv : [...argv, '--answer-within', `${Math.max(1, left)}ms`],
     ...(input && { input }),
@@ -103,6 +106,8 @@ function startsOf({ wanted }: SocketPlace, files: readonly string[]): Pick<Asked
 }
 
 const RESTART_MS = 10_000;
+/** For a time that only the command can read. */
+const LONGEST_MS = 600_000;
 
 /** The command styles and escapes its output on a terminal. */
 function isOnTerminal(): boolean {

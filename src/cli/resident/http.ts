@@ -70,7 +70,7 @@ async function answer(
   if (event === undefined) return refuse(413);
   const within = searchParams.get('answer-within') ?? '590s';
   const answered = await judge.judge({ dialect: 'claude', event, ...invocation, level, within, signal });
-  return Response.json(documentOf(answered));
+  return new Response(documentOf(answered), { headers: { 'content-type': 'application/json' } });
 }
 
 /** In a time that does not depend on the texts. */
@@ -93,9 +93,10 @@ async function readBody({ body }: Request): Promise<Buffer | undefined> {
 const LARGEST_EVENT = 64 * 1024 * 1024;
 
 /** Claude Code reads no exit code here: exit 2 without a document stops it, and exit 1 shows the person a message. */
-function documentOf({ code, stdout, stderr }: AgentAnswer): unknown {
-  if (stdout !== '') return JSON.parse(stdout);
+function documentOf({ code, stdout, stderr }: AgentAnswer): string {
+  // Parsing it would round long numbers.
+  if (stdout !== '') return stdout;
   const reason = stderr.trim();
-  if (code === 2) return { decision: 'block', reason, continue: false, stopReason: reason };
-  return code === 0 ? {} : { systemMessage: reason };
+  const stop = { decision: 'block', reason, continue: false, stopReason: reason };
+  return JSON.stringify(code === 2 ? stop : code === 1 ? { systemMessage: reason } : {});
 }
