@@ -128,11 +128,10 @@ export function withPool(
     ...transport,
     exchange: (given, signal, clock = currentClock()) => {
       const fence = currentFence();
-      // Here and not in the message of the caller, so that a recording does not have it.
-      const trace = currentTrace();
+      const trace = given.trace ?? currentTrace();
       const onProgress = binding.capability === 'tool' ? currentProgress() : undefined;
       const message =
-        trace === undefined && onProgress === undefined
+        trace === given.trace && onProgress === undefined
           ? given
           : { ...given, ...(trace && { trace }), ...(onProgress && { onProgress }) };
       const timer = measures && new ExchangeTimer(measures, entry);

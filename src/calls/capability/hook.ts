@@ -11,7 +11,7 @@ import {
   type Modify,
   type NativeEvent,
 } from '../../contract/hook.ts';
-import { currentOperation, inTrace } from '../../contract/operation.ts';
+import { currentOperation } from '../../contract/operation.ts';
 import { type Invocation, invokeOr, isCancelledAnswer, type Port } from './invoke.ts';
 
 export interface FilterPort extends Port<NativeEvent, Answer> {
@@ -42,11 +42,9 @@ export function askHook(
   });
   const isHeard = emit.hears?.('decision') !== false;
   const watch = isHeard || span !== undefined || emit.measures ? startStopwatch() : undefined;
-  return inTrace(span?.trace, () =>
-    isHeard && watch !== undefined
-      ? askAndTell(port, question, { accept, watch, span })
-      : ask(port, question, { accept, watch, span }),
-  );
+  return isHeard && watch !== undefined
+    ? askAndTell(port, question, { accept, watch, span })
+    : ask(port, question, { accept, watch, span });
 }
 
 interface Asking {
@@ -92,6 +90,7 @@ function ask(port: FilterPort, question: HookQuestion, asking: Asking): Promise<
     onFault: (fault) =>
       measured(port, question, { ...asking, answer: denyForFault(port.binding.name, fault) }),
     clock: asking.watch,
+    trace: asking.span?.trace,
   });
 }
 

@@ -13,9 +13,10 @@ import {
   scrubMessages,
   withMessagesOf,
 } from '../../contract/scrub.ts';
+import type { TraceContext } from '../../contract/trace.ts';
 import type { Codec, Decoded } from '../../dialects/dialect.ts';
 import type { Binding } from '../../process/binding.ts';
-import type { Reply, Transport } from '../../process/transport.ts';
+import type { Message, Reply, Transport } from '../../process/transport.ts';
 
 export interface Port<Input, Output> {
   readonly binding: Binding;
@@ -58,23 +59,22 @@ interface Outcomes<Output, Result> {
   readonly onOutput?: ((output: Output) => Result) | undefined;
   readonly onFault: (fault: Fault) => Result;
   readonly clock?: QueueClock | undefined;
+  /** The trace that the process continues. Default: that of the current operation. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Like `invoke`, but returns the result of `onFault` for a fault. Rejects only with what `onFault` throws. */
 export async function invokeOr<Input, Output extends object, Result = Output>(
   port: Port<Input, Output>,
   invocation: Invocation<Input>,
-  { onOutput, onFault, clock }: Outcomes<Output, Result>,
+  { onOutput, onFault, clock, trace }: Outcomes<Output, Result>,
 ): Promise<Output | Result> {
   let output: Output;
   // Repeats `invoke`, to avoid awaiting it.
   try {
     const { input, signal } = invocation;
-    output = takeReply(
-      port,
-      await port.transport.exchange(port.codec.encode(input), signal, clock),
-      invocation,
-    );
+    const message = withTrace(port.codec.encode(input), trace);
+    output = takeReply(port, await port.transport.exchange(message, signal, clock), invocation);
   } catch (error) {
     return onFault(toFault(scrubError(toRuntimeError(error), port.scrubber ?? noopScrubber)));
   }
@@ -84,6 +84,11 @@ export async function invokeOr<Input, Output extends object, Result = Output>(
   } catch (error) {
     return onFault(toFault(error));
   }
+}
+
+/** A recording has only the method and the body of a message. */
+export function withTrace(message: Message, trace: TraceContext | undefined): Message {
+  return trace === undefined ? message : { ...message, trace };
 }
 
 function takeReply<Input, Output extends object>(

@@ -12,8 +12,9 @@ import {
   type HookMode,
   withoutFaultText,
 } from '../../contract/hook.ts';
-import { currentOperation, inTrace, keepContext } from '../../contract/operation.ts';
+import { currentOperation, keepContext } from '../../contract/operation.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../../contract/scrub.ts';
+import type { TraceContext } from '../../contract/trace.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type Composed, compose, type HookAnswer } from '../../dialects/compose.ts';
 import type { Decoded } from '../../dialects/dialect.ts';
@@ -24,6 +25,7 @@ import {
   isCancelledAnswer,
   readReply,
   requireNotCancelled,
+  withTrace,
 } from '../capability/invoke.ts';
 import { limitQueues } from './observer-queue.ts';
 
@@ -365,9 +367,8 @@ export async function askMember(
   const isStatic = member.transport === undefined;
   const { kind, phase } = hookCall;
   const span = context.emit.startHook?.({ hook: entry.name, kind, phase, mode, isStatic });
-  const { output, notes } = await inTrace(span?.trace, () =>
-    watch.run(() => exchange(dialect, member, { question, ending: signals }, context)),
-  );
+  const exchanged = { question, ending: signals, trace: span?.trace };
+  const { output, notes } = await watch.run(() => exchange(dialect, member, exchanged, context));
   const answer = moveLongContext(dialect, output, (text) =>
     context.writeLongText(text, hookCall.hookContext),
   );
@@ -400,14 +401,22 @@ export async function askMember(
 async function exchange(
   dialect: ForeignDialect,
   { entry, transport }: Member,
-  { question, ending }: { readonly question: Question; readonly ending: CancelSignals },
+  {
+    question,
+    ending,
+    trace,
+  }: {
+    readonly question: Question;
+    readonly ending: CancelSignals;
+    readonly trace: TraceContext | undefined;
+  },
   { scrubber = noopScrubber }: Pick<GroupContext, 'scrubber'>,
 ): Promise<Decoded<Answer>> {
   try {
     const own = dialect.staticAnswer(entry, question);
     if (own !== undefined) return { output: own, notes: [] };
     if (transport === undefined) throw new RuntimeError('INTERNAL', `hook "${entry.name}" has no process`);
-    const message = dialect.encode(entry, question);
+    const message = withTrace(dialect.encode(entry, question), trace);
     const reply = await transport.exchange(message, ending.signal).catch((error) => toRuntimeError(error));
     const uncut = requireNotCancelled(reply, ending);
     if (uncut instanceof RuntimeError) return dialect.decode(entry, question, scrubError(uncut, scrubber));

@@ -4,9 +4,9 @@ import { formatCount } from '../../base/text/phrases.ts';
 import { unwatched } from '../../base/time/stopwatch.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Answer, NativeEvent } from '../../contract/hook.ts';
-import { inTrace, keepContext } from '../../contract/operation.ts';
+import { keepContext } from '../../contract/operation.ts';
 import { askHook, type FilterPort } from '../capability/hook.ts';
-import { type Port, trackCall } from '../capability/invoke.ts';
+import { type Port, trackCall, withTrace } from '../capability/invoke.ts';
 
 export interface ObserverQueue {
   /** Returns at once. If the queue is full, drops the event and emits `dropped`. */
@@ -89,9 +89,8 @@ async function notifyObserver(
     span?.end({ ...took, error: end.error });
   };
   try {
-    const reply = await inTrace(span?.trace, () =>
-      run(() => port.transport.exchange(port.codec.encode(event), signal)),
-    );
+    const message = withTrace(port.codec.encode(event), span?.trace);
+    const reply = await run(() => port.transport.exchange(message, signal));
     const clean = reply.via === 'rpc' || reply.exitCode === 0;
     if (clean) finished({ status: 'told' });
     else finished({ status: 'untold', error: exitFault(reply.exitCode, reply.signal) });
