@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { benchCores } from './cores.ts';
 import { benchGuards } from './guards/report.ts';
 import { benchJson } from './json.ts';
 import { benches, chooseLines } from './lines/benches.ts';
@@ -40,6 +41,7 @@ try {
 async function main(asked: Asked): Promise<number> {
   if (asked.help) return print(help);
   if (asked.list) return print(await list());
+  if (asked.cores.length > 0) return print(benchCores(asked.cores, asked));
   checkNames(asked.names);
   for (const name of asked.names.filter((one) => one in reports)) print(`${await reports[name]?.()}\n`);
   const names = asked.names.filter((one) => !(one in reports));

@@ -1,5 +1,6 @@
 import type { Bench, Line } from '../run/line.ts';
 import { chains } from './chains.ts';
+import { cores } from './cores.ts';
 import { journal } from './durable.ts';
 import { gateway } from './gateway.ts';
 import { gsm8k } from './gsm8k.ts';
@@ -30,6 +31,7 @@ export const benches: readonly Bench[] = [
   start,
   helpers,
   telemetry,
+  cores,
 ];
 
 /** The lines that a command selects. */
@@ -46,7 +48,8 @@ export async function chooseLines(names: readonly string[], short: boolean): Pro
   const lines: Line[] = [];
   const skipped: string[] = [];
   for (const bench of benches) {
-    if (names.length > 0 && !names.some((name) => name.split('/')[0] === bench.name)) continue;
+    const isNamed = names.some((name) => name.split('/')[0] === bench.name);
+    if (names.length === 0 ? bench.isNamedOnly : !isNamed) continue;
     const found = await bench.lines();
     if (typeof found === 'string') skipped.push(`${bench.name}: ${found}`);
     else lines.push(...found);

@@ -15,6 +15,8 @@ export interface Asked {
   readonly json?: string | undefined;
   /** The page whose figures to replace. */
   readonly table?: string | undefined;
+  /** Numbers of cores for the table of the bench `cores`. Empty: no such table. */
+  readonly cores: readonly number[];
   /** Files with earlier results. With these, nothing is measured. */
   readonly from: readonly string[];
 }
@@ -24,9 +26,10 @@ export const help = `npm run bench -- [NAME…] [options]
 Measures each line side by side with its baseline, in one run. NAME is a bench or the prefix of a line's id, such as
 server or oneshot/python. Without NAME, all lines are measured.
 
-  --rounds N      rounds of each line (5)
+  --cores N,N…    instead: pin the bench cores to so many cores each with taskset, and print one table
+  --rounds N      rounds of each line (5; with --cores 3)
   --seconds S     duration of one round of one way (0.5)
-  --short         measure only the lines that CI runs, in rounds of 0.15 s
+  --short         measure only the short lines, in rounds of 0.15 s
   --check         fail if a ratio is more than a third below bench/recorded.json; such a line is first measured up to
                   three more times
   --record        write the ratios to bench/recorded.json, under the class of this machine
@@ -43,7 +46,8 @@ export function readArguments(words: readonly string[]): Asked {
     args: [...words],
     allowPositionals: true,
     options: {
-      rounds: { type: 'string', default: '5' },
+      cores: { type: 'string' },
+      rounds: { type: 'string' },
       seconds: { type: 'string' },
       short: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
@@ -58,7 +62,8 @@ export function readArguments(words: readonly string[]): Asked {
   return {
     ...values,
     names: positionals,
-    rounds: positive('rounds', values.rounds),
+    cores: values.cores?.split(',').map((width) => positive('cores', width)) ?? [],
+    rounds: positive('rounds', values.rounds ?? (values.cores === undefined ? '5' : '3')),
     seconds: positive('seconds', values.seconds ?? (values.short ? '0.15' : '0.5')),
   };
 }
@@ -67,5 +72,5 @@ function positive(name: string, text: string): number {
   const value = Number(text);
   if (!(value > 0 && Number.isFinite(value)))
     throw new Error(`--${name} takes a number above 0, not "${text}"`);
-  return name === 'rounds' ? Math.ceil(value) : value;
+  return name === 'seconds' ? value : Math.ceil(value);
 }

@@ -46,6 +46,8 @@ export interface Line {
 export interface Bench {
   readonly name: string;
   readonly about: string;
+  /** Whether it is measured only if it is named. */
+  readonly isNamedOnly?: boolean;
   /** Its lines, or the reason why there are none on this machine. */
   lines(): Promise<readonly Line[] | string>;
 }

@@ -44,6 +44,12 @@ function renderTable(lines: readonly LineResult[]): string {
   ].join('\n');
 }
 
+/** A value and, unless it is that of the baseline, its ratio. */
+export function cellOf({ value, ratio }: WayResult, index: number): string {
+  const shown = `${numberOf(value.median)} (${rangeOf(value)})`;
+  return index === 0 ? shown : `${shown} **${numberOf(ratio.median)}** (${rangeOf(ratio)})`;
+}
+
 const [begins, ends] = ['<!-- figures: begin -->', '<!-- figures: end -->'];
 
 /** Returns the page with its marked block replaced by these tables. Throws if the page has no such block. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { readArguments } from '../../bench/run/arguments.ts';
 import { median, spreadOf } from '../../bench/run/statistics.ts';
-import { renderLine, renderMarkdown, replaceFigures } from '../../bench/run/table.ts';
+import { cellOf, renderLine, renderMarkdown, replaceFigures } from '../../bench/run/table.ts';
 import { lineAt } from './results.ts';
 
 const machine = { class: 'linux x64, 2 cores', cpu: 'A', memory_gb: 8, kernel: '6.1', node: 'v24.1.0' };
@@ -32,4 +33,20 @@ test('a page gets the tables into its marked block, again and again, and keeps a
 
 test('a page without a block is not touched', () => {
   expect(() => replaceFigures('nothing', 'x')).toThrow('has no block');
+});
+
+test('a table of several numbers of cores has a cell for each way, in three rounds unless more are asked for', () => {
+  const [bare, ours] = lineAt(0.5).ways;
+  expect([bare && cellOf(bare, 0), ours && cellOf(ours, 1)]).toEqual([
+    '1,000 (900–1,100)',
+    '500 (450–550) **0.50** (0.50–0.50)',
+  ]);
+  const { cores, rounds } = readArguments(['--cores', '1,2,16']);
+  expect([cores, rounds, readArguments(['--cores', '4', '--rounds', '7']).rounds]).toEqual([
+    [1, 2, 16],
+    3,
+    7,
+  ]);
+  expect([readArguments([]).cores, readArguments([]).rounds]).toEqual([[], 5]);
+  expect(() => readArguments(['--cores', '1,none'])).toThrow('--cores takes a number above 0, not "none"');
 });
