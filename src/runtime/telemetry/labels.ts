@@ -6,7 +6,7 @@ export interface Instruments extends Pick<Meter, 'createCounter' | 'createObserv
 }
 
 /** `bind` returns what records values with these attributes, so that each value need not look for them. */
-export interface HistogramLike extends Pick<Histogram, 'record'> {
+interface HistogramLike extends Pick<Histogram, 'record'> {
   bind?(attributes: Attributes): (value: number) => void;
 }
 
