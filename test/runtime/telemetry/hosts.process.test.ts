@@ -95,6 +95,35 @@ test.each([
   expect(notes).toEqual([]);
 });
 
+test('metrics reach the SDK that a host registered', async () => {
+  const project = projectWith();
+  linkPackage(project, '@opentelemetry/sdk-metrics');
+  writeFileSync(
+    join(project, 'runtime.yaml'),
+    desk['runtime.yaml'].replace('metrics: false', 'traces: false'),
+  );
+  const main = `
+import { metrics } from '@opentelemetry/api';
+import * as sdk from '@opentelemetry/sdk-metrics';
+class Reader extends sdk.MetricReader { onForceFlush() {} onShutdown() {} }
+const reader = new Reader();
+metrics.setGlobalMeterProvider(new sdk.MeterProvider({ readers: [reader] }));
+export default async () => {
+  const { openRuntime } = await import('signalbox');
+  const runtime = await openRuntime(new URL('runtime.yaml', import.meta.url), { log: false });
+  await runtime.tools.call('greet', {});
+  const { resourceMetrics } = await reader.collect();
+  const durations = resourceMetrics.scopeMetrics[0].metrics.filter(({ descriptor }) => descriptor.name === 'gen_ai.execute_tool.duration');
+  const why = await runtime.telemetry.metrics().catch((error) => error.message);
+  console.log(JSON.stringify({ spans: durations.flatMap(({ dataPoints }) => dataPoints.map((point) => ({ name: point.attributes['gen_ai.tool.name'], by: String(point.value.count) }))), notes: [why] }));
+  process.exit();
+};`;
+  expect(await runHost(project, main)).toEqual({
+    spans: [{ name: 'greet', by: '1' }],
+    notes: ['the SDK of this process exports its metrics'],
+  });
+});
+
 /** Signalbox and its copy of the API, in a folder above a project with an older copy. */
 function nestedProject() {
   const outer = folderOf({});

@@ -109,3 +109,19 @@ test('packages in the project of the config are found, wherever Signalbox is', a
     },
   ]);
 });
+
+test('the command line uses an SDK that `node --import` has registered', async () => {
+  const cwd = projectWith('{metrics: false}');
+  installApi(cwd);
+  linkPackage(cwd, '@opentelemetry/sdk-trace');
+  const register = `import { trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+const exporter = new InMemorySpanExporter();
+trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }));
+process.on('exit', () => console.error(exporter.getFinishedSpans().map(({ name }) => name).join()));
+`;
+  writeFileSync(join(cwd, 'register.mjs'), register);
+  const env = { NODE_OPTIONS: `--import ${join(cwd, 'register.mjs')}` };
+  const ran = await runIn(cwd, ['tool', 'call', 'greet'], env);
+  expect(ran).toEqual({ code: 0, stdout: 'hello\n', stderr: 'execute_tool greet\n' });
+});
