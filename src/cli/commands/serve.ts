@@ -70,7 +70,7 @@ const AFTER_DRAIN_MS = 10_000;
 
 /** Answers events of agents, by requests and on the socket that `signalbox hook` asks first. */
 async function openAgents(context: CommandContext) {
-  const { invocation, options, terminal } = context;
+  const { invocation, options } = context;
   const { env } = invocation;
   const { openJudge, openResident } = await import('../resident/resident.ts');
   const { agentsMount, agentToken } = await import('../resident/http.ts');
@@ -86,9 +86,7 @@ async function openAgents(context: CommandContext) {
     };
     return { mount, close };
   } catch (thrown) {
-    const { message } = toRuntimeError(thrown);
-    terminal.printStderr(`warning: agents cannot ask this process: ${escapeInvisible(message)}`);
-    const reason = 'see the warning';
+    const reason = toRuntimeError(thrown).message;
     const mount = { takes: () => false, open: async () => undefined, addressAt: () => ({ reason }) };
     return { mount, close: judge.close };
   }
