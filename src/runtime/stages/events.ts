@@ -87,7 +87,13 @@ async function openTelemetryOf(
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../telemetry/telemetry.ts');
   const note = (level: 'info' | 'warn', message: string) => emit({ type: 'note', name, level, message });
-  return await openTelemetry(loaded, { telemetry, store, owns: ownsTelemetry, note });
+  try {
+    return await openTelemetry(loaded, { telemetry, store, owns: ownsTelemetry, note });
+  } catch (thrown) {
+    // Such as a fault of the SDK that the host has registered.
+    note('warn', `telemetry: nothing is exported: ${toRuntimeError(thrown).message}`);
+    return undefined;
+  }
 }
 
 function spanSink({ types, take }: NonNullable<Telemetry['spans']>): EventSink {

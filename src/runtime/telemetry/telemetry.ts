@@ -38,7 +38,7 @@ interface TelemetryOptions {
   readonly note: (level: 'info' | 'warn', message: string) => void;
 }
 
-/** Never throws: a fault of telemetry stops no call. */
+/** Throws what an SDK throws that the host has registered. */
 export async function openTelemetry(
   { config, host, scrubber }: Loaded,
   { telemetry, store, owns, note }: TelemetryOptions,

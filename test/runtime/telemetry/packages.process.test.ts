@@ -125,3 +125,16 @@ process.on('exit', () => console.error(exporter.getFinishedSpans().map(({ name }
   const ran = await runIn(cwd, ['tool', 'call', 'greet'], env);
   expect(ran).toEqual({ code: 0, stdout: 'hello\n', stderr: 'execute_tool greet\n' });
 });
+
+test('an SDK that fails changes no call, and is reported', async () => {
+  const cwd = projectWith('{metrics: false}');
+  installApi(cwd);
+  const register = `import { trace } from '@opentelemetry/api';
+trace.setGlobalTracerProvider({ getTracer: () => { throw new Error('no tracer today'); } });
+`;
+  writeFileSync(join(cwd, 'register.mjs'), register);
+  const env = { NODE_OPTIONS: `--import ${join(cwd, 'register.mjs')}` };
+  const { stderr, ...ran } = await runIn(cwd, ['tool', 'call', 'greet'], env);
+  expect(ran).toEqual({ code: 0, stdout: 'hello\n' });
+  expect(stderr).toMatch(/^\S+ WARN: desk: telemetry: nothing is exported: no tracer today\n$/);
+});
