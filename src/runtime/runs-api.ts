@@ -11,7 +11,7 @@ import type { Emit } from '../contract/event.ts';
 import { inTraceOf } from '../contract/operation.ts';
 import type { RunDocument, RunInfo, RunPage } from '../contract/run.ts';
 import { endForgottenRuns } from '../gateway/judge/pending-run.ts';
-import { requirePipeline, requirePipelineText } from '../pipelines/file/load.ts';
+import { createPipelineLoader, requirePipelineText } from '../pipelines/file/load.ts';
 import {
   approve,
   checkApproval,
@@ -130,8 +130,9 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     if (services.tools.has(name)) return pipelineOfDirectCall(name, config.file);
     throw new RuntimeError('NAME_UNKNOWN', `tool "${name}" does not exist any more`);
   };
+  const loadPipeline = createPipelineLoader(config);
   const pipelineOf = (file: string | URL) =>
-    requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
+    loadPipeline(resolve(file instanceof URL ? fileURLToPath(file) : file));
   const resume: Runtime['runs']['resume'] = async (id, options = {}) =>
     await activeRuns.track(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one));
   const resumeDue = async (id: string, signal: AbortSignal) =>

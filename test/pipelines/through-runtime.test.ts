@@ -174,3 +174,34 @@ test('an unavailable sandbox: failed, unscored, denied [PK-9-39@oneshot]', async
   });
   expect(events.filter(({ type }) => type === 'process.started')).toEqual([]);
 });
+
+test('every run reads its pipelines as they are now, also those below, however often they ran before', async () => {
+  const { runtime } = await open('  tools:\n    note: {exec: {command: /bin/cat}}\n');
+  const folder = mkdtempSync(join(tmpdir(), 'pipelines-'));
+  const outer = join(folder, 'outer.pipeline.yaml');
+  const write = (file: string, spec: string) =>
+    writeFileSync(join(folder, file), `apiVersion: signalbox/v1\nkind: Pipeline\nspec:\n${spec}`);
+  const writeOuter = (word: string) =>
+    write(
+      'outer.pipeline.yaml',
+      `  steps: [{id: below, pipeline: ./inner.pipeline.yaml}]\n  output: "\${'${word} ' + steps.below.output}"\n`,
+    );
+  const writeInner = (word: string) =>
+    write('inner.pipeline.yaml', `  steps: [{id: pause, wait: 1ms}]\n  output: "\${'${word}'}"\n`);
+  const outputs: unknown[] = [];
+  const runIt = async () => outputs.push((await runtime.run(outer)).output);
+  writeOuter('one');
+  writeInner('a');
+  await runIt();
+  await runIt();
+  writeInner('b');
+  await runIt();
+  writeOuter('two');
+  await runIt();
+  expect(outputs).toEqual(['one a', 'one a', 'one b', 'two b']);
+  write('inner.pipeline.yaml', '  steps: none\n');
+  await expect(runtime.run(outer)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  writeInner('c');
+  await runIt();
+  expect(outputs.at(-1)).toBe('two c');
+});

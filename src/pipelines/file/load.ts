@@ -38,6 +38,29 @@ export function requirePipeline(file: string, runtime: PipelineRuntime | undefin
   return requireLoaded(file, pipeline, problems);
 }
 
+/** A `requirePipeline` that reads the files on each call, and parses them again only if a text has changed. */
+export function createPipelineLoader(runtime: PipelineRuntime): (file: string) => Pipeline {
+  const loaded = new Map<string, Pipeline>();
+  return (file) => {
+    const known = loaded.get(file);
+    if (known !== undefined && isUnchanged(known)) return known;
+    const pipeline = requirePipeline(file, runtime);
+    if (loaded.size >= MAX_LOADED) loaded.clear();
+    loaded.set(file, pipeline);
+    return pipeline;
+  };
+}
+
+const MAX_LOADED = 100;
+
+function isUnchanged({ file, source, pipelines }: Pipeline): boolean {
+  try {
+    return Object.entries({ ...pipelines, [file]: source }).every(([each, text]) => readText(each) === text);
+  } catch {
+    return false;
+  }
+}
+
 /** Parses a stored text that came from `file`. Throws CONFIG_INVALID with `details.problems`. */
 export function requirePipelineText(
   { file, text, pipelines = {} }: KeptPipeline,
