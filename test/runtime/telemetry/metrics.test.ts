@@ -28,12 +28,14 @@ hooks:
   fails: {command: $bin/crash.sh, hook: provider, phases: [before_call], mode: shadow}
 providers:
   - {id: main, type: mock, model: plain, additional_config: {responses: [{text: hello there you, repeat: true}]}}
+  - {id: slow, type: mock, model: slow, additional_config: {responses: [{text: a b c, delay_ms: 300, repeat: true}]}}
   - {id: failing, type: mock, model: failing, additional_config: {responses: [{error: {status: 400, message: no}, repeat: true}]}}
 `;
 
 const chat = 'steps: [{id: a, chat: {provider: main, messages: [{role: user, content: hi}]}}]';
 const files = {
   'desk.pipeline.yaml': pipeline(chat),
+  'slow.pipeline.yaml': pipeline(chat.replace('main', 'slow'), 'slow'),
   'gated.pipeline.yaml': pipeline('steps: [{id: a, tool: gated}]', 'gated'),
   'demo.suite.yaml': suite(`cases: [{id: one}]
 case: {id: '\${case.id}', content: hi}
@@ -54,15 +56,15 @@ async function openMeasured() {
   };
 }
 
-async function post(runtime: Runtime, model: string): Promise<void> {
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] });
+async function post(runtime: Runtime, model: string, stream = false): Promise<void> {
+  const body = JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'hi' }] });
   const request = new Request('http://127.0.0.1/v1/chat/completions', { method: 'POST', body });
   await (await runtime.gateway().fetch(request)).text();
 }
 
-/** A scrape without the target, buckets, units and sums of times. */
+/** A scrape without the target, buckets, units and sums. */
 function withoutTimes(text: string): string[] {
-  const varies = /^# UNIT|target_info|_bucket\{|_seconds_sum\{/;
+  const varies = /^# UNIT|target_info|_bucket\{|_(seconds|usage)_sum\{/;
   return text.split('\n').filter((line) => line !== '' && !varies.test(line));
 }
 
@@ -87,6 +89,32 @@ function checkWithPromtool(text: string): string {
   });
   return error === undefined ? stdout + stderr : '';
 }
+
+test('the overhead of a call excludes its process, its model and its stream', async () => {
+  const { runtime, run, scrape } = await openMeasured();
+  await runtime.tools.call('echo', {});
+  await run('slow');
+  const sumOf = async (metric: string, label: string) => {
+    const [, sum] = new RegExp(`^${metric}_sum\\{.*"${label}".* (\\S+)$`, 'm').exec(await scrape()) ?? [];
+    return Number(sum);
+  };
+  const durationOf = async () => await sumOf('gen_ai_client_operation_duration_seconds', 'slow');
+  const overheadOf = async (kind: string) => await sumOf('signalbox_overhead_seconds', kind);
+  const whole = await sumOf('gen_ai_execute_tool_duration_seconds', 'echo');
+  const inProcess = await sumOf('signalbox_process_duration_seconds', 'echo');
+  expect(await overheadOf('tool')).toBeCloseTo(whole - inProcess, 9);
+  // A timer may be a millisecond early.
+  const model = await durationOf();
+  expect(await overheadOf('model')).toBeLessThan(model - 0.295);
+  await post(runtime, 'slow');
+  const whole1 = (await durationOf()) - model;
+  const overhead1 = await overheadOf('gateway');
+  expect(overhead1).toBeLessThan(whole1 - 0.295);
+  await post(runtime, 'slow', true);
+  expect((await overheadOf('gateway')) - overhead1).toBeLessThan(
+    (await durationOf()) - model - whole1 - 0.295,
+  );
+});
 
 test('no name of a request is in a scrape', async () => {
   const { runtime, scrape } = await openMeasured();
