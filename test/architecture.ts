@@ -164,6 +164,7 @@ const namesWithoutRules: readonly string[] = [
   // The key in which a client repeats the id of a call.
   'mcp/client.ts',
   'config/provider-types.ts',
+  'runtime/telemetry/attributes.ts',
   'models/open/provider-kinds.ts',
   'cli/commands/serve.ts',
   'cli/commands/agents.ts',
