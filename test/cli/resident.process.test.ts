@@ -95,6 +95,10 @@ const denied = (reason: string) => ({
   stderr: `"words": ${reason}\n`,
 });
 
+const settings = JSON.stringify({
+  hooks: { PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: 'echo no >&2; exit 2' }] }] },
+});
+
 describe('a resident compares at each event', () => {
   test('the config', async () => {
     const project = openProject();
@@ -109,6 +113,46 @@ describe('a resident compares at each event', () => {
       code: 2,
       stderr: expect.stringContaining('CONFIG_INVALID'),
     });
+  });
+
+  test.each([
+    ['an overlay', 'other.yaml', 'spec: {}\n', 'spec: {hooks: {more: {command: ./deny.sh, hook: tool}}}\n'],
+    ['an env file', 'variables', 'FILE=./allow.sh\n', 'FILE=./deny.sh\n'],
+    ['an import', 'settings.json', '{"hooks": {}}', settings],
+    ['an env file that was missing', 'variables', undefined, 'FILE=./deny.sh\n'],
+  ])('%s', async (_, file, before, after) => {
+    const project = openProject();
+    const write = (name: string, content: string) =>
+      writeFileSync(join(project.folder, name), content, { mode: 0o755 });
+    write('allow.sh', '#!/bin/sh\ncat > /dev/null; echo \'{"allow": true}\'\n');
+    write('deny.sh', '#!/bin/sh\ncat > /dev/null; echo \'{"allow": false, "reason": "no"}\'\n');
+    write('other.yaml', 'spec: {}\n');
+    write('settings.json', '{"hooks": {}}');
+    if (before !== undefined) write(file, before);
+    const more = `  env_file: variables\n  imports: [{dialect: claude, file: settings.json}]\n`;
+    const hook = '    own: {command: "${env:FILE:-./allow.sh}", hook: tool, phases: [before_execution]}\n';
+    write('runtime.yaml', `${config}${hook}${more}`);
+    if (file !== 'variables') write('variables', '');
+    const configs = ['--config', 'runtime.yaml', '--config', 'other.yaml'];
+    const files = configs.filter((word) => word.endsWith('yaml')).map((name) => join(project.folder, name));
+    const { child, ran } = start(['agents', 'up', '--foreground', ...configs], {
+      cwd: project.folder,
+      env: project.env,
+    });
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await ran;
+    });
+    await until(() => existsSync(socketPlace(files, project.env).socket));
+    const words = [...line, ...configs];
+    const circumstances = { cwd: project.folder, env: project.env, stdin: event('ls') };
+    const judge = async () => await run(words, { ...circumstances, binary: true });
+    const first = await judge();
+    expect(first).toMatchObject({ code: before === undefined ? 2 : 0 });
+    write(file, after);
+    expect(await judge()).toMatchObject({ code: 2, stderr: expect.stringMatching(/: no\n$/) });
+    const asked = await start(words, circumstances, [process.execPath, clientOnly()]).ran;
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(/: no/) });
   });
 
   test('the script of a server, even if its size and its time stay the same', async () => {
