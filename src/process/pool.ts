@@ -179,11 +179,17 @@ class ExchangeTimer {
     const now = performance.now();
     if (startedAt === undefined) return now;
     const took = { queueMs: startedAt - this.#askedAt, durationMs: now - startedAt };
-    const isClean = reply?.via === 'rpc' ? reply.error === undefined : reply?.exitCode === 0;
     const isStopped = thrown !== undefined && isCancelled(toRuntimeError(thrown));
-    this.#measures.exchange(this.#entry, isStopped ? 'cancelled' : isClean ? 'ok' : 'failed', took);
+    const status = reply !== undefined && isClean(reply) ? 'ok' : 'failed';
+    this.#measures.exchange(this.#entry, isStopped ? 'cancelled' : status, took);
     return now;
   }
+}
+
+function isClean(reply: Reply): boolean {
+  if (reply.via === 'rpc') return reply.error === undefined;
+  const { exitCode, httpStatus } = reply;
+  return httpStatus === undefined ? exitCode === 0 : httpStatus < 400;
 }
 
 interface Asked {

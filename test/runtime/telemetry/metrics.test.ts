@@ -11,6 +11,7 @@ import type { Measures } from '../../../src/contract/event.ts';
 import { openRuntime, type Runtime } from '../../../src/index.ts';
 import { openHistograms } from '../../../src/runtime/telemetry/histograms.ts';
 import { openMetrics } from '../../../src/runtime/telemetry/metrics.ts';
+import { answerJson, startUpstream } from '../../gateway/upstream-server.ts';
 import { pipeline, suite } from '../../workspace.ts';
 import { write } from '../open.ts';
 
@@ -43,8 +44,8 @@ evals: [{id: quality, type: score, params: {score: 0.25}}]
 `),
 };
 
-async function openMeasured() {
-  const file = write(spec, files);
+async function openMeasured(text = spec, more: Readonly<Record<string, string>> = {}) {
+  const file = write(text, { ...files, ...more });
   const runtime = await openRuntime(file, { log: false, ownsTelemetry: true });
   onTestFinished(() => runtime.close());
   const scrape = async () => (await runtime.telemetry.metrics?.())?.text ?? '';
@@ -114,6 +115,43 @@ test('the overhead of a call excludes its process, its model and its stream', as
   expect((await overheadOf('gateway')) - overhead1).toBeLessThan(
     (await durationOf()) - model - whole1 - 0.295,
   );
+});
+
+const mcpServer = `#!/usr/bin/env node
+const results = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'm', version: '1' } }),
+  'tools/list': () => ({ tools: [{ name: 'ask', inputSchema: { type: 'object' } }] }),
+  'tools/call': () => ({ content: [] }),
+};
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: results[method](params) }));
+});
+`;
+
+test('calls of MCP servers and of HTTP hooks of other systems are counted by what answered', async () => {
+  await using hooks = await startUpstream(answerJson({}));
+  const settings = { PreToolUse: [{ hooks: [{ type: 'http', url: hooks.url }] }] };
+  const { runtime, scrape } = await openMeasured(
+    `
+telemetry: {traces: false}
+private_hosts: [127.0.0.1]
+mcp_servers: [{name: desk, command: $folder/desk.cjs}]
+imports: [{dialect: claude, file: $folder/settings.json}]
+`,
+    { 'desk.cjs': mcpServer, 'settings.json': JSON.stringify({ hooks: settings }) },
+  );
+  await runtime.tools.call('desk__ask', {});
+  const counts = (await scrape()).split('\n').filter((line) => /^\w+_count\{/.test(line));
+  expect(counts.map((line) => line.replace(/^(?:gen_ai|signalbox)_/, ''))).toEqual([
+    'execute_tool_duration_seconds_count{gen_ai_operation_name="execute_tool",gen_ai_tool_type="function",gen_ai_tool_name="other"} 1',
+    'hook_duration_seconds_count{hook="PreToolUse-1",phase="before_execution",mode="filter",verdict="allow"} 1',
+    'process_duration_seconds_count{entry="PreToolUse-1",status="ok"} 1',
+    'process_duration_seconds_count{entry="desk",status="ok"} 1',
+    'queue_seconds_count{entry="PreToolUse-1"} 1',
+    'queue_seconds_count{entry="desk"} 1',
+    'overhead_seconds_count{operation="tool"} 1',
+  ]);
 });
 
 test('no name of a request is in a scrape', async () => {
