@@ -304,8 +304,18 @@ describe('signalbox agents up', () => {
     expect(await run('agents down', { cwd: folder, env, binary: true })).toMatchObject({ code: 0 });
   });
 
-  test('reports a config with mistakes, and a folder of somebody else', async () => {
+  test('reports a config with mistakes or plugins, and a folder of somebody else', async () => {
     const { folder, env, place } = openProject();
+    mkdirSync(join(folder, 'plugins'));
+    writeFileSync(
+      join(folder, 'runtime.yaml'),
+      `${config}  imports: [{dialect: chibi, plugins_dir: plugins}]\n`,
+    );
+    expect(await run('agents up', { cwd: folder, env, binary: true })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('does not serve a config that imports plugins'),
+    });
+    writeFileSync(join(folder, 'runtime.yaml'), config);
     mkdirSync(place.folder, { mode: 0o755 });
     expect(await run('agents up', { cwd: folder, env, binary: true })).toMatchObject({
       code: 2,

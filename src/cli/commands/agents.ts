@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isPrivate, makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
 import { versionOf } from '../../base/version.ts';
-import { type CommandContext, command, group } from '../command.ts';
+import { type CommandContext, command, group, launcherOf } from '../command.ts';
 import { exchange } from '../process/ask-resident.ts';
 
 const up = command('up', {
@@ -92,10 +92,16 @@ async function beResident(context: CommandContext, files: readonly string[]): Pr
 
 const IDLE_MS = 600_000;
 
-/** Opens the config first, whose mistakes would otherwise be seen at the first event only. */
+/** Opens the config first, since events would be left to the command if a resident cannot serve it. */
 async function startResident(context: CommandContext, files: readonly string[]): Promise<void> {
   const { invocation, terminal, open } = context;
   await open();
+  const { loadOpener, loadWatched } = await import('../../runtime/runtime.ts');
+  const { openWatchedRuntime } = await loadWatched();
+  const [file = '', ...overlays] = files;
+  const launcher = launcherOf(invocation);
+  const watched = await openWatchedRuntime(file, { env: invocation.env, overlays, launcher, log: false });
+  await watched.close();
   const { folder, socket, wanted } = placeOf(context);
   try {
     makePrivateFolder(folder);
@@ -106,7 +112,6 @@ async function startResident(context: CommandContext, files: readonly string[]):
   const isThere = async () =>
     isPrivate(socket, 'socket') && (await exchange(socket, '/version')) === versionOf();
   if (!(await isThere())) {
-    const { loadOpener } = await import('../../runtime/runtime.ts');
     const { startDetached } = await loadOpener();
     const configs = files.flatMap((file) => ['--config', file]);
     startDetached([...invocation.program, 'agents', 'up', '--foreground', ...configs], invocation.env);

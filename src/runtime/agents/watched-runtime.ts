@@ -29,7 +29,9 @@ export async function openWatchedRuntime(file: string, options: RuntimeOptions):
   try {
     const loaded = await loadRuntime(file, options);
     if (loaded.config.imports.length > 0)
-      throw new RuntimeError('USAGE', 'a resident does not serve a config that imports plugins');
+      throw new RuntimeError('USAGE', 'a resident does not serve a config that imports plugins', {
+        hint: 'Run `signalbox hook` without a resident.',
+      });
     const entries = resolveEntries(loaded.config, loaded.host);
     const servers = bindingsOf(entries).filter(({ mode }) => mode === 'server');
     const stamps = servers.map((binding) => ({ binding, stamp: stampOf(binding) }));
