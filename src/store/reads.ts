@@ -157,9 +157,13 @@ export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): 
         // The steps of a run are close together. A file is read in table order, without sorting each page.
         const from = `FROM signalbox.steps
           WHERE ${isShared ? '' : '+'}run_id IN :runs AND seq > :behind AND seq <= :last ORDER BY seq LIMIT :limit`;
-        const values = { runs, behind, last, limit: MOST_STEPS };
+        const values = { runs, behind, last };
         const page = await driver.read(function* () {
-          const limit = countFitting(yield* all(`SELECT octet_length(outcome) AS size ${from}`, values));
+          const sized = `SELECT count(*) AS rows FROM (SELECT sum(size) OVER (ORDER BY seq) AS bytes
+              FROM (SELECT seq, octet_length(outcome) AS size ${from}) AS page) AS sized
+            WHERE coalesce(bytes, 0) <= :most`;
+          const fitting = yield* get(sized, { ...values, limit: MOST_STEPS, most: PAGE_BYTES });
+          const limit = Math.max(1, numberOf(fitting ?? {}, 'rows'));
           return yield* toPlacedSteps(yield* all(`SELECT * ${from}`, { ...values, limit }), load);
         });
         for (const step of page) {
@@ -289,18 +293,9 @@ function* toPlacedSteps(rows: readonly Row[], load: TextLoader): Work<PlacedStep
   return toSteps(rows, yield* all(refsAmong, { seqs: rows.map((row) => numberOf(row, 'seq')) }), load);
 }
 
-/** At least one row, and as many as are short together. */
-function countFitting(rows: readonly Row[]): number {
-  let bytes = 0;
-  for (const [index, row] of rows.entries()) {
-    bytes += numberOrNull(row, 'size') ?? 0;
-    if (bytes > PAGE_BYTES) return Math.max(1, index);
-  }
-  return MOST_STEPS;
-}
-
-const MOST_STEPS = 5_000;
+/** A page has at least one row, and otherwise at most as many as are so long together. */
 const PAGE_BYTES = 1_000_000;
+const MOST_STEPS = 2_000;
 
 const fromRuns = 'FROM signalbox.runs AS runs LEFT JOIN signalbox.suspensions AS s ON s.run = runs.seq';
 const aboutRuns = `${suspensionColumns}, signalbox.labels_of(runs.seq) AS labels, signalbox.kin_of(runs.id) AS kin`;

@@ -12,12 +12,12 @@ export function createTotals(run: Pick<RunRecord, 'id' | 'status' | 'createdAt' 
   let priced = 0;
   return {
     add: (record: StepRecord): void => {
-      const place = placeOfWork(record.step);
-      if (place === undefined || place.kind === 'hooks' || stepEntryOf(run, record) !== undefined) {
-        // Items of a loop are not steps of their own.
-        if (stepEntryOf(run, record) !== undefined) counts.steps += 1;
+      if (stepEntryOf(run, record) !== undefined) {
+        counts.steps += 1;
         return;
       }
+      const place = placeOfWork(record.step);
+      if (place === undefined || place.kind === 'hooks') return;
       if (place.kind === 'score') counts.scores += 1;
       // A call continues under its ruling after a decision.
       if (place.kind === 'tool call' && !/\/ruling-\d+(?:~\d+)?$/.test(record.step)) counts.tool_calls += 1;
