@@ -1,8 +1,13 @@
 import { stringifyJson } from '../../base/json/json.ts';
 import { memberOf, scanMembers } from '../../base/json/scan.ts';
 
-/** Returns a member as JSON text with every digit; only the document knows its original bytes. */
-export function exactText(document: object, member: string): string {
+/** Returns members as JSON text with every digit; only the document knows its original bytes. */
+export function exactTexts(document: object): (member: string) => string {
   const text = stringifyJson(document);
-  return memberOf(text, scanMembers(text), member)?.text ?? '';
+  const members = scanMembers(text);
+  return (member) => memberOf(text, members, member)?.text ?? '';
+}
+
+export function exactText(document: object, member: string): string {
+  return exactTexts(document)(member);
 }

@@ -10,7 +10,7 @@ import type {
   ToolCallDetails,
   WorkDetails,
 } from '../../contract/run.ts';
-import { exactText } from './exact-text.ts';
+import { exactText, exactTexts } from './exact-text.ts';
 import { jsonLine } from './pending.ts';
 
 export interface StepTextOptions {
@@ -82,20 +82,21 @@ function workFields(step: StepDetails, work: WorkDetails, options: StepTextOptio
 
 function callFields(step: StepDetails, call: ToolCallDetails, { formatDuration }: StepTextOptions): Field[] {
   const { tool, status, attempts, duration_ms, hook, reason, error, path } = call;
+  const exact = exactTexts(call);
   const isOnly = step.kind === 'tool';
   const often = attempts > 1 ? `, started ${attempts} times` : '';
   const took = duration_ms === null || isOnly ? '' : ` in ${formatDuration(duration_ms)}`;
   const said = isOnly && status !== 'pending' && attempts < 2 ? '' : `: ${status}${took}${often}`;
   return [
     ['tool', `${escapeInvisibleLine(tool ?? path)}${said}`],
-    ...(tool === null ? [] : [['args', jsonLine(exactText(call, 'args'))] as const]),
-    ...('sent' in call ? [['sent', jsonLine(exactText(call, 'sent'))] as const] : []),
-    ...('result' in call ? [['result', jsonLine(exactText(call, 'result'))] as const] : []),
+    ...(tool === null ? [] : [['args', jsonLine(exact('args'))] as const]),
+    ...('sent' in call ? [['sent', jsonLine(exact('sent'))] as const] : []),
+    ...('result' in call ? [['result', jsonLine(exact('result'))] as const] : []),
     ...(reason === undefined
       ? []
       : [['reason', plain(hook === undefined ? reason : `hook "${hook}": ${reason}`)] as const]),
     ...(error === undefined ? [] : [['error', faultText(error)] as const]),
-    ...reportFields(call),
+    ...reportFields(call, exact),
   ];
 }
 
@@ -144,10 +145,13 @@ function hookFields(hooks: HookDetails): Field[] {
 }
 
 /** What hooks said about the call; nothing if each phase has an empty report, because no hook ran. */
-function reportFields(call: { readonly metadata?: unknown }): Field[] {
+function reportFields(
+  call: { readonly metadata?: unknown },
+  exact = (member: string) => exactText(call, member),
+): Field[] {
   const { metadata } = call;
   const isSaid = isObject(metadata) && Object.values(metadata).some((report) => !isEmpty(report));
-  return isSaid ? [['hooks', jsonLine(exactText(call, 'metadata'))]] : [];
+  return isSaid ? [['hooks', jsonLine(exact('metadata'))]] : [];
 }
 
 function isEmpty(value: unknown): boolean {

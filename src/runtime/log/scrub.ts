@@ -22,11 +22,14 @@ export function createScrubber(secrets: Iterable<string>): RuntimeScrubber {
     stream: () => openStream(hider),
     add: hider.add,
     storedText: createJsonRedact(hider),
+    storedJson: createKnownJsonRedact(hider),
   };
 }
 
 export interface RuntimeScrubber extends Scrubber {
   readonly storedText: Redact;
+  /** Like `storedText`, for a text that is JSON. */
+  readonly storedJson: Redact;
 }
 
 function createTextRedact(hider: SecretHider): Redact {
@@ -35,8 +38,13 @@ function createTextRedact(hider: SecretHider): Redact {
 
 function createJsonRedact(hider: SecretHider): Redact {
   const redact = createTextRedact(hider);
+  const redactJson = createKnownJsonRedact(hider);
+  return (text) => (isJsonOutput(text) ? redactJson(text) : redact(text));
+}
+
+function createKnownJsonRedact(hider: SecretHider): Redact {
+  const redact = createTextRedact(hider);
   return (text) => {
-    if (!isJsonOutput(text)) return redact(text);
     const scrubbed = scrubJson(text, redact);
     // A secret that is JSON itself may span several tokens.
     const hidden = hider.text(scrubbed);

@@ -195,14 +195,14 @@ export function serveRuntime(
     runs: {
       list: runs.method((api) => api.runs.list),
       page: runs.method((api) => api.runs.page),
-      show: async (id, options) => redactDocument(await showRun(id, options), scrubber.storedText),
-      document: async (id) => redactDocument(await readDocument(id), scrubber.storedText),
-      summary: async (id, options) => redactDocument(await summarizeRun(id, options), scrubber.storedText),
-      pageSteps: async (id, options) => redactDocument(await pageSteps(id, options), scrubber.storedText),
+      show: async (id, options) => redactDocument(await showRun(id, options), scrubber.storedJson),
+      document: async (id) => redactDocument(await readDocument(id), scrubber.storedJson),
+      summary: async (id, options) => redactDocument(await summarizeRun(id, options), scrubber.storedJson),
+      pageSteps: async (id, options) => redactDocument(await pageSteps(id, options), scrubber.storedJson),
       steps: async function* (id, options) {
         try {
           const { steps } = (await runs.open()).runs;
-          for await (const step of steps(id, options)) yield redactDocument(step, scrubber.storedText);
+          for await (const step of steps(id, options)) yield redactDocument(step, scrubber.storedJson);
         } catch (thrown) {
           throw scrubError(toRuntimeError(thrown), scrubber);
         }
