@@ -9,7 +9,7 @@ import type {
 import type { IdGenerator, ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
 import type { Api } from './packages.ts';
 
-export interface SpanStart {
+interface SpanStart {
   readonly kind: ReadableSpan['kind'];
   readonly attributes: Attributes;
   readonly startTime: HrTime;
