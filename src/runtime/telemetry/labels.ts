@@ -32,9 +32,10 @@ type RecordValue<Label extends string> = (value: number, labels: Labels<Label>) 
 
 /**
  * The only way to record. An instrument has at most as many series as the product of the sizes of its label sets, each
- * plus one; attributes are created once for each series, and never for a value that is not in its set.
+ * plus one; attributes are created once for each series, and never for a value that is not in its set. `text` removes
+ * secrets.
  */
-export function boundedInstruments(meter: Instruments) {
+export function boundedInstruments(meter: Instruments, text: (value: string) => string) {
   return {
     histogram: <Label extends string>(about: About<Label>): RecordValue<Label> => {
       const { name, description, unit = 's', buckets = [], always } = about;
@@ -42,12 +43,12 @@ export function boundedInstruments(meter: Instruments) {
       const histogram = meter.createHistogram(name, { description, unit, advice });
       const bind = (attributes: Attributes) =>
         histogram.bind?.(attributes) ?? ((value: number) => histogram.record(value, attributes));
-      const find = seriesOf(about.labels, bind, always);
+      const find = seriesOf({ sets: about.labels, text, always }, bind);
       return (value, labels) => find(labels)(value);
     },
     counter: <Label extends string>(about: About<Label>): ((labels: Labels<Label>) => void) => {
       const counter = meter.createCounter(about.name, { description: about.description });
-      const find = seriesOf(about.labels, (attributes) => attributes);
+      const find = seriesOf({ sets: about.labels, text }, (attributes) => attributes);
       return (labels) => counter.add(1, find(labels));
     },
     gauge: <Label extends string>(
@@ -55,7 +56,7 @@ export function boundedInstruments(meter: Instruments) {
       read: (observe: RecordValue<Label>) => Promise<void>,
     ): { close(): void } => {
       const gauge: ObservableGauge = meter.createObservableGauge(name, { description, unit });
-      const find = seriesOf(labels, (attributes) => attributes);
+      const find = seriesOf({ sets: labels, text }, (attributes) => attributes);
       const observe = async (result: { observe(value: number, attributes: Attributes): void }) =>
         await read((value, given) => result.observe(value, find(given)));
       gauge.addCallback(observe);
@@ -76,10 +77,15 @@ interface Series<Kept> {
   readonly kept: Kept;
 }
 
+interface SeriesOptions<Label extends string> {
+  readonly sets: Readonly<Record<Label, LabelValues>>;
+  readonly text: (value: string) => string;
+  readonly always?: Attributes | undefined;
+}
+
 function seriesOf<Label extends string, Kept>(
-  sets: Readonly<Record<Label, LabelValues>>,
+  { sets, text, always = {} }: SeriesOptions<Label>,
   keep: (attributes: Attributes) => Kept,
-  always: Attributes = {},
 ): (labels: Labels<Label>) => Kept {
   const names = Object.keys(sets).filter((name): name is Label => Object.hasOwn(sets, name));
   const create = (attributes: Attributes): Series<Kept> => ({
@@ -91,7 +97,7 @@ function seriesOf<Label extends string, Kept>(
     const value = given === undefined || sets[name].has(given) ? given : OTHER;
     const known = next.get(value);
     if (known !== undefined) return known;
-    const series = create(value === undefined ? attributes : { ...attributes, [name]: shown(value) });
+    const series = create(value === undefined ? attributes : { ...attributes, [name]: shown(text(value)) });
     next.set(value, series);
     return series;
   };

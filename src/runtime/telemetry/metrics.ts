@@ -23,16 +23,18 @@ export interface ConfigNames {
 
 interface MetricsOptions {
   readonly meter: Instruments;
+  /** Removes secrets. */
+  readonly text: (value: string) => string;
   readonly names: ConfigNames;
   readonly pendings: () => Promise<PendingMeasure>;
 }
 
 /** What metrics count. After `close`, the gauges read nothing more. */
-export function openMetrics({ meter, names, pendings }: MetricsOptions): {
+export function openMetrics({ meter, text, names, pendings }: MetricsOptions): {
   readonly measures: Measures;
   close(): void;
 } {
-  const { histogram, counter, gauge } = boundedInstruments(meter);
+  const { histogram, counter, gauge } = boundedInstruments(meter, text);
   const errors = new Set(Object.keys(catalogue));
   const model = {
     'gen_ai.operation.name': new Set(['chat', 'embeddings', 'count_tokens']),

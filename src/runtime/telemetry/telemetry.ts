@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Tracer } from '@opentelemetry/api';
 import { RuntimeError } from '../../base/errors.ts';
+import { redactedMark } from '../../base/text/hide-secrets.ts';
 import { versionOf } from '../../base/version.ts';
+import { findApiKeys } from '../../builtins/pii/finders/api-key.ts';
 import type { RuntimeConfig, TelemetryConfig } from '../../config/config.ts';
 import type { Measures } from '../../contract/event.ts';
 import type { HostEnv } from '../../process/env.ts';
@@ -50,17 +52,19 @@ export async function openTelemetry(
   const left = (['traces', 'metrics'] as const).filter(
     (signal) => settings[signal] !== undefined && !registered.signals.includes(signal),
   );
-  const ours = left.filter((signal) => owns === true || owns === signal);
-  const own = acquireSdk({ settings, signals: ours, folder, env: host, report: warn });
+  const ours = left.filter((signal) => owns === true || (owns && signal === 'traces'));
+  const flushMs = owns === 'hook' ? HOOK_FLUSH_MS : undefined;
+  const own = acquireSdk({ settings, signals: ours, folder, env: host, report: warn, flushMs });
   if (own.fault !== undefined) warn(own.fault.message);
   else if (!owns && left.length > 0 && registered.signals.length === 0)
     note('info', `telemetry: ${unregistered}, so nothing is exported`);
   const names = namesOf(config);
+  const text = textOf(scrubber);
   const traced = registered.traced ?? own.traced;
-  const spans = traced && openSpans({ ...traced, names, ...settings, text: textOf(scrubber) });
+  const spans = traced && openSpans({ ...traced, names, ...settings, text });
   const meter = registered.meter ?? own.meter;
   const pendings = async () => await readPendings(config.stateStore, store);
-  const metrics = meter && openMetrics({ meter, names, pendings });
+  const metrics = meter && openMetrics({ meter, text, names, pendings });
   const reason = left.includes('metrics') ? unregistered : 'the SDK of this process exports its metrics';
   const fault = own.fault ?? new RuntimeError('USAGE', reason);
   return {
@@ -81,15 +85,35 @@ export async function openTelemetry(
   };
 }
 
-/** Every text of a span passes this. */
+/** Every text that is exported passes this. */
 function textOf({ text, storedText }: RuntimeScrubber): (value: string) => string {
   return (value) => {
-    const shown = /^\s*["[{]/.test(value) ? storedText(value) : text(value);
+    const shown = hideKeys(/^\s*["[{]/.test(value) ? storedText(value) : text(value));
     return shown.length > MAX_CHARACTERS ? `${shown.slice(0, MAX_CHARACTERS)}…` : shown;
   };
 }
 
 const MAX_CHARACTERS = 64 * 1024;
+
+/** An agent waits for the end of the process of its hook. */
+const HOOK_FLUSH_MS = 500;
+
+/** Hides keys that only their form betrays, in place: the text of a JSON string stays one. */
+function hideKeys(text: string): string {
+  if (!mayHoldKeys.test(text)) return text;
+  let [shown, end] = ['', 0];
+  for (const found of [...findApiKeys({ text })].toSorted((a, b) => a.start - b.start)) {
+    if (found.start >= end) shown += text.slice(end, found.start) + redactedMark;
+    end = Math.max(end, found.end);
+  }
+  return (shown + text.slice(end)).replace(privateKey, redactedMark);
+}
+
+/** Every form of a key has at least so many characters without a space. */
+const mayHoldKeys = /[\w.~+/=:-]{16}/;
+
+/** To the end of the text if its end is missing. Line breaks may be those of JSON in JSON. */
+const privateKey = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\\+[nr]|[\s\w+/=:,.-])*/g;
 
 const unregistered = 'no OpenTelemetry SDK is registered in this process';
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Runtime } from '../../../src/index.ts';
 import { pipeline, suite } from '../../workspace.ts';
+import { open } from '../open.ts';
 import { type Exported, exportsOf, valuesOf } from './exported.ts';
 
 /** Values of the environment, and credentials that only their form betrays. */
@@ -19,6 +20,10 @@ const formed = [
   ['password=', 'hunter2-hunter2-hunter2'],
   ['https://user:', 'pass-in-an-address', '@example.com/'],
   ['api_key: ', 'sk-0123456789abcdefghij'],
+  ['', 'ghp_0123456789abcdefghijklmnopqrstuvwxyz'],
+  ['', `sbx_${'0aZ'.repeat(16)}`],
+  ['', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N'],
+  ['-----BEGIN PRIVATE KEY-----\n', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7', '\n-----END PRIVATE KEY-----'],
 ] as const;
 const env = Object.fromEntries(known.map((value, index) => [`SEED_${index}`, value]));
 const seeds = [...known, ...formed.map(([before, value, after = '']) => `${before}${value}${after}`)];
@@ -81,6 +86,30 @@ function formsOf(secret: string): readonly string[] {
     encodeURIComponent(secret),
   ];
 }
+
+test('no seeded secret is in a label', async () => {
+  const [seed = ''] = known;
+  const text = `
+telemetry: {traces: false}
+tools: {${seed}: {exec: {command: $bin/echo-args, env: [${names}]}}}
+hooks: {'${seed} hook': {command: $bin/deny.sh, hook: tool, phases: [before_execution], mode: shadow}}
+evals: {breaks: {command: $folder/breaks.sh, env: [${names}]}}
+providers: [{id: main, type: mock, model: '${seed}', additional_config: {responses: [{text: hi, repeat: true}]}}]
+`;
+  const { runtime, folder } = await open(text, { ownsTelemetry: true, env }, {
+    ...files,
+    'chat.pipeline.yaml': pipeline(`steps: [{id: answer, tool: '${seed}'}]`, seed),
+  });
+  await runtime.run(join(folder, 'chat.pipeline.yaml'));
+  await runtime.evals.run(join(folder, 'seeds.suite.yaml'));
+  const body = JSON.stringify({ model: seed, messages: [{ role: 'user', content: 'hi' }] });
+  const request = new Request('http://127.0.0.1/v1/chat/completions', { method: 'POST', body });
+  await (await runtime.gateway().fetch(request)).text();
+  const scrape = (await runtime.telemetry.metrics?.())?.text ?? '';
+  await runtime.close();
+  expect(known.flatMap(formsOf).filter((form) => scrape.includes(form))).toEqual([]);
+  expect(scrape).toContain('gen_ai_tool_name="[redacted]"');
+});
 
 test.each(['true', 'false'])('no seeded secret is in an exported byte (content: %s)', async (content) => {
   const traced = { spec, files, env, telemetry: `{metrics: false, content: ${content}}` };

@@ -227,6 +227,7 @@ function measureAny(measures: Measures, seed: number, count: number): void {
 
 const errors = Object.keys(catalogue).length;
 const pendings = async () => ({ open: 2, overdue: 1, oldestMs: 90_000 });
+const text = (value: string) => value;
 
 function openOwn() {
   const { createHistogram, producer } = openHistograms({ name: 'signalbox', version: '1' });
@@ -236,13 +237,13 @@ function openOwn() {
     createCounter: meter.createCounter.bind(meter),
     createObservableGauge: meter.createObservableGauge.bind(meter),
   };
-  return { reader, metrics: openMetrics({ meter: { createHistogram, ...others }, names, pendings }) };
+  return { reader, metrics: openMetrics({ meter: { createHistogram, ...others }, text, names, pendings }) };
 }
 
 function openHosted() {
   const reader = new PrometheusExporter({ preventServerStart: true });
   const meter = new MeterProvider({ readers: [reader] }).getMeter('signalbox');
-  return { reader, metrics: openMetrics({ meter, names, pendings }) };
+  return { reader, metrics: openMetrics({ meter, text, names, pendings }) };
 }
 
 async function scrapeOf(reader: PrometheusExporter): Promise<string> {
@@ -328,7 +329,7 @@ test('closed metrics read no store', async () => {
     reads += 1;
     return await pendings();
   };
-  const metrics = openMetrics({ meter, names, pendings: read });
+  const metrics = openMetrics({ meter, text, names, pendings: read });
   expect(await scrapeOf(reader)).toContain('signalbox_pending_age_seconds 90');
   metrics.close();
   await scrapeOf(reader);

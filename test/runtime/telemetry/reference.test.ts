@@ -72,7 +72,7 @@ async function record(): Promise<Map<string, readonly [string, string]>> {
   const none = new Set<string>();
   const sets = { tools: none, hooks: none, evals: none, models: none, servers: none };
   const { measures } = openMetrics({
-    ...{ meter, names: { ...sets, providers: new Map() } },
+    ...{ meter, text: (value) => value, names: { ...sets, providers: new Map() } },
     pendings: async () => ({ open: 1, overdue: 1, oldestMs: 1 }),
   });
   const took = { durationMs: 1, queueMs: 1 };

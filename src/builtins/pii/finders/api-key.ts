@@ -3,7 +3,7 @@ import type { ScannedText } from '../scanned-text.ts';
 import { entropyOf } from './typed.ts';
 
 /** Tokens with a vendor's prefix, JSON web tokens, and values after `Bearer`. */
-export function* findApiKeys({ text }: ScannedText): Generator<Finding> {
+export function* findApiKeys({ text }: Pick<ScannedText, 'text'>): Generator<Finding> {
   const found = (start: number, end: number): Finding => ({
     entity: 'API_KEY',
     start,
@@ -35,6 +35,7 @@ const webTokenRest = /\.(?:eyJ[\w-]+\.[\w-]*|\.[\w-]+\.[\w-]+\.[\w-]+|[\w-]+\.[\
  * prefix and bounded runs; only the last run is unbounded, so failed matches stay cheap.
  */
 const shapes = [
+  'sbx_[A-Za-z0-9]{40,}',
   'sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-|helicone-)?[A-Za-z0-9_-]{20,}',
   'AIza[A-Za-z0-9_-]{35,}',
   'AQ\\.Ab[A-Za-z0-9_-]{30,}',
