@@ -34,7 +34,7 @@ export interface CommandContext {
 
 export type OpenOptions = Pick<
   RuntimeOptions,
-  'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency' | 'logLevel'
+  'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency' | 'logLevel' | 'ownsTelemetry'
 > & {
   /** Logs JSON if stderr is not a terminal; every other command logs text. */
   readonly isService?: boolean;
@@ -281,7 +281,7 @@ async function runWork(
     const own = await openRuntime(file, {
       ...more,
       env: invocation.env,
-      ownsTelemetry: hasMetrics ? true : 'traces',
+      ownsTelemetry: hasMetrics ? true : (more.ownsTelemetry ?? 'traces'),
       overlays: file === options.config ? options.overlays : [],
       launcher: launcherOf(invocation),
       ...(!outlivesInterrupt && { signal }),

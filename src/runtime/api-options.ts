@@ -50,9 +50,10 @@ export interface RuntimeOptions {
   readonly concurrency?: number | undefined;
   /**
    * true: opens an OpenTelemetry SDK for `spec.telemetry` if this process has registered none; `traces`: without
-   * metrics, which nobody would read. The command line does. Default: false.
+   * metrics, which nobody would read; `hook`: as `traces`, and the last spans may delay `close` by half a second only.
+   * The command line does. Default: false.
    */
-  readonly ownsTelemetry?: boolean | 'traces' | undefined;
+  readonly ownsTelemetry?: boolean | 'traces' | 'hook' | undefined;
   /** A file to which every exchange with a model is appended. */
   readonly record?: string | undefined;
   /** A recording that answers in place of every provider. */

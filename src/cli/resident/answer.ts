@@ -35,7 +35,7 @@ export async function answerAgent(
   const held: string[] = [];
   let writeLog = (lines: string): void => void held.push(lines);
   const open: CommandContext['open'] = async (file, more) =>
-    await context.open(file, { ...more, writeLog: (lines) => writeLog(lines) });
+    await context.open(file, { ...more, ownsTelemetry: 'hook', writeLog: (lines) => writeLog(lines) });
   const reply = await reach({ ...context, open }, inbound, { dialect, within });
   writeLog = reply.stderr === '' ? (lines) => terminal.stderr.write(lines) : () => {};
   for (const lines of held) writeLog(lines);

@@ -37,16 +37,18 @@ interface SdkOptions {
   readonly env: HostEnv;
   /** Receives why spans are lost. */
   readonly report: Report;
+  /** How long the last spans may take. Default: three seconds. */
+  readonly flushMs?: number | undefined;
 }
 
 /** The SDK of the command line. Never throws: telemetry does not stop a call. */
-export function acquireSdk({ settings, signals, folder, env, report }: SdkOptions): Sdk {
+export function acquireSdk({ signals, folder, ...rest }: SdkOptions): Sdk {
   const closers: (() => Promise<void>)[] = [];
   const faults: Error[] = [];
   const load = <Part extends Closable>(signal: Signal, acquire: Acquire<Part>): Part | undefined => {
     if (!signals.includes(signal)) return undefined;
     try {
-      const part = acquire({ file: findExporter(signal, folder).file, settings, env, report });
+      const part = acquire({ file: findExporter(signal, folder).file, ...rest });
       closers.push(part.close);
       return part;
     } catch (thrown) {
@@ -64,11 +66,11 @@ export function acquireSdk({ settings, signals, folder, env, report }: SdkOption
 }
 
 interface Closable {
-  close(): Promise<void>;
+  close(flushMs?: number): Promise<void>;
 }
 
 type Acquire<Part> = (
-  from: Pick<SdkOptions, 'settings' | 'env' | 'report'> & { readonly file: string },
+  from: Pick<SdkOptions, 'settings' | 'env' | 'report' | 'flushMs'> & { readonly file: string },
 ) => Part;
 
 const acquireTraces = shared('traces', openTraces);
@@ -80,20 +82,20 @@ function shared<Name extends Signal, Part extends Closable>(
   open: (near: NodeJS.Require, report: Report, settings: NonNullable<TelemetrySettings[Name]>) => Part,
 ): Acquire<Part> {
   const known = new Map<string, { readonly part: Part; readonly reports: Set<Report> }>();
-  return ({ file, settings: { [signal]: settings }, env, report }) => {
+  return ({ file, settings: { [signal]: settings }, env, report, flushMs }) => {
     if (settings === undefined) throw new RuntimeError('INTERNAL', `${signal} are off`);
     const variables = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
     const key = JSON.stringify({ file, settings, variables });
     const reports = known.get(key)?.reports ?? new Set();
     const newest: Report = (sentence) => [...reports].at(-1)?.(sentence);
+    reports.add(report);
     const start = () => open(createRequire(file), newest, settings);
     const part = known.get(key)?.part ?? withVariables('OTEL_', env, start);
     known.set(key, { part, reports });
-    reports.add(report);
     const close = once(async () => {
       if (reports.size === 1) {
         known.delete(key);
-        await part.close();
+        await part.close(flushMs);
       }
       reports.delete(report);
     });
@@ -114,8 +116,8 @@ function openTraces(near: NodeJS.Require, report: Report, traces: TraceSettings)
   });
   return {
     traced: { api, tracer },
-    close: async () => {
-      sender.endWithin(FLUSH_MS);
+    close: async (flushMs = FLUSH_MS) => {
+      sender.endWithin(flushMs);
       await processor.shutdown();
     },
   };

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { start, workspace } from '../../cli/command-line.ts';
 
 const tools = {
+  'allow.sh': '#!/bin/sh\necho \'{"allow": true}\'\n',
   'greet.sh': '#!/bin/sh\necho \'{"result": "hello"}\'\n',
   'slow.sh': '#!/bin/sh\necho started >&2\nsleep 600\n',
 };
@@ -13,6 +14,8 @@ telemetry: {metrics: false}
 tools:
   greet: {exec: {command: ./greet.sh}}
   slow: {exec: {command: ./slow.sh}}
+hooks:
+  limit: {command: ./allow.sh, hook: tool, phases: [before_execution], external: true, match: {tools: [Bash]}}
 `,
   tools,
 );
@@ -97,6 +100,26 @@ test('an absent collector changes no call, and is reported once', async () => {
   const { stderr, ...ran } = await start(['tool', 'call', 'greet'], { cwd, env }).ran;
   expect(ran).toEqual({ code: 0, stdout: 'hello\n' });
   expect(stderr).toMatch(/^\S+ WARN: .* spans cannot be sent to http:\/\/127\.0\.0\.1:9\/v1\/traces: .*\n$/);
+});
+
+test('an agent waits less for the spans of its hook than a user', async () => {
+  await using there = await collector((_, response) => setTimeout(() => response.end('{}'), 1_500).unref());
+  const called = await start(['tool', 'call', 'greet'], { cwd, env: there.env }).ran;
+  expect(called).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
+  const event = { ...{ session_id: 's', transcript_path: '/t', cwd, permission_mode: 'default' } };
+  const input = JSON.stringify({
+    ...{ ...event, hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {}, tool_use_id: 't' },
+  });
+  const asked = await start(['hook', 'claude'], { cwd, env: there.env, stdin: input }).ran;
+  expect(asked).toMatchObject({ code: 0, stderr: expect.stringContaining('it did not answer in time') });
+});
+
+test('faults that the packages find in variables are reported', async () => {
+  await using there = await collector((_, response) => response.end('{}'));
+  const env = { ...there.env, OTEL_EXPORTER_OTLP_COMPRESSION: 'lz4' };
+  const { stderr, ...ran } = await start(['tool', 'call', 'greet'], { cwd, env }).ran;
+  expect(ran).toEqual({ code: 0, stdout: 'hello\n' });
+  expect(stderr).toMatch(/^\S+ WARN: .*telemetry: .*lz4.*\n$/);
 });
 
 test('Ctrl-C ends a call although the collector never answers', async () => {
