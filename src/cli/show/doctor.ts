@@ -57,10 +57,15 @@ function linesOf({ check, subject, status, message, hint, file, line, column }: 
   const [first = '', ...rest] = wrapWords(text, columns - indent.length);
   const isGood = status === 'ok' || status === 'not applicable';
   const place = file === null || isGood ? [] : [`${oneLine(file)}:${line}:${column}`];
-  const next =
-    hint === null || status === 'ok' ? [] : wrapWords(`hint: ${oneLine(hint)}`, columns - indent.length);
+  const next = hint === null || status === 'ok' ? [] : wrapHint(oneLine(hint), columns - indent.length);
   if (isGood && rest.length > 0) return [`${head}${cut(text, columns - indent.length)}`];
   return [`${head}${first}`, ...[...rest, ...place, ...next].map((more) => `${indent}${more}`)];
+}
+
+/** A command at the end stays on one line, so that it can be copied. */
+function wrapHint(hint: string, columns: number): string[] {
+  const [, before = hint, command] = /^(.*?\brun:) (.+)$/i.exec(hint) ?? [];
+  return [...wrapWords(`hint: ${before}`, columns), ...(command === undefined ? [] : [command])];
 }
 
 const STATUS_WIDTH = 'warning'.length;

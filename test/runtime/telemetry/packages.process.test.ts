@@ -55,6 +55,8 @@ test('packages that are missing change no call, and are named with the command t
     { subject: 'traces', status: 'warning', message: `${without} ${reasons[0]}`, hint },
     { subject: 'metrics', status: 'warning', message: `${without} ${reasons[1]}`, hint },
   ]);
+  const { stdout } = await runIn(cwd, ['doctor']);
+  expect(stdout.split('\n').map((line) => line.trim())).toContain(install(named.join(' ')));
 });
 
 test('a package that is too old is not used', async () => {
