@@ -70,7 +70,8 @@ export function readSettings(
     ]);
     const own = read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'a URL', toUrl);
     const base = read('OTEL_EXPORTER_OTLP_ENDPOINT', 'a URL', toUrl) ?? given.endpoint;
-    read('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json, which is always used', oneOf(['http/json']));
+    for (const name of ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'])
+      read(name, 'http/json, which is always used', oneOf(['http/json']));
     return {
       url: own ?? `${(base ?? 'http://localhost:4318').replace(/\/$/, '')}/v1/traces`,
       sampler: sampler ?? 'parentbased_traceidratio',
@@ -117,10 +118,8 @@ function isEncoded(text: string): boolean {
   return !/%(?![\da-f]{2})/i.test(text);
 }
 
-/** The URL without a user and a password. */
+/** The URL without parts that may be credentials. */
 export function shownUrl(url: string): string {
-  const shown = new URL(url);
-  shown.username = '';
-  shown.password = '';
-  return shown.href;
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }

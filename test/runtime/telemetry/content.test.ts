@@ -23,7 +23,11 @@ const formed = [
   ['', 'ghp_0123456789abcdefghijklmnopqrstuvwxyz'],
   ['', `sbx_${'0aZ'.repeat(16)}`],
   ['', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N'],
-  ['-----BEGIN PRIVATE KEY-----\n', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7', '\n-----END PRIVATE KEY-----'],
+  [
+    '-----BEGIN PRIVATE KEY-----\n',
+    'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7',
+    '\n-----END PRIVATE KEY-----',
+  ],
 ] as const;
 const env = Object.fromEntries(known.map((value, index) => [`SEED_${index}`, value]));
 const seeds = [...known, ...formed.map(([before, value, after = '']) => `${before}${value}${after}`)];
@@ -96,10 +100,14 @@ hooks: {'${seed} hook': {command: $bin/deny.sh, hook: tool, phases: [before_exec
 evals: {breaks: {command: $folder/breaks.sh, env: [${names}]}}
 providers: [{id: main, type: mock, model: '${seed}', additional_config: {responses: [{text: hi, repeat: true}]}}]
 `;
-  const { runtime, folder } = await open(text, { ownsTelemetry: true, env }, {
-    ...files,
-    'chat.pipeline.yaml': pipeline(`steps: [{id: answer, tool: '${seed}'}]`, seed),
-  });
+  const { runtime, folder } = await open(
+    text,
+    { ownsTelemetry: true, env },
+    {
+      ...files,
+      'chat.pipeline.yaml': pipeline(`steps: [{id: answer, tool: '${seed}'}]`, seed),
+    },
+  );
   await runtime.run(join(folder, 'chat.pipeline.yaml'));
   await runtime.evals.run(join(folder, 'seeds.suite.yaml'));
   const body = JSON.stringify({ model: seed, messages: [{ role: 'user', content: 'hi' }] });

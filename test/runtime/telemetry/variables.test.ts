@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TelemetryConfig } from '../../../src/config/config.ts';
-import { readSettings, type TelemetrySettings } from '../../../src/runtime/telemetry/variables.ts';
+import { readSettings, shownUrl, type TelemetrySettings } from '../../../src/runtime/telemetry/variables.ts';
 
 const config: TelemetryConfig = {
   traces: { endpoint: 'http://collector:4318/', sample: 0.1 },
@@ -115,4 +115,10 @@ test('signals that the config turns off can be turned on', () => {
     ...none,
     metrics: { listen: undefined },
   });
+});
+
+test('a URL is shown without parts that may be credentials', () => {
+  expect(shownUrl('https://user:password@collector:4318/v1/traces?key=secret#secret')).toBe(
+    'https://collector:4318/v1/traces',
+  );
 });
