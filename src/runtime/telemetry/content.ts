@@ -1,16 +1,12 @@
+import type { Span } from '@opentelemetry/api';
 import { isObject, stringifyJson } from '../../base/json/json.ts';
 import type { ModelExchange } from '../../contract/decision.ts';
 import type { ToolContent } from '../../contract/event.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { contentNames } from './attributes.ts';
-import type { TracedSpan } from './tracer.ts';
 
 /** Adds a model call as the hooks left it. A withheld answer is not in it. */
-export function addExchange(
-  span: TracedSpan,
-  exchange: ModelExchange,
-  text: (value: string) => string,
-): void {
+export function addExchange(span: Span, exchange: ModelExchange, text: (value: string) => string): void {
   const { request, answers } = exchange;
   const { system_prompt: system, messages } = request;
   const add = (name: string, value: unknown) => span.setAttribute(name, text(stringifyJson(value)));
@@ -21,7 +17,7 @@ export function addExchange(
 
 /** Adds what a tool call sent and returned, as the hooks left it. */
 export function addToolContent(
-  span: TracedSpan,
+  span: Span,
   { args, result }: ToolContent,
   text: (value: string) => string,
 ): void {

@@ -3,6 +3,7 @@ import https from 'node:https';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import type { Tracer } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
@@ -13,14 +14,13 @@ import type { Runtime } from '../api.ts';
 import { openHistograms } from './histograms.ts';
 import type { Instruments } from './labels.ts';
 import { type Api, findExporter, installCommand, registeredApi, type Signal } from './packages.ts';
-import { openTracer, type SpanTracer } from './tracer.ts';
 import { shownUrl, type TelemetrySettings, type TraceSettings } from './variables.ts';
 
 type Report = (sentence: string) => void;
 
 interface Sdk {
   /** Absent, as `meter`, if the signal is not asked for or its packages cannot be used. */
-  readonly traced?: { readonly api: Api; readonly tracer: SpanTracer };
+  readonly traced?: { readonly api: Api; readonly tracer: Tracer };
   readonly meter?: Instruments;
   readonly metrics?: Runtime['telemetry']['metrics'];
   /** Why a signal is not exported. */
@@ -109,16 +109,16 @@ function openTraces(near: NodeJS.Require, report: Report, traces: TraceSettings)
   reportFaults(api, report);
   const sender = openSender(near, traces.url, report);
   const processor = new sdk.BatchSpanProcessor({ exporter: sender, ...traces.batch });
-  const tracer = openTracer({
-    ...{ api, processor, sampler: samplerOf(sdk, traces), ids: new sdk.RandomIdGenerator() },
+  const provider = new sdk.TracerProvider({
     resource: resourceOf(createRequire(near.resolve('@opentelemetry/sdk-trace'))),
-    instrumentationScope: { name: 'signalbox', version: versionOf() },
+    sampler: samplerOf(sdk, traces),
+    spanProcessors: [processor],
   });
   return {
-    traced: { api, tracer },
+    traced: { api, tracer: provider.getTracer('signalbox', versionOf()) },
     close: async (flushMs = FLUSH_MS) => {
       sender.endWithin(flushMs);
-      await processor.shutdown();
+      await provider.shutdown();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Attributes, Context, HrTime } from '@opentelemetry/api';
+import type { Attributes, Context, HrTime, Span, Tracer } from '@opentelemetry/api';
 import type { KeepCall } from '../../contract/decision.ts';
 import type {
   Emit,
@@ -23,7 +23,6 @@ import {
 } from './attributes.ts';
 import { addExchange, addToolContent } from './content.ts';
 import { guardrailRows } from './guardrails.ts';
-import type { SpanTracer, TracedSpan } from './tracer.ts';
 
 export interface Spans extends Pick<Emit, 'keepContent'> {
   readonly types: readonly RuntimeEvent['type'][];
@@ -37,7 +36,7 @@ export interface Spans extends Pick<Emit, 'keepContent'> {
 }
 
 export interface SpansOptions {
-  readonly tracer: SpanTracer;
+  readonly tracer: Tracer;
   readonly api: Pick<typeof import('@opentelemetry/api'), 'context' | 'trace' | 'createTraceState'>;
   /** Removes secrets and shortens. */
   readonly text: (value: string) => string;
@@ -48,7 +47,7 @@ export interface SpansOptions {
 
 /** A place in a trace: a span, or what its parts continue if it is not sampled or belongs to another library. */
 interface Place {
-  readonly span?: TracedSpan;
+  readonly span?: Span;
   readonly context: Context;
   readonly trace: TraceContext | undefined;
   /** If false, its parts have no spans either. */
@@ -73,7 +72,7 @@ export function openSpans({ tracer, api, text, content, names, isOptedIn }: Span
     }
     return attributes;
   };
-  const add = <Facts>(span: TracedSpan, rows: readonly Row<Facts>[], facts: Facts) =>
+  const add = <Facts>(span: Span, rows: readonly Row<Facts>[], facts: Facts) =>
     span.setAttributes(attributesOf(rows, facts));
   const timeAt = ({ epochMs }: Place) => toHrTime(epochMs + performance.now());
 
@@ -95,8 +94,8 @@ export function openSpans({ tracer, api, text, content, names, isOptedIn }: Span
         text(tracestate) === tracestate && { traceState: api.createTraceState(tracestate) }),
     });
   };
-  const place = (span: TracedSpan, around: Place): Place => {
-    const context = api.trace.setSpanContext(around.context, span.spanContext());
+  const place = (span: Span, around: Place): Place => {
+    const context = api.trace.setSpan(around.context, span);
     return {
       span,
       context,
@@ -138,7 +137,7 @@ export function openSpans({ tracer, api, text, content, names, isOptedIn }: Span
     const { span } = known;
     if (event.operation === 'gateway') span.updateName(nameOf(event, text));
     if (event.operation === 'eval')
-      span.addEvent('gen_ai.evaluation.result', attributesOf<Seen>(evaluationRows, event), timeAt(known));
+      span.addEvent('gen_ai.evaluation.result', attributesOf<Seen>(evaluationRows, event));
     add<Seen>(span, operationRules[event.operation].end, event);
     const message = content && event.error ? { message: text(event.error.message) } : {};
     if (event.status === 'failed') span.setStatus({ code: ERROR, ...message });
@@ -211,7 +210,7 @@ function nameOf(event: OperationStarted | OperationFinished, text: (value: strin
 const verbs = { pipeline: 'invoke_agent', model: 'chat', tool: 'execute_tool' } as const;
 const LONGEST_NAME = 200;
 
-function traceOfSpan(span: Pick<TracedSpan, 'spanContext'>): TraceContext {
+function traceOfSpan(span: Span): TraceContext {
   const { traceId, spanId, traceFlags, traceState } = span.spanContext();
   const tracestate = traceState?.serialize();
   const traceparent = `00-${traceId}-${spanId}-${traceFlags & SAMPLED ? '01' : '00'}`;
