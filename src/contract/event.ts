@@ -344,6 +344,8 @@ export interface Emit {
   (event: RuntimeEvent): void;
   /** Whether anything consumes events of that type; absent: yes. If not, they need no measurements. */
   readonly hears?: ((type: RuntimeEvent['type']) => boolean) | undefined;
+  /** A host listens, which may look at its own async context. Absent: no. */
+  readonly hasListener?: boolean | undefined;
   /** The trace that the parts of an operation continue instead of the caller's. Absent unless traces are exported. */
   readonly traceOf?: ((operation: string) => TraceContext | undefined) | undefined;
   /** Begins the span of a hook. Undefined if it is not sampled; absent unless traces are exported. */
@@ -374,12 +376,12 @@ export type MeasuredEnd = OperationEnd & TimingDetails;
 
 /** An `Emit` that does something else with the events, and is otherwise the given one. */
 export function wrapEmit(
-  { hears, traceOf, startHook, keepContent, measures }: Emit,
+  { hears, hasListener, traceOf, startHook, keepContent, measures }: Emit,
   take: (event: RuntimeEvent) => void,
   doesHear = hears,
 ): Emit {
   return Object.assign((event: RuntimeEvent) => take(event), {
-    ...{ hears: doesHear, traceOf, startHook, keepContent, measures },
+    ...{ hears: doesHear, hasListener, traceOf, startHook, keepContent, measures },
   });
 }
 

@@ -12,7 +12,7 @@ import { currentProgress } from '../contract/progress.ts';
 import type { Binding } from './binding.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { ProcessContext } from './process.ts';
-import type { Message, Reply, Transport } from './transport.ts';
+import type { AskedMessage, Ending, Message, Reply, Transport } from './transport.ts';
 
 /** No caller overtakes the queue; callers of several keys get slots in turn. */
 export class Pool {
@@ -82,6 +82,12 @@ export function withPool(
     own?.giveBack();
     return false;
   };
+  const leave = (bytes: number, clock: QueueClock | undefined, at?: number) => {
+    clock?.change('working', -1, at);
+    if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
+    pool.giveBack();
+    own?.giveBack();
+  };
   const inSlots = <Result>(
     { message, signal, clock, timer }: Asked,
     work: (hasWaited: boolean) => Promise<Result>,
@@ -111,29 +117,37 @@ export function withPool(
       return waited;
     }
     clock?.change('working', 1, timer?.start(false));
-    const leave = (at?: number) => {
-      clock?.change('working', -1, at);
-      if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
-      pool.giveBack();
-      own?.giveBack();
-    };
     const done = work(false);
     done.then(
-      (result) => leave(timer?.end(replyOf(result))),
-      (thrown) => leave(timer?.end(undefined, thrown)),
+      (result) => leave(bytes, clock, timer?.end(replyOf(result))),
+      (thrown) => leave(bytes, clock, timer?.end(undefined, thrown)),
     );
     return done;
   };
+  /** Here and not in the message of the caller, so that a recording does not have it. */
+  const withCaller = (message: Message): Message => {
+    const trace = message.trace ?? currentTrace();
+    const onProgress = binding.capability === 'tool' ? currentProgress() : undefined;
+    if (trace === message.trace && onProgress === undefined) return message;
+    return { ...message, ...(trace && { trace }), ...(onProgress && { onProgress }) };
+  };
   return {
     ...transport,
+    ...(transport.ask && {
+      ask: ({ message, signal, clock = currentClock() }, ending) => {
+        const bytes = sizeOf(message);
+        if (currentFence() !== undefined || signal?.aborted || !takeSlots(bytes)) return undefined;
+        const timer = measures && new ExchangeTimer(measures, entry);
+        clock?.change('working', 1, timer?.start(false));
+        const inSlot = new InSlot(ending, (reply, thrown) => leave(bytes, clock, timer?.end(reply, thrown)));
+        const asked = transport.ask?.({ message: withCaller(message), signal, clock }, inSlot);
+        if (asked === undefined) leave(bytes, clock);
+        return asked;
+      },
+    }),
     exchange: (given, signal, clock = currentClock()) => {
       const fence = currentFence();
-      const trace = given.trace ?? currentTrace();
-      const onProgress = binding.capability === 'tool' ? currentProgress() : undefined;
-      const message =
-        trace === given.trace && onProgress === undefined
-          ? given
-          : { ...given, ...(trace && { trace }), ...(onProgress && { onProgress }) };
+      const message = withCaller(given);
       const timer = measures && new ExchangeTimer(measures, entry);
       const asked = { message, signal, clock, timer };
       if (fence === undefined)
@@ -192,11 +206,29 @@ function isClean(reply: Reply): boolean {
   return httpStatus === undefined ? exitCode === 0 : httpStatus < 400;
 }
 
-interface Asked {
-  readonly message: Message;
-  readonly signal: AbortSignal | undefined;
-  readonly clock: QueueClock | undefined;
+interface Asked extends AskedMessage {
   readonly timer: ExchangeTimer | undefined;
+}
+
+/** Gives the slots back before the caller continues. */
+class InSlot<Result> implements Ending<Result> {
+  readonly #ending: Ending<Result>;
+  readonly #leave: (reply: Reply | undefined, thrown?: unknown) => void;
+
+  constructor(ending: Ending<Result>, leave: (reply: Reply | undefined, thrown?: unknown) => void) {
+    this.#ending = ending;
+    this.#leave = leave;
+  }
+
+  onReply(reply: Reply): Result | PromiseLike<Result> {
+    this.#leave(reply);
+    return this.#ending.onReply(reply);
+  }
+
+  onError(error: unknown): Result | PromiseLike<Result> {
+    this.#leave(undefined, error);
+    return this.#ending.onError(error);
+  }
 }
 
 /** The reply, or nothing was sent: the store is slow (`admission` settles later) or the admission expired. */

@@ -1,8 +1,8 @@
 import { isCancelled, RuntimeError, toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { quorumOf, requireDecider, whyNoApprover } from '../calls/tool-call/approvals.ts';
-import { callTool, trackToolCall } from '../calls/tool-call/call.ts';
-import { type CallableTool, readArgs } from '../calls/tool-call/callable-tool.ts';
+import { makeCall, trackToolCall } from '../calls/tool-call/call.ts';
+import { type CallableTool, type CallResult, readArgs } from '../calls/tool-call/callable-tool.ts';
 import { type FinishedCallResult, toToolDocument } from '../calls/tool-call/document.ts';
 import {
   type DecidedRecord,
@@ -49,20 +49,40 @@ export function callDirectly(
   args: unknown,
   options: CallOptions,
 ): Promise<ToolDocument>;
-export async function callDirectly(
+export function callDirectly(
   directCall: DirectCallContext,
   args: unknown,
-  { callId = nextCallId(), ...options }: CallOptions & Partial<NamedOptions>,
+  options: CallOptions & Partial<NamedOptions>,
 ): Promise<ToolDocument | undefined> {
-  const { emit, tool } = directCall;
-  const make = () => makeCall(directCall, args, { ...options, callId });
+  const { emit, tool, isDurable, find } = directCall;
+  const { callId = nextCallId(), approve, name, signal, wholeFaults } = options;
+  const make = () => {
+    // Native hooks receive no session or turn for a direct call.
+    const hookContext = tool.links.some((link) => 'group' in link) ? contextOf(callId) : undefined;
+    // A caller with an identity comes back for the outcome.
+    const isUnattended = approve === undefined && name === undefined && !isDurable;
+    const context = { signal, hookContext, find, callId, isByHost: true, isUnattended };
+    return makeCall(tool, args, context, (made) => {
+      const { outcome } = made;
+      if (outcome.status !== 'pending') return toDocument(made, outcome, { wholeFaults });
+      return waitForPerson(directCall, { args, made, hookContext }, { ...options, callId });
+    });
+  };
   const names = { tool: tool.name, callId };
-  return await trackToolCall(emit, names, make, (document) => document ?? { status: 'pending' });
+  return trackToolCall(emit, names, make, (document) => document ?? { status: 'pending' });
 }
 
-async function makeCall(
+async function waitForPerson(
   directCall: DirectCallContext,
-  args: unknown,
+  {
+    args,
+    made,
+    hookContext,
+  }: {
+    readonly args: unknown;
+    readonly made: CallResult;
+    readonly hookContext: HookContext | undefined;
+  },
   {
     approve,
     signal,
@@ -71,21 +91,7 @@ async function makeCall(
     name,
   }: CallOptions & Partial<NamedOptions> & { readonly callId: string },
 ): Promise<ToolDocument | undefined> {
-  const { tool, isDurable, find } = directCall;
-  // Native hooks receive no session or turn for a direct call.
-  const hookContext = tool.links.some((link) => 'group' in link) ? contextOf(id) : undefined;
-  // A caller with an identity comes back for the outcome.
-  const isUnattended = approve === undefined && name === undefined && !isDurable;
-  const made = await callTool(tool, args, {
-    signal,
-    hookContext,
-    find,
-    callId: id,
-    isByHost: true,
-    isUnattended,
-  });
-  const { outcome: first } = made;
-  if (first.status !== 'pending') return toDocument(made, first, { wholeFaults });
+  const { tool, find } = directCall;
   const context = { signal, hookContext, find };
   let approvalFailure: ToolFailed | undefined;
   const { directCallName } = await loadRuns();

@@ -35,9 +35,12 @@ export class Json {
     return json;
   }
 
-  /** Whether `JSON.stringify` of the value gives the exact text. Returns false for long texts. */
+  /**
+   * Whether `JSON.stringify` of the value gives the exact text. Returns false for long texts. Parses again, since others
+   * may have changed the value.
+   */
   get isPlainlySpelt(): boolean {
-    return this.text.length <= LONGEST_COMPARED && JSON.stringify(this.value) === this.text;
+    return this.text.length <= LONGEST_COMPARED && JSON.stringify(parseJson(this.text)) === this.text;
   }
 
   /** The text, with marks in place of its long parts in a `PartedJson`. It is enough to find members. */
@@ -129,7 +132,7 @@ export function toPlain(tree: Readonly<Record<string, unknown>>): Readonly<Recor
     if (key === '__proto__') define(plain, key, value);
     else plain[key] = value;
   }
-  if (holdsOwnSpelling(tree)) ExactForm.keep(plain, tree);
+  ExactForm.keep(plain, tree);
   return plain;
 }
 
@@ -155,7 +158,7 @@ export function exactFormOf(value: object): object | undefined {
 
 /** Makes `stringifyJson` write `json` for the parsed object. */
 export function keepExactForm(value: object, json: Json): void {
-  ExactForm.keep(value, json);
+  ExactForm.keep(value, json, true);
 }
 
 /** Whether `stringifyJson` writes something other than the object's members. */
@@ -171,7 +174,7 @@ function plainValue(value: unknown): unknown {
 
 function plainJson(json: Json): unknown {
   const { value } = json;
-  if (typeof value === 'object' && value !== null && !json.isPlainlySpelt) ExactForm.keep(value, json);
+  if (typeof value === 'object' && value !== null) ExactForm.keep(value, json);
   return value;
 }
 
@@ -183,22 +186,34 @@ class Given {
   }
 }
 
-/** What `stringifyJson` writes for a plain value. A WeakMap costs the garbage collector a hundred times as much. */
+/**
+ * What `stringifyJson` writes for a plain value. Whether it differs from the value's members is found when it is asked
+ * for, since most values are never written. A WeakMap costs the garbage collector a hundred times as much.
+ */
 class ExactForm extends Given {
-  #exact: object;
+  #exact: object | undefined;
+  #differs: boolean;
 
-  private constructor(value: object, exact: object) {
+  private constructor(value: object, exact: object, differs: boolean) {
     super(value);
     this.#exact = exact;
+    this.#differs = differs;
   }
 
   static of(value: object): object | undefined {
-    return #exact in value ? value.#exact : undefined;
+    if (!(#exact in value) || value.#exact === undefined) return undefined;
+    value.#differs ||= holdsOwnSpelling(value.#exact);
+    if (!value.#differs) value.#exact = undefined;
+    return value.#exact;
   }
 
-  static keep(value: object, exact: object): void {
-    if (#exact in value) value.#exact = exact;
-    else new ExactForm(value, exact);
+  static keep(value: object, exact: object, differs = false): void {
+    if (!(#exact in value)) {
+      new ExactForm(value, exact, differs);
+      return;
+    }
+    value.#exact = exact;
+    value.#differs = differs;
   }
 }
 

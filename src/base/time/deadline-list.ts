@@ -1,13 +1,13 @@
 import { longestMs } from './async.ts';
 import { STALL_MS, startTimer, type Timer } from './deadline.ts';
 
-export interface Limit {
+/** What a list can limit. */
+export class Limit {
   /** By the clock of `performance.now()`. */
-  readonly dueAt: number;
-  readonly onEnd: () => void;
-  previous: Limit | undefined;
-  next: Limit | undefined;
-  isRunning: boolean;
+  dueAt = 0;
+  previous: this | undefined;
+  next: this | undefined;
+  isRunning = false;
   timer: Timer | undefined;
 }
 
@@ -15,36 +15,31 @@ export interface Limit {
  * Equal limits on many things with one timer; they end in the order of their starts. As with `startTimer`, time during
  * which this process was stopped does not count.
  */
-export class DeadlineList {
+export class DeadlineList<Limited extends Limit> {
   readonly #limitMs: number;
-  #first: Limit | undefined;
-  #last: Limit | undefined;
+  readonly #onEnd: (limited: Limited) => void;
+  #first: Limited | undefined;
+  #last: Limited | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limitMs: number) {
+  constructor(limitMs: number, onEnd: (limited: Limited) => void) {
     this.#limitMs = Math.min(limitMs, longestMs);
+    this.#onEnd = onEnd;
   }
 
   /** Calls `onEnd` after the time unless the limit is cleared. Keeps Node alive. */
-  start(onEnd: () => void): Limit {
-    const dueAt = performance.now() + this.#limitMs;
-    const limit: Limit = {
-      dueAt,
-      onEnd,
-      previous: this.#last,
-      next: undefined,
-      isRunning: true,
-      timer: undefined,
-    };
-    if (this.#last === undefined) this.#first = limit;
-    else this.#last.next = limit;
-    this.#last = limit;
+  start(limited: Limited): void {
+    limited.dueAt = performance.now() + this.#limitMs;
+    limited.isRunning = true;
+    limited.previous = this.#last;
+    if (this.#last === undefined) this.#first = limited;
+    else this.#last.next = limited;
+    this.#last = limited;
     if (this.#timer === undefined) this.#wait(this.#limitMs);
-    else if (this.#first === limit) this.#timer.ref();
-    return limit;
+    else if (this.#first === limited) this.#timer.ref();
   }
 
-  clear(limit: Limit): void {
+  clear(limit: Limited): void {
     limit.timer?.clear();
     if (!limit.isRunning) return;
     this.#remove(limit);
@@ -61,14 +56,14 @@ export class DeadlineList {
     for (let limit = this.#first; limit !== undefined && limit.dueAt <= now; limit = this.#first) {
       this.#remove(limit);
       const lateMs = now - limit.dueAt;
-      if (lateMs < STALL_MS) limit.onEnd();
-      else limit.timer = startTimer({ timeoutMs: Math.min(lateMs, this.#limitMs) }, limit.onEnd);
+      if (lateMs < STALL_MS) this.#onEnd(limit);
+      else limit.timer = startTimer({ timeoutMs: Math.min(lateMs, this.#limitMs) }, () => this.#onEnd(limit));
     }
     if (this.#first !== undefined && this.#timer === undefined)
       this.#wait(Math.max(1, this.#first.dueAt - now));
   }
 
-  #remove(limit: Limit): void {
+  #remove(limit: Limited): void {
     const { previous, next } = limit;
     limit.isRunning = false;
     if (previous === undefined) this.#first = next;

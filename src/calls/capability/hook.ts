@@ -1,4 +1,4 @@
-import { type Fault, RuntimeError } from '../../base/errors.ts';
+import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { type Stopwatch, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
 import type { HookSpan } from '../../contract/event.ts';
@@ -85,10 +85,17 @@ async function askAndTell(
 }
 
 function ask(port: FilterPort, question: HookQuestion, asking: Asking): Promise<Answer> {
+  const end = (answer: Answer) => measured(port, question, { ...asking, answer });
+  const fail = (fault: Fault) => end(denyForFault(port.binding.name, fault));
   return invokeOr(port, question, {
-    onOutput: (answer) => measured(port, question, { ...asking, answer: judge(port, answer, asking.accept) }),
-    onFault: (fault) =>
-      measured(port, question, { ...asking, answer: denyForFault(port.binding.name, fault) }),
+    onOutput: (answer) => {
+      try {
+        return end(judge(port, answer, asking.accept));
+      } catch (error) {
+        return fail(toFault(error));
+      }
+    },
+    onFault: fail,
     clock: asking.watch,
     trace: asking.span?.trace,
   });

@@ -16,7 +16,7 @@ import {
 import type { TraceContext } from '../../contract/trace.ts';
 import type { Codec, Decoded } from '../../dialects/dialect.ts';
 import type { Binding } from '../../process/binding.ts';
-import type { Message, Reply, Transport } from '../../process/transport.ts';
+import type { Ending, Message, ProcessReply, Reply, Transport } from '../../process/transport.ts';
 
 export interface Port<Input, Output> {
   readonly binding: Binding;
@@ -55,34 +55,76 @@ export async function invoke<Input, Output extends object>(
 }
 
 interface Outcomes<Output, Result> {
-  /** Default: returns the output. An exception here is also a fault, with its message unchanged. */
-  readonly onOutput?: ((output: Output) => Result) | undefined;
-  readonly onFault: (fault: Fault) => Result;
+  /** Default: returns the output. */
+  readonly onOutput?: ((output: Output) => Result | PromiseLike<Result>) | undefined;
+  readonly onFault: (fault: Fault) => Result | PromiseLike<Result>;
   readonly clock?: QueueClock | undefined;
   /** The trace that the process continues. Default: that of the current operation. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** Like `invoke`, but returns the result of `onFault` for a fault. Rejects only with what `onFault` throws. */
-export async function invokeOr<Input, Output extends object, Result = Output>(
+/** Like `invoke`, but returns the result of `onFault` for a fault. Rejects only with what the functions throw. */
+export function invokeOr<Input, Output extends object, Result>(
   port: Port<Input, Output>,
   invocation: Invocation<Input>,
-  { onOutput, onFault, clock, trace }: Outcomes<Output, Result>,
+  outcomes: Outcomes<Output, Result> & Required<Pick<Outcomes<Output, Result>, 'onOutput'>>,
+): Promise<Result>;
+export function invokeOr<Input, Output extends object, Result = Output>(
+  port: Port<Input, Output>,
+  invocation: Invocation<Input>,
+  outcomes: Outcomes<Output, Result>,
+): Promise<Output | Result>;
+export function invokeOr<Input, Output extends object, Result = Output>(
+  port: Port<Input, Output>,
+  invocation: Invocation<Input>,
+  outcomes: Outcomes<Output, Result>,
 ): Promise<Output | Result> {
-  let output: Output;
-  // Repeats `invoke`, to avoid awaiting it.
+  const ending = new Decoding(port, invocation, outcomes);
   try {
-    const { input, signal } = invocation;
-    const message = withTrace(port.codec.encode(input), trace);
-    output = takeReply(port, await port.transport.exchange(message, signal, clock), invocation);
+    const { signal } = invocation;
+    const { clock, trace } = outcomes;
+    const message = withTrace(port.codec.encode(invocation.input), trace);
+    // A reply comes in the async context of the server, and notes of it are events.
+    const { ask } = port.emit.hasListener ? noShortcut : port.transport;
+    const asked = ask?.({ message, signal, clock }, ending);
+    if (asked !== undefined) return asked;
+    return port.transport.exchange(message, signal, clock).then(
+      (reply) => ending.onReply(reply),
+      (error) => ending.onError(error),
+    );
   } catch (error) {
-    return onFault(toFault(scrubError(toRuntimeError(error), port.scrubber ?? noopScrubber)));
+    return new Promise((resolve) => resolve(ending.onError(error)));
   }
-  if (onOutput === undefined) return output;
-  try {
-    return onOutput(output);
-  } catch (error) {
-    return onFault(toFault(error));
+}
+
+const noShortcut: Pick<Transport, 'ask'> = {};
+
+/** Decodes the reply of one exchange, and passes what it means to the caller. */
+class Decoding<Input, Output extends object, Result> implements Ending<Output | Result> {
+  readonly #port: Port<Input, Output>;
+  readonly #invocation: Invocation<Input>;
+  readonly #outcomes: Outcomes<Output, Result>;
+
+  constructor(port: Port<Input, Output>, invocation: Invocation<Input>, outcomes: Outcomes<Output, Result>) {
+    this.#port = port;
+    this.#invocation = invocation;
+    this.#outcomes = outcomes;
+  }
+
+  onReply(reply: Reply): Output | Result | PromiseLike<Result> {
+    let output: Output;
+    try {
+      output = takeReply(this.#port, reply, this.#invocation);
+    } catch (error) {
+      return this.onError(error);
+    }
+    const { onOutput } = this.#outcomes;
+    return onOutput === undefined ? output : onOutput(output);
+  }
+
+  onError(error: unknown): Result | PromiseLike<Result> {
+    const { scrubber = noopScrubber } = this.#port;
+    return this.#outcomes.onFault(toFault(scrubError(toRuntimeError(error), scrubber)));
   }
 }
 
@@ -148,18 +190,23 @@ export function readReply<Output extends object>(
 }
 
 function requireFollowable(reply: Reply): void {
-  if (!textsOf(reply).some((text) => isTextTooDeep(text))) return;
+  const isTooDeep =
+    reply.via === 'rpc'
+      ? isJsonTooDeep(reply.result) || isJsonTooDeep(reply.error)
+      : isTextTooDeep(jsonTextOf(reply));
+  if (!isTooDeep) return;
   throw new RuntimeError('REPLY_MALFORMED', `the reply is nested more than ${MAX_JSON_DEPTH} levels deep`);
 }
 
-function textsOf(reply: Reply): readonly string[] {
-  if (reply.via === 'rpc')
-    return [reply.result, reply.error].flatMap((json) => (json === undefined ? [] : [json.text]));
-  const { stdout } = reply;
-  if (stdout.length <= MAX_JSON_DEPTH) return [];
+function isJsonTooDeep(json: Json | undefined): boolean {
+  return json !== undefined && isTextTooDeep(json.text);
+}
+
+function jsonTextOf({ stdout }: ProcessReply): string {
+  if (stdout.length <= MAX_JSON_DEPTH) return '';
   // UTF-8 brackets and quotes are the same bytes in Latin-1. A reply that begins with another byte is plain text.
   const text = Buffer.from(stdout.buffer, stdout.byteOffset, stdout.byteLength).toString('latin1');
-  return /^\W{0,8}[[{]/.test(text) ? [text] : [];
+  return /^\W{0,8}[[{]/.test(text) ? text : '';
 }
 
 /** Even without secrets in the reply, the codec's messages may contain the name of a credential. */

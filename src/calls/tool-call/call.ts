@@ -14,6 +14,7 @@ import {
   type ToolFailed,
   type ToolOk,
   type ToolOutcome,
+  type ToolPending,
 } from '../../contract/tool.ts';
 import { type Invocation, invokeOr, type Port, trackCall } from '../capability/invoke.ts';
 import { isFiltered } from '../hooks/gate.ts';
@@ -47,14 +48,24 @@ export interface PreparedCall {
 }
 
 /** Prepares and makes one tool call. Never rejects. */
-export async function callTool(
+export function callTool(tool: CallableTool, args: unknown, context: CallContext = {}): Promise<CallResult> {
+  const { emit = emitNothing, callId = nextCallId() } = context;
+  const make = () => makeCall(tool, args, { ...context, callId }, (result) => result);
+  return trackToolCall(emit, { tool: tool.name, callId }, make, ({ outcome }) => outcome);
+}
+
+/** Like `callTool`, but resolves to what `end` makes of the result, and rejects with what it throws. */
+export function makeCall<Result>(
   tool: CallableTool,
   args: unknown,
-  { emit = emitNothing, callId = nextCallId(), ...context }: CallContext = {},
-): Promise<CallResult> {
-  const make = async () => await (await prepareCall(tool, args, { ...context, callId })).finish();
-  return await trackToolCall(emit, { tool: tool.name, callId }, make, ({ outcome }) => outcome);
+  context: CallContext & { readonly callId: string },
+  end: EndCall<Result>,
+): Promise<Result> {
+  const before = prepare(tool, args, context);
+  return before instanceof Promise ? before.then((passed) => finish(passed, end)) : finish(before, end);
 }
+
+type EndCall<Result> = (result: CallResult) => Result | PromiseLike<Result>;
 
 /** Makes a tool call, with its hooks, as an operation. */
 export function trackToolCall<Result>(
@@ -76,59 +87,112 @@ export async function prepareCall(
   args: unknown,
   context: CallContext = {},
 ): Promise<PreparedCall> {
-  const call: Call = { ...context, tool, callId: context.callId ?? nextCallId() };
-  let before = unfilteredCall(call, noArgs);
+  const before = await prepare(tool, args, { ...context, callId: context.callId ?? nextCallId() });
+  return before.stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(before.stopped);
+}
+
+/** Waits only for hooks. `stopped` is set if a hook or a required approval stops the call. Never rejects. */
+function prepare(
+  tool: CallableTool,
+  args: unknown,
+  context: CallContext & { readonly callId: string },
+): FilteredCall | Promise<FilteredCall> {
+  const call: Call = { ...context, tool };
+  const fail = (error: unknown): FilteredCall => ({
+    ...unfilteredCall(call, noArgs),
+    stopped: resultOf(namesOf(call), failed(toFault(error))),
+  });
   try {
-    before = unfilteredCall(call, readCheckedArgs(tool, args, context.isByHost));
+    const before = unfilteredCall(call, readCheckedArgs(tool, args, context.isByHost));
     // Filters may change, rename, answer or deny the call. Then approvers judge the result.
-    if (hasHooksBefore(tool)) before = await passBeforeHooks(before);
+    return hasHooksBefore(tool)
+      ? passBeforeHooks(before).then(requireApproval).catch(fail)
+      : requireApproval(before);
   } catch (error) {
-    return stoppedCall(resultOf(namesOf(call), failed(toFault(error))));
+    return fail(error);
   }
+}
+
+function requireApproval(before: FilteredCall): FilteredCall {
   const stopped = before.stopped ?? findRequiredApproval(before);
-  return stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(stopped);
+  return stopped === before.stopped ? before : { ...before, ...(stopped && { stopped }) };
+}
+
+function finish<Result>(before: FilteredCall, end: EndCall<Result>): Promise<Result> {
+  return before.stopped === undefined ? execute(before, end) : makeOf(end, before.stopped);
 }
 
 /** Runs the tool and passes its outcome through the after_execution hooks. Never rejects. */
-export async function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
-  const { call, args, metadata } = before;
+export function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
+  return execute(before, (result) => result, approval);
+}
+
+/** Like `executeCall`, but resolves to what `end` makes of the result, and rejects with what it throws. */
+function execute<Result>(before: FilteredCall, end: EndCall<Result>, approval?: Approval): Promise<Result> {
+  const { call, args } = before;
   const { tool, callId, signal, idempotencyKey = callId } = call;
   const { links, flow, port } = tool;
-  if (isHeard(links, 'started'))
-    await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
-  const watch = isHeardAfter(links) ? startStopwatch() : undefined;
-
-  let outcome: ToolOutcome;
-  if (flow !== undefined) outcome = ok(Json.from(flow.answer(args)));
-  else if (port === undefined) outcome = failed(toFault(nothingToRun(tool)));
-  else {
+  const run = <Ended>(take: (outcome: ToolOutcome) => Ended | PromiseLike<Ended>): Promise<Ended> => {
+    if (flow !== undefined) return makeOf(take, ok(Json.from(flow.answer(args))));
+    if (port === undefined) return makeOf(take, failed(toFault(nothingToRun(tool))));
     const input: ToolCall = {
       ...{ name: tool.name, callId, args },
       ...(approval && { approval }),
       ...(tool.idempotent === true && { idempotencyKey }),
     };
-    const run = () =>
-      runTool(port, { input, call: callId, signal }, (error) =>
-        isFiltered(links, failureEvent(call, args, error.message)) ? withCatalogueText(error) : error,
-      );
-    outcome = await (watch?.run(run) ?? run());
-  }
-  if (outcome.status === 'ok') outcome = checkResult(tool, outcome);
+    return runToolTo(port, { input, call: callId, signal }, take, (error) =>
+      isFiltered(links, failureEvent(call, args, error.message)) ? withCatalogueText(error) : error,
+    );
+  };
+  // A reply may come in another async context.
+  const keepContent = trackedOperation()?.keepContent;
+  const endCall = (result: CallResult) => {
+    const { outcome } = result;
+    keepContent?.({ args, ...(outcome.status === 'ok' && { result: outcome.result }) });
+    return end(args.text === before.asked.text ? result : { ...result, sent: args });
+  };
+  if (isHeard(links, 'started') || isHeardAfter(links) || call.waitForResults !== undefined)
+    return executeHeard(before, run).then(endCall);
+  return run((outcome) => {
+    const checked = checkOutcome(tool, outcome);
+    return endCall(
+      checked.status === 'pending' ? pausedResult(before, checked) : passedResult(before, checked),
+    );
+  });
+}
 
-  let result: CallResult;
-  if (outcome.status === 'pending') {
-    const { reason, message, members } = outcome;
-    const pause = { ...pauseMembers(call, args), origin: 'tool', reason, message, members } as const;
-    result = pendingResult(namesOf(call), pause, metadata);
-  } else {
-    // Hooks see results in the order of the calls.
-    await call.waitForResults?.();
-    const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
-    result = watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
-  }
-  const { outcome: left } = result;
-  trackedOperation()?.keepContent?.({ args, ...(left.status === 'ok' && { result: left.result }) });
-  return args.text === before.asked.text ? result : { ...result, sent: args };
+async function executeHeard(
+  before: FilteredCall,
+  run: (take: (outcome: ToolOutcome) => ToolOutcome) => Promise<ToolOutcome>,
+): Promise<CallResult> {
+  const { call, args } = before;
+  const { tool } = call;
+  if (isHeard(tool.links, 'started'))
+    await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  const watch = isHeardAfter(tool.links) ? startStopwatch() : undefined;
+  const make = () => run((outcome) => checkOutcome(tool, outcome));
+  const outcome = await (watch?.run(make) ?? make());
+  if (outcome.status === 'pending') return pausedResult(before, outcome);
+  // Hooks see results in the order of the calls.
+  await call.waitForResults?.();
+  const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
+  return watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
+}
+
+function makeOf<Given, Result>(
+  make: (given: Given) => Result | PromiseLike<Result>,
+  given: Given,
+): Promise<Result> {
+  return new Promise((resolve) => resolve(make(given)));
+}
+
+function checkOutcome(tool: CallableTool, outcome: ToolOutcome): ToolOutcome {
+  return outcome.status === 'ok' ? checkResult(tool, outcome) : outcome;
+}
+
+function pausedResult({ call, args, metadata }: FilteredCall, { reason, message, members }: ToolPending) {
+  const pause = { ...pauseMembers(call, args), origin: 'tool', reason, message, members } as const;
+  return pendingResult(namesOf(call), pause, metadata);
 }
 
 export function stoppedCall(stopped: CallResult): PreparedCall {
@@ -147,19 +211,32 @@ function nothingToRun({ name, isUnknown }: CallableTool): RuntimeError {
  * Runs a tool's process once. Every fault is a failed outcome; never rejects. `toReportable` removes unfiltered text of
  * a failure from events.
  */
-export async function runTool(
+export function runTool(
   port: Port<ToolCall, ToolOutcome>,
   invocation: Invocation<ToolCall>,
-  toReportable: (error: Fault) => Fault = (error) => error,
+  toReportable?: (error: Fault) => Fault,
 ): Promise<ToolOutcome> {
-  if (port.emit.hears?.('call.started') === false)
-    return await invokeOr(port, invocation, { onFault: failed });
+  return runToolTo(port, invocation, (outcome) => outcome, toReportable);
+}
+
+/** Like `runTool`, but resolves to what `take` makes of the outcome, and rejects with what it throws. */
+function runToolTo<Result>(
+  port: Port<ToolCall, ToolOutcome>,
+  invocation: Invocation<ToolCall>,
+  take: (outcome: ToolOutcome) => Result | PromiseLike<Result>,
+  toReportable: (error: Fault) => Fault = (error) => error,
+): Promise<Result> {
+  const isHeardOf = port.emit.hears?.('call.started') !== false;
+  if (!isHeardOf)
+    return invokeOr(port, invocation, { onOutput: take, onFault: (fault) => take(failed(fault)) });
   const { name } = port.binding;
   const { clock, finish } = trackCall(port.emit, 'tool', { name, call: invocation.call });
-  const outcome = await invokeOr(port, invocation, { onFault: failed, clock });
-  const { status } = outcome;
-  finish({ status, error: status === 'failed' ? toReportable(outcome.error) : undefined });
-  return outcome;
+  const tell = (outcome: ToolOutcome) => {
+    const { status } = outcome;
+    finish({ status, error: status === 'failed' ? toReportable(outcome.error) : undefined });
+    return outcome;
+  };
+  return invokeOr(port, invocation, { onFault: failed, clock }).then((outcome) => take(tell(outcome)));
 }
 
 function failureEvent(call: Call, args: Json, message: string): HookEvent {

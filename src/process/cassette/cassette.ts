@@ -360,7 +360,7 @@ async function openExchangeRecorder(
     return reply;
   };
   return {
-    wrap: (binding, transport) => ({
+    wrap: (binding, { ask: _, ...transport }) => ({
       ...transport,
       exchange: (message, signal, clock) =>
         recordExchange({ binding, message, clock }, (watch) => transport.exchange(message, signal, watch)),

@@ -9,7 +9,15 @@ import {
 import type { Binding } from '../binding.ts';
 import { closedError, withHint } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import type { Handshake, Message, Reply, Transport } from '../transport.ts';
+import {
+  type AskedMessage,
+  type Ending,
+  type Handshake,
+  type Message,
+  passedOn,
+  type Reply,
+  type Transport,
+} from '../transport.ts';
 import { circuitError, createRestartTracker } from './restarts.ts';
 import { type InFlight, openSession, type Session } from './session.ts';
 
@@ -121,6 +129,14 @@ export function openServer(
     }
   };
 
+  const ask = <Result>(
+    { message, signal }: Pick<AskedMessage, 'message' | 'signal'>,
+    ending: Ending<Result>,
+  ) => {
+    const isStraight = unsent === 0 && !closing.signal.aborted && !restarts.isTripped && !signal?.aborted;
+    return isStraight ? ready?.ask(message, signal, ending) : undefined;
+  };
+
   return {
     get load() {
       return unsent + (ready?.inFlight ?? 0);
@@ -128,11 +144,10 @@ export function openServer(
     get isRefusing() {
       return restarts.isRefusing;
     },
-    exchange: (message, signal) => {
-      const isStraight = unsent === 0 && !closing.signal.aborted && !restarts.isTripped && !signal?.aborted;
-      if (ready !== undefined && isStraight) return ready.exchange(message, signal);
-      return send({ message, signal, send: (session) => session.request(message) }, true);
-    },
+    exchange: (message, signal) =>
+      ask({ message, signal }, passedOn) ??
+      send({ message, signal, send: (session) => session.request(message) }, true),
+    ask,
     notify: (message, signal) =>
       send(
         { message, signal, send: (session) => session.notify(message), createError: notWrittenError },

@@ -11,7 +11,7 @@ import { noReplyHint, oneshotHint, unansweredError, withHint } from '../oneshot.
 import type { ProcessContext, WatchedProcess } from '../process.ts';
 import { withStderr } from '../stderr.ts';
 import { createLineSplitter, readInTurns, whenClosed } from '../stream-reader.ts';
-import type { Message, RpcReply } from '../transport.ts';
+import { type Ending, type Message, passedOn, type Reply } from '../transport.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { encodeNotification, encodeRequest, withMeta } from './json-rpc.ts';
 import type { BegunRequest, WaitingRequest } from './waiting-requests.ts';
@@ -31,10 +31,10 @@ export interface Session {
   /** Settles when no more replies can come and everything in flight has failed. */
   readonly closed: Promise<void>;
   readonly inFlight: number;
-  /** Rejects with the errors of `request`, PROCESS_TIMEOUT and ABORTED. */
-  exchange(message: Message, signal: AbortSignal | undefined): Promise<RpcReply>;
+  /** The ending gets the errors of `request`, PROCESS_TIMEOUT and ABORTED. Rejects only with what it throws. */
+  ask<Result>(message: Message, signal: AbortSignal | undefined, ending: Ending<Result>): Promise<Result>;
   /** Throws SERVER_BUSY if too much is unsent, SERVER_EXIT if the session has ended. */
-  request(message: Message): InFlight<RpcReply>;
+  request(message: Message): InFlight<Reply>;
   notify(message: Message): InFlight<void>;
   endStdin(): void;
 }
@@ -51,7 +51,6 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     inbox,
   );
   const outbox = child.stdin && new Outbox(child.stdin);
-  const limits = openLimits(binding);
   const pendingNotifications = new Set<(error: RuntimeError) => void>();
   let isStopping = false;
   let exit: RuntimeError | undefined;
@@ -76,18 +75,22 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     child.release();
   });
 
-  const send = ({ method, body, requireStart, takesMeta, trace, onProgress }: Message): SentRequest => {
+  const send = <Result>(
+    { method, body, requireStart, takesMeta, trace, onProgress }: Message,
+    ending: Ending<Result>,
+  ): BegunRequest<Result> => {
     if (exit !== undefined) throw exit;
     requireStart?.();
     const box = requireRoom(binding, outbox);
-    const { waiting, reply } = inbox.requests.add(onProgress);
-    const line = box.send(
-      encodeRequest(waiting.id, method, trace === undefined || !takesMeta ? body : withMeta(body, trace)),
-    );
-    return { waiting, reply, line, box, answeredBefore: inbox.requests.answered };
+    const begun = inbox.requests.add(ending, onProgress);
+    const { waiting } = begun;
+    const params = trace === undefined || !takesMeta ? body : withMeta(body, trace);
+    waiting.text = encodeRequest(waiting.id, method, params);
+    box.send(waiting);
+    return begun;
   };
   /** Ends a process that works only on abandoned requests, since all other requests would wait for it. */
-  const endIfStuck = async ({ answeredBefore }: SentRequest) => {
+  const endIfStuck = async ({ answeredBefore }: WaitingRequest) => {
     const hasAnswered = () => exit !== undefined || inbox.requests.answered > answeredBefore;
     if (isLookedAt || hasAnswered()) return;
     isLookedAt = true;
@@ -98,13 +101,13 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     context.emit({ type: 'note', name: binding.name, level: 'warn', message });
     await child.terminate();
   };
-  const abandon = (sent: SentRequest, isLate: boolean) => {
-    const { waiting, line, box } = sent;
-    if (isLate) void endIfStuck(sent);
-    box.withdraw(line);
-    inbox.requests.abandon(waiting.id);
-    return noReplyHint({ hasNoise: waiting.hasNoise, hasNoOutput, isServerOnly });
+  const abandon = (request: WaitingRequest, isLate: boolean) => {
+    if (isLate) void endIfStuck(request);
+    outbox?.withdraw(request);
+    inbox.requests.abandon(request.id);
+    return noReplyHint({ hasNoise: request.hasNoise, hasNoOutput, isServerOnly });
   };
+  const limits = openLimits(binding, abandon);
 
   return {
     process: child,
@@ -118,22 +121,20 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       // After the lines that were sent in this turn.
       process.nextTick(() => child.stdin?.end());
     },
-    exchange: (message, signal) => {
-      let sent: SentRequest;
+    ask: (message, signal, ending) => {
       try {
-        sent = send(message);
+        const { waiting, outcome } = send(message, ending);
+        limits.begin(waiting, message.timeoutMs, signal);
+        return outcome;
       } catch (error) {
-        return Promise.reject(error);
+        return new Promise((resolve) => resolve(ending.onError(error)));
       }
-      limits.begin(sent.waiting, { timeoutMs: message.timeoutMs, signal }, (isLate) => abandon(sent, isLate));
-      return sent.reply;
     },
     request: (message) => {
-      const sent = send(message);
-      const outcome = sent.reply;
+      const { waiting, outcome } = send(message, passedOn);
       // An abandoned request has no listener; its rejection must not be unhandled.
       outcome.catch(() => {});
-      return { outcome, abandon: (isLate) => abandon(sent, isLate) };
+      return { outcome, abandon: (isLate) => abandon(waiting, isLate) };
     },
     notify: ({ method, body }) => {
       if (exit !== undefined) throw exit;
@@ -141,7 +142,8 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       const { promise: outcome, resolve, reject } = Promise.withResolvers<void>();
       outcome.catch(() => {}).finally(() => pendingNotifications.delete(reject));
       pendingNotifications.add(reject);
-      const line = box.send(encodeNotification(method, body), resolve);
+      const line: QueuedLine = { text: encodeNotification(method, body), onWritten: resolve };
+      box.send(line);
       return {
         outcome,
         abandon: () => {
@@ -170,12 +172,6 @@ async function inSandbox(error: RuntimeError, sandbox: Sandbox, stderr: string):
   const { hint = error.hint, ...mark } = markSandbox(sandbox, { stdout: new Uint8Array(), stderr });
   const { code, message, details, cause } = error;
   return new RuntimeError(code, message, { hint, details: { ...details, sandbox: mark }, cause });
-}
-
-interface SentRequest extends BegunRequest {
-  readonly line: QueuedLine;
-  readonly box: Outbox;
-  readonly answeredBefore: number;
 }
 
 const LONG_LINE_PREFIX = 4096;
@@ -227,42 +223,38 @@ function exitError(end: SessionEnd, stderr: string): RuntimeError {
   return withStderr(new RuntimeError('SERVER_EXIT', message, { hint, details }), stderr);
 }
 
-interface Ending {
-  readonly timeoutMs: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
-
 interface Limits {
-  begin(request: WaitingRequest, ending: Ending, abandon: (isLate: boolean) => string | undefined): void;
+  begin(request: WaitingRequest, timeoutMs: number | undefined, signal: AbortSignal | undefined): void;
 }
 
 /** Uses one timer for all requests with the same timeout. */
-function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
-  const usual = new DeadlineList(usualMs);
-  const others = new Map<number, DeadlineList>();
+function openLimits(
+  { name, timeoutMs: usualMs }: Binding,
+  abandon: (request: WaitingRequest, isLate: boolean) => string | undefined,
+): Limits {
+  const open = (timeoutMs: number) =>
+    new DeadlineList<WaitingRequest>(timeoutMs, (request) => {
+      const hint = abandon(request, true);
+      request.reject(withHint(timeoutError(name, timeoutMs), hint));
+    });
+  const usual = open(usualMs);
+  const others = new Map<number, typeof usual>();
   const listOf = (timeoutMs: number) => {
     const known = others.get(timeoutMs);
     if (known !== undefined) return known;
-    const list = new DeadlineList(timeoutMs);
+    const list = open(timeoutMs);
     if (others.size < MOST_LISTS) others.set(timeoutMs, list);
     return list;
   };
   return {
-    begin: (request, { timeoutMs = usualMs, signal }, abandon) => {
+    begin: (request, timeoutMs = usualMs, signal) => {
       const list = timeoutMs === usualMs ? usual : listOf(timeoutMs);
-      const limit = list.start(() => {
-        const hint = abandon(true);
-        request.reject(withHint(timeoutError(name, timeoutMs), hint));
-      });
-      const forgetSignal =
-        signal &&
-        whenAborted(signal, () => {
-          abandon(false);
-          request.reject(abortedError(name, signal));
-        });
-      request.whenSettled(() => {
-        list.clear(limit);
-        forgetSignal?.();
+      list.start(request);
+      request.limitedBy = list;
+      if (signal === undefined) return;
+      request.forgetSignal = whenAborted(signal, () => {
+        abandon(request, false);
+        request.reject(abortedError(name, signal));
       });
     },
   };
@@ -272,6 +264,7 @@ function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
 const MOST_LISTS = 16;
 
 interface QueuedLine {
+  /** Empty once it is written or withdrawn. */
   text: string;
   readonly onWritten: (() => void) | undefined;
 }
@@ -300,16 +293,14 @@ class Outbox {
     return this.#writingBytes + 3 * this.#queuedLength <= maxBytes || this.pendingBytes <= maxBytes;
   }
 
-  send(text: string, onWritten?: () => void): QueuedLine {
-    const line = { text, onWritten };
+  send(line: QueuedLine): void {
     this.#queue.push(line);
-    this.#count(text, 1);
+    this.#count(line.text, 1);
     if (!this.#isBusy) {
       this.#isBusy = true;
       // After the promises of this turn, which may send more.
       process.nextTick(() => this.#writeBatch());
     }
-    return line;
   }
 
   withdraw(line: QueuedLine): void {

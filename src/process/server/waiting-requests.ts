@@ -1,52 +1,67 @@
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../base/errors.ts';
+import { type DeadlineList, Limit } from '../../base/time/deadline-list.ts';
 import { attachUnusableLine } from '../../contract/exchange.ts';
 import type { OnProgress, Progress } from '../../contract/progress.ts';
-import type { RpcReply } from '../transport.ts';
+import type { Ending, RpcReply } from '../transport.ts';
 
-export class WaitingRequest {
+/**
+ * A request from its start to its end. It is also its line in the outbox and its place in a list of limits, because a
+ * fast server answers so many requests that each further object costs.
+ */
+export class WaitingRequest extends Limit {
   readonly id: number;
+  readonly onProgress: OnProgress | undefined;
+  /** The unwritten line, with its newline. */
+  text = '';
+  readonly onWritten = undefined;
+  /** How many requests the server had answered when this one was sent. */
+  answeredBefore = 0;
   /** The server has written lines that are not JSON-RPC since the request; one may be the intended reply. */
   hasNoise = false;
-  readonly onProgress: OnProgress | undefined;
+  limitedBy: DeadlineList<WaitingRequest> | undefined;
+  forgetSignal: (() => void) | undefined;
   #settling: Settling | undefined;
 
-  constructor(id: number, settling: Settling, onProgress?: OnProgress) {
+  constructor(id: number, settling: Settling, onProgress: OnProgress | undefined) {
+    super();
     this.id = id;
     this.onProgress = onProgress;
     this.#settling = settling;
   }
 
-  whenSettled(onSettled: () => void): void {
-    if (this.#settling !== undefined) this.#settling.onSettled = onSettled;
-  }
-
   resolve(reply: RpcReply): void {
-    this.#settle()?.resolve(reply);
+    this.#settle(({ ending }) => ending.onReply(reply));
   }
 
   reject(error: RuntimeError): void {
-    this.#settle()?.reject(error);
+    this.#settle(({ ending }) => ending.onError(error));
   }
 
   /** Releases what only a waiting request needs, since a table may hold the request longer. */
-  #settle(): Settling | undefined {
+  #settle(make: (settling: Settling) => unknown): void {
     const settling = this.#settling;
+    if (settling === undefined) return;
     this.#settling = undefined;
-    settling?.onSettled?.();
-    return settling;
+    this.limitedBy?.clear(this);
+    this.forgetSignal?.();
+    try {
+      settling.resolve(make(settling));
+    } catch (thrown) {
+      settling.reject(thrown);
+    }
   }
 }
 
 interface Settling {
-  readonly resolve: (reply: RpcReply) => void;
-  readonly reject: (error: RuntimeError) => void;
-  onSettled: (() => void) | undefined;
+  readonly ending: Ending<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
 }
 
-export interface BegunRequest {
+export interface BegunRequest<Result> {
   readonly waiting: WaitingRequest;
-  /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT, or the error passed to `fail`. */
-  readonly reply: Promise<RpcReply>;
+  /** Rejects with what the ending throws. */
+  readonly outcome: Promise<Result>;
 }
 
 export interface FailureOptions extends RuntimeErrorOptions {
@@ -78,12 +93,14 @@ export class WaitingRequests {
     return this.#waiting.size;
   }
 
-  add(onProgress?: OnProgress): BegunRequest {
+  add<Result>(ending: Ending<Result>, onProgress?: OnProgress): BegunRequest<Result> {
     this.#lastId += 1;
-    const { promise: reply, resolve, reject } = Promise.withResolvers<RpcReply>();
-    const waiting = new WaitingRequest(this.#lastId, { resolve, reject, onSettled: undefined }, onProgress);
+    const { promise: outcome, resolve, reject } = Promise.withResolvers<Result>();
+    const settling: Settling = { ending, resolve, reject };
+    const waiting = new WaitingRequest(this.#lastId, settling, onProgress);
+    waiting.answeredBefore = this.answered;
     this.#waiting.set(waiting.id, waiting);
-    return { waiting, reply };
+    return { waiting, outcome };
   }
 
   answer(id: number, reply: RpcReply): boolean {

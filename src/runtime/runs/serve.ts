@@ -106,17 +106,21 @@ export function serveRuntime(
     return openDecisionsApi({ openStore: decisions.find, openState: store.open });
   });
   /** Rejects if the runtime is closed; scrubs thrown errors and failure messages. */
-  const method =
-    <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
-    async (...given: Given): Promise<Result> => {
+  const method = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) => {
+    const clean = (result: Result) =>
+      isObject(result) && isFailure(result) ? scrubMessages(result, scrubber) : result;
+    const fail = (thrown: unknown): never => {
+      throw scrubError(toRuntimeError(thrown), scrubber);
+    };
+    return (...given: Given): Promise<Result> => {
       try {
         requireOpen();
-        const result = await work(...given);
-        return isObject(result) && isFailure(result) ? scrubMessages(result, scrubber) : result;
+        return work(...given).then(clean, fail);
       } catch (thrown) {
-        throw scrubError(toRuntimeError(thrown), scrubber);
+        return Promise.reject(thrown).catch(fail);
       }
     };
+  };
   const runSuite = suites.method((api) => api.run);
   const startRun = runs.method((api) => api.run);
   const gateways: { close(): Promise<void> }[] = [];
@@ -150,8 +154,8 @@ export function serveRuntime(
   };
   const callRun = runs.method((api) => api.calls.call);
   const callTool: Runtime['tools']['call'] = method(
-    async (name: string, args?: unknown, options: CallOptions = {}) => {
-      const call = async () => {
+    (name: string, args?: unknown, options: CallOptions = {}) => {
+      const callPrepared = async () => {
         const tool = await requireTool(name).catch((thrown: unknown) => {
           const error = toRuntimeError(thrown);
           if (error.code === 'NAME_UNKNOWN') throw error;
@@ -162,7 +166,11 @@ export function serveRuntime(
         if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
         return await callDirectly({ ...direct, tool, find }, args, options);
       };
-      return await withProgress(options.onProgress, () => inTraceOf(options, call));
+      // Without servers that list their tools, and without an identity, nothing is awaited before the call.
+      const tool = upstreams === undefined && options.identity === undefined ? find(name) : undefined;
+      const call =
+        tool === undefined ? callPrepared : () => callDirectly({ ...direct, tool, find }, args, options);
+      return withProgress(options.onProgress, () => inTraceOf(options, call));
     },
   );
   // Only filled-in values are redacted in declarations. A forwarded value that equals a name must not hide the name.
@@ -361,9 +369,11 @@ async function refuseCall(emit: Emit, tool: string, refuse: () => never): Promis
   );
 }
 
-function isFailure(document: Readonly<Record<string, unknown>>): boolean {
-  return ['failed', 'denied', 'suspended', 'unscored'].includes(String(document['status']));
+function isFailure({ status }: Readonly<Record<string, unknown>>): boolean {
+  return failures.has(status);
 }
+
+const failures: ReadonlySet<unknown> = new Set(['failed', 'denied', 'suspended', 'unscored']);
 
 async function callEval(
   { evals, services }: Pick<WiredRuntime, 'evals' | 'services'>,

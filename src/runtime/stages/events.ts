@@ -63,7 +63,7 @@ export async function openEvents(
   const { traceOf, startHook, keepContent } = spans ?? {};
   const emit = Object.assign(take, {
     hears: (type: RuntimeEvent['type']) => sinks.some((sink) => sink.hears(type)),
-    ...{ traceOf, startHook, keepContent, measures },
+    ...{ hasListener: options.onEvent !== undefined, traceOf, startHook, keepContent, measures },
   });
   for (const event of events) emit(event);
   return { emit, ...opened };

@@ -1,10 +1,29 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { DeadlineList } from '../../../src/base/time/deadline-list.ts';
+import { DeadlineList, Limit } from '../../../src/base/time/deadline-list.ts';
+
+class Timed extends Limit {
+  readonly end: () => void;
+
+  constructor(end: () => void) {
+    super();
+    this.end = end;
+  }
+}
+
+function openList(ms: number) {
+  const list = new DeadlineList<Timed>(ms, ({ end }) => end());
+  const start = (end: () => void) => {
+    const timed = new Timed(end);
+    list.start(timed);
+    return timed;
+  };
+  return { start, clear: (timed: Timed) => list.clear(timed) };
+}
 
 test('limits end in the order in which they began, except cleared ones', async () => {
-  const list = new DeadlineList(20);
+  const list = openList(20);
   const ended: number[] = [];
   const limits = [0, 1, 2, 3, 4, 5].map((n) => list.start(() => ended.push(n)));
   for (const n of [0, 3, 5]) {
@@ -18,7 +37,7 @@ test('limits end in the order in which they began, except cleared ones', async (
 });
 
 test('a limit does not end before its time, however early others were begun and cleared', async () => {
-  const list = new DeadlineList(60);
+  const list = openList(60);
   const first = list.start(() => expect.unreachable());
   await sleep(40);
   list.clear(first);
@@ -30,7 +49,7 @@ test('a limit does not end before its time, however early others were begun and 
 });
 
 test('one that ends may begin the next, and clear others', async () => {
-  const list = new DeadlineList(5);
+  const list = openList(5);
   const ended: string[] = [];
   await new Promise<void>((resolve) => {
     list.start(() => {
@@ -48,7 +67,7 @@ test('one that ends may begin the next, and clear others', async () => {
 
 test('100,000 limits have one timer, and any of them can be cleared', async () => {
   const timers = vi.spyOn(globalThis, 'setTimeout');
-  const list = new DeadlineList(200);
+  const list = openList(200);
   let ended = 0;
   const limits = Array.from({ length: 100_000 }, () => list.start(() => (ended += 1)));
   const kept = limits.splice(50_000, 10);
@@ -59,7 +78,7 @@ test('100,000 limits have one timer, and any of them can be cleared', async () =
 });
 
 test('time during which this process was stopped does not count', async () => {
-  const list = new DeadlineList(1_000);
+  const list = openList(1_000);
   let hasEnded = false;
   const limit = list.start(() => {
     hasEnded = true;
@@ -74,7 +93,7 @@ test('time during which this process was stopped does not count', async () => {
 });
 
 test('a limit that continues after a stop can be cleared', async () => {
-  const list = new DeadlineList(20);
+  const list = openList(20);
   let hasEnded = false;
   const limit = list.start(() => {
     hasEnded = true;
@@ -88,7 +107,7 @@ test('a limit that continues after a stop can be cleared', async () => {
 });
 
 test.each([2 ** 31, 2 ** 40])('%d ms, longer than any timer of Node, do not pass at once', async (ms) => {
-  const list = new DeadlineList(ms);
+  const list = openList(ms);
   let hasEnded = false;
   const limit = list.start(() => {
     hasEnded = true;
@@ -98,9 +117,13 @@ test.each([2 ** 31, 2 ** 40])('%d ms, longer than any timer of Node, do not pass
   list.clear(limit);
 });
 
-function run(program: string) {
+function run(limitMs: number, program: string) {
   const module = new URL('../../../src/base/time/deadline-list.ts', import.meta.url).pathname;
-  const code = `import { DeadlineList } from ${JSON.stringify(module)};\n${program}`;
+  const code = `import { DeadlineList, Limit } from ${JSON.stringify(module)};
+    const limitMs = ${limitMs};
+    const list = new DeadlineList(limitMs, ({ end }) => end());
+    const start = (end) => { const limit = Object.assign(new Limit(), { end }); list.start(limit); return limit; };
+    ${program}`;
   const { stdout, status, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
     timeout: 20_000,
   });
@@ -108,14 +131,12 @@ function run(program: string) {
 }
 
 test('a program that waits for nothing but limits lives until the last one ends', () => {
-  const program = `const list = new DeadlineList(100);
-    list.clear(list.start(() => {}));
-    list.start(() => { console.log('first'); list.start(() => console.log('second')); });`;
-  expect(run(program)).toEqual({ said: 'first\nsecond\n', status: 0, signal: null });
+  const program = `list.clear(start(() => {}));
+    start(() => { console.log('first'); start(() => console.log('second')); });`;
+  expect(run(100, program)).toEqual({ said: 'first\nsecond\n', status: 0, signal: null });
 });
 
 test('a program whose limits are all cleared does not wait for them', () => {
-  const program = `const list = new DeadlineList(600_000);
-    for (let n = 0; n < 3; n++) list.clear(list.start(() => {}));`;
-  expect(run(program)).toEqual({ said: '', status: 0, signal: null });
+  const program = `for (let n = 0; n < 3; n++) list.clear(start(() => {}));`;
+  expect(run(600_000, program)).toEqual({ said: '', status: 0, signal: null });
 });

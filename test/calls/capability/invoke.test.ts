@@ -52,15 +52,16 @@ test.each([
   expect(await invokeOr(port, { input, call: 'c' }, { onFault: (given) => given })).toMatchObject(fault);
 });
 
-test('the parsed output, or its refusal, is the result', async () => {
+test('the parsed output, or what is made of it, is the result', async () => {
   const { port, output } = openPort();
   const onFault = ({ message }: { readonly message: string }) => message;
-  const refuse = () => {
-    throw new RuntimeError('REPLY_MALFORMED', 'refused hush-hush');
+  const thrown = new Error('not a fault of the peer');
+  const onOutput = () => {
+    throw thrown;
   };
   expect(await invokeOr(port, { input, call: 'c' }, { onFault })).toBe(output);
   expect(await invokeOr(port, { input, call: 'c' }, { onFault, onOutput: () => 'taken' })).toBe('taken');
-  expect(await invokeOr(port, { input, call: 'c' }, { onFault, onOutput: refuse })).toBe('refused hush-hush');
+  await expect(invokeOr(port, { input, call: 'c' }, { onFault, onOutput })).rejects.toBe(thrown);
 });
 
 test('the start and the end of a call are reported', () => {

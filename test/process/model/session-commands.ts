@@ -43,10 +43,11 @@ function ask({ session, outcomes, callers }: Subject, timeoutMs?: number): Promi
     outcomes[index] = outcomes[index] === 'waits' ? outcome : `! settled twice: ${outcome}`;
   };
   const body = '{"args":{}}';
-  return session.exchange({ method: 'execute', body, ...(timeoutMs && { timeoutMs }) }, caller.signal).then(
-    (reply) => settle(`= ${(reply.error ?? reply.result)?.text ?? ''}`),
-    (error) => settle(`! ${error instanceof RuntimeError ? error.code : String(error)}`),
-  );
+  return session.ask({ method: 'execute', body, ...(timeoutMs && { timeoutMs }) }, caller.signal, {
+    onReply: (reply) =>
+      settle(reply.via === 'rpc' ? `= ${(reply.error ?? reply.result)?.text ?? ''}` : `! ${reply.via}`),
+    onError: (error) => settle(`! ${error instanceof RuntimeError ? error.code : String(error)}`),
+  });
 }
 
 /** Lines in one chunk, or in two that are cut at byte `cut`. */
