@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -306,4 +307,27 @@ test.each([
   await runtime.close();
   const types = lines.map((line) => JSON.parse(line).event).filter((type) => /^(call|decision)/.test(type));
   expect(types).toEqual(seen);
+});
+
+test('a listener sees the async context of the caller, also in what a server’s reply causes', async () => {
+  const callers = new AsyncLocalStorage<number>();
+  const seen: unknown[] = [];
+  const onEvent = (event: RuntimeEvent) => {
+    if (event.type === 'note') seen.push([callers.getStore(), event.name]);
+  };
+  const reply = `while read -r line; do
+  id=\${line#*\\"id\\":}
+  printf '{"jsonrpc":"2.0","id":%s,"result":{"allow":true,"odd":1}}\\n' "\${id%%,*}"
+done`;
+  const spec = `
+tools: {echo: {exec: {command: $bin/echo-args}}}
+hooks: {guard: {command: sh, args: [-c, ${JSON.stringify(reply)}], hook: tool, phases: [before_execution], runtime: server}}
+`;
+  const { runtime } = await open(spec, { onEvent });
+  for (const caller of [1, 2, 3]) await callers.run(caller, () => runtime.tools.call('echo', {}));
+  expect(seen).toEqual([
+    [1, 'guard'],
+    [2, 'guard'],
+    [3, 'guard'],
+  ]);
 });
