@@ -1,5 +1,5 @@
 import type { TelemetryConfig } from '../../config/config.ts';
-import { formatListen } from '../../config/listen.ts';
+import { formatListen, parseListen } from '../../config/listen.ts';
 import type { HostEnv } from '../../process/env.ts';
 
 export interface TelemetrySettings {
@@ -80,12 +80,13 @@ export function readSettings(
     };
   };
   const readMetrics = ({ listen }: Exclude<typeof metrics, false>) => {
-    const host = read('OTEL_EXPORTER_PROMETHEUS_HOST', 'a host', (text) => text);
+    const host = read('OTEL_EXPORTER_PROMETHEUS_HOST', 'a host', toHost);
     const port = read('OTEL_EXPORTER_PROMETHEUS_PORT', 'a port', (text) =>
       Number(text) <= 65_535 ? toCount(text) : undefined,
     );
     if (host === undefined && port === undefined) return { listen };
-    return { listen: formatListen({ host: host ?? 'localhost', port: port ?? 9464 }) };
+    const usual = parseListen(listen ?? '') ?? { host: 'localhost', port: 9464 };
+    return { listen: formatListen({ host: host ?? usual.host, port: port ?? usual.port }) };
   };
   read('OTEL_RESOURCE_ATTRIBUTES', 'a list of key=value', (text) =>
     text.split(',').every((pair) => /^[^=]+=[^=]*$/.test(pair) && isEncoded(pair)) ? text : undefined,
@@ -103,6 +104,12 @@ export function readSettings(
 
 function toCount(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
+}
+
+/** An IPv6 address may have its brackets. */
+function toHost(text: string): string | undefined {
+  const host = text.replace(/^\[(.*)\]$/, '$1');
+  return parseListen(formatListen({ host, port: 0 }))?.host;
 }
 
 function toRatio(text: string): number | undefined {

@@ -63,8 +63,9 @@ const valid: readonly { env: Readonly<Record<string, string>>; change: Change }[
       },
     },
   },
-  { env: { OTEL_EXPORTER_PROMETHEUS_PORT: '9999' }, change: { metrics: { listen: 'localhost:9999' } } },
+  { env: { OTEL_EXPORTER_PROMETHEUS_PORT: '9999' }, change: { metrics: { listen: '127.0.0.1:9999' } } },
   { env: { OTEL_EXPORTER_PROMETHEUS_HOST: '::1' }, change: { metrics: { listen: '[::1]:9464' } } },
+  { env: { OTEL_EXPORTER_PROMETHEUS_HOST: '[::1]' }, change: { metrics: { listen: '[::1]:9464' } } },
   { env: { OTEL_SEMCONV_STABILITY_OPT_IN: 'http, gen_ai_latest_experimental' }, change: { isOptedIn: true } },
 ];
 
@@ -92,6 +93,9 @@ test.each([
   ['OTEL_BSP_SCHEDULE_DELAY', '-1'],
   ['OTEL_BSP_MAX_QUEUE_SIZE', '0'],
   ['OTEL_EXPORTER_PROMETHEUS_PORT', '70000'],
+  ['OTEL_EXPORTER_PROMETHEUS_HOST', 'two words'],
+  ['OTEL_EXPORTER_PROMETHEUS_HOST', 'one:2'],
+  ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
 ])('%s=%s is reported, and the config is used', (name, value) => {
   const ignored: string[] = [];
   const settings = readSettings(config, { [name]: value }, (sentence) => ignored.push(sentence));
