@@ -3,7 +3,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { RuntimeError } from '../../base/errors.ts';
 import { redactedMark } from '../../base/text/hide-secrets.ts';
 import { versionOf } from '../../base/version.ts';
-import { findApiKeys } from '../../builtins/pii/finders/api-key.ts';
+import { findApiKeys, mayHoldApiKey } from '../../builtins/pii/finders/api-key.ts';
 import type { RuntimeConfig, TelemetryConfig } from '../../config/config.ts';
 import type { Measures } from '../../contract/event.ts';
 import type { HostEnv } from '../../process/env.ts';
@@ -100,7 +100,7 @@ const HOOK_FLUSH_MS = 500;
 
 /** Hides keys that only their form betrays, in place: the text of a JSON string stays one. */
 function hideKeys(text: string): string {
-  if (!mayHoldKeys.test(text)) return text;
+  if (!isLong.test(text) || !(mayHoldApiKey(text) || text.includes('PRIVATE KEY'))) return text;
   let [shown, end] = ['', 0];
   for (const found of [...findApiKeys({ text })].toSorted((a, b) => a.start - b.start)) {
     if (found.start >= end) shown += text.slice(end, found.start) + redactedMark;
@@ -110,7 +110,7 @@ function hideKeys(text: string): string {
 }
 
 /** Every form of a key has at least so many characters without a space. */
-const mayHoldKeys = /[\w.~+/=:-]{16}/;
+const isLong = /[\w.~+/=:-]{16}/;
 
 /** To the end of the text if its end is missing. Line breaks may be those of JSON in JSON. */
 const privateKey = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\\+[nr]|[\s\w+/=:,.-])*/g;
