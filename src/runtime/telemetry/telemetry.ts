@@ -47,12 +47,15 @@ export async function openTelemetry(
 ): Promise<Telemetry> {
   const { folder } = config;
   const warn = reportOnce((sentence: string) => note('warn', `telemetry: ${sentence}`));
-  const settings = readSettings(telemetry, host, warn);
+  const ignored: string[] = [];
+  const settings = readSettings(telemetry, host, (sentence) => ignored.push(sentence));
   const registered = findRegistered(settings, folder, warn);
   const left = (['traces', 'metrics'] as const).filter(
     (signal) => settings[signal] !== undefined && !registered.signals.includes(signal),
   );
   const ours = left.filter((signal) => owns === true || (owns && signal === 'traces'));
+  // An SDK of the host may know values that ours does not, such as other exporters.
+  if (ours.length > 0) ignored.forEach(warn);
   const flushMs = owns === 'hook' ? HOOK_FLUSH_MS : undefined;
   const own = acquireSdk({ settings, signals: ours, folder, env: host, report: warn, flushMs });
   if (own.fault !== undefined) warn(own.fault.message);

@@ -48,6 +48,8 @@ test('a library without a registered SDK exports nothing, and says so', async ()
   const notes: string[] = [];
   const runtime = await openRuntime(`${folder}/runtime.yaml`, {
     log: false,
+    // For the SDK of a host.
+    env: { ...process.env, OTEL_METRICS_EXPORTER: 'console', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
     onEvent: { types: ['note'], take: (event) => event.type === 'note' && notes.push(event.message) },
   });
   const none = 'no OpenTelemetry SDK is registered in this process';
