@@ -293,6 +293,8 @@ export function judgeOf(
     judgeCalls:
       tools &&
       (async (answer: WireAnswer, messages) => {
+        // An answer that waits for a person, or is refused, reaches no caller.
+        account.noteExchange(() => ({ answers: [] }));
         const judged = await inTurnOf(call.caller.keyId ?? '', () =>
           tools.judgeCalls(answer, messages, judgeContextOf(call)),
         );

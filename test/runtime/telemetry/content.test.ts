@@ -207,6 +207,17 @@ test.each([
   expect(await contentOf(spec, ask)).toEqual(expected);
 });
 
+test('the content of a request has no answer that waits for a person', async () => {
+  const call = 'tool_calls: [{name: pay, args: {amount: 250}}]';
+  const waiting = `
+tools: {pay: {input_schema: {type: object}, approval: {}}}
+state_store: {type: sqlite, path: $folder/state.db}
+providers: [{id: main, type: mock, model: m, additional_config: {responses: [{text: ANSWER, ${call}}]}}]
+gateway: {tools: {hooks: true, pending: refuse}}
+`;
+  expect(await contentOf(waiting, ask)).toEqual({ 'gen_ai.input.messages': asked('ASKED') });
+});
+
 test('names that the conventions have not settled need an opt-in', async () => {
   const guardrailsOf = async (env: Readonly<Record<string, string>>) => {
     const { spans } = await exportsOf({ spec: hook('deny.sh', 'tool', 'before_execution'), env }, callEcho);
