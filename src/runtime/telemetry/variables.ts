@@ -70,8 +70,10 @@ export function readSettings(
     ]);
     const own = read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'a URL', toUrl);
     const base = read('OTEL_EXPORTER_OTLP_ENDPOINT', 'a URL', toUrl) ?? given.endpoint;
-    for (const name of ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'])
-      read(name, 'http/json, which is always used', oneOf(['http/json']));
+    for (const prefix of ['OTEL_EXPORTER_OTLP_TRACES', 'OTEL_EXPORTER_OTLP']) {
+      read(`${prefix}_PROTOCOL`, 'http/json, which is always used', oneOf(['http/json']));
+      read(`${prefix}_HEADERS`, 'a list of name=value', toHeaders);
+    }
     return {
       url: own ?? `${(base ?? 'http://localhost:4318').replace(/\/$/, '')}/v1/traces`,
       sampler: sampler ?? 'parentbased_traceidratio',
@@ -119,6 +121,11 @@ function toRatio(text: string): number | undefined {
 
 function toUrl(text: string): string | undefined {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text : undefined;
+}
+
+/** The package that reads them leaves out any other part without a warning. */
+function toHeaders(text: string): string | undefined {
+  return text.split(',').every((pair) => /^\s*[^=\s]+\s*=\s*\S/.test(pair)) ? text : undefined;
 }
 
 function isEncoded(text: string): boolean {

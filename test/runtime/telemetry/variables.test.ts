@@ -41,6 +41,7 @@ const valid: readonly { env: Readonly<Record<string, string>>; change: Change }[
     change: { traces: { url: 'http://b:2/t' } },
   },
   { env: { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, change: {} },
+  { env: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic a==, b = c%20d' }, change: {} },
   { env: { OTEL_TRACES_SAMPLER: 'always_off' }, change: { traces: { sampler: 'always_off', ratio: 1 } } },
   {
     env: { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' },
@@ -96,6 +97,8 @@ test.each([
   ['OTEL_EXPORTER_PROMETHEUS_HOST', 'two words'],
   ['OTEL_EXPORTER_PROMETHEUS_HOST', 'one:2'],
   ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization: secret'],
+  ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'a=b,c'],
 ])('%s=%s is reported, and the config is used', (name, value) => {
   const ignored: string[] = [];
   const settings = readSettings(config, { [name]: value }, (sentence) => ignored.push(sentence));
