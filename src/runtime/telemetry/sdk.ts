@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Tracer } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
-import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
+import type { ReadableSpan, Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { once } from '../../base/time/async.ts';
 import { versionOf } from '../../base/version.ts';
@@ -203,8 +203,10 @@ function openSender(near: NodeJS.Require, url: string, report: Report) {
   const sending = new Set<Promise<void>>();
   const exporter: SpanExporter = {
     export: (spans, done) => {
-      const body: Uint8Array | undefined = JsonTraceSerializer.serializeRequest(spans);
-      const sent = send(body ?? new Uint8Array())
+      const sendParts = async () => {
+        for (const part of partsOf(spans)) await send(JsonTraceSerializer.serializeRequest(part));
+      };
+      const sent = sendParts()
         .catch((thrown: unknown) =>
           report(`spans cannot be sent to ${shownUrl(url)}: ${toRuntimeError(thrown).message}`),
         )
@@ -229,6 +231,23 @@ function openSender(near: NodeJS.Require, url: string, report: Report) {
     },
   };
 }
+
+/** Collectors limit the size of a request, which spans with content would exceed. */
+function* partsOf(spans: readonly ReadableSpan[]): Generator<readonly ReadableSpan[]> {
+  let [from, characters] = [0, 0];
+  for (const [index, { attributes }] of spans.entries()) {
+    const texts = Object.values(attributes).filter((value) => typeof value === 'string');
+    const size = texts.reduce((sum, { length }) => sum + length, 0);
+    if (index > from && characters + size > MAX_PART_CHARACTERS) {
+      yield spans.slice(from, index);
+      [from, characters] = [index, 0];
+    }
+    characters += size;
+  }
+  yield spans.slice(from);
+}
+
+const MAX_PART_CHARACTERS = 1024 * 1024;
 
 /** Resolves to why the collector did not accept the body. */
 async function post(

@@ -218,6 +218,20 @@ gateway: {tools: {hooks: true, pending: refuse}}
   expect(await contentOf(waiting, ask)).toEqual({ 'gen_ai.input.messages': asked('ASKED') });
 });
 
+test('spans with long content come in requests that collectors take', async () => {
+  const traced = { spec: gated(''), telemetry: '{metrics: false, content: true}' };
+  const long = 'x'.repeat(60_000);
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: long }] });
+  const { spans, bytes } = await exportsOf(traced, async (runtime) => {
+    for (let count = 0; count < 60; count++) {
+      const request = new Request('http://127.0.0.1/v1/chat/completions', { method: 'POST', body });
+      await (await runtime.gateway().fetch(request)).text();
+    }
+  });
+  expect(spans.length).toBe(60);
+  expect(Math.max(...bytes.split('\n').map(({ length }) => length))).toBeLessThan(2 * 1024 * 1024);
+});
+
 test('names that the conventions have not settled need an opt-in', async () => {
   const guardrailsOf = async (env: Readonly<Record<string, string>>) => {
     const { spans } = await exportsOf({ spec: hook('deny.sh', 'tool', 'before_execution'), env }, callEcho);
