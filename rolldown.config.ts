@@ -42,6 +42,8 @@ const roots = {
   guards: ['cli/guards/run.ts', 'base/files/output-sink.ts'],
   // Needed by models too, which shall not load all of the guards for it.
   cache: ['../node_modules/lru-cache/dist/esm/node/index.min.js'],
+  // Needed by telemetry too.
+  keys: ['builtins/pii/finders/api-key.ts'],
   ...Object.fromEntries(['pii', ...guards].map((name) => [name, [`builtins/guards/${name}/guard.ts`]])),
 };
 
