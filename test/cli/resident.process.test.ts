@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -168,12 +169,44 @@ describe('a resident compares at each event', () => {
     expect(await askResident(project, 'mkdir x')).toEqual(denied('mkdir '));
   });
 
-  test('the variables of the caller', async () => {
+  test.each([
+    ['in a folder far below', 'a/b/c/d/rules', '"guard.py"'],
+    ['in a hidden file', '.env', '"guard.py"'],
+    ['in a package', 'node_modules/rules/rules', '"guard.py"'],
+    ['in a linked folder', 'link/rules', '"guard.py"'],
+    ['in the folder of a script that a shell starts', 'a/rules', '-c, "python3 ./guard.py"'],
+  ])('what a server has read %s', async (_, file, args) => {
     const project = openProject();
+    const at = (name: string) => join(project.folder, name);
+    mkdirSync(at('real'));
+    symlinkSync('real', at('link'));
+    mkdirSync(dirname(at(file)), { recursive: true });
+    writeFileSync(at(file), 'nothing');
+    const script = guard('rm -rf').replace('for line', `rule = open("${at(file)}").read()\nfor line`);
+    writeFileSync(at('guard.py'), script.replace('os.environ.get("FORBIDDEN", "-")', 'rule'));
+    const program = args.startsWith('-c') ? 'sh' : 'python3';
+    writeFileSync(
+      at('runtime.yaml'),
+      config
+        .replace('./guard.py,', `${program}, args: [${args}],`)
+        .replace('env: [FORBIDDEN]', 'env: [PATH]'),
+    );
     await beResident(project);
     expect(await askResident(project, 'push')).toEqual(allowed);
-    expect(await askResident(project, 'push', { FORBIDDEN: 'push' })).toEqual(denied('rm -rf'));
-    expect(await askResident(project, 'push')).toEqual(allowed);
+    writeFileSync(at(file), 'push');
+    expect(await askResident(project, 'push')).toEqual(denied('rm -rf'));
+  });
+
+  test.each(['FORBIDDEN', 'SHLVL'])('the variable %s of the caller', async (name) => {
+    const project = openProject();
+    const file = join(project.folder, 'guard.py');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('FORBIDDEN', name));
+    writeFileSync(join(project.folder, 'runtime.yaml'), config.replace('FORBIDDEN', name));
+    await beResident(project);
+    const push = async (value: string) => await askResident(project, 'push v7', { [name]: value });
+    expect(await push('v1')).toEqual(allowed);
+    expect(await push('v7')).toEqual(denied('rm -rf'));
+    expect(await push('v1')).toEqual(allowed);
   });
 });
 
@@ -205,12 +238,68 @@ describe('the command judges by itself', () => {
     expect(await ask(project, 'rm -rf x')).toEqual(denied('rm -rf'));
   });
 
+  test('if the folder has no name in UTF-8', async () => {
+    const { folder, env } = openProject();
+    const project = {
+      folder: join(folder, '\uFFFD'),
+      env,
+      place: socketPlace([join(folder, '\uFFFD/runtime.yaml')], env),
+    };
+    mkdirSync(project.folder);
+    writeFileSync(join(project.folder, 'runtime.yaml'), 'spec: {}\n');
+    const other = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff])]);
+    mkdirSync(other);
+    await beResident(project);
+    const words = `cd "$(printf '\\377')" && exec "$0" "$@"`;
+    const asked = start(line, { cwd: folder, env, stdin: event('ls') }, [
+      'sh',
+      '-c',
+      words,
+      process.execPath,
+      clientOnly(),
+    ]);
+    expect((await asked.ran).stderr).toContain('ERR_MODULE_NOT_FOUND');
+  });
+
   test('if others can use the folder of the socket', async () => {
     const project = openProject();
     await listen(project, (socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${allow}`));
     expect(await ask(project, 'rm -rf x')).toEqual(allowed);
     chmodSync(project.place.folder, 0o750);
     expect(await ask(project, 'rm -rf x')).toEqual(denied('rm -rf'));
+  });
+
+  test('if a hook that lets pass when it fails has failed', async () => {
+    const project = openProject();
+    const write = (name: string, content: string) => writeFileSync(join(project.folder, name), content);
+    write(
+      'runtime.yaml',
+      'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {imports: [{dialect: claude, file: settings.json}]}\n',
+    );
+    write('settings.json', settings.replace('echo no', 'test -e ok || exit 1; echo no'));
+    await beResident(project);
+    expect(await askResident(project, 'ls')).toBeUndefined();
+    write('ok', '');
+    expect(await askResident(project, 'ls')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/: no/),
+    });
+  });
+
+  test('if the state store was removed', async () => {
+    const project = openProject();
+    const file = join(project.folder, 'runtime.yaml');
+    writeFileSync(
+      file,
+      'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {approvals: {all: {tools: [Bash]}}}\n',
+    );
+    await beResident(project);
+    const waits = { code: 2, stderr: expect.stringContaining('waits for a person') };
+    expect(await askResident(project, 'ls')).toMatchObject(waits);
+    rmSync(join(project.folder, '.signalbox'), { recursive: true });
+    expect(await askResident(project, 'ls')).toBeUndefined();
+    expect(await ask(project, 'ls')).toMatchObject(waits);
+    expect(await askResident(project, 'ls')).toMatchObject(waits);
   });
 
   test('if it is interrupted, and then denies', async () => {
@@ -274,7 +363,7 @@ describe('signalbox agents up', () => {
     const files = [join(folder, 'runtime.yaml')];
     const judge: Judge = {
       isCurrent: () => true,
-      judge: async () => ({ code: 0, stdout: '', stderr: '' }),
+      judge: async () => ({ code: 0, stdout: '', stderr: '', isFaulty: false }),
       close: async () => {},
     };
     const idle = await openResident(judge, { files, env, idleMs: 100 });

@@ -69,9 +69,12 @@ function stateOf({ dev, ino, mode, size, mtimeMs, ctimeMs }: Stats): string {
   return [dev, ino, mode, size, mtimeMs, ctimeMs].join(' ');
 }
 
-/** A change right after the read could leave the same times, so a file that has just changed equals no later state. */
+/**
+ * A change right after the read could leave the same times, so a file that has just changed equals no later state. Any
+ * change sets `ctime`; programs can set `mtime` to a time in the future.
+ */
 function settledState(stat: Stats): string {
-  return Date.now() - Math.max(stat.mtimeMs, stat.ctimeMs) < TICK_MS ? 'changing' : stateOf(stat);
+  return Date.now() - stat.ctimeMs < TICK_MS ? 'changing' : stateOf(stat);
 }
 
 /** File times have the resolution of the clock tick, at most 10 ms; this is twice that. */

@@ -22,7 +22,15 @@ export function isDialect(name: string | undefined): name is Dialect {
 export async function answerAgent(
   context: CommandContext,
   dialect: string,
-  { schema, answerWithin: within }: { readonly schema?: true; readonly answerWithin: string },
+  {
+    schema,
+    answerWithin: within,
+    onFault = () => {},
+  }: {
+    readonly schema?: true;
+    readonly answerWithin: string;
+    readonly onFault?: (error: RuntimeError) => void;
+  },
 ): Promise<ExitCode> {
   const { invocation, terminal } = context;
   invocation.onVerdictCommand();
@@ -36,7 +44,7 @@ export async function answerAgent(
   let writeLog = (lines: string): void => void held.push(lines);
   const open: CommandContext['open'] = async (file, more) =>
     await context.open(file, { ...more, ownsTelemetry: 'hook', writeLog: (lines) => writeLog(lines) });
-  const reply = await reach({ ...context, open }, inbound, { dialect, within });
+  const reply = await reach({ ...context, open }, inbound, { dialect, within, onFault });
   writeLog = reply.stderr === '' ? (lines) => terminal.stderr.write(lines) : () => {};
   for (const lines of held) writeLog(lines);
   if (reply.document !== undefined) terminal.printJson(reply.document);
@@ -75,7 +83,11 @@ export async function requireInbound(dialect: string): Promise<Inbound> {
 async function reach(
   context: CommandContext,
   inbound: Inbound,
-  { dialect, within }: { readonly dialect: string; readonly within: string },
+  {
+    dialect,
+    within,
+    onFault,
+  }: { readonly dialect: string; readonly within: string; readonly onFault: (error: RuntimeError) => void },
 ): Promise<InboundReply> {
   const { invocation, input, open } = context;
   let fail = inbound.unreadable;
@@ -100,6 +112,7 @@ async function reach(
     return reply;
   } catch (thrown) {
     const error = toRuntimeError(thrown);
+    onFault(error);
     return fail(
       new RuntimeError(error.code, `signalbox: [${error.code}] ${error.message}`, { hint: error.hint }),
     );

@@ -89,11 +89,11 @@ async function readBody({ body }: Request): Promise<Buffer | undefined> {
 
 const LARGEST_EVENT = 64 * 1024 * 1024;
 
-/** Claude Code reads no exit code here: exit 2 without a document stops it, and exit 1 shows the person a message. */
+/** Claude Code reads no exit code here: exit 1 shows the person a message, and any other failure stops it. */
 function documentOf({ code, stdout, stderr }: AgentAnswer): string {
   // Parsing it would round long numbers.
   if (stdout !== '') return stdout;
   const reason = stderr.trim();
   const stop = { decision: 'block', reason, continue: false, stopReason: reason };
-  return JSON.stringify(code === 2 ? stop : code === 1 ? { systemMessage: reason } : {});
+  return JSON.stringify(code === 0 ? {} : code === 1 ? { systemMessage: reason } : stop);
 }

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { stateOfFile } from '../../base/files/read-bounded.ts';
 import { makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
+import { isObject } from '../../base/json/json.ts';
 import { versionOf } from '../../base/version.ts';
+import type { RuntimeEvent } from '../../contract/event.ts';
 import type { WatchedRuntime } from '../../runtime/runtime.ts';
 import { type CommandContext, launcherOf } from '../command.ts';
 import { openInput } from '../input.ts';
@@ -32,8 +34,8 @@ export interface AgentAnswer {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why the answer is a denial that the command may give in other words, such as a mistake in the config. */
-  readonly fault?: RuntimeError;
+  /** Something failed that may not fail for the command, so the answer is not certain to be its answer. */
+  readonly isFaulty: boolean;
 }
 
 export interface Judge {
@@ -53,8 +55,8 @@ export function openJudge({ invocation, openWhole }: CommandContext, files: read
     const [stdout, stderr] = [openCapture(), openCapture()];
     const streams = { stdin: Readable.from([event]), stdout: stdout.stream, stderr: stderr.stream };
     const own: Invocation = { ...invocation, ...streams, argv: ['hook', dialect], env, cwd, signal };
-    let fault: RuntimeError | undefined;
-    let leave = () => {};
+    let isFaulty = false;
+    let [leave, retire] = [() => {}, () => {}];
     let write: WriteLog = () => {};
     const asCommand: CommandContext = {
       ...{ invocation: own, signal, isConfigGiven: true, openWhole },
@@ -63,27 +65,45 @@ export function openJudge({ invocation, openWhole }: CommandContext, files: read
       open: async (_file, { writeLog = () => {} } = {}) => {
         try {
           const { runtime, ...entered } = await runtimes.enter(env, level);
-          leave = entered.leave;
+          ({ leave, retire } = entered);
           write = writeLog;
           entered.lines.forEach(write);
           return runtime;
         } catch (thrown) {
-          fault = toRuntimeError(thrown);
+          isFaulty = true;
           throw thrown;
         }
       },
     };
-    const work = async () => await answerAgent(asCommand, dialect, { answerWithin: within });
-    const code = await logOfEvent.run((lines) => write(lines), work).finally(() => leave());
-    return { code, stdout: stdout.text(), stderr: stderr.text(), ...(fault && { fault }) };
+    const onFault = ({ code }: RuntimeError) => {
+      if (code !== 'STORE_FAILED') return;
+      // Such as a store that was removed: this runtime would fail again.
+      isFaulty = true;
+      retire();
+    };
+    const scope: EventScope = {
+      write: (lines) => write(lines),
+      onFailedOpen: () => {
+        isFaulty = true;
+      },
+    };
+    const work = async () => await answerAgent(asCommand, dialect, { answerWithin: within, onFault });
+    const code = await scopes.run(scope, work).finally(() => leave());
+    return { code, stdout: stdout.text(), stderr: stderr.text(), isFaulty };
   };
   return { isCurrent: () => stateOfFile(program) === build, judge, close: runtimes.close };
 }
 
 type WriteLog = (lines: string) => void;
 
-/** Where the log lines of a shared runtime belong. */
-const logOfEvent = new AsyncLocalStorage<WriteLog>();
+interface EventScope {
+  readonly write: WriteLog;
+  /** A hook failed, and lets the event pass for that. It may have failed for want of a resource of this process. */
+  readonly onFailedOpen: () => void;
+}
+
+/** The event to which log lines and decisions of a shared runtime belong. */
+const scopes = new AsyncLocalStorage<EventScope>();
 
 function openCapture() {
   const chunks: Buffer[] = [];
@@ -123,9 +143,15 @@ function openRuntimes([file = '', ...overlays]: readonly string[]) {
   const open = (env: Invocation['env'], level: Level | ''): Opened => {
     const lines: string[] = [];
     let isOpening = true;
-    const write = (text: string) => (isOpening ? lines.push(text) : logOfEvent.getStore()?.(text));
+    const write = (text: string) => (isOpening ? lines.push(text) : scopes.getStore()?.write(text));
     const log = { write, isTerminal: true, hasColour: false };
-    const options = { env, overlays, launcher: launcherOf({ env }), ownsTelemetry: true, log };
+    const take = (event: RuntimeEvent) => {
+      if (event.type !== 'decision' || event.mode === 'shadow') return;
+      const { value } = event.metadata;
+      if (isObject(value) && value['failed_open'] !== undefined) scopes.getStore()?.onFailedOpen();
+    };
+    const onEvent = { types: ['decision'] as const, take };
+    const options = { env, overlays, launcher: launcherOf({ env }), ownsTelemetry: true, log, onEvent };
     const watched = import('../../runtime/runtime.ts')
       .then(({ loadWatched }) => loadWatched())
       .then(async ({ openWatchedRuntime }) =>
@@ -138,8 +164,8 @@ function openRuntimes([file = '', ...overlays]: readonly string[]) {
   };
   return {
     /** Throws the errors of a config with mistakes. */
-    enter: async ({ _, SHLVL, ...env }: Invocation['env'], level: Level | '') => {
-      // Shells set `_` and SHLVL anew for each command, so they cannot tell runtimes apart.
+    enter: async ({ _, ...env }: Invocation['env'], level: Level | '') => {
+      // Shells set `_` anew for each command, so it cannot tell runtimes apart.
       const key = JSON.stringify([level, Object.entries(env).toSorted()]);
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
         const known = opened.get(key);
@@ -158,7 +184,7 @@ function openRuntimes([file = '', ...overlays]: readonly string[]) {
           if (!one.isLeft && isFresh()) {
             for (const [old, each] of opened)
               if (opened.size > MOST_RUNTIMES && each.users === 0) retire(old, each);
-            return { runtime, lines: one.lines, leave };
+            return { runtime, lines: one.lines, leave, retire: () => retire(key, one) };
           }
         } catch (thrown) {
           retire(key, one);
@@ -233,11 +259,11 @@ export async function openResident(
     response.write('\n');
     const heartbeat = setInterval(() => response.write('\n'), HEARTBEAT_MS);
     response.once('close', () => gone.abort());
-    const { code, stdout, stderr, fault } = await judge
+    const { code, stdout, stderr, isFaulty } = await judge
       .judge({ ...asked, dialect, signal: gone.signal })
       .finally(() => clearInterval(heartbeat));
-    // The command says by itself what is wrong with the config.
-    if (fault !== undefined || !/^(?:[^\n]+\n)?$/.test(stdout)) return void response.destroy();
+    // The command then judges, and says what is wrong.
+    if (isFaulty || !/^(?:[^\n]+\n)?$/.test(stdout)) return void response.destroy();
     response.end(`${code}\n${stdout.slice(0, -1)}\n${stderr}${END}`);
   };
   const own = await listenAt(server, { folder, socket });
@@ -301,6 +327,8 @@ function parse(body: Buffer) {
   const [version, cwd, files, level, within, ...rest] = body.toString().split('\0');
   const event = rest.pop();
   if (within === undefined || cwd === undefined || !isLevel(level) || rest.pop() !== '') return undefined;
+  // Paths that are not UTF-8 look alike here, and a folder that was removed has none.
+  if (!cwd.startsWith('/') || `${cwd}${files}`.includes('\uFFFD')) return undefined;
   const env: Record<string, string> = {};
   for (const variable of rest) {
     const equals = variable.indexOf('=', 1);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -221,32 +221,44 @@ interface Stamp {
   readonly text: string;
   /** A file changed so recently that another change may keep the same timestamp. */
   readonly isSettling: boolean;
+  /** Some files are not in the text. */
+  readonly isCut: boolean;
 }
 
-/** Covers the program, files in its arguments, and the folders of scripts, two levels deep, without data files. */
-export function stampOf({
-  command,
-  args,
-  cwd,
-  env,
-}: Pick<Binding, 'command' | 'args' | 'cwd' | 'env'>): Stamp {
+interface Reach {
+  readonly depth: number;
+  readonly files: number;
+  readonly skips: (name: string) => boolean;
+  /** Whether folders in the arguments count, and the working directory if the arguments name no file. */
+  readonly isWide: boolean;
+}
+
+/** Covers the program, files in its arguments, and the folders of scripts as far as `reach`, without data files. */
+export function stampOf(
+  { command, args, cwd, env }: Pick<Binding, 'command' | 'args' | 'cwd' | 'env'>,
+  reach: Reach = nearReach,
+): Stamp {
   const program = findExecutable(command, cwd, env['PATH'] ?? '');
   const path = program.found ? program.path : command;
   const leading = program.found ? (program.leading ?? []) : [];
-  const named = [...leading, ...args].map((arg) => resolve(cwd, arg)).filter(isFile);
+  const words = [...leading, ...args].map((arg) => resolve(cwd, arg));
+  const named = words.filter(isFile);
   const scripts = command.includes('/') && isScript(path) ? [path, ...named] : named;
-  const folders = [...new Set(scripts.map((script) => dirname(script)))];
+  const wide = reach.isWide ? [...words.filter(isFolder), ...(scripts.length === 0 ? [cwd] : [])] : [];
+  const folders = new Set([...scripts.map((script) => dirname(script)), ...wide]);
   const found = new Map<string, Stats>();
   for (const file of [path, ...named]) addStats(found, file);
-  for (const folder of folders) addFolder(found, folder, MAX_DEPTH);
+  const seen = new Set<string>();
+  for (const folder of folders) addFolder(found, folder, reach, seen);
   let newestMs = 0;
   let text = '';
   for (const [file, { ino, size, mtimeMs, ctimeMs }] of found) {
-    newestMs = Math.max(newestMs, mtimeMs, ctimeMs);
+    // Any change sets this time, and no program can set it back.
+    newestMs = Math.max(newestMs, ctimeMs);
     text += `${file}\0${ino} ${size} ${mtimeMs} ${ctimeMs}\n`;
   }
   const ageMs = Date.now() - newestMs;
-  return { text, isSettling: ageMs >= 0 && ageMs < TICK_MS };
+  return { text, isSettling: ageMs >= 0 && ageMs < TICK_MS, isCut: found.size >= reach.files };
 }
 
 /** Resolves once any later change would show in the stamp. */
@@ -260,27 +272,49 @@ export async function settledStamp(files: Parameters<typeof stampOf>[0]): Promis
 /** File times have the resolution of the clock tick, at most 10 ms; this is twice that. */
 const TICK_MS = 20;
 
-const MAX_DEPTH = 2;
-const MAX_FILES = 500;
-const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['__pycache__', 'node_modules']);
+const CACHES = ['__pycache__', '.git', '.signalbox'];
+const nearFolders: ReadonlySet<string> = new Set(['__pycache__', 'node_modules']);
+/** For each start of a process. */
+const nearReach: Reach = {
+  ...{ depth: 2, files: 500, isWide: false },
+  skips: (name) => name.startsWith('.') || nearFolders.has(name),
+};
+/** For processes that stay, which may have read any file beside their script. */
+export const wholeReach: Reach = {
+  ...{ depth: Number.POSITIVE_INFINITY, files: 10_000, isWide: true },
+  skips: (name) => CACHES.includes(name),
+};
 const DATA = /\.(?:log|tmp|pyc|(?:db|sqlite3?)(?:-wal|-shm|-journal)?)$/;
 
 function isScript(path: string): boolean {
   return tryReadHead(path)?.subarray(0, 2).toString() === '#!';
 }
 
-function addFolder(found: Map<string, Stats>, folder: string, depth: number): void {
-  for (const { entry, path } of listFolder(folder)) {
-    if (found.size >= MAX_FILES) return;
-    if (!entry.isDirectory()) addStats(found, path);
-    else if (depth > 0) addFolder(found, path, depth - 1);
+/** `seen` has the folders so far: links to folders are followed if `reach` is wide. */
+function addFolder(
+  found: Map<string, Stats>,
+  folder: string,
+  reach: Reach,
+  seen: Set<string>,
+  depth = 0,
+): void {
+  for (const { entry, path } of listFolder(folder, reach)) {
+    if (found.size >= reach.files) return;
+    const isLink = reach.isWide && entry.isSymbolicLink();
+    const stats = isLink || entry.isDirectory() ? tryStat(path) : undefined;
+    if (stats?.isDirectory() !== true) addStats(found, path);
+    else if (depth < reach.depth) {
+      if (isLink) found.set(path, lstatSync(path));
+      const id = `${stats.dev} ${stats.ino}`;
+      if (!seen.has(id)) addFolder(found, path, reach, seen.add(id), depth + 1);
+    }
   }
 }
 
-function listFolder(folder: string) {
+function listFolder(folder: string, { skips }: Reach) {
   try {
     return readdirSync(folder, { withFileTypes: true })
-      .filter(({ name }) => !name.startsWith('.') && !SKIPPED_FOLDERS.has(name) && !DATA.test(name))
+      .filter(({ name }) => !skips(name) && !DATA.test(name))
       .map((entry) => ({ entry, path: join(folder, entry.name) }));
   } catch {
     return []; // The folder cannot be listed; its scripts are known by name.
@@ -290,6 +324,10 @@ function listFolder(folder: string) {
 function addStats(found: Map<string, Stats>, path: string): void {
   const stats = tryStat(path);
   if (stats !== undefined) found.set(path, stats);
+}
+
+function isFolder(path: string): boolean {
+  return tryStat(path)?.isDirectory() === true;
 }
 
 function tryStat(path: string): Stats | undefined {
