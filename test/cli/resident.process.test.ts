@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { socketPlace } from '../../src/base/files/socket-place.ts';
 import { type Judge, openResident } from '../../src/cli/resident/resident.ts';
-import { clientOnly } from '../dialects/inbound/resident.ts';
+import { clientOnly, socketFolder } from '../dialects/inbound/resident.ts';
 import { folderOf, type Ran, run, signalbox, start, until } from './command-line.ts';
 
 const guard = (word: string) => `#!/usr/bin/env python3
@@ -52,7 +52,7 @@ interface Project {
 /** With a folder for sockets of its own. */
 function openProject(): Project {
   const folder = folderOf({ 'runtime.yaml': config, 'guard.py': guard('rm -rf') });
-  const env = { XDG_RUNTIME_DIR: mkdtempSync(join(tmpdir(), 'x-')), FORBIDDEN: 'nothing' };
+  const env = { XDG_RUNTIME_DIR: socketFolder(), FORBIDDEN: 'nothing' };
   onTestFinished(async () => void (await run('agents down', { cwd: folder, env, binary: true })));
   return { folder, env, place: socketPlace([join(folder, 'runtime.yaml')], env) };
 }

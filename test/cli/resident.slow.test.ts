@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { clientOnly } from '../dialects/inbound/resident.ts';
+import { clientOnly, socketFolder } from '../dialects/inbound/resident.ts';
 import { folderOf, run, start } from './command-line.ts';
 
 const config = `apiVersion: signalbox/v1
@@ -55,7 +53,7 @@ function events(): string[] {
 
 test('a resident answers 200 events as the command does, byte for byte', async () => {
   const folder = folderOf({ 'runtime.yaml': config, 'any.sh': script });
-  const env = { XDG_RUNTIME_DIR: mkdtempSync(join(tmpdir(), 'x-')) };
+  const env = { XDG_RUNTIME_DIR: socketFolder() };
   onTestFinished(async () => void (await run('agents down', { cwd: folder, env, binary: true })));
   expect(await run('agents up', { cwd: folder, env, binary: true })).toMatchObject({ code: 0 });
   const line = ['hook', 'claude', '--log-level', 'silent'];

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { builtProgram } from '../../built.ts';
 
 /** A test file that imports another one runs its tests again, with the answers of a resident. */
@@ -12,6 +13,13 @@ interface Circumstances {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly input: string;
+}
+
+/** A folder for sockets. Their paths must be short, and the folder of temporary files of a test may be deep. */
+export function socketFolder(): string {
+  const folder = mkdtempSync('/tmp/x-');
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 const folders = new Set<string>();
