@@ -269,7 +269,7 @@ export async function openResident(
   const own = await listenAt(server, { folder, socket });
   const check = setInterval(() => {
     const isIdle = running === 0 && performance.now() - idleSince > idleMs;
-    if (isIdle || inodeOf(socket) !== own || !judge.isCurrent()) leaving.resolve();
+    if (isIdle || identityOf(socket) !== own || !judge.isCurrent()) leaving.resolve();
   }, CHECK_MS);
   const close = async () => {
     leaving.resolve();
@@ -277,7 +277,7 @@ export async function openResident(
   };
   const ended = leaving.promise.then(async () => {
     clearInterval(check);
-    if (inodeOf(socket) === own) rmSync(socket, { force: true });
+    if (identityOf(socket) === own) rmSync(socket, { force: true });
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
       setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref();
@@ -298,28 +298,32 @@ async function isAnswered(socket: string, version: string): Promise<boolean> {
   return existsSync(socket) && (await exchange(socket, '/version', { firstByteMs: PROBE_MS })) === version;
 }
 
-/** Resolves to the inode of the socket. The rename takes the place of a socket whose process has ended, at once. */
+/** Resolves to the identity of the socket. The rename takes the place of a socket whose process has ended, at once. */
 async function listenAt(
   server: ReturnType<typeof createServer>,
   { folder, socket }: { readonly folder: string; readonly socket: string },
-): Promise<number | undefined> {
+): Promise<string | undefined> {
   const draft = `${socket}.${Math.random().toString(36).slice(2, 8)}`;
   try {
     makePrivateFolder(folder);
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(draft, () => resolve()));
     chmodSync(draft, 0o600);
+    // Read before the rename, after which the place may soon be another's.
+    const identity = identityOf(draft);
     renameSync(draft, socket);
+    server.removeAllListeners('error').on('error', () => {});
+    return identity;
   } catch (cause) {
     server.close();
     rmSync(draft, { force: true });
     throw new RuntimeError('LISTEN_FAILED', `${socket}: ${toRuntimeError(cause).message}`, { cause });
   }
-  server.removeAllListeners('error').on('error', () => {});
-  return inodeOf(socket);
 }
 
-function inodeOf(path: string): number | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.ino;
+/** Undefined if there is no such file. An inode alone is soon that of another file. */
+function identityOf(path: string): string | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat && `${stat.ino} ${stat.birthtimeNs}`;
 }
 
 /** The fields of the client in cli/process/ask-resident.ts. Undefined for any other text. */
