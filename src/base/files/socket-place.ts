@@ -46,7 +46,7 @@ export function makePrivateFolder(folder: string): void {
 }
 
 /**
- * A name of 64 bits for a text: two sums like FNV-1a over its UTF-16 units. Only names files: whoever listens compares the
+ * A name of 64 bits for a text: two sums like FNV-1a over its UTF-16 units. It only names files: the resident compares the
  * text itself. A digest of node:crypto would take 4 ms to load.
  */
 function hashOf(text: string): string {

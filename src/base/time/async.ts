@@ -75,6 +75,17 @@ export function once<Value>(load: () => Promise<Value>): Once<Value> {
   };
 }
 
+/** Callers while a read is in progress get its result. */
+export function shareReads<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let underway: Promise<Value> | undefined;
+  return async () => {
+    underway ??= read().finally(() => {
+      underway = undefined;
+    });
+    return await underway;
+  };
+}
+
 export interface Slots {
   /** Undefined if a slot is free, else a promise of one. */
   take(): Promise<void> | undefined;

@@ -226,8 +226,7 @@ function runToolTo<Result>(
   take: (outcome: ToolOutcome) => Result | PromiseLike<Result>,
   toReportable: (error: Fault) => Fault = (error) => error,
 ): Promise<Result> {
-  const isHeardOf = port.emit.hears?.('call.started') !== false;
-  if (!isHeardOf)
+  if (port.emit.hears?.('call.started') === false)
     return invokeOr(port, invocation, { onOutput: take, onFault: (fault) => take(failed(fault)) });
   const { name } = port.binding;
   const { clock, finish } = trackCall(port.emit, 'tool', { name, call: invocation.call });

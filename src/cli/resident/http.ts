@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
+import { readAtMost } from '../../base/text/bytes.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
 import type { Invocation } from '../invocation.ts';
 import type { AgentAnswer, AgentEvent, Judge } from './resident.ts';
@@ -63,8 +64,9 @@ async function answer(
   if (pathname !== agentPath) return refuse(404);
   if (request.method !== 'POST') return refuse(405, { allow: 'POST' });
   if (!/^application\/json(?:;|$)/i.test(headers.get('content-type') ?? '')) return refuse(415);
-  const event = await readBody(request);
-  if (event === undefined) return refuse(413);
+  const body = await readAtMost(request.body ?? [], LARGEST_EVENT);
+  if (body === undefined) return refuse(413);
+  const event = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const within = searchParams.get('answer-within') ?? '590s';
   const answered = await judge.judge({ dialect: 'claude', event, ...invocation, level, within, signal });
   return new Response(documentOf(answered), { headers: { 'content-type': 'application/json' } });
@@ -74,17 +76,6 @@ async function answer(
 function isSame(one: string, other: string): boolean {
   const [first, second] = [one, other].map((text) => createHash('sha256').update(text).digest());
   return first !== undefined && second !== undefined && timingSafeEqual(first, second);
-}
-
-async function readBody({ body }: Request): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > LARGEST_EVENT) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 const LARGEST_EVENT = 64 * 1024 * 1024;

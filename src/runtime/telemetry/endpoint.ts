@@ -1,5 +1,5 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { once } from '../../base/time/async.ts';
+import { once, shareReads } from '../../base/time/async.ts';
 import { requireListen } from '../../config/listen.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
 import type { Runtime } from '../api.ts';
@@ -94,14 +94,8 @@ const LAST_ANSWERS_MS = 200;
 /** Throws LISTEN_FAILED if others could read the metrics without a credential, and STORE_FAILED. */
 async function openMetrics(runtime: Runtime, metrics: Collect, { host, url }: Place) {
   const callers = await runtime.callers({ host, url: () => `${url()}${path}`, metrics: true });
-  let collecting: ReturnType<Collect> | undefined;
-  /** Scrapes at the same time get the same figures, which read the store once. */
-  const collect = async () => {
-    collecting ??= metrics().finally(() => {
-      collecting = undefined;
-    });
-    return await collecting;
-  };
+  // Scrapes at the same time get the same figures, which read the store once.
+  const collect = shareReads(metrics);
   return async (request: Request): Promise<Response> => {
     const caller = await callers.admit(request, ['runs:read']);
     if (caller instanceof Response) return caller;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { catalogue } from '../../base/errors.ts';
+import { shareReads } from '../../base/time/async.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { ExchangeStatus, MeasuredEnd, Measures, OperationAbout } from '../../contract/event.ts';
 import { type HookMode, phasesOf, type Verdict } from '../../contract/hook.ts';
@@ -123,7 +124,8 @@ export function openMetrics({ meter, text, names, pendings }: MetricsOptions): {
       verdict: new Set(['allow', 'deny', 'ask']),
     },
   });
-  const waiting = sharedRead(pendings);
+  // Once for the gauges of a scrape.
+  const waiting = shareReads(pendings);
   const gauges = [
     gauge(
       {
@@ -212,17 +214,6 @@ function bucketsOf(from: number, to: number): number[] {
 function phases(): ReadonlySet<string> {
   const points = Object.values(foreignDialects).flatMap((dialect) => Object.keys(dialect.points));
   return new Set([...Object.values(phasesOf).flat(), ...points]);
-}
-
-/** Reads once for the gauges of a scrape. */
-function sharedRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let underway: Promise<Value> | undefined;
-  return async () => {
-    underway ??= read().finally(() => {
-      underway = undefined;
-    });
-    return await underway;
-  };
 }
 
 /** Reads no store that nothing has created yet. Rejects if the store does not answer in time. */
