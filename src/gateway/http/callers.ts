@@ -66,7 +66,7 @@ export async function openCallers(context: CallersContext): Promise<Callers> {
   const surface = surfaceOf(context);
   const { publicUrl } = surface;
   const given = context.console?.token;
-  const isExposed = !isLoopback(host) || publicUrl !== undefined;
+  const isExposed = !isLoopbackName(host) || publicUrl !== undefined;
   const isRequired = surface.isRequired || isExposed;
   const keys = once(async () => (store === undefined ? undefined : await openKeyBook(store, env)));
   const tell = atMostEvery(REPORT_MS, report);
@@ -192,10 +192,6 @@ function viaProxy({ key }: Surface): Refusal {
 }
 const proxied = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
-function isLoopback(host: string): boolean {
-  return isLoopbackName(host.includes(':') ? `[${host}]` : host);
-}
-
 type Surface = ReturnType<typeof surfaceOf>;
 
 /** What the servers of metrics, of the console and of MCP require. `key`: the config key with the name of the server. */
@@ -221,7 +217,7 @@ function surfaceOf({
 
 function requireSafe({ host }: CallersContext, surface: Surface, hasCredentials: boolean): void {
   const { publicUrl, key, isOptional, flags } = surface;
-  const isLocal = isLoopback(host);
+  const isLocal = isLoopbackName(host);
   const who = isLocal ? `${key} names this server to others` : `other machines can reach ${host}`;
   const fail = (what: string, hint: string) => new RuntimeError('LISTEN_FAILED', `${who}, ${what}`, { hint });
   if (!isLocal && publicUrl === undefined && key !== undefined)
@@ -338,7 +334,7 @@ function refuseForeign(
   }: Pick<CallersContext, 'host'> & { readonly own: string } & Pick<Surface, 'publicUrl' | 'key'>,
 ): Refusal | undefined {
   const { port } = new URL(own);
-  const local = isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]', new URL(own).hostname] : [];
+  const local = isLoopbackName(host) ? ['localhost', '127.0.0.1', '[::1]', new URL(own).hostname] : [];
   const names = local.map((name) => new URL(`http://${name}:${port || 80}`));
   if (publicUrl !== undefined) names.push(new URL(publicUrl));
   const named = headers.get('host')?.toLowerCase();

@@ -1,6 +1,7 @@
-import type { Attributes, HrTime } from '@opentelemetry/api';
+import type { Attributes } from '@opentelemetry/api';
 import type { DataPoint, HistogramMetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 import type { Instruments } from './labels.ts';
+import { toHrTime } from './spans.ts';
 
 /**
  * Histograms for the scrapes of this process. Those of the SDK turn the attributes of each value into JSON to find
@@ -10,7 +11,7 @@ export function openHistograms(scope: { readonly name: string; readonly version:
   readonly createHistogram: Instruments['createHistogram'];
   readonly producer: MetricProducer;
 } {
-  const startTime = hrTime();
+  const startTime = toHrTime(Date.now());
   const known = new Map<string, Series>();
   return {
     createHistogram: (name, options) => {
@@ -20,7 +21,7 @@ export function openHistograms(scope: { readonly name: string; readonly version:
     },
     producer: {
       collect: async () => {
-        const times = { startTime, endTime: hrTime() };
+        const times = { startTime, endTime: toHrTime(Date.now()) };
         const metrics = [...known.values()].flatMap((series) => series.collect(times));
         // The exporter takes the resource of the SDK.
         const resource = { attributes: {}, merge: () => resource, getRawAttributes: () => [] };
@@ -95,8 +96,3 @@ class Series {
 
 /** As in the SDK. https://opentelemetry.io/docs/specs/otel/metrics/sdk/#cardinality-limits */
 const MAX_SERIES = 1_999;
-
-function hrTime(): HrTime {
-  const ms = Date.now();
-  return [Math.floor(ms / 1000), (ms % 1000) * 1e6];
-}

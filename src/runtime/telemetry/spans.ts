@@ -218,7 +218,7 @@ function traceOfSpan(span: Span): TraceContext {
 }
 
 /** Integers, so that the SDK converts nothing. */
-function toHrTime(ms: number): HrTime {
+export function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.trunc((ms - seconds * 1000) * 1e6)];
 }

@@ -79,7 +79,7 @@ function readTls(
 }
 
 function isOnThisMachine(host: string): boolean {
-  return host.startsWith('/') || isLoopbackName(host.includes(':') ? `[${host}]` : host);
+  return host.startsWith('/') || isLoopbackName(host);
 }
 
 /** `require` verifies as `verify-full` does, because weaker checks must be explicit. */
