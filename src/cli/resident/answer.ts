@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isObject, toLossless } from '../../base/json/json.ts';
 import type { Inbound, InboundEvent, InboundReply, Runtime } from '../../runtime/runtime.ts';
 import type { CommandContext } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -127,7 +128,7 @@ export async function readWithin(text: string): Promise<number> {
   return await readDuration('--answer-within', text, '4500ms, 55s or 10m');
 }
 
-/** Rejects with PROCESS_TIMEOUT after that time. */
+/** Parts of the decision keep the digits of long numbers. Rejects with PROCESS_TIMEOUT after that time. */
 export async function judgeWithin(
   { invocation, signal }: Pick<CommandContext, 'invocation' | 'signal'>,
   runtime: Runtime,
@@ -138,5 +139,7 @@ export async function judgeWithin(
   const tooLate = sleep(withinMs, undefined, { ref: false }).then(() => {
     throw new RuntimeError('PROCESS_TIMEOUT', `the hooks did not decide within ${withinMs} ms`);
   });
-  return await Promise.race([runtime.agents.judge(event, options), tooLate]);
+  const decision = await Promise.race([runtime.agents.judge(event, options), tooLate]);
+  const [replace, result] = [toLossless(decision.replace), toLossless(decision.result)];
+  return { ...decision, replace: isObject(replace) ? replace : null, result };
 }
