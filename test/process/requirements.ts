@@ -174,6 +174,7 @@ export const forkedProcesses = section('reference/processes.md', [
   ['DS-FORK-03', 'oneshot', 'Timeout, output limit, leftovers and closing hold for forked processes.'],
   ['DS-FORK-04', 'oneshot', 'What cannot be forked says why, once, and runs as one-shot.'],
   ['DS-FORK-05', 'oneshot', 'Nothing forked outlives a SIGKILL of its owner, or of the process that forks.'],
+  ['DS-FORK-06', 'oneshot', 'Under load, several processes fork, and none fails the calls of another.'],
 ]);
 
 export const orphans = section('reference/processes.md', [

@@ -1,15 +1,17 @@
 import { fstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { constants } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
 import { basename, resolve } from 'node:path';
 import { findExecutable } from '../../base/files/executable.ts';
 import { interpreterWords, isFile } from '../../base/files/interpreter.ts';
 import { crashLineOf } from '../../base/text/crash-line.ts';
+import { trackWork } from '../../base/time/async.ts';
 import { waitForSettled } from '../../base/time/deadline.ts';
 import type { Binding } from '../binding.ts';
 import type {
   ExitStatus,
   LaunchedProcess,
+  Launcher,
   LaunchListener,
   LaunchRequest,
   Restraint,
@@ -39,9 +41,9 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
     const isUsual = forCall.env === binding.env;
     if (!isUsual) note('a call has environment variables of its own');
     if (isBoxed) note('in a sandbox, each process starts separately');
-    const helper = isUsual && !isBoxed && binding.refused === null ? await forks.find() : undefined;
+    const forked = isUsual && !isBoxed && binding.refused === null ? await forks.find() : undefined;
     if (over.aborted) throw closedError(binding.name);
-    const launch = helper?.launch ?? context.launch;
+    const launch = forked ?? context.launch;
     return await startProcess(forCall, onlyIf(requireStart, { ...context, launch }), input);
   });
   return {
@@ -56,68 +58,111 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
 }
 
 interface Forks {
-  /** Returns the helper for the current files; undefined while the entry runs as one-shot. Never rejects. */
-  find(): Promise<Helper | undefined>;
+  /** Returns what forks from the current files; undefined while the entry runs as one-shot. Never rejects. */
+  find(): Promise<Launcher | undefined>;
   stop(): void;
   close(): Promise<void>;
 }
 
-interface Attempt {
+/** The helpers that have loaded the same files. */
+interface Team {
   readonly stamp: string;
   readonly since: number;
-  readonly helper: Promise<Helper | undefined>;
+  readonly helpers: Set<Helper>;
+  /** Resolves once the first helper can fork, or never will. Never rejects. */
+  ready: Promise<unknown>;
+  hasForked: boolean;
+  isGrowing: boolean;
+  most: number;
 }
 
 type MakePipes = (input: Uint8Array) => HandedPipes;
 
 function openForks(binding: Binding, context: ProcessContext, note: (reason: string) => void): Forks {
-  const helpers = new Set<Helper>();
+  const running = new Set<Helper>();
   const backOff = createBackOff();
   const makePipes = findPipeMaker();
   const stopping = Promise.withResolvers<undefined>();
+  const most = Math.min(availableParallelism(), binding.concurrency);
+  const load = createLoad();
+  const starting = trackWork();
   let isStopped = false;
-  let current: Attempt | undefined;
+  let current: Team | undefined;
   let notBefore = 0;
 
   const keep = async (helper: Helper, stamp: string) => {
-    helpers.add(helper);
+    running.add(helper);
     const how = await helper.gone;
-    helpers.delete(helper);
+    running.delete(helper);
     if (how === 'ended') return;
     if (helper.hasServed()) backOff.recordTaken();
     if (backOff.recordDeath(stamp)) note('the process that forks it has died five times in a row');
     notBefore = performance.now() + backOff.delayMs();
   };
-  const open = async (pipes: MakePipes): Promise<Helper | undefined> => {
+  /** Returns why there is no helper, if so. */
+  const add = async (team: Team, pipes: MakePipes): Promise<string | undefined> => {
     const stamp = await settledStamp(binding);
     const python = findPython(binding);
-    if ('reason' in python) return void note(python.reason);
+    if ('reason' in python) return python.reason;
     if (isStopped || !backOff.admits(stamp)) return undefined;
+    const startedAt = performance.now();
     const helper = await startHelper(binding, context, { python, makePipes: pipes });
     void keep(helper, stamp);
     const refused = await Promise.race([helper.refused, stopping.promise.then(() => 'it is closed')]);
-    if (refused === undefined) return helper;
-    void helper.end();
-    if (!isStopped) note(refused);
+    if (refused !== undefined) {
+      void helper.end();
+      return isStopped ? undefined : refused;
+    }
+    load.begin(performance.now() - startedAt);
+    team.hasForked = true;
+    team.helpers.add(helper);
+    void helper.gone.then(() => team.helpers.delete(helper));
     return undefined;
   };
   const renew = (pipes: MakePipes, stamp: string) => {
-    void current?.helper.then((helper) => helper?.retire());
+    if (current !== undefined) retire(current);
+    const helpers = new Set<Helper>();
+    const since = performance.now();
+    const ready = Promise.resolve();
+    const team = { stamp, since, helpers, ready, hasForked: false, isGrowing: false, most };
     // If the helper cannot start, the call starts the script directly and reports the error.
-    current = { stamp, since: performance.now(), helper: open(pipes).catch(() => undefined) };
+    const say = (reason: string | undefined) => {
+      if (reason !== undefined) note(reason);
+    };
+    current = team;
+    team.ready = add(team, pipes).then(say, () => {});
+    starting.add(team.ready);
   };
-  const isOld = ({ since }: Attempt) => performance.now() - since > MAX_AGE_MS;
+  const grow = async (team: Team, pipes: MakePipes) => {
+    team.isGrowing = true;
+    const isFull = (await add(team, pipes).catch(String)) !== undefined;
+    // What keeps one more from starting does not concern the others.
+    if (isFull) team.most = team.helpers.size;
+    if (team !== current) retire(team);
+    team.isGrowing = false;
+  };
+  const launcherOf = (team: Team, pipes: MakePipes): Launcher => {
+    return async (request, watch) => {
+      // A helper may have been retired since.
+      const helper = leastBusy(team.helpers) ?? [...team.helpers][0];
+      if (helper === undefined) throw endedError();
+      const isShort = load.isTooMuch(helper.waiting() > 0) && performance.now() >= notBefore;
+      if (isShort && !team.isGrowing && team.helpers.size < team.most) starting.add(grow(team, pipes));
+      return await helper.launch(request, watch);
+    };
+  };
+  const isOld = ({ since }: Team) => performance.now() - since > MAX_AGE_MS;
   return {
     find: async () => {
       if (makePipes === undefined) return void note('it needs Linux with glibc, and the package koffi');
       while (!isStopped) {
         const stamp = stampOf(binding).text;
         if (current?.stamp !== stamp || isOld(current)) renew(makePipes, stamp);
-        const attempt = current;
-        const helper = await attempt?.helper;
-        if (attempt !== current) continue;
-        if (helper === undefined || helper.isAlive()) return isStopped ? undefined : helper;
-        if (performance.now() < notBefore) return undefined;
+        const team = current;
+        await team?.ready;
+        if (team === undefined || team !== current) continue;
+        if (leastBusy(team.helpers) !== undefined) return isStopped ? undefined : launcherOf(team, makePipes);
+        if (!team.hasForked || performance.now() < notBefore) return undefined;
         renew(makePipes, stamp);
       }
       return undefined;
@@ -127,8 +172,8 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
       stopping.resolve(undefined);
     },
     close: async () => {
-      await current?.helper;
-      await Promise.all([...helpers].map((helper) => helper.end()));
+      await starting.ended();
+      await Promise.all([...running].map((helper) => helper.end()));
     },
   };
 }
@@ -136,11 +181,52 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
 /** Imports from outside the entry's folders may have changed. */
 const MAX_AGE_MS = 5 * 60_000;
 
+function retire({ ready, helpers }: Team): void {
+  void ready.then(() => {
+    for (const helper of helpers) helper.retire();
+  });
+}
+
+function leastBusy(helpers: Iterable<Helper>): Helper | undefined {
+  let best: Helper | undefined;
+  for (const helper of helpers) {
+    if (!helper.isAlive()) continue;
+    if (helper.waiting() === 0) return helper;
+    if (best === undefined || helper.waiting() < best.waiting()) best = helper;
+  }
+  return best;
+}
+
+/** One more helper pays off once all have been busy for as long as its start takes. Idle time counts against it. */
+function createLoad() {
+  let startMs = 0;
+  let busyMs = 0;
+  let seenAt = 0;
+  return {
+    begin: (tookMs: number) => {
+      startMs = tookMs;
+      busyMs = 0;
+    },
+    isTooMuch: (isBusy: boolean) => {
+      const now = performance.now();
+      const passedMs = now - seenAt;
+      seenAt = now;
+      busyMs = isBusy ? busyMs + Math.min(passedMs, LOOK_MS) : Math.max(0, busyMs - passedMs);
+      return busyMs > startMs;
+    },
+  };
+}
+
+/** Longer times between two calls say nothing about the time between. */
+const LOOK_MS = 10;
+
 interface Helper {
   /** Resolves to undefined once it can fork, else to the reason why it never can. Never rejects. */
   readonly refused: Promise<string | undefined>;
   readonly gone: Promise<'died' | 'ended'>;
   hasServed(): boolean;
+  /** The number of calls that it has yet to fork. */
+  waiting(): number;
   isAlive(): boolean;
   /** Rejects if the fork failed or its result is unknown. */
   launch(request: LaunchRequest, watch: LaunchListener | undefined): Promise<LaunchedProcess>;
@@ -185,6 +271,7 @@ async function startHelper(
   let isReady = false;
   let isGone = false;
   let count = 0;
+  let waiting = 0;
 
   const retireIfIdle = () => {
     if (isRetired && children.size === 0) process.stdin?.end();
@@ -196,6 +283,7 @@ async function startHelper(
   const onStarted = ({ id, pid }: Extract<Report, { type: 'started' }>) => {
     const child = children.get(id);
     if (child === undefined) return;
+    waiting--;
     child.pid = pid;
     child.started.resolve(pid);
   };
@@ -209,6 +297,7 @@ async function startHelper(
       case 'started':
         return onStarted(report);
       case 'failed':
+        waiting--;
         children.get(report.id)?.started.reject(new Error(`it could not be forked: ${report.reason}`));
         return forget(report.id);
       case 'ended':
@@ -223,7 +312,7 @@ async function startHelper(
     isGone = true;
     verdict.resolve(describeEnd(process));
     for (const { pid, started, ended } of children.values()) {
-      started.reject(new Error('the process that forks it has ended'));
+      started.reject(endedError());
       if (pid !== undefined) signalGroup(pid, 'SIGKILL');
       ended.resolve({ exitCode: null, signal: 'SIGKILL' });
     }
@@ -246,6 +335,7 @@ async function startHelper(
       ended: Promise.withResolvers(),
     };
     children.set(id, child);
+    waiting++;
     process.stdin?.write(encodeRequest(id, pipes.childEnds, restraint));
     return { ...child, pid: await child.started.promise };
   };
@@ -253,9 +343,10 @@ async function startHelper(
     refused: verdict.promise,
     gone,
     hasServed: () => count > 0,
+    waiting: () => waiting,
     isAlive: () => !isGone && !isRetired,
     launch: async ({ input, restraint }, watch) => {
-      if (isGone || input === null) throw new Error('the process that forks it has ended');
+      if (isGone || input === null) throw endedError();
       const pipes = makePipes(input);
       const started = watch?.starting(pipes.stdoutName);
       try {
@@ -283,6 +374,10 @@ async function startHelper(
       await gone;
     },
   };
+}
+
+function endedError(): Error {
+  return new Error('the process that forks it has ended');
 }
 
 /** The helper ends its children within one second. */

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -154,7 +154,7 @@ const saysParent =
   'import json, os, sys\nrequest = sys.stdin.read()\nprint(os.getppid(), os.getpid(), request)';
 
 describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
-  test('is one for all calls, each of which has a child', async () => {
+  test('gives each of many calls a child', async () => {
     const { ask, events } = await openForked(scriptOf(saysParent));
     const said = await Promise.all(
       Array.from({ length: 40 }, (_, index) => ask(`${index} ${'x'.repeat(index * 500)}`)),
@@ -263,6 +263,89 @@ describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
     expect(Number.parseInt(await ask(), 10)).toBe(pid);
   });
 });
+
+const saysParentFirst = `import os, sys, time
+request = sys.stdin.read()
+print(f"{request.strip()} parent {os.getppid()}", file=sys.stderr, flush=True)
+if "stay" in request: time.sleep(1)
+print(os.getppid(), request)`;
+
+/** Calls until several processes fork. */
+async function openBusy() {
+  const file = scriptOf(saysParentFirst);
+  const opened = await openForked(file, { concurrency: 32 });
+  const parents = new Set<number>();
+  const call = async () => void parents.add(Number.parseInt(await opened.ask(), 10));
+  while (parents.size < 2) await Promise.all(Array.from({ length: 100 }, call));
+  return { ...opened, file, parents: [...parents] };
+}
+
+describe.runIf(isLinux && availableParallelism() > 1)(
+  'several forking processes [DS-FORK-06@oneshot]',
+  () => {
+    test('answer each of 1,000 calls once, and there are at most as many as cores', async () => {
+      const { ask, events } = await openForked(scriptOf(saysParent), { concurrency: 32 });
+      const indexes = Array.from({ length: 1_000 }, (_, index) => index);
+      const said = await Promise.all(indexes.map((index) => ask(String(index))));
+      const words = said.map((text) => text.trim().split(' ').map(Number));
+      expect(words.map(([, , request]) => request)).toEqual(indexes);
+      expect(new Set(words.map(([, own]) => own)).size).toBe(1_000);
+      const parents = new Set(words.map(([parent]) => parent));
+      expect(parents.size).toBeGreaterThan(1);
+      expect(parents.size).toBeLessThanOrEqual(availableParallelism());
+      const others = allOf(events, 'process.started').filter(({ pid }) =>
+        words.every(([, own]) => own !== pid),
+      );
+      expect(others.length).toBeLessThanOrEqual(availableParallelism());
+      expect(notesOf(events)).toEqual([]);
+    });
+
+    test('start only where one is too slow', async () => {
+      const { ask, events } = await openForked(scriptOf(saysParent));
+      for (let index = 0; index < 30; index++) await ask();
+      await Promise.all(Array.from({ length: 10 }, () => ask()));
+      expect(allOf(events, 'process.started')).toHaveLength(1 + 40);
+    });
+
+    test('are as few as the entry may have calls', async () => {
+      const { ask, events } = await openForked(scriptOf(saysParent), { concurrency: 1 });
+      await Promise.all(Array.from({ length: 300 }, () => ask()));
+      expect(allOf(events, 'process.started')).toHaveLength(1 + 300);
+    });
+
+    test('do not fail together: a killed one ends its calls alone', async () => {
+      const { exchange, ask, parents, events } = await openBusy();
+      const marks = Array.from({ length: 16 }, (_, index) => `stay-${index}`);
+      const replies = marks.map((mark) => exchange(mark));
+      const parentOf = (mark: string) => {
+        const line = allOf(events, 'stderr').find((each) => each.line.startsWith(`${mark} `))?.line;
+        return line === undefined ? undefined : numberAfter('parent', line);
+      };
+      await until(() => marks.every(parentOf), 'start of all calls');
+      const [killed = 0] = parents;
+      process.kill(killed, 'SIGKILL');
+      const ended = (await Promise.all(replies)).map((reply) => 'signal' in reply && reply.signal);
+      expect(ended).toEqual(marks.map((mark) => (parentOf(mark) === killed ? 'SIGKILL' : null)));
+      expect(new Set(ended).size).toBe(2);
+      expect(Number.parseInt(await ask(), 10)).not.toBe(killed);
+      expect(notesOf(events)).toEqual([]);
+    });
+
+    test('are all replaced once the script has changed, and ended by close()', async () => {
+      const { ask, transport, parents, file, events } = await openBusy();
+      writeFileSync(file, '#!/usr/bin/python3\nimport os, sys\nprint(os.getppid(), "changed")\n');
+      const said = await Promise.all(Array.from({ length: 20 }, () => ask()));
+      expect(said.filter((text) => !text.endsWith(' changed\n'))).toEqual([]);
+      await until(() => !parents.some(isRunning), 'end of the first helpers');
+      const later = await openBusy();
+      await Promise.all([transport.close(), later.transport.close()]);
+      expect([...later.parents, ...said.map((text) => Number.parseInt(text, 10))].filter(isRunning)).toEqual(
+        [],
+      );
+      expect(notesOf(events)).toEqual([]);
+    });
+  },
+);
 
 describe.runIf(isLinux)('a forked process has the usual limits [DS-FORK-03@oneshot]', () => {
   test('is ended with its group at the deadline, and the helper survives', async () => {
