@@ -14,7 +14,8 @@ export function builtins(): Plugin {
       const changed = code.replaceAll(statement, (whole, clause: string, name: string) =>
         isBuiltin(name) ? toConstants(clause, name) : whole,
       );
-      return changed.includes(helperName) ? `${helper}\n${changed}` : changed;
+      if (!changed.includes(helperName)) return changed;
+      return changed.replace(/^(?:#!.*\n)?/, (shebang) => `${shebang}${helper}\n`);
     },
   };
 }

@@ -11,7 +11,11 @@ export function prune(): Plugin {
     name: 'prune',
     writeBundle({ dir = '' }, files) {
       for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
-        const isOurs = file in files || file.startsWith('validators/') || file.endsWith('-page.js');
+        const isOurs =
+          file in files ||
+          file.startsWith('validators/') ||
+          file.endsWith('-page.js') ||
+          /^cli\/main\.js/.test(file);
         if (/\.js(?:\.map)?$/.test(file) && !isOurs) rmSync(join(dir, file), { force: true });
       }
     },
