@@ -14,10 +14,13 @@ interface LineOptions {
   readonly env: Invocation['env'];
 }
 
+/** Of each request: `--next` resets the options. */
+const curl = `-sf --http1.0 --noproxy '*' --unix-socket "$s"`;
+
 /**
- * A shell line that asks the resident of these files with curl, and runs the command if that fails in any way. It exits
- * with 2, which denies, if the command fails too. The environment goes through a pipe, so no process list shows it. The
- * event is kept as base64, since variables of a shell lose null characters.
+ * A shell line that asks the resident of these files with curl, first for a sign of life, and runs the command if that
+ * fails in any way. It exits with 2, which denies, if the command fails too. The environment goes through a pipe, so no
+ * process list shows it. The event is kept as base64, since variables of a shell lose null characters.
  */
 export function residentLine(
   words: readonly string[],
@@ -32,7 +35,7 @@ export function residentLine(
     `e=$(base64)||exit 2;t=$(date +%s);d=${place};s=${path};z=$(printf '\\004');n='`,
     `';if [ -O "$d" ]&&[ -O "$s" ]&&[ -S "$s" ]&&case $(ls -ld "$d") in drwx------*);;*)false;;esac`,
     `&&r=$({ printf '%s\\0' ${version} "$(pwd -P)" ${listed} '' ${within};env -0;printf '\\0%s' "$e";}`,
-    `|curl -qsf --http1.0 --connect-timeout 1 -Y1 -y2 -m${seconds} --noproxy '*' --unix-socket "$s" -H Expect: --data-binary @- http://signalbox/hook/${dialect})`,
+    `|curl -q --fail-early ${curl} -m1 -o /dev/null -d '' http://signalbox/version --next ${curl} -Y1 -y2 -m${seconds} -H Expect: --data-binary @- http://signalbox/hook/${dialect})`,
     `;then r=\${r#"\${r%%[!$n]*}"};case $r in [012]"$n"*"$n"*"$z")c=\${r%%"$n"*};r=\${r#*"$n"};o=\${r%%"$n"*};r=\${r#*"$n"}`,
     `;[ -z "$o" ]||printf '%s\\n' "$o"||exit 2;printf %s "\${r%"$z"}">&2;exit $c;;esac;fi`,
     `;w=$((${seconds}-$(date +%s)+t));[ $w -gt 0 ]||w=1`,
