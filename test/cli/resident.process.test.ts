@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -22,6 +23,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { socketPlace } from '../../src/base/files/socket-place.ts';
 import { type Judge, openResident } from '../../src/cli/resident/resident.ts';
 import { clientOnly, socketFolder } from '../dialects/inbound/resident.ts';
+import { textOf } from '../leaks.ts';
 import { folderOf, type Ran, run, signalbox, start, until } from './command-line.ts';
 
 const guard = (word: string) => `#!/usr/bin/env python3
@@ -314,6 +316,48 @@ describe('the command judges by itself', () => {
     });
   });
 
+  test.each(['with', 'without'])(
+    '%s a resident: if it is interrupted before the event has arrived',
+    async (how) => {
+      const { folder, env, place } = openProject();
+      if (how === 'with') await beResident({ folder, env, place });
+      const { child, ran } = start(line, { cwd: folder, env, stdin: null });
+      await until(() => catchesSignals(child.pid));
+      child.kill('SIGTERM');
+      child.stdin?.end('{');
+      expect(await ran).toMatchObject({ code: 2, stdout: expect.stringContaining('"decision":"block"') });
+    },
+  );
+
+  test.each(['with', 'without'])(
+    '%s a resident: if it is interrupted while the program loads',
+    async (how) => {
+      const { folder, env, place } = openProject();
+      if (how === 'with') mkdirSync(place.folder, { mode: 0o700 });
+      const interrupts = `import { registerHooks } from 'node:module';
+registerHooks({load: (url, context, next) => {
+  if (url.endsWith('/process/run.js')) process.kill(process.pid, 'SIGTERM');
+  return next(url, context);
+}});`;
+      const file = join(folder, 'interrupts.mjs');
+      writeFileSync(file, interrupts);
+      const more = { ...env, NODE_OPTIONS: `--import=${file}` };
+      const ran = await run(line, { cwd: folder, env: more, stdin: event('ls'), binary: true });
+      expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('"decision":"block"') });
+    },
+  );
+
+  test.skipIf(process.getuid?.() !== 0)('if the socket is that of another user', async () => {
+    const project = openProject();
+    await listen(project, (socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${allow}`));
+    for (const path of [project.place.socket, project.place.folder]) {
+      expect(await ask(project, 'rm -rf x')).toEqual(allowed);
+      chownSync(path, 65_534, 65_534);
+      expect(await ask(project, 'rm -rf x')).toEqual(denied('rm -rf'));
+      chownSync(path, 0, 0);
+    }
+  });
+
   test('if the resident is of another version', async () => {
     const project = openProject();
     await beResident(project);
@@ -328,6 +372,12 @@ describe('the command judges by itself', () => {
     expect(await askResident(project, 'ls')).toEqual(allowed);
   });
 });
+
+/** Whether the program catches SIGHUP, the last of its signals. Node itself catches SIGTERM. */
+function catchesSignals(pid: number | undefined): boolean {
+  const [, last = '0'] = /^SigCgt:\s*\w*(\w)$/m.exec(textOf(`/proc/${pid}/status`)) ?? [];
+  return (Number.parseInt(last, 16) & 1) === 1;
+}
 
 async function listen({ place }: Project, answer: (socket: Socket) => unknown): Promise<void> {
   mkdirSync(place.folder, { mode: 0o700 });

@@ -12,7 +12,8 @@ export interface Asked {
   readonly argv: readonly string[];
   /** Undefined if stdin has not been read to its end. */
   readonly input?: Buffer;
-  readonly interruptedBy?: NodeJS.Signals;
+  /** Watches for signals no more. Returns the one that has come. */
+  readonly releaseSignals: () => NodeJS.Signals | undefined;
   /** The files of the config for which a resident is to be started. */
   readonly starts?: readonly string[];
 }
@@ -33,10 +34,7 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
   const words = readWords(argv);
   const cwd = currentFolder();
   if (words === undefined || cwd === undefined || env['SIGNALBOX_OWNER'] !== undefined) return undefined;
-  const files = words.configs.map((file) => resolve(cwd, file));
-  const place = socketPlace(files, env);
-  if (!isPrivate(place.folder, 'folder')) return undefined;
-  if (!isPrivate(place.socket, 'socket') || isOnTerminal()) return { argv, ...startsOf(place, files) };
+  // From here on, a signal denies.
   const stopping = new AbortController();
   let interruptedBy: NodeJS.Signals | undefined;
   const stop = (name: NodeJS.Signals) => {
@@ -44,6 +42,15 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
     stopping.abort();
   };
   for (const name of interrupts) process.on(name, stop);
+  const releaseSignals = () => {
+    for (const name of interrupts) process.off(name, stop);
+    return interruptedBy;
+  };
+  const files = words.configs.map((file) => resolve(cwd, file));
+  const place = socketPlace(files, env);
+  if (!isPrivate(place.folder, 'folder')) return { argv, releaseSignals };
+  if (!isPrivate(place.socket, 'socket') || isOnTerminal())
+    return { argv, releaseSignals, ...startsOf(place, files) };
   const since = performance.now();
   const withinMs = msOf(words.within);
   const late = setTimeout(() => stopping.abort(), withinMs ?? LONGEST_MS);
@@ -57,14 +64,13 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
       ? undefined
       : await exchange(place.socket, `/hook/${dialect}`, { text, signal: stopping.signal });
   clearTimeout(late);
-  for (const name of interrupts) process.off(name, stop);
   const reply = answer === undefined || interruptedBy !== undefined ? undefined : parseReply(answer);
-  if (reply !== undefined) return { reply, argv };
+  if (reply !== undefined) return { reply, argv, releaseSignals };
   const left = Math.floor((withinMs ?? Number.NaN) - (performance.now() - since));
   return {
     argv: Number.isNaN(left) ? argv : [...argv, '--answer-within', `${Math.max(1, left)}ms`],
     ...(input && { input }),
-    ...(interruptedBy && { interruptedBy }),
+    releaseSignals,
     ...startsOf(place, files),
   };
 }

@@ -11,10 +11,11 @@ import { openSignals } from './interrupt.ts';
 export async function runProcess({
   argv = process.argv.slice(2),
   input,
-  interruptedBy,
+  releaseSignals,
   starts,
 }: Partial<Asked> = {}): Promise<void> {
   const { signal, onHangup, stopWithin } = openSignals();
+  const interruptedBy = releaseSignals?.();
   const interrupt = () => interruptedBy !== undefined && process.emit(interruptedBy, interruptedBy);
   if (input === undefined) interrupt();
   const crash = {

@@ -31,7 +31,12 @@ import { fitsResultType, withholdResult } from './withheld.ts';
 /** Answers Claude Code's hook calls. Source: the hooks reference (code.claude.com/docs/en/hooks). */
 export const inbound: Inbound = {
   read,
-  unreadable: ({ message }) => ({ exitCode: 2, stderr: message }),
+  // Of whichever event: exit code 2 alone would pass a result to the model.
+  unreadable: ({ message: reason }) => ({
+    exitCode: 2,
+    document: { decision: 'block', reason, continue: false, stopReason: reason },
+    stderr: reason,
+  }),
   settingsFor,
 };
 

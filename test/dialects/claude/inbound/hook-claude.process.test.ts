@@ -192,12 +192,12 @@ describe('hook claude when something is wrong', () => {
     ['no event', '{"tool_name": "Bash"}'],
     ['an event that nobody knows', '{"hook_event_name": "PreEverything"}'],
     ['UTF-16', Buffer.from('{"hook_event_name": "PreToolUse"}', 'utf16le').toString('latin1')],
-  ])('%s denies with the reason on stderr [DS-INBOUND-02]', (_, input) => {
-    const reply = ask(input);
-    expect(reply).toMatchObject({
+  ])('%s denies with the reason, and ends the turn [DS-INBOUND-02]', (_, input) => {
+    const reason = expect.stringMatching(/^signalbox: \[\w+\] /);
+    expect(ask(input)).toEqual({
       code: 2,
-      document: null,
-      stderr: expect.stringMatching(/^signalbox: \[\w+\] /),
+      document: { decision: 'block', reason, continue: false, stopReason: reason },
+      stderr: reason,
     });
   });
 
