@@ -1,7 +1,10 @@
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { clientOnly, socketFolder } from '../dialects/inbound/resident.ts';
-import { folderOf, run, start } from './command-line.ts';
+import { socketPlace } from '../../src/base/files/socket-place.ts';
+import { exchange } from '../../src/cli/process/ask-resident.ts';
+import { clientOnly, openRandom, socketFolder } from '../dialects/inbound/resident.ts';
+import { folderOf, processesWith, type Running, run, start, until } from './command-line.ts';
 
 const config = `apiVersion: signalbox/v1
 kind: RuntimeConfig
@@ -13,8 +16,8 @@ spec:
 const script = `#!/bin/sh
 case $(cat) in
   *word-deny*) echo '{"allow": false, "reason": "no\\n\\u00e9\\u0004"}';;
-  *word-modify*) echo '{"allow": true, "modified": {"args": {"command": "true"}}}';;
-  *word-ask*) echo '{"verdict": "ask", "reason": "sure?"}';;
+  *word-modify*) echo '{"allow": true, "replace": {"args": {"command": "true"}}}';;
+  *word-ask*) echo '{"allow": false, "ask": true, "reason": "sure?"}';;
   *word-text*) echo 'no JSON';;
   *word-exit*) echo broken >&2; exit 3;;
   *word-sleep*) exec sleep 5;;
@@ -23,15 +26,6 @@ esac
 `;
 const words = ['allow', 'allow', 'deny', 'deny', 'modify', 'ask', 'text', 'exit', 'sleep'];
 const names = ['PreToolUse', 'PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'SessionStart', 'Unknown'];
-
-/** Numbers below 2^32 that look random: a linear congruential generator with a fixed seed. */
-function openRandom(seed = 34) {
-  let state = seed;
-  return (below: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 function events(): string[] {
   const random = openRandom();
@@ -70,3 +64,121 @@ test('a resident answers 200 events as the command does, byte for byte', async (
   expect(codes.get(0)).toBeGreaterThan(20);
   expect(codes.get(2)).toBeGreaterThan(20);
 });
+
+/** Both have the same length. */
+const guards = ['word-one', 'word-two'].map(
+  (word) => `#!/usr/bin/env python3
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message: continue
+    text = json.dumps(message["params"])
+    if "slowly" in text: time.sleep(0.15)
+    result = {"allow": "${word}" not in text, "reason": "no"}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+`,
+);
+const configs = ['0', '1'].map(
+  (name) => `apiVersion: signalbox/v1
+kind: RuntimeConfig
+spec: {hooks: {any: {command: ./scripts${name}/guard.py, runtime: server, hook: tool, phases: [before_execution]}}}
+`,
+);
+
+const fakedClock = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+
+/** A config, its scripts, and a resident, to which steps happen. The clock is another one where libfaketime exists. */
+function openWorld(random: (below: number) => number) {
+  const folder = folderOf({});
+  const at = (name: string) => join(folder, name);
+  const time = new Date(1_700_000_000_000);
+  /** A file that has lain elsewhere, with a size and times that tell it from no other. */
+  const moveHere = (name: string, content: string) => {
+    writeFileSync(at('draft'), content, { mode: 0o755 });
+    utimesSync(at('draft'), time, time);
+    renameSync(at('draft'), at(name));
+  };
+  const putHere = (name: string, content: string) => {
+    writeFileSync(at(name), content, { mode: 0o755 });
+    utimesSync(at(name), time, time);
+  };
+  const put = (name: string, texts: readonly string[]) =>
+    (random(2) === 0 ? moveHere : putHere)(name, texts[random(texts.length)] ?? '');
+  const scripts = ['scripts0/guard.py', 'scripts1/guard.py'];
+  const script = () => scripts[random(scripts.length)] ?? '';
+  for (const name of scripts) {
+    mkdirSync(dirname(at(name)));
+    put(name, guards);
+  }
+  put('runtime.yaml', configs);
+  writeFileSync(at('clock'), '+0');
+  const hasClock = existsSync(fakedClock);
+  const clock = {
+    ...{ FAKETIME_TIMESTAMP_FILE: at('clock'), FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+    ...(hasClock && { LD_PRELOAD: fakedClock }),
+  };
+  const env = { XDG_RUNTIME_DIR: socketFolder(), ...clock };
+  const { socket } = socketPlace([at('runtime.yaml')], env);
+  let resident: Running | undefined;
+  const signal = (name: NodeJS.Signals) => void resident?.child.kill(name);
+  const steps: readonly (() => void)[] = [
+    () => put('runtime.yaml', configs),
+    () => put('runtime.yaml', [...configs, 'spec: [']),
+    () => put(script(), guards),
+    () => put(script(), guards),
+    () =>
+      existsSync(at(scripts[0] ?? '')) && chmodSync(at(scripts[0] ?? ''), random(2) === 0 ? 0o644 : 0o755),
+    () => rmSync(at(script()), { force: true }),
+    () => writeFileSync(at('clock'), `${random(2) === 0 ? '+' : '-'}${random(100)}h`),
+    () => signal('SIGKILL'),
+    () => signal('SIGSTOP'),
+    () => void setTimeout(signal, random(300), 'SIGKILL'),
+    () => void setTimeout(signal, random(300), 'SIGSTOP'),
+    () => rmSync(socket, { force: true }),
+  ];
+  return {
+    ...{ folder, env },
+    alone: { ...clock, XDG_RUNTIME_DIR: at('none') },
+    step: () => steps[random(steps.length)]?.(),
+    /** Starts another one if it does not answer, and lets the old one continue. */
+    ensureResident: async () => {
+      if (existsSync(socket) && (await exchange(socket, '/version')) !== undefined) return;
+      signal('SIGCONT');
+      resident = start(['agents', 'up', '--foreground'], { cwd: folder, env });
+      const { child } = resident;
+      await until(() => existsSync(socket) || child.exitCode !== null);
+    },
+    end: async () => {
+      for (const pid of processesWith(folder)) process.kill(pid, 'SIGKILL');
+      await resident?.ran;
+    },
+  };
+}
+
+test.each([1, 2])(
+  'no event is answered otherwise than by the command alone, whatever happens (%d)',
+  async (seed) => {
+    const random = openRandom(seed);
+    const { folder, env, alone, step, ensureResident, end } = openWorld(random);
+    onTestFinished(end);
+    const line = ['hook', 'claude', '--log-level', 'silent'];
+    let answered = 0;
+    for (let round = 0; round < 30; round += 1) {
+      if (random(3) > 0) await ensureResident();
+      const text = `word-${['one', 'two', 'three'][random(3)]}${random(2) === 0 ? ' slowly' : ''}`;
+      const told = { hook_event_name: 'PreToolUse', session_id: 's1', cwd: '/project', tool_use_id: 'u1' };
+      const stdin = JSON.stringify({ ...told, tool_name: 'Bash', tool_input: { command: text } });
+      step();
+      const asked = await start(line, { cwd: folder, env, stdin }, [process.execPath, clientOnly()]).ran;
+      const isLeft = asked.stderr.includes('ERR_MODULE_NOT_FOUND');
+      if (!isLeft) answered += 1;
+      const given = isLeft ? await run(line, { cwd: folder, env, stdin, binary: true }) : asked;
+      const expected = await run(line, { cwd: folder, env: alone, stdin, binary: true });
+      expect({ round, ...given }).toEqual({ round, ...expected });
+    }
+    expect(answered).toBeGreaterThan(5);
+    await ensureResident();
+    // A replaced resident ends by itself.
+    await until(() => processesWith(`${folder}/runtime.yaml`).length <= 1);
+  },
+);

@@ -50,6 +50,15 @@ export function endResidents(): void {
   folders.clear();
 }
 
+/** Numbers below 2^32 that look random: a linear congruential generator with a fixed seed. */
+export function openRandom(seed = 34) {
+  let state = seed;
+  return (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
 let client: string | undefined;
 /** The program without all that it loads to judge by itself: what it answers is the resident's. */
 export function clientOnly(): string {
