@@ -1,3 +1,4 @@
+import { ShortLivedMap } from '../base/short-lived.ts';
 import { concatBytes } from '../base/text/bytes.ts';
 import { whenAborted } from '../base/time/async.ts';
 import { abortedError } from '../base/time/deadline.ts';
@@ -23,7 +24,7 @@ interface Waiting {
 export class InFlightBytes {
   readonly maxBytes: number;
   readonly waiting = new Set<Waiting>();
-  readonly outputs = new Set<CountedOutput>();
+  readonly outputs = new ShortLivedMap<CountedOutput, null>();
   used = 0;
   most = 0;
   running = 0;
@@ -57,7 +58,7 @@ export class InFlightBytes {
 
   /** Outputs come first, since they finish work. */
   share(): void {
-    for (const output of this.outputs) {
+    for (const output of this.outputs.keys()) {
       if (!this.#isOldest(output) && this.used > this.#readableBytes()) break;
       this.unrestrict(output);
     }
@@ -81,12 +82,12 @@ export class InFlightBytes {
   /** Reserves room for the oldest output to finish at any length, but never more than half of the limit. */
   #readableBytes(): number {
     let longest = 0;
-    for (const { maxBytes } of this.outputs) longest = Math.max(longest, maxBytes);
+    for (const { maxBytes } of this.outputs.keys()) longest = Math.max(longest, maxBytes);
     return Math.max(this.maxBytes / 2, this.maxBytes - longest);
   }
 
   #isOldest(output: CountedOutput): boolean {
-    const [oldest] = this.outputs;
+    const [oldest] = this.outputs.keys();
     return oldest === output;
   }
 }
@@ -98,11 +99,11 @@ function hasRoom({ running, used, maxBytes }: InFlightBytes, bytes: number): boo
 export interface CollectedOutput {
   /** Settles at the end of the output, or once it is destroyed. Never rejects. */
   readonly done: Promise<void>;
-  readonly isDone: boolean;
+  isDone(): boolean;
   readonly overflowed: Promise<void>;
   bytes(): Uint8Array | undefined;
   length(): number;
-  readonly isPaused: boolean;
+  isPaused(): boolean;
   flowing(): Promise<void>;
   /** Stops counting the output's bytes. Safe to call again. */
   release(): void;
@@ -134,7 +135,7 @@ export function collect(output: Output, { maxBytes, inFlight, onPause }: Collect
       pause = undefined;
     },
   };
-  inFlight?.outputs.add(counted);
+  inFlight?.outputs.set(counted, null);
   output.listen({
     onData: (chunk) => {
       length += chunk.length;
@@ -151,15 +152,11 @@ export function collect(output: Output, { maxBytes, inFlight, onPause }: Collect
   });
   return {
     done: done.promise,
-    get isDone() {
-      return output.isClosed;
-    },
+    isDone: () => output.isClosed,
     overflowed: overflowed.promise,
     bytes: () => (length > maxBytes ? undefined : concatBytes(chunks)),
     length: () => length,
-    get isPaused() {
-      return pause !== undefined;
-    },
+    isPaused: () => pause !== undefined,
     flowing: async () => await pause?.promise,
     release: () => {
       if (inFlight !== undefined) release(inFlight, counted);

@@ -135,14 +135,14 @@ async function takeReply(
   if (ended === undefined) throw outputLimitError(binding);
   // A grandchild may hold the pipes open for any time. Only a failure waits for stderr.
   const isFailed = ended.exitCode !== 0;
-  if (!stdout.isDone || (isFailed && !child.isStderrClosed)) {
+  if (!stdout.isDone() || (isFailed && !child.isStderrClosed())) {
     const outputs = isFailed ? Promise.all([stdout.done, child.stderrClosed]) : stdout.done;
     const isRead = Promise.race([outputs, stdout.overflowed]);
     do {
       await Promise.race([isRead, stdout.flowing()]);
       await drain(isRead, binding.drainMs);
       // An output that waits for room is not lost.
-    } while (stdout.isPaused && !stdout.isDone);
+    } while (stdout.isPaused() && !stdout.isDone());
   }
   const bytes = stdout.bytes();
   const fault = child.limitFault(ended, bytes?.length) ?? (isFailed ? child.startFault() : undefined);
@@ -157,7 +157,7 @@ async function takeReply(
 /** Waits up to `drainMs` for the rest of stderr. */
 async function releaseProcess(binding: Binding, child: WatchedProcess): Promise<void> {
   if (binding.leftovers === 'kill') child.killGroup();
-  if (!child.isStderrClosed) await drain(child.stderrClosed, binding.drainMs);
+  if (!child.isStderrClosed()) await drain(child.stderrClosed, binding.drainMs);
   child.release();
 }
 

@@ -27,11 +27,11 @@ import { createStderrReader } from './stderr.ts';
 export interface WatchedProcess {
   readonly pid: number;
   readonly stdin: Writable | null;
-  readonly stdout: Readable;
+  stdout(): Readable;
   /** Collects stdout. Call it once, before the process has ended. */
   collect(options: CollectOptions): CollectedOutput;
   readonly ended: Promise<ExitStatus>;
-  readonly isStderrClosed: boolean;
+  isStderrClosed(): boolean;
   readonly stderrClosed: Promise<void>;
   /** The last 64 KiB of stderr. */
   stderr(): string;
@@ -94,14 +94,11 @@ export async function startProcess(
   return {
     pid,
     stdin,
-    get stdout() {
-      return stdout.stream();
-    },
+    // Methods, since a getter of a literal becomes part of a hidden class that outlives the object.
+    stdout: () => stdout.stream(),
     collect: (options) => collect(stdout, { ...options, inFlight: context.inFlight }),
     ended: endReported,
-    get isStderrClosed() {
-      return stderr.isClosed;
-    },
+    isStderrClosed: () => stderr.isClosed,
     stderrClosed,
     stderr: reader.tail,
     terminate: () => {

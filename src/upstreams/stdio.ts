@@ -57,7 +57,7 @@ export async function openStdioChannel(
   );
   // Calls have timeouts, whose timers keep Node alive.
   child.keepAlive(false);
-  readInTurns(child.stdout, lines.push);
+  readInTurns(child.stdout(), lines.push);
   child.stdin?.on('error', () => {});
   const closed = waitForSessionEnd(binding, child, () => isClosing).then(async (ended) => {
     lines.end();

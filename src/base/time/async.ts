@@ -1,8 +1,10 @@
+import { ShortLivedMap } from '../short-lived.ts';
+
 /** Returns a function that unregisters. All callers share one listener, since Node removes listeners linearly. */
 export function whenAborted(signal: AbortSignal, onAbort: () => void): () => void {
   const waiting = waitingOn.get(signal) ?? listenTo(signal);
-  const entry = { onAbort };
-  waiting.entries.add(entry);
+  const entry = {};
+  waiting.entries.set(entry, onAbort);
   return () => {
     if (!waiting.entries.delete(entry) || waiting.entries.size > 0) return;
     waitingOn.delete(signal);
@@ -11,20 +13,21 @@ export function whenAborted(signal: AbortSignal, onAbort: () => void): () => voi
 }
 
 interface Waiting {
-  readonly entries: Set<{ readonly onAbort: () => void }>;
+  readonly entries: ShortLivedMap<object, () => void>;
   readonly listener: () => void;
 }
 
 const waitingOn = new WeakMap<AbortSignal, Waiting>();
 
 function listenTo(signal: AbortSignal): Waiting {
-  const entries: Waiting['entries'] = new Set();
+  const entries: Waiting['entries'] = new ShortLivedMap();
   const listener = () => {
     waitingOn.delete(signal);
     // Iterate the live set: a callback may unregister a later one.
-    for (const entry of entries) {
+    for (const entry of entries.keys()) {
+      const onAbort = entries.get(entry);
       entries.delete(entry);
-      entry.onAbort();
+      onAbort?.();
     }
   };
   const waiting = { entries, listener };
@@ -116,14 +119,14 @@ interface Work {
 }
 
 export function trackWork(): Work {
-  const underway = new Set<Promise<unknown>>();
+  const underway = new ShortLivedMap<Promise<unknown>, null>();
   return {
     add: (work) => {
       const tracked = work.catch(() => {}).finally(() => underway.delete(tracked));
-      underway.add(tracked);
+      underway.set(tracked, null);
     },
     ended: async () => {
-      while (underway.size > 0) await Promise.all(underway);
+      while (underway.size > 0) await Promise.all(underway.keys());
     },
   };
 }

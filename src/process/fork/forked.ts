@@ -393,8 +393,8 @@ function readLines(process: WatchedProcess, onLine: (line: string) => void): Pro
     { maxBytes: MAX_LINE_BYTES, prefixBytes: 0 },
     { onLine: (bytes, start, end) => onLine(bytes.toString('utf8', start, end)), onLongLine: () => {} },
   );
-  process.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
-  return new Promise((resolve) => process.stdout.once('close', resolve));
+  process.stdout().on('data', (chunk: Buffer) => lines.push(chunk));
+  return new Promise((resolve) => process.stdout().once('close', resolve));
 }
 
 const MAX_LINE_BYTES = 64 * 1024;

@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import threads from 'node:worker_threads';
+import { ShortLivedMap } from '../../base/short-lived.ts';
 import { createSlots, type Slots } from '../../base/time/async.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
 import {
@@ -170,7 +171,7 @@ interface Exits {
 }
 
 function createExits(libc: Libc): Exits {
-  const listeners = new Map<number, (ended: ExitStatus) => void>();
+  const listeners = new ShortLivedMap<number, (ended: ExitStatus) => void>();
   const needed = new Set<number>();
   const status = new Int32Array(new ArrayBuffer(STATUS_BYTES));
   const lookAt = (pid: number) => {

@@ -5,6 +5,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Owner, ownerFromText, ownerPattern, ownerToText, thisOwner } from '../../base/files/owner.ts';
+import { ShortLivedMap } from '../../base/short-lived.ts';
 import { waitForSettled } from '../../base/time/deadline.ts';
 import type { LaunchListener } from './launch.ts';
 import { loadedLibc } from './system/libc.ts';
@@ -69,8 +70,8 @@ interface Watched {
   row: Row | undefined;
 }
 
-const allWatched = new Set<Watched>();
-const running = new Map<number, Watched>();
+const allWatched = new ShortLivedMap<Watched, null>();
+const running = new ShortLivedMap<number, Watched>();
 const leaderless = new Set<number>();
 process.on('exit', () => {
   // A later start finds processes in other sessions by the table.
@@ -88,7 +89,7 @@ const MAX_LOSSES = 3;
 function watch(text: string): Watched {
   const current = requireWatcher();
   const watched = { text, row: current?.add(text) };
-  allWatched.add(watched);
+  allWatched.set(watched, null);
   return watched;
 }
 
@@ -119,7 +120,7 @@ function requireWatcher(): Watcher | undefined {
     else if (allWatched.size > 0) requireWatcher();
   });
   watcher = started;
-  for (const watched of allWatched) watched.row = started.add(watched.text);
+  for (const watched of allWatched.keys()) watched.row = started.add(watched.text);
   return watcher;
 }
 

@@ -60,7 +60,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
 
   // Each message has a timeout whose timer keeps Node alive.
   child.keepAlive(false);
-  readInTurns(child.stdout, (chunk) => {
+  readInTurns(child.stdout(), (chunk) => {
     hasNoOutput = false;
     lines.push(chunk);
   });
@@ -196,7 +196,7 @@ export async function waitForSessionEnd(
   child: WatchedProcess,
   isStopping: () => boolean,
 ): Promise<SessionEnd> {
-  const closed = whenClosed(child.stdout);
+  const closed = whenClosed(child.stdout());
   await Promise.race([child.ended, closed]);
   // A process that closed its stdout exits at once or not at all; a stopping one gets its grace.
   const isStillRunning = !(await waitForSettled(child.ended, EXIT_AFTER_STDOUT_MS)) && !isStopping();

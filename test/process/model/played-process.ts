@@ -18,8 +18,8 @@ export function playProcess(): PlayedProcess {
     ended.resolve(exit);
   };
   const process: WatchedProcess = {
-    ...{ pid: 1, stdin, stdout, ended: ended.promise },
-    ...{ isStderrClosed: true, stderrClosed: Promise.resolve(), stderr: () => '' },
+    ...{ pid: 1, stdin, stdout: () => stdout, ended: ended.promise },
+    ...{ isStderrClosed: () => true, stderrClosed: Promise.resolve(), stderr: () => '' },
     collect: () => {
       throw new Error('a session reads the stream');
     },

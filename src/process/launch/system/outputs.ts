@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import threads from 'node:worker_threads';
+import { ShortLivedMap } from '../../../base/short-lived.ts';
 import type { Output, OutputListener } from '../launch.ts';
 import { FIONREAD, type Libc, POLLHUP, POLLIN } from './libc.ts';
 
@@ -16,12 +17,13 @@ export interface OutputReader {
 }
 
 export function createOutputReader(libc: Libc): OutputReader {
-  const young = new Map<Outputs, number>();
+  const young = new ShortLivedMap<Outputs, number>();
   let isLooking = false;
   const look = () => {
     isLooking = false;
     const now = performance.now();
-    for (const [outputs, startedAt] of young) {
+    for (const outputs of young.keys()) {
+      const startedAt = young.get(outputs) ?? 0;
       if (now - startedAt >= YOUNG_MS || hasMuch(libc, outputs.stdout) || hasMuch(libc, outputs.stderr)) {
         young.delete(outputs);
         openStreams(outputs);
