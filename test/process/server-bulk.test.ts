@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DeadlineList } from '../../src/base/time/deadline-list.ts';
-import { allOf, bindQuick, bindServer, dropped, faultOf, open } from './harness.ts';
+import { allOf, bind, bindPuppet, bindQuick, bindServer, dropped, faultOf, open } from './harness.ts';
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => n);
 
@@ -112,6 +112,29 @@ describe('thousands of concurrent requests', () => {
     const { call, events } = await open(bindServer('slow', { instances: 4 }));
     await Promise.all(many(64).map(() => call()));
     expect(allOf(events, 'process.started')).toHaveLength(4);
+  });
+
+  test('are shared equally by instances that compute at the same time', async () => {
+    const { call } = await open(bind('computes', { mode: 'server', instances: 2 }));
+    const compute = async (ms: number) => JSON.parse(await call({ ms }));
+    const pids = (await Promise.all([compute(1), compute(1)])).map(({ pid }) => pid);
+    const work = await Promise.all(many(20).map(() => compute(5)));
+    const spans = pids.map((pid) => {
+      const own = work.filter((each) => each.pid === pid);
+      return { count: own.length, from: own[0]?.from, to: own.at(-1)?.to };
+    });
+    expect(spans.map(({ count }) => count)).toEqual([10, 10]);
+    expect(Math.max(...spans.map(({ from }) => from))).toBeLessThan(Math.min(...spans.map(({ to }) => to)));
+  });
+
+  test('are found by their ids, however many later ones were answered before', async () => {
+    const { call } = await open(bindPuppet());
+    const reply = (id: number | '%ID') => `{"jsonrpc":"2.0","id":${id},"result":{"is":${id}}}\n`;
+    const early = many(3).map(() => call({}));
+    const later = many(1_000).map(() => call({ write: reply('%ID') }));
+    const last = call({ write: reply(3) + reply(1) + reply(2) + reply('%ID') });
+    const results = await Promise.all([...early, ...later, last]);
+    expect(results).toEqual(many(1_004).map((n) => `{"is":${n + 1}}`));
   });
 });
 

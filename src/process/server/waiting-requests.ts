@@ -2,7 +2,7 @@ import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../ba
 import { type DeadlineList, Limit } from '../../base/time/deadline-list.ts';
 import { attachUnusableLine } from '../../contract/exchange.ts';
 import type { OnProgress, Progress } from '../../contract/progress.ts';
-import type { Ending, RpcReply } from '../transport.ts';
+import { type Ending, passedOn, type RpcReply } from '../transport.ts';
 
 /**
  * A request from its start to its end. It is also its line in the outbox and its place in a list of limits, because a
@@ -10,7 +10,7 @@ import type { Ending, RpcReply } from '../transport.ts';
  */
 export class WaitingRequest extends Limit {
   readonly id: number;
-  readonly onProgress: OnProgress | undefined;
+  onProgress: OnProgress | undefined;
   /** The unwritten line, with its newline. */
   text = '';
   readonly onWritten = undefined;
@@ -20,40 +20,41 @@ export class WaitingRequest extends Limit {
   hasNoise = false;
   limitedBy: DeadlineList<WaitingRequest> | undefined;
   forgetSignal: (() => void) | undefined;
-  #settling: Settling | undefined;
+  #ending: Ending<unknown>;
+  #outcome: Outcome | undefined;
 
-  constructor(id: number, settling: Settling, onProgress: OnProgress | undefined) {
+  constructor(id: number, ending: Ending<unknown>, outcome: Outcome) {
     super();
     this.id = id;
-    this.onProgress = onProgress;
-    this.#settling = settling;
+    this.#ending = ending;
+    this.#outcome = outcome;
   }
 
   resolve(reply: RpcReply): void {
-    this.#settle(({ ending }) => ending.onReply(reply));
+    this.#settle(reply, undefined);
   }
 
   reject(error: RuntimeError): void {
-    this.#settle(({ ending }) => ending.onError(error));
+    this.#settle(undefined, error);
   }
 
   /** Releases what only a waiting request needs, since a table may hold the request longer. */
-  #settle(make: (settling: Settling) => unknown): void {
-    const settling = this.#settling;
-    if (settling === undefined) return;
-    this.#settling = undefined;
+  #settle(reply: RpcReply | undefined, error: RuntimeError | undefined): void {
+    const [ending, outcome] = [this.#ending, this.#outcome];
+    if (outcome === undefined) return;
+    this.#ending = passedOn;
+    this.#outcome = undefined;
     this.limitedBy?.clear(this);
     this.forgetSignal?.();
     try {
-      settling.resolve(make(settling));
+      outcome.resolve(reply === undefined ? ending.onError(error) : ending.onReply(reply));
     } catch (thrown) {
-      settling.reject(thrown);
+      outcome.reject(thrown);
     }
   }
 }
 
-interface Settling {
-  readonly ending: Ending<unknown>;
+interface Outcome {
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -70,7 +71,7 @@ export interface FailureOptions extends RuntimeErrorOptions {
 
 export class WaitingRequests {
   readonly #name: string;
-  readonly #waiting = new Map<number, WaitingRequest>();
+  readonly #waiting = new RequestTable();
   readonly #abandoned = createAbandonedRequests();
   #lastId = 0;
   answered = 0;
@@ -80,13 +81,12 @@ export class WaitingRequests {
   }
 
   ids(): number[] {
-    return [...this.#waiting.keys()];
+    return this.#waiting.all().map(({ id }) => id);
   }
 
   /** The only request that a reply without an id can belong to; undefined if it is ambiguous. */
   onlyId(): number | undefined {
-    const [only] = this.#waiting.keys();
-    return this.#waiting.size === 1 && this.#abandoned.isEmpty ? only : undefined;
+    return this.#waiting.size === 1 && this.#abandoned.isEmpty ? this.ids()[0] : undefined;
   }
 
   get size(): number {
@@ -95,18 +95,17 @@ export class WaitingRequests {
 
   add<Result>(ending: Ending<Result>, onProgress?: OnProgress): BegunRequest<Result> {
     this.#lastId += 1;
-    const { promise: outcome, resolve, reject } = Promise.withResolvers<Result>();
-    const settling: Settling = { ending, resolve, reject };
-    const waiting = new WaitingRequest(this.#lastId, settling, onProgress);
+    const outcome = Promise.withResolvers<Result>();
+    const waiting = new WaitingRequest(this.#lastId, ending, outcome);
+    waiting.onProgress = onProgress;
     waiting.answeredBefore = this.answered;
-    this.#waiting.set(waiting.id, waiting);
-    return { waiting, outcome };
+    this.#waiting.add(waiting);
+    return { waiting, outcome: outcome.promise };
   }
 
   answer(id: number, reply: RpcReply): boolean {
-    const waiting = this.#waiting.get(id);
+    const waiting = this.#waiting.take(id);
     if (waiting === undefined) return false;
-    this.#waiting.delete(id);
     this.answered += 1;
     waiting.resolve(reply);
     return true;
@@ -115,9 +114,8 @@ export class WaitingRequests {
   /** Returns false if the request no longer waits. */
   fail(id: number, code: ErrorCode, why: string, options: FailureOptions = {}): boolean {
     const { unusableLine, ...rest } = options;
-    const waiting = this.#waiting.get(id);
+    const waiting = this.#waiting.take(id);
     if (waiting === undefined) return false;
-    this.#waiting.delete(id);
     this.answered += 1;
     const error = new RuntimeError(code, `"${this.#name}": ${why}`, rest);
     waiting.reject(unusableLine === undefined ? error : attachUnusableLine(error, unusableLine));
@@ -125,13 +123,13 @@ export class WaitingRequests {
   }
 
   failAll(error: RuntimeError): void {
-    const all = [...this.#waiting.values()];
-    this.#waiting.clear();
+    const all = this.#waiting.all();
+    for (const { id } of all) this.#waiting.take(id);
     for (const waiting of all) waiting.reject(error);
   }
 
   abandon(id: number): void {
-    if (this.#waiting.delete(id)) this.#abandoned.add(id);
+    if (this.#waiting.take(id) !== undefined) this.#abandoned.add(id);
   }
 
   /** Returns false if no such request waits for progress. */
@@ -142,7 +140,7 @@ export class WaitingRequests {
   }
 
   noteNoise(): void {
-    for (const waiting of this.#waiting.values()) waiting.hasNoise = true;
+    for (const waiting of this.#waiting.all()) waiting.hasNoise = true;
   }
 
   describeUnexpected(id: number): { readonly what: 'late reply' | 'unknown reply'; readonly detail: string } {
@@ -154,6 +152,45 @@ export class WaitingRequests {
       : { what: 'unknown reply', detail: `there never was a request ${id}` };
   }
 }
+
+/**
+ * Requests by id. Ids count up, so a ring finds all but those that outlast RING later ones. A Map would copy its table
+ * every few requests, and each old table keeps the next one alive until a full garbage collection.
+ */
+class RequestTable {
+  readonly #ring: (WaitingRequest | undefined)[] = Array.from({ length: RING }, () => undefined);
+  readonly #older = new Map<number, WaitingRequest>();
+  size = 0;
+
+  add(request: WaitingRequest): void {
+    const older = this.#ring[request.id % RING];
+    if (older !== undefined) this.#older.set(older.id, older);
+    this.#ring[request.id % RING] = request;
+    this.size += 1;
+  }
+
+  get(id: number): WaitingRequest | undefined {
+    const request = this.#ring[id % RING];
+    return request?.id === id ? request : this.#older.get(id);
+  }
+
+  take(id: number): WaitingRequest | undefined {
+    const request = this.get(id);
+    if (request === undefined) return undefined;
+    if (this.#ring[id % RING] === request) this.#ring[id % RING] = undefined;
+    else this.#older.delete(id);
+    this.size -= 1;
+    return request;
+  }
+
+  /** In the order of their ids. */
+  all(): readonly WaitingRequest[] {
+    const all = [...this.#older.values(), ...this.#ring].filter((request) => request !== undefined);
+    return all.sort((one, other) => one.id - other.id);
+  }
+}
+
+const RING = 256;
 
 interface AbandonedRequests {
   readonly isEmpty: boolean;
