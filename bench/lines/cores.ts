@@ -48,6 +48,7 @@ export const cores: Bench = {
         ],
       },
       ...[64, 1].map((inFlight) => serverLine(native['echo-server'], inFlight)),
+      computingLine(native['echo-server']),
     ];
   },
 };
@@ -61,6 +62,24 @@ function serverLine(server: string, atOnce: number): Line {
     ways: [
       bareServer('bare pipelined loop', { command: [server], params: { args }, atOnce }),
       toolCall('signalbox', { spec, args, atOnce }),
+    ],
+  };
+}
+
+function computingLine(server: string): Line {
+  const command = [server, '2000'];
+  const way = (name: string, instances: number) => {
+    const spec = specOf(command, { runtime: 'server', concurrency: 64, instances }, 64);
+    return toolCall(name, { spec, args, atOnce: 64 });
+  };
+  return {
+    id: 'cores/computing',
+    title: 'server in C that uses 2 ms of CPU for each request, 64 in flight',
+    unit: '/s',
+    ways: [
+      bareServer('bare pipelined loop', { command, params: { args }, atOnce: 64 }),
+      way('signalbox, one instance', 1),
+      way('signalbox, an instance for each core', availableParallelism()),
     ],
   };
 }
