@@ -51,13 +51,26 @@ export function createIds(prefix: string): () => string {
   // Created on first use, because loading the random generator takes long.
   let start: string | undefined;
   let count = 0;
+  let high = '';
   return () => {
     start ??= `${prefix}${randomUUID().slice(0, -COUNT_DIGITS)}`;
     count += 1;
-    return start + count.toString(16).padStart(COUNT_DIGITS, '0');
+    if (high === '' || count % 256 === 0) high = start + hex(Math.floor(count / 256), COUNT_DIGITS - 2);
+    return high + lowDigits(count);
   };
 }
 
+function hex(count: number, digits: number): string {
+  return count.toString(16).padStart(digits, '0');
+}
+
+function lowDigits(count: number): string {
+  const low = count % 256;
+  known[low] ??= hex(low, 2);
+  return known[low];
+}
+
+const known: string[] = [];
 const COUNT_DIGITS = 12;
 
 export const nextCallId = createIds('call_');

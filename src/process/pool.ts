@@ -82,7 +82,7 @@ export function withPool(
     own?.giveBack();
     return false;
   };
-  const leave = (bytes: number, clock: QueueClock | undefined, at?: number) => {
+  const leave: Leave = (bytes, clock, at) => {
     clock?.change('working', -1, at);
     if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
     pool.giveBack();
@@ -134,13 +134,17 @@ export function withPool(
   return {
     ...transport,
     ...(transport.ask && {
-      ask: ({ message, signal, clock = currentClock() }, ending) => {
+      ask: (given, ending) => {
+        const { message, signal, clock = currentClock() } = given;
         const bytes = sizeOf(message);
         if (currentFence() !== undefined || signal?.aborted || !takeSlots(bytes)) return undefined;
         const timer = measures && new ExchangeTimer(measures, entry);
         clock?.change('working', 1, timer?.start(false));
-        const inSlot = new InSlot(ending, (reply, thrown) => leave(bytes, clock, timer?.end(reply, thrown)));
-        const asked = transport.ask?.({ message: withCaller(message), signal, clock }, inSlot);
+        const inSlot = new InSlot(ending, leave, bytes);
+        inSlot.clock = clock;
+        inSlot.timer = timer;
+        const sent = withCaller(message);
+        const asked = transport.ask?.(sent === message ? given : { ...given, message: sent }, inSlot);
         if (asked === undefined) leave(bytes, clock);
         return asked;
       },
@@ -212,24 +216,30 @@ interface Asked extends AskedMessage {
 
 /** Gives the slots back before the caller continues. */
 class InSlot<Result> implements Ending<Result> {
+  clock: QueueClock | undefined;
+  timer: ExchangeTimer | undefined;
   readonly #ending: Ending<Result>;
-  readonly #leave: (reply: Reply | undefined, thrown?: unknown) => void;
+  readonly #leave: Leave;
+  readonly #bytes: number;
 
-  constructor(ending: Ending<Result>, leave: (reply: Reply | undefined, thrown?: unknown) => void) {
+  constructor(ending: Ending<Result>, leave: Leave, bytes: number) {
     this.#ending = ending;
     this.#leave = leave;
+    this.#bytes = bytes;
   }
 
   onReply(reply: Reply): Result | PromiseLike<Result> {
-    this.#leave(reply);
+    this.#leave(this.#bytes, this.clock, this.timer?.end(reply));
     return this.#ending.onReply(reply);
   }
 
   onError(error: unknown): Result | PromiseLike<Result> {
-    this.#leave(undefined, error);
+    this.#leave(this.#bytes, this.clock, this.timer?.end(undefined, error));
     return this.#ending.onError(error);
   }
 }
+
+type Leave = (bytes: number, clock: QueueClock | undefined, at?: number) => void;
 
 /** The reply, or nothing was sent: the store is slow (`admission` settles later) or the admission expired. */
 type Entered = { readonly reply: Reply } | { readonly admission?: Promise<void> };

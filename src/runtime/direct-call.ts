@@ -1,5 +1,6 @@
 import { isCancelled, RuntimeError, toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
+import type { Link } from '../calls/hooks/gate.ts';
 import { quorumOf, requireDecider, whyNoApprover } from '../calls/tool-call/approvals.ts';
 import { makeCall, trackToolCall } from '../calls/tool-call/call.ts';
 import { type CallableTool, type CallResult, readArgs } from '../calls/tool-call/callable-tool.ts';
@@ -55,16 +56,16 @@ export function callDirectly(
   options: CallOptions & Partial<NamedOptions>,
 ): Promise<ToolDocument | undefined> {
   const { emit, tool, isDurable, find } = directCall;
-  const { callId = nextCallId(), approve, name, signal, wholeFaults } = options;
+  const { callId = nextCallId(), approve, name, signal } = options;
   const make = () => {
     // Native hooks receive no session or turn for a direct call.
-    const hookContext = tool.links.some((link) => 'group' in link) ? contextOf(callId) : undefined;
+    const hookContext = tool.links.some(isGroup) ? contextOf(callId) : undefined;
     // A caller with an identity comes back for the outcome.
     const isUnattended = approve === undefined && name === undefined && !isDurable;
-    const context = { signal, hookContext, find, callId, isByHost: true, isUnattended };
-    return makeCall(tool, args, context, (made) => {
+    const call = { tool, callId, signal, hookContext, find, isByHost: true, isUnattended };
+    return makeCall(call, args, (made) => {
       const { outcome } = made;
-      if (outcome.status !== 'pending') return toDocument(made, outcome, { wholeFaults });
+      if (outcome.status !== 'pending') return toDocument(made, outcome, options);
       return waitForPerson(directCall, { args, made, hookContext }, { ...options, callId });
     });
   };
@@ -117,6 +118,10 @@ async function waitForPerson(
     { args: readArgs(tool.name, args), result, outcome, name },
     hookContext ?? contextOf(id),
   );
+}
+
+function isGroup(link: Link): boolean {
+  return 'group' in link;
 }
 
 function contextOf(call: string): HookContext {

@@ -138,7 +138,10 @@ export function toPlain(tree: Readonly<Record<string, unknown>>): Readonly<Recor
 
 function holdsJson(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return value instanceof Json || Object.values(value).some(holdsJson);
+  if (value instanceof Json) return true;
+  if (Array.isArray(value)) return value.some(holdsJson);
+  for (const key in value) if (holdsJson(Reflect.get(value, key))) return true;
+  return false;
 }
 
 function holdsOwnSpelling(value: unknown): boolean {

@@ -254,7 +254,8 @@ function scrubDecoded<Output extends object>(decoded: Decoded<Output>, scrubber:
 export function redactReply(reply: Reply, scrubber: Scrubber): Reply {
   if (reply.via === 'rpc') {
     const { result, error } = reply;
-    const [cleanResult, cleanError] = [redactJson(result, scrubber), redactJson(error, scrubber)];
+    const cleanResult = redactJson(result, scrubber);
+    const cleanError = redactJson(error, scrubber);
     if (cleanResult === result && cleanError === error) return reply;
     return {
       via: 'rpc',

@@ -25,7 +25,7 @@ import {
 import { ContentResult, passContent, passText } from './result-texts.ts';
 
 export function isHeardAfter(links: readonly Link[]): boolean {
-  return phasesAfter.some((phase) => isHeard(links, phase));
+  return links.length > 0 && phasesAfter.some((phase) => isHeard(links, phase));
 }
 
 const phasesAfter = ['after_execution', 'finished', 'returned'] as const;

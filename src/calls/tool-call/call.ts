@@ -5,7 +5,7 @@ import { fitsAnything } from '../../base/yaml/schema-check.ts';
 import type { Approval } from '../../contract/approval.ts';
 import { type Emit, emitNothing, type OperationEnd } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
-import { trackedOperation, trackOperation } from '../../contract/operation.ts';
+import { trackedOperation, trackOperation, tracksOperations } from '../../contract/operation.ts';
 import {
   failed,
   nextCallId,
@@ -50,18 +50,13 @@ export interface PreparedCall {
 /** Prepares and makes one tool call. Never rejects. */
 export function callTool(tool: CallableTool, args: unknown, context: CallContext = {}): Promise<CallResult> {
   const { emit = emitNothing, callId = nextCallId() } = context;
-  const make = () => makeCall(tool, args, { ...context, callId }, (result) => result);
+  const make = () => makeCall({ ...context, callId, tool }, args, (result) => result);
   return trackToolCall(emit, { tool: tool.name, callId }, make, ({ outcome }) => outcome);
 }
 
 /** Like `callTool`, but resolves to what `end` makes of the result, and rejects with what it throws. */
-export function makeCall<Result>(
-  tool: CallableTool,
-  args: unknown,
-  context: CallContext & { readonly callId: string },
-  end: EndCall<Result>,
-): Promise<Result> {
-  const before = prepare(tool, args, context);
+export function makeCall<Result>(call: Call, args: unknown, end: EndCall<Result>): Promise<Result> {
+  const before = prepare(call, args);
   return before instanceof Promise ? before.then((passed) => finish(passed, end)) : finish(before, end);
 }
 
@@ -74,6 +69,7 @@ export function trackToolCall<Result>(
   make: () => Promise<Result>,
   outcomeOf: (result: Result) => Pick<OperationEnd, 'status' | 'error'>,
 ): Promise<Result> {
+  if (!tracksOperations(emit)) return make();
   const about = () => ({ operation: 'tool', name, call }) as const;
   return trackOperation(emit, about, make, (result) => {
     const { status, error } = outcomeOf(result);
@@ -87,30 +83,29 @@ export async function prepareCall(
   args: unknown,
   context: CallContext = {},
 ): Promise<PreparedCall> {
-  const before = await prepare(tool, args, { ...context, callId: context.callId ?? nextCallId() });
+  const before = await prepare({ ...context, tool, callId: context.callId ?? nextCallId() }, args);
   return before.stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(before.stopped);
 }
 
 /** Waits only for hooks. `stopped` is set if a hook or a required approval stops the call. Never rejects. */
-function prepare(
-  tool: CallableTool,
-  args: unknown,
-  context: CallContext & { readonly callId: string },
-): FilteredCall | Promise<FilteredCall> {
-  const call: Call = { ...context, tool };
-  const fail = (error: unknown): FilteredCall => ({
-    ...unfilteredCall(call, noArgs),
-    stopped: resultOf(namesOf(call), failed(toFault(error))),
-  });
+function prepare(call: Call, args: unknown): FilteredCall | Promise<FilteredCall> {
   try {
-    const before = unfilteredCall(call, readCheckedArgs(tool, args, context.isByHost));
+    const before = unfilteredCall(call, readCheckedArgs(call.tool, args, call.isByHost));
     // Filters may change, rename, answer or deny the call. Then approvers judge the result.
-    return hasHooksBefore(tool)
-      ? passBeforeHooks(before).then(requireApproval).catch(fail)
-      : requireApproval(before);
+    return hasHooksBefore(call.tool) ? prepareHeard(before) : requireApproval(before);
   } catch (error) {
-    return fail(error);
+    return failedCall(call, error);
   }
+}
+
+function prepareHeard(before: FilteredCall): Promise<FilteredCall> {
+  return passBeforeHooks(before)
+    .then(requireApproval)
+    .catch((error) => failedCall(before.call, error));
+}
+
+function failedCall(call: Call, error: unknown): FilteredCall {
+  return { ...unfilteredCall(call, noArgs), stopped: resultOf(namesOf(call), failed(toFault(error))) };
 }
 
 function requireApproval(before: FilteredCall): FilteredCall {
@@ -130,20 +125,8 @@ export function executeCall(before: FilteredCall, approval?: Approval): Promise<
 /** Like `executeCall`, but resolves to what `end` makes of the result, and rejects with what it throws. */
 function execute<Result>(before: FilteredCall, end: EndCall<Result>, approval?: Approval): Promise<Result> {
   const { call, args } = before;
-  const { tool, callId, signal, idempotencyKey = callId } = call;
-  const { links, flow, port } = tool;
-  const run = <Ended>(take: (outcome: ToolOutcome) => Ended | PromiseLike<Ended>): Promise<Ended> => {
-    if (flow !== undefined) return makeOf(take, ok(Json.from(flow.answer(args))));
-    if (port === undefined) return makeOf(take, failed(toFault(nothingToRun(tool))));
-    const input: ToolCall = {
-      ...{ name: tool.name, callId, args },
-      ...(approval && { approval }),
-      ...(tool.idempotent === true && { idempotencyKey }),
-    };
-    return runToolTo(port, { input, call: callId, signal }, take, (error) =>
-      isFiltered(links, failureEvent(call, args, error.message)) ? withCatalogueText(error) : error,
-    );
-  };
+  const { tool } = call;
+  const { links } = tool;
   // A reply may come in another async context.
   const keepContent = trackedOperation()?.keepContent;
   const endCall = (result: CallResult) => {
@@ -152,25 +135,46 @@ function execute<Result>(before: FilteredCall, end: EndCall<Result>, approval?: 
     return end(args.text === before.asked.text ? result : { ...result, sent: args });
   };
   if (isHeard(links, 'started') || isHeardAfter(links) || call.waitForResults !== undefined)
-    return executeHeard(before, run).then(endCall);
-  return run((outcome) => {
+    return executeHeard(before, approval).then(endCall);
+  const take = (outcome: ToolOutcome) => {
     const checked = checkOutcome(tool, outcome);
     return endCall(
       checked.status === 'pending' ? pausedResult(before, checked) : passedResult(before, checked),
     );
-  });
+  };
+  return run(before, take, approval);
 }
 
-async function executeHeard(
-  before: FilteredCall,
-  run: (take: (outcome: ToolOutcome) => ToolOutcome) => Promise<ToolOutcome>,
-): Promise<CallResult> {
+function run<Result>(
+  { call, args }: FilteredCall,
+  take: TakeOutcome<Result>,
+  approval?: Approval,
+): Promise<Result> {
+  const { tool, callId, signal, idempotencyKey = callId } = call;
+  const { flow, port } = tool;
+  if (flow !== undefined) return makeOf(take, ok(Json.from(flow.answer(args))));
+  if (port === undefined) return makeOf(take, failed(toFault(nothingToRun(tool))));
+  const plain: ToolCall = { name: tool.name, callId, args };
+  const input =
+    approval === undefined && tool.idempotent !== true
+      ? plain
+      : { ...plain, ...(approval && { approval }), ...(tool.idempotent === true && { idempotencyKey }) };
+  const invocation = { input, call: callId, signal };
+  if (isUntracked(port)) return runUntracked(port, invocation, take);
+  return runTracked(port, invocation, (error) =>
+    isFiltered(tool.links, failureEvent(call, args, error.message)) ? withCatalogueText(error) : error,
+  ).then(take);
+}
+
+type TakeOutcome<Result> = (outcome: ToolOutcome) => Result | PromiseLike<Result>;
+
+async function executeHeard(before: FilteredCall, approval: Approval | undefined): Promise<CallResult> {
   const { call, args } = before;
   const { tool } = call;
   if (isHeard(tool.links, 'started'))
     await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const watch = isHeardAfter(tool.links) ? startStopwatch() : undefined;
-  const make = () => run((outcome) => checkOutcome(tool, outcome));
+  const make = () => run(before, (outcome) => checkOutcome(tool, outcome), approval);
   const outcome = await (watch?.run(make) ?? make());
   if (outcome.status === 'pending') return pausedResult(before, outcome);
   // Hooks see results in the order of the calls.
@@ -216,26 +220,35 @@ export function runTool(
   invocation: Invocation<ToolCall>,
   toReportable?: (error: Fault) => Fault,
 ): Promise<ToolOutcome> {
-  return runToolTo(port, invocation, (outcome) => outcome, toReportable);
+  return isUntracked(port)
+    ? invokeOr(port, invocation, { onFault: failed })
+    : runTracked(port, invocation, toReportable);
 }
 
-/** Like `runTool`, but resolves to what `take` makes of the outcome, and rejects with what it throws. */
-function runToolTo<Result>(
+function isUntracked({ emit }: Port<ToolCall, ToolOutcome>): boolean {
+  return emit.hears?.('call.started') === false;
+}
+
+/** Resolves to what `take` makes of the outcome, and rejects with what it throws. */
+function runUntracked<Result>(
   port: Port<ToolCall, ToolOutcome>,
   invocation: Invocation<ToolCall>,
-  take: (outcome: ToolOutcome) => Result | PromiseLike<Result>,
-  toReportable: (error: Fault) => Fault = (error) => error,
+  take: TakeOutcome<Result>,
 ): Promise<Result> {
-  if (port.emit.hears?.('call.started') === false)
-    return invokeOr(port, invocation, { onOutput: take, onFault: (fault) => take(failed(fault)) });
+  return invokeOr(port, invocation, { onOutput: take, onFault: (fault) => take(failed(fault)) });
+}
+
+async function runTracked(
+  port: Port<ToolCall, ToolOutcome>,
+  invocation: Invocation<ToolCall>,
+  toReportable: (error: Fault) => Fault = (error) => error,
+): Promise<ToolOutcome> {
   const { name } = port.binding;
   const { clock, finish } = trackCall(port.emit, 'tool', { name, call: invocation.call });
-  const tell = (outcome: ToolOutcome) => {
-    const { status } = outcome;
-    finish({ status, error: status === 'failed' ? toReportable(outcome.error) : undefined });
-    return outcome;
-  };
-  return invokeOr(port, invocation, { onFault: failed, clock }).then((outcome) => take(tell(outcome)));
+  const outcome = await invokeOr(port, invocation, { onFault: failed, clock });
+  const { status } = outcome;
+  finish({ status, error: status === 'failed' ? toReportable(outcome.error) : undefined });
+  return outcome;
 }
 
 function failureEvent(call: Call, args: Json, message: string): HookEvent {

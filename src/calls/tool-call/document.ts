@@ -21,10 +21,15 @@ export function toToolDocument(
   { outcome, metadata, context }: FinishedCallResult,
   options: DocumentOptions = {},
 ): ToolDocument {
-  const extra = { ...(context && { context }), ...(metadata.text !== '{}' && { metadata }) };
+  const isBare = context === undefined && metadata.text === '{}';
+  const extra = isBare ? {} : { ...(context && { context }), ...(metadata.text !== '{}' && { metadata }) };
   switch (outcome.status) {
     case 'ok':
-      return toDocument<ToolDocument>({ status: 'ok', result: outcome.result, ...extra });
+      return toDocument<ToolDocument>(
+        isBare
+          ? { status: 'ok', result: outcome.result }
+          : { status: 'ok', result: outcome.result, ...extra },
+      );
     case 'failed':
       return toDocument<ToolDocument>({
         ...{ status: 'failed', error: outcome.error, ...extra },

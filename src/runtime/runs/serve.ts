@@ -10,6 +10,7 @@ import type { PointEvent } from '../../calls/hooks/fire-point.ts';
 import { passGate } from '../../calls/hooks/gate.ts';
 import { agentTools, resolveToolNames } from '../../calls/tool-call/agent-tool.ts';
 import { trackToolCall } from '../../calls/tool-call/call.ts';
+import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
 import {
   toDecisionDocument,
   toEvalDocument,
@@ -87,7 +88,7 @@ export function serveRuntime(
     return (await import('../runs-api.ts')).openRunsApi({
       ...{ config, store, services, declared, requireOpen, dispatcher, buildOf, emit },
       schemaOf: (tool) => shown(tools.get(tool)?.inputSchema ?? null),
-      callOnce: async (tool, args, options) => await callDirectly({ ...direct, tool, find }, args, options),
+      callOnce: async (tool, args, options) => await callDirectly(directOf(tool), args, options),
       suites: async () => (await suites.open()).shared,
     });
   });
@@ -141,8 +142,9 @@ export function serveRuntime(
   const audit = once(async () => (await import('../gateway/audit.ts')).openAuditApi(config.stateStore, host));
   const checkPending = runs.method((api) => api.pending.check);
   const agents = openAgents({ config, wired, store, emit });
-  const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
+  const direct = { store, config: identityOf(config), emit, buildOf, isDurable, find };
+  const directOf = (tool: CallableTool) => ({ ...direct, tool });
   /** Throws why the tool cannot be called. */
   const requireTool = async (name: string) => {
     const refusal = await upstreams?.prepare(String(name));
@@ -153,23 +155,23 @@ export function serveRuntime(
     return tool ?? (await refuseCall(emit, String(name), refuse));
   };
   const callRun = runs.method((api) => api.calls.call);
+  const callPrepared = async (name: string, args: unknown, options: CallOptions) => {
+    const tool = await requireTool(name).catch((thrown: unknown) => {
+      const error = toRuntimeError(thrown);
+      if (error.code === 'NAME_UNKNOWN') throw error;
+      return { status: 'failed', error: toFault(error) } as const;
+    });
+    if ('status' in tool) return tool;
+    const { identity } = options;
+    if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
+    return await callDirectly(directOf(tool), args, options);
+  };
   const callTool: Runtime['tools']['call'] = method(
     (name: string, args?: unknown, options: CallOptions = {}) => {
-      const callPrepared = async () => {
-        const tool = await requireTool(name).catch((thrown: unknown) => {
-          const error = toRuntimeError(thrown);
-          if (error.code === 'NAME_UNKNOWN') throw error;
-          return { status: 'failed', error: toFault(error) } as const;
-        });
-        if ('status' in tool) return tool;
-        const { identity } = options;
-        if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
-        return await callDirectly({ ...direct, tool, find }, args, options);
-      };
       // Without servers that list their tools, and without an identity, nothing is awaited before the call.
       const tool = upstreams === undefined && options.identity === undefined ? find(name) : undefined;
-      const call =
-        tool === undefined ? callPrepared : () => callDirectly({ ...direct, tool, find }, args, options);
+      const call = () =>
+        tool === undefined ? callPrepared(name, args, options) : callDirectly(directOf(tool), args, options);
       return withProgress(options.onProgress, () => inTraceOf(options, call));
     },
   );
