@@ -11,8 +11,13 @@ import type { AgentAnswer, AgentEvent, Judge } from './resident.ts';
 export const tokenVariable = 'SIGNALBOX_AGENT_TOKEN';
 export const agentPath = '/agents/claude';
 
-/** This user's token for agents on HTTP. Created on first use. Throws Error, or the system error. */
+/** The token for agents on HTTP: that of the variable, or this user's, created on first use. Throws Error, or the system error. */
 export function agentToken(env: Invocation['env']): string {
+  const { [tokenVariable]: given = '' } = env;
+  return given === '' ? keptToken(env) : requireLong(given, tokenVariable);
+}
+
+function keptToken(env: Invocation['env']): string {
   const { folder } = socketPlace([], env);
   makePrivateFolder(folder);
   const file = join(folder, 'token');
@@ -21,8 +26,17 @@ export function agentToken(env: Invocation['env']): string {
   } catch {
     // It exists, or reading it reports the error.
   }
-  return readFileSync(file, 'utf8');
+  return requireLong(readFileSync(file, 'utf8'), file);
 }
+
+/** A full disk leaves an empty file. */
+function requireLong(token: string, place: string): string {
+  if (token.length < SHORTEST_TOKEN)
+    throw new Error(`${place} has a token of fewer than ${SHORTEST_TOKEN} characters: remove it`);
+  return token;
+}
+
+const SHORTEST_TOKEN = 32;
 
 interface AgentOptions {
   readonly judge: Judge;
