@@ -404,7 +404,15 @@ describe('signalbox agents up', () => {
     expect(await run('agents down', { cwd: folder, env, binary: true })).toMatchObject({
       stdout: 'The resident ends.\n',
     });
-    await until(() => !existsSync(place.socket));
+    // One that was still starting ends too.
+    await until(() => readdirSync(place.folder).length === 0);
+  });
+
+  test('ends a resident that was still starting when `agents down` was called', async () => {
+    const { folder, env, place } = openProject();
+    mkdirSync(place.folder, { mode: 0o700 });
+    const words = ['agents', 'up', '--foreground', '--while-wanted'];
+    expect(await start(words, { cwd: folder, env }).ran).toMatchObject({ code: 0 });
     expect(readdirSync(place.folder)).toEqual([]);
   });
 
@@ -574,6 +582,20 @@ describe('/agents/claude of signalbox serve', () => {
   ])('refuses a request %s', async (_, status, headers) => {
     const { post } = await serve(openProject());
     expect(await post(event('ls'), headers)).toEqual([status, undefined]);
+  });
+
+  test('takes the token of the variable, and none that is short', async () => {
+    const project = openProject();
+    const { folder, env, place } = project;
+    const token = 'k'.repeat(32);
+    const { post } = await serve({ ...project, env: { ...env, SIGNALBOX_AGENT_TOKEN: token } });
+    expect(await post(event('ls'), { authorization: `Bearer ${token}` })).toEqual([200, {}]);
+    expect(await post(event('ls'), { authorization: 'Bearer x' })).toEqual([401, undefined]);
+    writeFileSync(join(place.folder, 'token'), '');
+    expect(await run('agents token', { cwd: folder, env, binary: true })).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('fewer than 32 characters'),
+    });
   });
 
   test('is what hook export --http names', async () => {

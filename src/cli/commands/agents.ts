@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
@@ -9,7 +9,10 @@ import { exchange } from '../process/ask-resident.ts';
 
 const up = command('up', {
   about: 'answer events of agents from a process in the background, and start it again when an event comes',
-  options: { '--foreground': 'be that process, until it has had no event for ten minutes' },
+  options: {
+    '--foreground': 'be that process, until it has had no event for ten minutes',
+    '--while-wanted': 'with --foreground: end soon after `agents down` has been called',
+  },
   examples: `
 \`signalbox hook DIALECT\` asks this process first. It compares the config and its scripts at each event. If it cannot
 answer, the command judges by itself. \`signalbox agents down\` ends it for good.
@@ -20,9 +23,9 @@ Examples:
 
 More: docs/reference/agents.md#a-resident`,
   isServer: ({ foreground }) => foreground === true,
-  run: async (context, { foreground }) => {
+  run: async (context, { foreground, whileWanted }) => {
     const files = filesOf(context);
-    if (foreground === true) await beResident(context, files);
+    if (foreground === true) await beResident(context, files, whileWanted === true);
     else await startResident(context, files);
     return 0;
   },
@@ -76,12 +79,18 @@ export function filesOf({ invocation, options }: Pick<CommandContext, 'invocatio
 
 const placeOf = (context: CommandContext) => socketPlace(filesOf(context), context.invocation.env);
 
-async function beResident(context: CommandContext, files: readonly string[]): Promise<void> {
+async function beResident(
+  context: CommandContext,
+  files: readonly string[],
+  isWhileWanted: boolean,
+): Promise<void> {
   const { signal, invocation } = context;
+  const { wanted } = placeOf(context);
   const { openJudge, openResident } = await import('../resident/resident.ts');
   const judge = openJudge(context, files);
   try {
-    const resident = await openResident(judge, { files, env: invocation.env, idleMs: IDLE_MS });
+    const isWanted = () => !isWhileWanted || existsSync(wanted);
+    const resident = await openResident(judge, { files, env: invocation.env, idleMs: IDLE_MS, isWanted });
     if (resident === undefined) return;
     signal.addEventListener('abort', () => void resident.close(), { once: true });
     await resident.ended;
@@ -114,7 +123,8 @@ async function startResident(context: CommandContext, files: readonly string[]):
   if (!(await isThere())) {
     const { startDetached } = await loadOpener();
     const configs = files.flatMap((file) => ['--config', file]);
-    startDetached([...invocation.program, 'agents', 'up', '--foreground', ...configs], invocation.env);
+    const words = ['agents', 'up', '--foreground', '--while-wanted', ...configs];
+    startDetached([...invocation.program, ...words], invocation.env);
     const since = performance.now();
     while (!(await isThere())) {
       if (performance.now() - since > START_MS)

@@ -171,6 +171,7 @@ export async function exchange(
     resolve(/^HTTP\/1\.[01] 200 /.test(head) ? parts.join('\r\n\r\n') : undefined);
   };
   const body = Buffer.from(text);
+  const head = `POST ${path} HTTP/1.0\r\nHost: signalbox\r\nContent-Length: ${body.length}\r\n\r\n`;
   const connection = connect(socket);
   let timer = setTimeout(give, firstByteMs);
   signal?.addEventListener('abort', give, { once: true });
@@ -184,8 +185,8 @@ export async function exchange(
     .once('end', finish)
     .once('error', give)
     .once('close', give);
-  connection.write(`POST ${path} HTTP/1.0\r\nHost: signalbox\r\nContent-Length: ${body.length}\r\n\r\n`);
-  connection.write(body);
+  // A second write fails if the peer has already answered and closed, and its answer would be lost.
+  connection.write(Buffer.concat([Buffer.from(head), body]));
   try {
     return await promise;
   } finally {

@@ -61,7 +61,8 @@ async function startResident(files: readonly string[]): Promise<void> {
     const { loadOpener } = await import('../../runtime/runtime.ts');
     const { startDetached } = await loadOpener();
     const configs = files.flatMap((file) => ['--config', file]);
-    startDetached([...process.argv.slice(0, 2), 'agents', 'up', '--foreground', ...configs], process.env);
+    const words = ['agents', 'up', '--foreground', '--while-wanted', ...configs];
+    startDetached([...process.argv.slice(0, 2), ...words], process.env);
   } catch {
     // The event has its answer, and the next one tries again.
   }

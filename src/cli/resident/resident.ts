@@ -217,7 +217,7 @@ export interface Resident {
 
 /**
  * Listens on the socket of these files. Undefined if a resident of this version listens there already. Ends after
- * `idleMs` without an event, and once another process listens there. Throws LISTEN_FAILED.
+ * `idleMs` without an event, and once it is not wanted, or another process listens there. Throws LISTEN_FAILED.
  */
 export async function openResident(
   judge: Judge,
@@ -225,7 +225,13 @@ export async function openResident(
     files,
     env,
     idleMs = Number.POSITIVE_INFINITY,
-  }: { readonly files: readonly string[]; readonly env: Invocation['env']; readonly idleMs?: number },
+    isWanted = () => true,
+  }: {
+    readonly files: readonly string[];
+    readonly env: Invocation['env'];
+    readonly idleMs?: number;
+    readonly isWanted?: () => boolean;
+  },
 ): Promise<Resident | undefined> {
   const { folder, socket } = socketPlace(files, env);
   const version = versionOf();
@@ -269,7 +275,7 @@ export async function openResident(
   const own = await listenAt(server, { folder, socket });
   const check = setInterval(() => {
     const isIdle = running === 0 && performance.now() - idleSince > idleMs;
-    if (isIdle || identityOf(socket) !== own || !judge.isCurrent()) leaving.resolve();
+    if (isIdle || identityOf(socket) !== own || !judge.isCurrent() || !isWanted()) leaving.resolve();
   }, CHECK_MS);
   const close = async () => {
     leaving.resolve();
