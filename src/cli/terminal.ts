@@ -181,7 +181,12 @@ export function openStdoutSink(hasColour: boolean, stdout: OutputStream): Stdout
       const shown = isTTY ? escapeAllButStyles(text.replaceAll('\r\n', '\n'), hasColour) : text;
       if (stdout.destroyed || stdout.write(shown)) return;
       // The reader may close the pipe before it is drained.
-      await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => {});
+      const either = new AbortController();
+      const { signal } = either;
+      await Promise.race([once(stdout, 'drain', { signal }), once(stdout, 'close', { signal })]).catch(
+        () => {},
+      );
+      either.abort();
     },
   };
 }

@@ -6,7 +6,7 @@ import { readAtMost } from '../base/text/bytes.ts';
 import { isLoopbackName } from '../base/text/url.ts';
 import { compileDataSchema } from '../base/yaml/data-schema.ts';
 import type { PendingDocument, PendingInfo } from '../contract/approval.ts';
-import type { RunDocument, RunSummary, StepDetails, StepPage } from '../contract/run.ts';
+import type { RunDocument, RunSummary, StepDetails } from '../contract/run.ts';
 import { openFetch, type Runtime } from '../runtime/runtime.ts';
 import { guard } from './api/guard.ts';
 import { pendings } from './api/pendings.ts';
@@ -16,7 +16,7 @@ import type { BodyOf, ParamsOf, QueryOf } from './api/schema.ts';
 /** What a command needs of a runtime to show and decide: a runtime, or the console of one on another machine. */
 export interface Desk extends Pick<Runtime, 'isDurable' | 'file' | 'overlays'> {
   readonly pending: Omit<Runtime['pending'], 'outcome' | 'issueTicket' | 'useTicket'>;
-  readonly runs: Omit<Runtime['runs'], 'document' | 'pageSteps' | 'principal' | 'prune' | 'queue'>;
+  readonly runs: Omit<Runtime['runs'], 'document' | 'principal' | 'prune' | 'queue'>;
   readonly decisions: Omit<Runtime['decisions'], 'conversation'>;
   /** The address of the console. */
   readonly remote?: string | undefined;
@@ -135,6 +135,8 @@ export function openRemote(url: string, { key, signal: ending, fetch: given }: R
     const label = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
     return await call('GET /runs', { query: { ...filter, label } });
   };
+  const pageSteps: Desk['runs']['pageSteps'] = async (id, { maxCharacters = 0, ...page } = {}) =>
+    await call('GET /runs/{id}/steps', { params: { id }, query: { ...page, max_characters: maxCharacters } });
   const documentOfRun = async (id: string): Promise<RunDocument> =>
     await call('GET /runs/{id}/document', { params: { id } });
   /** Waits for the end or the next pause of a run that the server has begun. */
@@ -175,11 +177,11 @@ export function openRemote(url: string, { key, signal: ending, fetch: given }: R
         await call('GET /runs/{id}', { params: { id }, query: { max_characters: maxCharacters } }),
       show: async (id, { maxCharacters = 0 } = {}) =>
         await call('GET /runs/{id}/details', { params: { id }, query: { max_characters: maxCharacters } }),
+      pageSteps,
       steps: async function* (id, { step, maxCharacters = 0 } = {}) {
         let unfinished: readonly StepDetails[] = [];
         yield* allPages(async (after) => {
-          const query = { step, after, limit: MAX_PAGE, max_characters: maxCharacters };
-          const page: StepPage = await call('GET /runs/{id}/steps', { params: { id }, query });
+          const page = await pageSteps(id, { step, after, limit: MAX_PAGE, maxCharacters });
           unfinished = page.open ?? unfinished;
           return { ...page, items: page.steps };
         });

@@ -57,3 +57,82 @@ test('a step that the run does not have is reported', async () => {
     );
   }
 });
+
+const many = {
+  'many.yaml': pipeline(
+    'runtime: ./runtime.yaml\nsteps: [{id: all, for_each: "${input.list}", tool: echo, args: {n: "${item}"}}, {id: ask, tool: pay}, {id: last, tool: echo}]\n',
+  ),
+};
+const asking = `
+tools:
+  echo: {exec: {command: ${fixture('echo-args')}}}
+  pay: {approval: required, exec: {command: ${fixture('echo-args')}}}
+`;
+
+interface Page {
+  readonly run_id: string;
+  readonly steps: readonly { readonly step: string }[];
+  readonly open?: readonly { readonly step: string }[];
+  readonly next?: string;
+}
+
+test('pages visit each step once, also those that end between two pages, with --json as without', async () => {
+  const cwd = workspace(asking, many);
+  const { document: ran } = await runJson(['run', 'many.yaml', '--input', '{"list": [1, 2, 3, 4, 5, 6]}'], {
+    cwd,
+  });
+  const { run_id: id, pending } = ran as { run_id: string; pending: { id: string }[] };
+  const pageOf = async (...more: string[]) => {
+    const line = ['runs', 'show', id, ...more];
+    const { stdout, stderr } = await run(line, { cwd });
+    return { page: (await runJson(line, { cwd })).document as Page, stdout, stderr };
+  };
+  const first = await pageOf('--limit', '3');
+  expect(first.page).toEqual({
+    ...((await runJson(['runs', 'show', id], { cwd })).document as object),
+    ...{ timeline: undefined, totals: undefined },
+    steps: first.page.steps,
+    open: [expect.objectContaining({ step: 'ask', status: 'pending' })],
+    next: expect.any(String),
+  });
+  expect(first.stdout).toMatch(/^run +run_[\s\S]*\n\nall\[2\] {2}tool[\s\S]*\n\nask {2}pending[\s\S]*$/);
+  expect(first.stderr).toBe(`there are more: --after ${first.page.next}\n`);
+
+  await run(['pending', 'approve', pending[0]?.id ?? '', '--resume'], { cwd });
+  const pages = [first.page];
+  for (let next = first.page.next; next !== undefined; next = pages.at(-1)?.next) {
+    const { page, stdout, stderr } = await pageOf('--limit', '2', '--after', next);
+    expect(Object.keys(page)).toEqual(
+      page.next === undefined ? ['run_id', 'steps'] : ['run_id', 'steps', 'next'],
+    );
+    expect(stdout.match(/^\S+/gm)).toEqual(page.steps.map(({ step }) => step));
+    expect(stderr).toBe(page.next === undefined ? '' : `there are more: --after ${page.next}\n`);
+    pages.push(page);
+  }
+  expect(pages.map(({ steps }) => steps.map(({ step }) => step))).toEqual([
+    ['all[0]', 'all[1]', 'all[2]'],
+    ['all[3]', 'all[4]'],
+    ['all[5]', 'all'],
+    ['ask', 'last'],
+  ]);
+  const whole = (await runJson(['runs', 'show', id], { cwd })).document as Page;
+  expect(pages.flatMap(({ steps }) => steps)).toEqual(whole.steps);
+  expect((await pageOf('--limit', '25')).page.steps).toEqual(whole.steps);
+});
+
+test('a page that does not exist is refused before anything is printed', async () => {
+  const cwd = workspace(spec, files);
+  const id = await runOf(cwd, 'hostile.yaml', {});
+  for (const [more, said] of [
+    [['--after', 'nowhere'], '[USAGE] there is no page after "nowhere"'],
+    [['--limit', '0'], '[USAGE] --limit must be a whole number from 1, not "0"'],
+    [['--limit', 'abc'], '[USAGE] --limit must be a number, not "abc"'],
+    [['--limit', '2', '--step', 'other'], 'has no step "other"'],
+  ] as const) {
+    const ran = await run(['runs', 'show', id, ...more], { cwd });
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+    expect(ran.stderr).toContain(said);
+    const { code, document } = await runJson(['runs', 'show', id, ...more], { cwd });
+    expect([code, document]).toMatchObject([2, { error: { code: 'USAGE' } }]);
+  }
+});

@@ -2,7 +2,14 @@ import { relative } from 'node:path';
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import type { Desk } from '../../console/remote.ts';
-import type { RunInfo, RunPage, ShownStatus } from '../../contract/run.ts';
+import type {
+  RunInfo,
+  RunPage,
+  ShownStatus,
+  StepDetails,
+  StepPage,
+  StepsOptions,
+} from '../../contract/run.ts';
 import type { RunListFilter, Runtime } from '../../runtime/runtime.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
 import {
@@ -101,22 +108,31 @@ const show = command('show <id>', {
   options: {
     '--step <name>': 'only this step and those inside it, by its id or path, such as mails[2]',
     '--full': 'do not shorten long texts on a terminal',
+    '--limit <number>': 'show at most this many steps (default with --after: 100)',
+    '--after <place>': 'the next page: the value of `next` from the page before',
   },
   examples: `
 Examples:
   signalbox runs show run_51c0
   signalbox runs show run_51c0 --step answer
   signalbox runs show run_51c0 --step 'mails[2]' --full
+  signalbox runs show run_51c0 --limit 20
+  signalbox runs show run_51c0 --limit 20 --after "$(signalbox runs show run_51c0 --limit 20 --json | jq -r .next)"
   signalbox runs show run_51c0 --json | jq '.steps[] | {step, status, error}'
 
 Steps are in the order in which they ended, whatever the clocks said. A terminal shows long texts shortened; a pipe and
 --json get them whole. Secrets of the config, and values under names of credentials, are hidden.
+With --limit or --after, the timeline, the totals and the child runs are left out, so that a page takes as long for any
+number of steps. Steps that have not ended are on the first page, and later pages have those that end meanwhile.
 \`cut off\` is a run whose process is gone: \`signalbox runs resume\` continues it.
 
 More: docs/guides/retry-runs.md`,
   run: async (context, flags, given) => {
+    const limit = readWhole('--limit', flags.limit);
     const { runtime, id } = await openForId(context, { kind: 'run', given });
-    await (context.options.json ? printDocument : printText)(context, { runtime, id, flags });
+    context.invocation.limitHeapGrowth();
+    const shown = { runtime, id, flags: { ...flags, limit } };
+    await (context.options.json ? printDocument : printText)(context, shown);
     return 0;
   },
 });
@@ -293,51 +309,101 @@ async function readRuns(
 interface ShownRun {
   readonly runtime: Desk;
   readonly id: string;
-  readonly flags: { readonly step?: string; readonly full?: true };
+  readonly flags: {
+    readonly step?: string;
+    readonly full?: true;
+    readonly limit?: number | undefined;
+    readonly after?: string;
+  };
 }
 
-async function printText(
-  { invocation, terminal }: CommandContext,
-  { runtime, id, flags }: ShownRun,
-): Promise<void> {
+async function printText({ invocation, terminal }: CommandContext, shown: ShownRun): Promise<void> {
+  const { runtime, id, flags } = shown;
   const { formatDuration, formatUsd } = await import('../../runtime/runtime.ts');
   const { columns } = terminal.stdout;
   const isShortened = invocation.stdout.isTTY === true && flags.full !== true;
   const width = isShortened ? columns : undefined;
   const options = { step: flags.step, ...(isShortened && { maxCharacters: SHOWN_CHARACTERS }) };
-  const details = flags.step === undefined ? await runtime.runs.show(id, options) : undefined;
-  if (details !== undefined) {
-    const pendings = details.pendings.length === 0 ? [] : await runtime.pending.list({ runId: id });
-    await printDetails(details, pendings, nextCommands(invocation, runtime), { ...terminal, width });
+  const steps = readSteps(shown, options);
+  let next = await steps.next();
+  const isWhole = flags.step === undefined && flags.after === undefined;
+  const details = isWhole && !isPaged(shown) ? await runtime.runs.show(id, options) : undefined;
+  const about = details ?? (isWhole ? await runtime.runs.summary(id, options) : undefined);
+  if (about !== undefined) {
+    const pendings = about.pendings.length === 0 ? [] : await runtime.pending.list({ runId: id });
+    await printDetails(about, pendings, nextCommands(invocation, runtime), { ...terminal, width });
   }
-  let count = 0;
-  for await (const step of runtime.runs.steps(id, options)) {
-    const isFirst = count === 0 && flags.step !== undefined;
-    count += 1;
-    const text = stepText(step, { formatDuration, formatUsd, width, isDetailed: flags.step !== undefined });
-    await terminal.printNext(`${isFirst ? '' : '\n'}${text}`);
+  const toText = (step: StepDetails) =>
+    stepText(step, { formatDuration, formatUsd, width, isDetailed: flags.step !== undefined });
+  let before = about === undefined ? '' : '\n';
+  for (; next.done !== true; next = await steps.next()) {
+    await terminal.printNext(`${before}${toText(next.value)}`);
+    before = '\n';
   }
+  for (const step of next.value.open ?? []) terminal.print(`\n${toText(step)}`);
   if (details !== undefined) terminal.print(`\n${totalsText(details, { formatDuration, formatUsd })}`);
-  else if (count === 0 && flags.step !== undefined) throw unknownStep(id, flags.step);
+  if (next.value.next !== undefined) terminal.printStderr(`there are more: --after ${next.value.next}`);
 }
 
 /** A sentence or two, or three lines of a terminal. */
 const SHOWN_CHARACTERS = 200;
 
 /** Streams one document, since a run may be larger than memory. */
-async function printDocument({ terminal }: CommandContext, { runtime, id, flags }: ShownRun): Promise<void> {
-  const details = await runtime.runs.show(id);
-  const steps = runtime.runs.steps(id, { step: flags.step })[Symbol.asyncIterator]();
+async function printDocument({ terminal }: CommandContext, shown: ShownRun): Promise<void> {
+  const { runtime, id, flags } = shown;
+  const { jsonText, stdout } = terminal;
+  const steps = readSteps(shown, { step: flags.step });
   let next = await steps.next();
-  if (next.done === true && flags.step !== undefined) throw unknownStep(id, flags.step);
-  const { write } = terminal.stdout;
-  await write(`${terminal.jsonText(details).slice(0, -1)},"steps":[`);
+  const read = isPaged(shown) ? runtime.runs.summary : runtime.runs.show;
+  const about = flags.after === undefined ? await read(id) : { run_id: id };
+  await stdout.write(`${jsonText(about).slice(0, -1)},"steps":[`);
   for (let before = ''; next.done !== true; before = ',') {
-    await write(`${before}${terminal.jsonText(next.value)}`);
+    await stdout.write(`${before}${jsonText(next.value)}`);
     next = await steps.next();
   }
-  await write(']}\n');
+  const others = jsonText(next.value);
+  await stdout.write(others === '{}' ? ']}\n' : `],${others.slice(1)}\n`);
 }
+
+function isPaged({ flags }: ShownRun): boolean {
+  return flags.limit !== undefined || flags.after !== undefined;
+}
+
+/** Returns the rest of the page. Throws USAGE. */
+async function* readSteps(
+  shown: ShownRun,
+  options: StepsOptions,
+): AsyncGenerator<StepDetails, Omit<StepPage, 'steps'>> {
+  const { runtime, id, flags } = shown;
+  let count = 0;
+  if (!isPaged(shown)) {
+    for await (const step of runtime.runs.steps(id, options)) {
+      yield step;
+      count += 1;
+    }
+    if (count === 0 && flags.step !== undefined) throw unknownStep(id, flags.step);
+    return {};
+  }
+  const { limit = PAGE_SIZE } = flags;
+  let { after } = flags;
+  let open: Omit<StepPage, 'steps'> = {};
+  do {
+    const size = Math.min(limit - count, STEPS_AT_ONCE);
+    const { steps, next, ...others } = await runtime.runs.pageSteps(id, { ...options, limit: size, after });
+    if (after === undefined) open = others;
+    if (steps.length === 0 && after === undefined && others.open === undefined && flags.step !== undefined)
+      throw unknownStep(id, flags.step);
+    yield* steps;
+    count += steps.length;
+    after = next;
+  } while (after !== undefined && count < limit);
+  return { ...open, ...(after !== undefined && { next: after }) };
+}
+
+const PAGE_SIZE = 100;
+
+/** A page of long steps is read and written in parts. */
+const STEPS_AT_ONCE = 4;
 
 function unknownStep(id: string, step: string): RuntimeError {
   return new RuntimeError('USAGE', `run ${id} has no step "${step}"`, {

@@ -2,7 +2,7 @@ import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-inv
 import { formatCount } from '../../base/text/phrases.ts';
 import { cut } from '../../base/text/width.ts';
 import type { PendingInfo } from '../../contract/approval.ts';
-import type { RunDetails, RunInfo, ShownStatus, TimelineEntry } from '../../contract/run.ts';
+import type { RunDetails, RunInfo, RunSummary, ShownStatus, TimelineEntry } from '../../contract/run.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatFields, labelsText } from './columns.ts';
@@ -16,15 +16,17 @@ interface WidthOf {
 }
 
 export async function printDetails(
-  details: RunDetails,
+  details: RunSummary & Partial<RunDetails>,
   pendings: readonly PendingInfo[],
   commands: NextCommands,
   { print, printColumns, width }: Pick<Terminal, 'print' | 'printColumns'> & WidthOf,
 ): Promise<void> {
   const { formatDuration } = await import('../../runtime/runtime.ts');
   print(summary(details, width));
-  print('');
-  printColumns(toRows(details.timeline, formatDuration));
+  if (details.timeline !== undefined) {
+    print('');
+    printColumns(toRows(details.timeline, formatDuration));
+  }
   for (const pending of pendings) {
     print('');
     print(headline(pending));
@@ -40,7 +42,7 @@ export async function printDetails(
 }
 
 function printChildren(
-  { children = [], children_cut }: RunDetails,
+  { children = [], children_cut }: Partial<RunDetails>,
   { print, printColumns }: Pick<Terminal, 'print' | 'printColumns'>,
 ): void {
   if (children.length === 0) return;
@@ -79,7 +81,7 @@ function notAll(unknown: number): string {
   return unknown === 0 ? '' : ` (${formatCount(unknown, 'call')} unknown)`;
 }
 
-function summary(details: RunDetails, width: number | undefined): string {
+function summary(details: RunSummary, width: number | undefined): string {
   const { run_id, kind, name, file, status, error, output, labels, parent } = details;
   return formatFields([
     ['run', run_id],

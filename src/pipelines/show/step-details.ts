@@ -113,15 +113,17 @@ async function findEnded(
   { behind, limit, step: only }: StepPageQuery,
 ) {
   const found: { record: PlacedStep; entry: StepEntry; path: string; retry: number }[] = [];
+  // Records may be long. A step has at least one, and most have two.
+  const most = Math.min(RECORDS, 2 * limit + 10);
   for (let after = behind; found.length < limit; ) {
-    const records = await store.pageSteps(run.id, { behind: after, limit: RECORDS, part: only });
+    const records = await store.pageSteps(run.id, { behind: after, limit: most, part: only });
     for (const record of records) {
       const entry = stepEntryOf(run, record);
       const named = splitName(record.step);
       if (entry !== undefined && (only === undefined || isAsked(named.path, only)))
         found.push({ record, entry, ...named });
     }
-    if (records.length < RECORDS) break;
+    if (records.length < most) break;
     after = records.at(-1)?.place;
   }
   return found.slice(0, limit);
