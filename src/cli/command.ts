@@ -42,6 +42,8 @@ export type OpenOptions = Pick<
   readonly hasMetrics?: boolean;
   /** Receives the log in place of stderr. */
   readonly writeLog?: (lines: string) => void;
+  /** Changes what is served of the runtime with metrics. */
+  readonly wrap?: (runtime: Runtime) => Runtime;
   /** Ctrl-C does not abort the runtime; the command ends it. */
   readonly outlivesInterrupt?: boolean;
 };
@@ -269,14 +271,15 @@ async function runWork(
   const terminal = openTerminal(invocation, options.color);
   const opened: Runtime[] = [];
   let metrics: MetricsServers | undefined;
-  const serveMetrics = async (runtime: Runtime) => {
+  const serveMetrics = async (runtime: Runtime, report: (line: string) => void) => {
     if (runtime.telemetry.listen === undefined) return runtime;
     const { loadMetrics } = await import('../runtime/runtime.ts');
-    metrics ??= (await loadMetrics()).metricsServers(terminal.printStderr);
+    metrics ??= (await loadMetrics()).metricsServers(report);
     return await metrics.follow(runtime);
   };
   const open = async (file = options.config, open: OpenOptions = {}) => {
-    const { isService = false, hasMetrics = false, writeLog, outlivesInterrupt = false, ...more } = open;
+    const { isService = false, hasMetrics = false, writeLog, ...rest } = open;
+    const { outlivesInterrupt = false, wrap = (runtime: Runtime) => runtime, ...more } = rest;
     const { openRuntime } = await import('../runtime/runtime.ts');
     const own = await openRuntime(file, {
       ...more,
@@ -293,7 +296,8 @@ async function runWork(
         hasColour: terminal.hasErrorColour,
       },
     });
-    const runtime = hasMetrics ? await serveMetrics(own) : own;
+    const report = writeLog ? (line: string) => writeLog(`${line}\n`) : terminal.printStderr;
+    const runtime = hasMetrics ? await serveMetrics(wrap(own), report) : own;
     opened.push(runtime);
     return runtime;
   };

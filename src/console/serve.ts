@@ -101,8 +101,11 @@ export async function serveEvals(
 const viewLimits = { headersMs: 10_000, requestMs: 30_000, idleMs: 30_000, connections: 64 };
 
 /** The console as a part of another server. Its token stays the same when the config is read again. */
-export function consoleMount({ userName, version }: ConsoleOptions) {
-  const token = newToken();
+export function consoleMount({
+  userName,
+  version,
+  token = newToken(),
+}: ConsoleOptions & { readonly token?: string }) {
   let state: Awaited<ReturnType<typeof openSite>> | RuntimeError | undefined;
   return {
     takes: isOfConsole,
@@ -222,7 +225,7 @@ async function openSite(
 }
 
 /** A secret of 192 bits. It is in the fragment, which browsers do not send. */
-function newToken(): string {
+export function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
 

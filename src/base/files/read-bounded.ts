@@ -64,6 +64,8 @@ export function stateOfFile(path: string): string {
 }
 
 const ABSENT = 'absent';
+/** The state of a file that has just changed. */
+export const CHANGING = 'changing';
 
 function stateOf({ dev, ino, mode, size, mtimeMs, ctimeMs }: Stats): string {
   return [dev, ino, mode, size, mtimeMs, ctimeMs].join(' ');
@@ -74,7 +76,7 @@ function stateOf({ dev, ino, mode, size, mtimeMs, ctimeMs }: Stats): string {
  * change sets `ctime`; programs can set `mtime` to a time in the future.
  */
 function settledState(stat: Stats): string {
-  return Date.now() - stat.ctimeMs < TICK_MS ? 'changing' : stateOf(stat);
+  return Date.now() - stat.ctimeMs < TICK_MS ? CHANGING : stateOf(stat);
 }
 
 /** File times have the resolution of the clock tick, at most 10 ms; this is twice that. */

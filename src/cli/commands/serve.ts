@@ -1,9 +1,19 @@
-import { toRuntimeError } from '../../base/errors.ts';
+import { availableParallelism } from 'node:os';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import { versionOf } from '../../base/version.ts';
-import type { GatewayDocument, ServedGateway } from '../../runtime/runtime.ts';
-import { type CommandContext, command, untilAborted } from '../command.ts';
+import type {
+  GatewayDocument,
+  PreparedGateway,
+  PreparedShare,
+  Runtime,
+  ServedGateway,
+  Share,
+} from '../../runtime/runtime.ts';
+import { type CommandContext, command, type OpenOptions, untilAborted } from '../command.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { readWhole } from '../input.ts';
 import { formatColumns } from '../show/columns.ts';
 import { codeText, hintWithPage } from '../terminal.ts';
 import { filesOf } from './agents.ts';
@@ -12,64 +22,214 @@ export const serveCommand = command('serve', {
   about: 'serve the models of the config over HTTP, behind its hooks',
   options: {
     '--listen <address>': 'HOST:PORT, instead of the address in the config; port 0 is any free port',
+    '--processes <count>': [
+      'how many processes answer; auto is one for each core (default: 1)',
+      { default: '1' },
+    ],
   },
   examples: `
 Examples:
   signalbox serve
   signalbox serve --listen 127.0.0.1:9000
+  signalbox serve --processes auto
   signalbox serve --listen 127.0.0.1:0 --json | head -1 | jq -r .url
 
 SIGHUP reads the config again. After SIGTERM or Ctrl-C, calls in progress have spec.gateway.drain_ms to end.
 
 More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
   isServer: true,
-  run: async (context, { listen }) => {
-    const { options, terminal, signal, invocation, open } = context;
+  run: async (context, { listen, processes }) => {
+    const { terminal, signal, invocation } = context;
     invocation.limitHeapGrowth();
-    const { loadMetrics, loadServer } = await import('../../runtime/runtime.ts');
+    const count = processes === 'auto' ? availableParallelism() : (readWhole('--processes', processes) ?? 1);
+    if (count > 1) return await serveTogether(context, { listen, count });
+    const { loadServer } = await import('../../runtime/runtime.ts');
     const { serveRuntimes } = await loadServer();
-    const { consoleMount } = await import('../../console/serve.ts');
-    const page = consoleMount({ userName: invocation.userName(), version: versionOf() });
-    const metrics = (await loadMetrics()).metricsMount();
-    const agents = await openAgents(context);
+    const surfaces = await openSurfaces(context, { hasResident: true });
     const served = await serveRuntimes({
-      mounts: [page, metrics, agents.mount],
-      open: async () =>
-        await open(options.config, { outlivesInterrupt: true, isService: true, hasMetrics: true }),
+      mounts: surfaces.mounts,
+      open: () => openService(context, {}),
       listen,
       print: terminal.print,
     }).catch(async (thrown: unknown) => {
-      await agents.close();
+      await surfaces.close();
       throw thrown;
     });
-    const { url, document } = served;
-    // Limits what may block after the drain, such as a locked store.
-    if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
-    const shown = {
-      ...{ console: page.addressAt(url), metrics: metrics.addressAt(url) },
-      agents: agents.mount.addressAt(url),
-    };
-    if (options.json)
-      terminal.printJson({
-        ...{ url, console: urlOf(shown.console), metrics: urlOf(shown.metrics) },
-        ...{ agents: urlOf(shown.agents), ...document },
-      });
-    else {
-      const lines = Object.entries(shown).flatMap(([name, place]) => placeLines(name, place));
-      terminal.print([`Serving ${url}`, ...lines, '', describeServing(url, document)].join('\n'));
-    }
+    announce(context, { ...served, shown: surfaces.shownAt(served.url) });
     invocation.onHangup(() => void reload(context, served));
     await untilAborted(signal);
-    const [cut] = await Promise.all([served.close(), agents.close()]);
-    if (cut > 0) terminal.printStderr(`warning: ${cut} connections were cut`);
+    const [cut] = await Promise.all([served.close(), surfaces.close()]);
+    warnOfCuts(context, cut);
     return 0;
   },
 });
 
+interface ServeFlags {
+  readonly listen: string | undefined;
+  readonly count: number;
+}
+
+/** Starts the processes, or is one of them. */
+async function serveTogether(context: CommandContext, flags: ServeFlags): Promise<ExitCode> {
+  const { invocation, signal, terminal } = context;
+  const { loadProcesses } = await import('../../runtime/runtime.ts');
+  const { isClusterWorker, superviseGateway } = await loadProcesses();
+  if (isClusterWorker()) return await serveShare(context, flags);
+  const { newToken } = await import('../../console/serve.ts');
+  const { program, argv } = invocation;
+  const served = await superviseGateway({
+    ...{ program, argv, count: flags.count, token: newToken() },
+    ...{ print: terminal.print, report: terminal.printStderr },
+    announce: (first) => announce(context, { ...first, count: flags.count }),
+  });
+  invocation.onHangup(() => void reload(context, served));
+  try {
+    await Promise.race([untilAborted(signal), served.failed]);
+  } finally {
+    warnOfCuts(context, await served.close());
+  }
+  return 0;
+}
+
+/** Serves as one of several processes, until its supervisor ends it. Without a supervisor, Node ends it. */
+async function serveShare(context: CommandContext, { listen, count }: ServeFlags): Promise<ExitCode> {
+  const { terminal, signal, invocation } = context;
+  const { loadProcesses, loadServer } = await import('../../runtime/runtime.ts');
+  const { joinSupervisor, watchedReads } = await loadProcesses();
+  const { openServing } = await loadServer();
+  // The supervisor gets the signal of a terminal too.
+  invocation.onHangup(() => {});
+  let isQuiet = false;
+  let [opened, current]: (Metrics | undefined)[] = [];
+  let prepared: PreparedGateway | undefined;
+  let preparing: Promise<unknown> = Promise.resolve();
+  const wrap = (runtime: Runtime): Runtime => {
+    const { telemetry } = runtime;
+    opened = telemetry.metrics;
+    const metrics = async () => await supervisor.metrics();
+    return opened === undefined ? runtime : { ...runtime, telemetry: { ...telemetry, metrics } };
+  };
+  const openShare = async ({ place, token }: Share) => {
+    const surfaces = await openSurfaces(context, { hasResident: place === 1, token });
+    const writeLog = (lines: string) => void (isQuiet || terminal.stderr.write(lines));
+    const serving = openServing({
+      mounts: surfaces.mounts,
+      open: () => openService(context, { writeLog, wrap }),
+      listen,
+      print: (line) => void supervisor.print(line).catch(() => {}),
+      processes: count,
+    });
+    return { surfaces, serving };
+  };
+  let own: Awaited<ReturnType<typeof openShare>> | undefined;
+  const prepare = async (share: Share): Promise<PreparedShare> => {
+    await prepared?.abort();
+    prepared = undefined;
+    own ??= await openShare(share);
+    isQuiet = share.place > 1;
+    const { serving } = own;
+    const { result, reads } = await watchedReads(serving.prepare).finally(() => {
+      isQuiet = false;
+    });
+    prepared = result;
+    limitStop(context, result.document);
+    return { document: result.document, reads };
+  };
+  const stop = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<number>();
+  const { remote: supervisor, leave } = joinSupervisor({
+    prepare: async (share) => {
+      const next = prepare(share);
+      preparing = next.catch(() => {});
+      return await next;
+    },
+    commit: async (address) => {
+      if (prepared === undefined || own === undefined)
+        throw new RuntimeError('INTERNAL', 'nothing is prepared');
+      const url = await prepared.commit(address);
+      [prepared, current] = [undefined, opened];
+      return { url, shown: own.surfaces.shownAt(url) };
+    },
+    abort: async () => {
+      await prepared?.abort();
+      prepared = undefined;
+    },
+    metrics: async () => await current?.(),
+    stop: async () => {
+      stop.resolve();
+      return await closed.promise;
+    },
+  });
+  await Promise.race([untilAborted(signal), stop.promise]);
+  await preparing;
+  const [cut = 0] = await Promise.all([own?.serving.close(), own?.surfaces.close(), prepared?.abort()]);
+  closed.resolve(cut);
+  leave();
+  return 0;
+}
+
+type Metrics = NonNullable<Runtime['telemetry']['metrics']>;
+
+const openService = async ({ options, open }: CommandContext, more: OpenOptions): Promise<Runtime> =>
+  await open(options.config, { outlivesInterrupt: true, isService: true, hasMetrics: true, ...more });
+
+/** What is served beside the models. `token` is that of the console. */
+async function openSurfaces(
+  context: CommandContext,
+  { hasResident, token }: { readonly hasResident: boolean; readonly token?: string },
+) {
+  const { loadMetrics } = await import('../../runtime/runtime.ts');
+  const { consoleMount } = await import('../../console/serve.ts');
+  const identity = { userName: context.invocation.userName(), version: versionOf() };
+  const page = consoleMount({ ...identity, ...(token !== undefined && { token }) });
+  const metrics = (await loadMetrics()).metricsMount();
+  const agents = await openAgents(context, hasResident);
+  return {
+    mounts: [page, metrics, agents.mount],
+    shownAt: (url: string): Shown => ({
+      ...{ console: page.addressAt(url), metrics: metrics.addressAt(url) },
+      agents: agents.mount.addressAt(url),
+    }),
+    close: agents.close,
+  };
+}
+
+type Shown = Readonly<Record<string, Place>>;
+
+function announce(
+  context: CommandContext,
+  {
+    url,
+    document,
+    shown,
+    count = 1,
+  }: Pick<ServedGateway, 'url' | 'document'> & { readonly shown: Shown; readonly count?: number },
+): void {
+  const { options, terminal } = context;
+  limitStop(context, document);
+  if (options.json) {
+    const [page, metrics, agents] = [shown['console'], shown['metrics'], shown['agents']].map(urlOf);
+    terminal.printJson({ url, console: page, metrics, agents, ...document });
+    return;
+  }
+  const lines = Object.entries(shown).flatMap(([name, place]) => placeLines(name, place));
+  const serving = count === 1 ? `Serving ${url}` : `Serving ${url} with ${count} processes`;
+  terminal.print([serving, ...lines, '', describeServing(url, document)].join('\n'));
+}
+
+/** Limits what may block after the drain, such as a locked store. */
+function limitStop({ options, invocation }: CommandContext, { drain_ms }: GatewayDocument): void {
+  if (options.stopTimeout === undefined) invocation.stopWithin(drain_ms + AFTER_DRAIN_MS);
+}
+
+function warnOfCuts({ terminal }: CommandContext, cut: number): void {
+  if (cut > 0) terminal.printStderr(`warning: ${cut} connections were cut`);
+}
+
 const AFTER_DRAIN_MS = 10_000;
 
 /** Answers events of agents, by requests and on the socket that `signalbox hook` asks first. */
-async function openAgents(context: CommandContext) {
+async function openAgents(context: CommandContext, hasResident: boolean) {
   const { invocation, options } = context;
   const { env } = invocation;
   const { openJudge, openResident } = await import('../resident/resident.ts');
@@ -77,7 +237,7 @@ async function openAgents(context: CommandContext) {
   const files = filesOf(context);
   const judge = openJudge(context, files);
   try {
-    const resident = await openResident(judge, { files, env });
+    const resident = hasResident ? await openResident(judge, { files, env }) : undefined;
     const level = options.logLevel ?? '';
     const mount = agentsMount({ judge, invocation, level, token: agentToken(env) });
     const close = async () => {
@@ -104,7 +264,7 @@ function placeLines(name: string, place: Place): string[] {
   return [escapeInvisible('url' in place ? `${title}: ${place.url}` : `No ${name}: ${place.reason}`)];
 }
 
-async function reload({ terminal }: CommandContext, served: ServedGateway): Promise<void> {
+async function reload({ terminal }: CommandContext, served: Pick<ServedGateway, 'reload'>): Promise<void> {
   try {
     const { models } = await served.reload();
     terminal.printStderr(`reloaded: ${formatCount(models.length, 'model')}`);

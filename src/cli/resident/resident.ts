@@ -312,7 +312,10 @@ async function listenAt(
   const draft = `${socket}.${Math.random().toString(36).slice(2, 8)}`;
   try {
     makePrivateFolder(folder);
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(draft, () => resolve()));
+    await new Promise<void>((resolve, reject) =>
+      // In a cluster, every process would get its connections.
+      server.once('error', reject).listen({ path: draft, exclusive: true }, () => resolve()),
+    );
     chmodSync(draft, 0o600);
     // Read before the rename, after which the place may soon be another's.
     const identity = identityOf(draft);

@@ -47,7 +47,7 @@ export async function listen({ host, port, limits, generation }: ListenOptions):
     },
     (incoming, outgoing) => void answer(generation(), incoming, outgoing),
   );
-  server.maxConnections = limits.connections;
+  cutFurtherConnections(server, limits.connections);
   cutStalledReaders(server, limits.idleMs);
   await listening(server, { host, port });
   const address = server.address();
@@ -81,6 +81,19 @@ async function answer(
   outgoing.once('close', begin());
   await listener(incoming, outgoing);
 }
+
+/** With `maxConnections`, a full process of a cluster would pass a connection on for ever, if the others are full too. */
+function cutFurtherConnections(server: Server, most: number): void {
+  let count = 0;
+  server.on('connection', (socket) => {
+    count += 1;
+    socket.once('close', () => {
+      count -= 1;
+    });
+    if (count > most) socket.destroy();
+  });
+}
+
 /** Connections with nothing to send are waiting for the upstream, which has its own timeouts. */
 function cutStalledReaders(server: Server, idleMs: number): void {
   server.setTimeout(idleMs, (socket) => {

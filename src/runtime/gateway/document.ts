@@ -36,6 +36,8 @@ export interface GatewayOptions {
   readonly listen?: string | undefined;
   /** Receives lines that the config sends to stdout, such as heads of the audit. Default: they are dropped. */
   readonly print?: ((line: string) => void) | undefined;
+  /** How many processes serve this config together. Each gets its share of the limits on all calls. Default: 1. */
+  readonly processes?: number | undefined;
 }
 
 /** The gateway of a runtime, for a server of your own. It closes with the runtime. */

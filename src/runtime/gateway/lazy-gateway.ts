@@ -11,15 +11,20 @@ export interface LazyGateway extends Gateway {
 
 /** `context` throws RUNTIME_CLOSED. Throws USAGE for an invalid address. */
 export function lazyGateway(
-  context: () => Omit<GatewayContext, 'address' | 'print'>,
-  { listen, print }: GatewayOptions,
+  context: () => Omit<GatewayContext, 'address' | 'print' | 'processes'>,
+  { listen, print, processes = 1 }: GatewayOptions,
 ): LazyGateway {
   const given = listen === undefined ? undefined : requireListen(listen, 8787);
   let hasLeft = false;
   const opening = once(async (): Promise<OpenGateway> => {
     const parts = context();
     const { openGateway } = await import('./open-gateway.ts');
-    const opened = await openGateway({ ...parts, print, address: given ?? parts.config.gateway.listen });
+    const opened = await openGateway({
+      ...parts,
+      print,
+      processes,
+      address: given ?? parts.config.gateway.listen,
+    });
     if (hasLeft) opened.leave();
     return opened;
   });

@@ -1,5 +1,6 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
+import type { Path } from '../../base/yaml/document.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
 import { namesOf } from '../../calls/hooks/links.ts';
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
@@ -7,6 +8,7 @@ import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
 import { consoleLinkOf, consoleUrlOf } from '../../config/mcp.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
+import { readConfigDocument } from '../../config/overlay/read.ts';
 import type { KeepCall } from '../../contract/decision.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
@@ -44,6 +46,7 @@ export interface GatewayContext {
   readonly keepCall?: KeepCall | undefined;
   readonly print?: ((line: string) => void) | undefined;
   readonly address: ListenAddress;
+  readonly processes: number;
 }
 
 export interface OpenGateway {
@@ -58,6 +61,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   const { config, links, env, scrubber, emit } = context;
   const { gateway } = config;
   requireHooks(config, links);
+  const limits = shareOf(config, context.processes);
   const warn = (message: string) => emit({ type: 'note', name: 'gateway', level: 'warn', message });
   const requiresKeys = gateway.keys.required ?? !isLoopbackName(context.address.host);
   const admission = await openAdmission({
@@ -94,7 +98,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
       redactsEmbeddings: gateway.embeddings.redact,
       maxDepth: gateway.limits.depth,
     },
-    heldBytes: new HeldBytes({ perStream: gateway.limits.heldBytes, inTotal: gateway.limits.totalHeldBytes }),
+    heldBytes: new HeldBytes({ perStream: limits.heldBytes, inTotal: limits.totalHeldBytes }),
     tools: judges.tools,
     seen: judges.seen,
     keepCall: context.keepCall,
@@ -107,7 +111,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     guardFetch: (inner) => createGuardedFetch(services, inner),
     describe: async () => ({
       ...describeOffer(offer),
-      ...describeSettings(gateway, context.address),
+      ...describeSettings({ ...gateway, limits }, context.address),
       keys_required: requiresKeys,
       has_keys: await admission.hasKeys(),
     }),
@@ -116,6 +120,41 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
       await Promise.all([offer.close(), sets.close(), admission.close(), audit?.close(), judges.close()]);
     },
   };
+}
+
+/**
+ * The limits of one of so many processes, which together never exceed those of the config. Throws CONFIG_INVALID for
+ * what the processes would count separately.
+ */
+function shareOf(config: RuntimeConfig, processes: number): GatewayConfig['limits'] {
+  const { file, overlays = [], stateStore, providers, gateway } = config;
+  if (processes === 1) return gateway.limits;
+  const share = (limit: number) => Math.floor(limit / processes);
+  const [connections, totalHeldBytes] = [gateway.limits.connections, gateway.limits.totalHeldBytes].map(
+    share,
+  );
+  const refuse = (path: Path, why: string, hint: string): never => {
+    const place = readConfigDocument(file, overlays).keyPositionOf(['spec', ...path]);
+    const key = path.map((each) => (typeof each === 'number' ? `[${each}]` : `.${each}`)).join('');
+    const problem = { ...place, severity: 'error', message: `${key.slice(1)}: ${why}`, hint } as const;
+    const message = `${place.file}:${place.line}:${place.column} ${problem.message}`;
+    throw new RuntimeError('CONFIG_INVALID', message, { hint, details: { problems: [problem] } });
+  };
+  const alone = 'Or serve with `--processes 1`.';
+  if (stateStore.type === 'memory')
+    refuse(['state_store'], `${processes} processes share no memory`, `Use sqlite or postgres. ${alone}`);
+  for (const [index, { id, rateLimit, streams }] of providers.entries()) {
+    const each = `each of ${processes} processes would count the calls of "${id}" for itself`;
+    if (rateLimit !== undefined && stateStore.type !== 'postgres')
+      refuse(['providers', index, 'rate_limit'], each, `Use \`state_store: {type: postgres}\`. ${alone}`);
+    if (streams?.maxConcurrent !== undefined)
+      refuse(['providers', index, 'stream_max_concurrent'], each, `Remove it. ${alone}`);
+  }
+  if (!connections || !totalHeldBytes) {
+    const key = connections ? 'total_held_bytes' : 'connections';
+    refuse(['gateway', 'limits', key], `it is less than one for each of ${processes} processes`, alone);
+  }
+  return { ...gateway.limits, connections: connections ?? 1, totalHeldBytes: totalHeldBytes ?? 1 };
 }
 
 function describeOffer({ models, left }: Offer) {
@@ -130,7 +169,10 @@ function describeOffer({ models, left }: Offer) {
   };
 }
 
-function describeSettings({ drainMs, limits }: GatewayConfig, address: ListenAddress) {
+function describeSettings(
+  { drainMs, limits }: Pick<GatewayConfig, 'drainMs' | 'limits'>,
+  address: ListenAddress,
+) {
   const { headersMs, requestMs, idleMs, connections } = limits;
   return {
     listen: formatListen(address),

@@ -1,6 +1,6 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
-import { parseListen } from '../../config/listen.ts';
+import { type ListenAddress, parseListen } from '../../config/listen.ts';
 import { type GatewayServer, type Listener, listen, toListener } from '../../gateway/http/server.ts';
 import type { Runtime } from '../api.ts';
 import type { Gateway, GatewayDocument } from './document.ts';
@@ -10,6 +10,8 @@ export interface ServeOptions {
   readonly listen: string | undefined;
   readonly print: (line: string) => void;
   readonly mounts?: readonly Mount[];
+  /** How many processes serve this gateway together. Default: 1. */
+  readonly processes?: number;
 }
 
 /** Another surface at some paths of the server. The first one that takes a path answers. */
@@ -36,31 +38,60 @@ export interface ServedGateway {
 
 /** Throws LISTEN_FAILED and the errors of `open`. */
 export async function serveRuntimes(options: ServeOptions): Promise<ServedGateway> {
-  const old = new Set<Promise<void>>();
-  const url = () => server.url;
-  let current = await openGeneration(options, url);
-  const server = await listenOrClose(current, () => current);
-  let reloading: Promise<unknown> = Promise.resolve();
-  const reload = async () => {
-    const next = await openGeneration(options, url);
-    const ended = current.end().finally(() => old.delete(ended));
-    old.add(ended);
-    current = next;
-    return next.document;
+  const { prepare, close } = openServing(options);
+  const turnTo = async () => {
+    const { document, commit } = await prepare();
+    return { document, url: await commit() };
   };
+  const first = await turnTo();
+  let reloading: Promise<unknown> = Promise.resolve();
   return {
-    url: server.url,
-    document: current.document,
+    ...first,
     reload: () => {
-      const next = reloading.then(reload);
+      const next = reloading.then(turnTo);
       reloading = next.catch(() => {});
-      return next;
+      return next.then(({ document }) => document);
     },
     close: async () => {
       await reloading;
-      current.leave();
-      const cut = await server.close(current.document.drain_ms);
-      await Promise.all([current.end(), ...old]);
+      return await close();
+    },
+  };
+}
+
+export interface PreparedGateway {
+  readonly document: GatewayDocument;
+  /** Uses it for new calls; the first one begins to listen. Resolves to the URL. Throws LISTEN_FAILED. */
+  commit(address?: ListenAddress): Promise<string>;
+  /** Closes it instead. */
+  abort(): Promise<void>;
+}
+
+/** A gateway that opens a config before it uses it. */
+export function openServing(options: ServeOptions) {
+  const old = new Set<Promise<void>>();
+  let current: OpenGeneration | undefined;
+  let server: GatewayServer | undefined;
+  const retire = (generation: OpenGeneration) => {
+    const ended = generation.end().finally(() => old.delete(ended));
+    old.add(ended);
+  };
+  return {
+    prepare: async (): Promise<PreparedGateway> => {
+      const next = await openGeneration(options, () => server?.url ?? '');
+      const commit = async (address = addressOf(next.document)) => {
+        server ??= await listenOrClose(next, address, () => current ?? next);
+        if (current !== undefined) retire(current);
+        current = next;
+        return server.url;
+      };
+      return { document: next.document, commit, abort: next.end };
+    },
+    /** As `close` of a served gateway. */
+    close: async (): Promise<number> => {
+      current?.leave();
+      const cut = (await server?.close(current?.document.drain_ms ?? 0)) ?? 0;
+      await Promise.all([current?.end(), ...old]);
       return cut;
     },
   };
@@ -70,12 +101,12 @@ type OpenGeneration = Awaited<ReturnType<typeof openGeneration>>;
 
 async function listenOrClose(
   first: OpenGeneration,
+  { host, port }: ListenAddress,
   generation: () => OpenGeneration,
 ): Promise<GatewayServer> {
   const { headers_ms, request_ms, idle_ms, connections } = first.document.limits;
   const limits = { headersMs: headers_ms, requestMs: request_ms, idleMs: idle_ms, connections };
   try {
-    const { host, port } = addressOf(first.document);
     return await listen({ host, port, limits, generation });
   } catch (thrown) {
     await first.end();
@@ -91,12 +122,12 @@ function addressOf({ listen: text }: GatewayDocument) {
 
 /** Refuses to open if other machines could reach the gateway without keys. */
 async function openGeneration(
-  { open, listen: address, print, mounts = [] }: ServeOptions,
+  { open, listen: address, print, mounts = [], processes }: ServeOptions,
   url: () => string,
 ) {
   const runtime = await open();
   try {
-    const gateway = runtime.gateway({ listen: address, print });
+    const gateway = runtime.gateway({ listen: address, print, processes });
     const document = await gateway.describe();
     requireKeys(document);
     const { host } = addressOf(document);

@@ -1,0 +1,331 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { CHANGING, watchReads } from '../../base/files/read-bounded.ts';
+import { type ListenAddress, requireListen } from '../../config/listen.ts';
+import { type ClusterWorker, joinCluster, startClusterWorker } from '../../process/launch/cluster.ts';
+import type { Runtime } from '../api.ts';
+import type { GatewayDocument } from './document.ts';
+
+export { isClusterWorker } from '../../process/launch/cluster.ts';
+
+type MetricsText = Awaited<ReturnType<NonNullable<Runtime['telemetry']['metrics']>>>;
+
+export interface Share {
+  /** From 1 to the number of processes. A process that takes the place of another has its number. */
+  readonly place: number;
+  /** Of the console. */
+  readonly token: string;
+}
+
+/** The states of files, by path, when they were read. */
+type Reads = Readonly<Record<string, string>>;
+
+export interface PreparedShare {
+  readonly document: GatewayDocument;
+  readonly reads: Reads;
+}
+
+export interface ServedShare {
+  readonly url: string;
+  /** The addresses of other surfaces, or why they have none. */
+  readonly shown: Readonly<
+    Record<string, { readonly url: string } | { readonly reason: string } | undefined>
+  >;
+}
+
+/** What a process of a gateway answers its supervisor. */
+export interface GatewayWorker {
+  /** Opens the config as it is now. Rejects with the errors of the config. */
+  prepare(share: Share): Promise<PreparedShare>;
+  /** Turns to that config. The first time, it listens at the address. Rejects with LISTEN_FAILED. */
+  commit(address: ListenAddress): Promise<ServedShare>;
+  abort(): Promise<void>;
+  /** Undefined without metrics. */
+  metrics(): Promise<MetricsText | undefined>;
+  /** As `close` of a served gateway. */
+  stop(): Promise<number>;
+}
+
+export interface GatewaySupervisor {
+  /** Of all processes. */
+  metrics(): Promise<MetricsText>;
+  /** Prints on stdout. */
+  print(line: string): Promise<void>;
+}
+
+/** In a process that a supervisor has started. */
+export const joinSupervisor = (worker: GatewayWorker) => joinCluster<GatewaySupervisor & Functions>(worker);
+type Functions = { readonly [name: string]: (value: never) => Promise<unknown> };
+
+/** Notes which files the work reads. */
+export async function watchedReads<Result>(work: () => Promise<Result>) {
+  const states = new Map<string, string>();
+  const stop = watchReads((path, state) =>
+    states.set(path, (states.get(path) ?? state) === state ? state : CHANGING),
+  );
+  try {
+    return { result: await work(), reads: Object.fromEntries(states) satisfies Reads };
+  } finally {
+    stop();
+  }
+}
+
+export interface SuperviseOptions {
+  readonly program: readonly string[];
+  readonly argv: readonly string[];
+  readonly count: number;
+  readonly token: string;
+  readonly print: (line: string) => void;
+  readonly report: (line: string) => void;
+  /** Called when all processes serve, before anything is printed. */
+  readonly announce: (served: PreparedShare & ServedShare) => void;
+}
+
+type Member = ClusterWorker<GatewayWorker & Functions>;
+
+/**
+ * Starts processes that serve one gateway at one address, and others in place of those that end. All use the same
+ * config. Throws what the first one threw.
+ */
+export async function superviseGateway(options: SuperviseOptions) {
+  const { program, argv, count, token, print, report, announce } = options;
+  const members = new Map<number, Member>();
+  const sums = sumMetrics();
+  const announced = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<never>();
+  const stopping = new AbortController();
+  let address: ListenAddress | undefined;
+  let reads: Reads = {};
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+  const own: GatewaySupervisor = {
+    metrics: async () => {
+      const texts = [...members.values()].map(
+        async (member) => [member, await member.remote.metrics()] as const,
+      );
+      // One that ends meanwhile counts with its last figures.
+      return sums.of(
+        (await Promise.allSettled(texts)).flatMap((each) => ('value' in each ? [each.value] : [])),
+      );
+    },
+    print: async (line) => {
+      await announced.promise;
+      print(line);
+    },
+  };
+  const startAt = (place: number): Member => {
+    const member: Member = startClusterWorker(program, argv, own);
+    members.set(place, member);
+    void member.ended.then(() => {
+      if (members.get(place) === member) members.delete(place);
+      sums.keep(member);
+    });
+    return member;
+  };
+  const end = async ({ remote, ended }: Member): Promise<number> => {
+    const cut = await remote.stop().catch(() => 0);
+    await ended;
+    return cut;
+  };
+  const prepareAt = async (place: number) =>
+    await (members.get(place) ?? startAt(place)).remote.prepare({ place, token });
+
+  /** All of these turn to the config as it is now, or none does. */
+  const turnTo = async (places: readonly number[]): Promise<PreparedShare & ServedShare> => {
+    for (let attempt = 1; ; attempt += 1) {
+      // The first one alone finds the mistakes of a config, and makes the files that all share.
+      const settled = await Promise.allSettled(places.slice(0, 1).map(prepareAt));
+      const isGood = settled.every(({ status }) => status === 'fulfilled');
+      if (isGood) settled.push(...(await Promise.allSettled(places.slice(1).map(prepareAt))));
+      const prepared = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      const [first] = prepared;
+      if (first !== undefined && prepared.length === places.length && agree(prepared)) {
+        const remotes = places.flatMap((place) => members.get(place)?.remote ?? []);
+        const isFirst = address === undefined;
+        const at = address ?? (await withPort(requireListen(first.document.listen, 8787)));
+        address = at;
+        const committed = await Promise.allSettled(remotes.map(({ commit }) => commit(at)));
+        const lost = committed.find(({ status }) => status === 'rejected');
+        // Later, only one that has ended fails, and another one takes its place.
+        if (lost?.status === 'rejected' && isFirst) throw lost.reason;
+        const served = committed.find((each) => each.status === 'fulfilled')?.value;
+        if (served === undefined) throw noProcess();
+        reads = first.reads;
+        return { ...first, ...served };
+      }
+      await Promise.allSettled(places.map(async (place) => await members.get(place)?.remote.abort()));
+      const fault = settled.find((each) => each.status === 'rejected');
+      if (fault !== undefined) throw fault.reason;
+      if (first === undefined) throw noProcess();
+      if (attempt === MOST_ATTEMPTS) throw new RuntimeError('USAGE', 'the files of the config keep changing');
+      await sleep(SETTLE_MS);
+    }
+  };
+
+  const replaceAt = async (place: number): Promise<Member> => {
+    const member = startAt(place);
+    try {
+      const prepared = await prepareAt(place);
+      if (address !== undefined && agree([{ reads }, prepared])) await member.remote.commit(address);
+      else {
+        await member.remote.abort();
+        report('the config has changed, so all processes reload it');
+        await turnTo([...members.keys()]);
+      }
+      return member;
+    } catch (thrown) {
+      await end(member);
+      throw thrown;
+    }
+  };
+  /** Keeps a process at this place. Ends the whole gateway if processes there keep ending at once. */
+  const keepAt = async (place: number, first: Member): Promise<void> => {
+    let early = 0;
+    for (let member: Member | undefined = first; ; ) {
+      const since = performance.now();
+      let error = new RuntimeError('PROCESS_EXIT', `process ${member?.pid} ${await member?.ended}`);
+      early = performance.now() - since < EARLY_MS ? early + 1 : 0;
+      for (member = undefined; member === undefined; ) {
+        if (stopping.signal.aborted) return;
+        if (early >= MOST_EARLY) return failed.reject(error);
+        const next =
+          error.code === 'PROCESS_EXIT' ? 'another one takes its place' : 'the next attempt follows';
+        report(`warning: ${error.message}; ${next}`);
+        const waitMs = Math.min(FIRST_WAIT_MS * 2 ** early, LONGEST_WAIT_MS);
+        await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
+        if (stopping.signal.aborted) return;
+        try {
+          member = await inTurn(async () => await replaceAt(place));
+        } catch (thrown) {
+          error = toRuntimeError(thrown);
+          // A config with mistakes does not end the others.
+          const isOfConfig = error.code !== 'PROCESS_EXIT' && members.size > 0;
+          early = Math.min(early + 1, isOfConfig ? MOST_EARLY - 1 : MOST_EARLY);
+        }
+      }
+    }
+  };
+  const close = async (): Promise<number> => {
+    stopping.abort();
+    const cuts = await Promise.all([...members.values()].map(end));
+    return cuts.reduce((sum, cut) => sum + cut, 0);
+  };
+  const places = Array.from({ length: count }, (_, index) => index + 1);
+  try {
+    announce(await inTurn(async () => await turnTo(places)));
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  announced.resolve();
+  failed.promise.catch(() => {});
+  for (const [place, member] of members) void keepAt(place, member);
+  return {
+    /** As that of a served gateway, for all processes or none. */
+    reload: () => inTurn(async () => (await turnTo([...members.keys()])).document),
+    /** Rejects if processes keep ending at once. */
+    failed: failed.promise,
+    close,
+  };
+}
+
+const MOST_ATTEMPTS = 20;
+const SETTLE_MS = 25;
+/** A process that has served for less has ended at once. */
+const EARLY_MS = 1_000;
+const MOST_EARLY = 5;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 10_000;
+
+function noProcess(): RuntimeError {
+  return new RuntimeError('PROCESS_EXIT', 'no process serves at the moment');
+}
+
+/** A free port in place of 0, so that a process that starts later gets the same one. */
+async function withPort({ host, port }: ListenAddress): Promise<ListenAddress> {
+  if (port !== 0) return { host, port };
+  const server = createServer().listen({ host, port, exclusive: true });
+  // The first process reports a host on which nobody can listen.
+  await once(server, 'listening').catch(() => {});
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return { host, port: typeof address === 'object' && address !== null ? address.port : port };
+}
+
+/** Whether no file has changed from one reading to another. Files that only some have read may be of calls. */
+function agree(all: readonly Pick<PreparedShare, 'reads'>[]): boolean {
+  const [first, ...rest] = all.map(({ reads }) => reads);
+  return rest.every((reads) =>
+    Object.entries(reads).every(([path, state]) => {
+      const known = first?.[path];
+      return known === undefined || (known === state && state !== CHANGING);
+    }),
+  );
+}
+
+/**
+ * Adds the counters and histograms of processes, with those of processes that have ended. Gauges read the store, so
+ * one process says them for all.
+ */
+function sumMetrics() {
+  const past: Families = new Map();
+  const latest = new Map<Member, Families>();
+  return {
+    keep: (member: Member) => {
+      addFamilies(past, latest.get(member) ?? new Map());
+      latest.delete(member);
+    },
+    of: (read: readonly (readonly [Member, MetricsText | undefined])[]): MetricsText => {
+      const all: Families = new Map();
+      for (const [member, found] of read) {
+        latest.set(member, readFamilies(found?.text ?? ''));
+        addFamilies(all, latest.get(member) ?? new Map());
+      }
+      addFamilies(all, past);
+      const lines = [...all.values()].flatMap(({ head, samples }) => [
+        ...head,
+        ...[...samples].map(([series, value]) => `${series} ${value}`),
+      ]);
+      return { type: read[0]?.[1]?.type ?? '', text: [...lines, ''].join('\n') };
+    },
+  };
+}
+
+/** The metrics of a text by name. */
+type Families = Map<
+  string,
+  { readonly head: Set<string>; readonly samples: Map<string, number | string>; isGauge: boolean }
+>;
+
+function readFamilies(text: string): Families {
+  const families: Families = new Map();
+  let family = { head: new Set<string>(), samples: new Map<string, number | string>(), isGauge: false };
+  for (const line of text.split('\n')) {
+    const [, word, name = '', kind] = /^# (\S+) (\S+) ?(.*)/.exec(line) ?? [];
+    if (word !== undefined) {
+      family = families.get(name) ?? { head: new Set(), samples: new Map(), isGauge: false };
+      families.set(name, family);
+      family.head.add(line);
+      if (word === 'TYPE') family.isGauge = kind === 'gauge';
+    }
+    const [, series, value = ''] = /^([^\s#{]+(?:\{.*\})?) (\S+)/.exec(line) ?? [];
+    if (series !== undefined) family.samples.set(series, family.isGauge ? value : Number(value));
+  }
+  return families;
+}
+
+function addFamilies(all: Families, more: Families): void {
+  for (const [name, { head, samples, isGauge }] of more) {
+    const known = all.get(name);
+    if (known === undefined) all.set(name, { head, samples: new Map(samples), isGauge });
+    else if (!isGauge)
+      for (const [series, value] of samples)
+        known.samples.set(series, Number(known.samples.get(series) ?? 0) + Number(value));
+  }
+}
