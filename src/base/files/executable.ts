@@ -41,15 +41,14 @@ export function createExecutableFinder(): typeof findExecutable {
     const last = known.get(key);
     if (last?.candidates.every(isUnchanged)) return last.executable;
     // Read the file states before the search, so that the next call notices changes made during it.
-    const candidates = candidatesOf(command, folder, searchPath).map((path) => ({
-      path,
-      stats: statOf(path),
-    }));
+    const candidates = candidatesOf(command, folder, searchPath).map(
+      (path): Candidate => [path, statOf(path)],
+    );
     const executable = findExecutable(command, folder, searchPath);
     if (!executable.found) known.delete(key);
     else {
       if (known.size >= MAX_KNOWN) known.clear();
-      const end = candidates.findIndex(({ path }) => path === executable.path) + 1;
+      const end = candidates.findIndex(([path]) => path === executable.path) + 1;
       known.set(key, { executable, candidates: candidates.slice(0, end) });
     }
     return executable;
@@ -63,13 +62,10 @@ interface Known {
   readonly candidates: readonly Candidate[];
 }
 
-interface Candidate {
-  readonly path: string;
-  readonly stats: Stats | undefined;
-}
+type Candidate = readonly [path: string, stats: Stats | undefined];
 
 /** Every change of permissions or contents updates ctime. */
-function isUnchanged({ path, stats }: Candidate): boolean {
+export function isUnchanged([path, stats]: Candidate): boolean {
   const now = statOf(path);
   if (now === undefined || stats === undefined) return now === stats;
   return (

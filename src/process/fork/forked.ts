@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, constants } from 'node:os';
 import { basename, resolve } from 'node:path';
+import { nextTick } from 'node:process';
 import { findExecutable } from '../../base/files/executable.ts';
 import { interpreterWords, isFile } from '../../base/files/interpreter.ts';
 import { crashLineOf } from '../../base/text/crash-line.ts';
@@ -21,7 +22,7 @@ import { signalGroup } from '../launch/process-groups.ts';
 import { keepNodeAlive } from '../launch/system/outputs.ts';
 import { closedError, onlyIf, openOneshot } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import { createBackOff, settledStamp, stampOf } from '../spare/spares.ts';
+import { createBackOff, createStamper, settledStamp } from '../spare/spares.ts';
 import { createLineSplitter } from '../stream-reader.ts';
 import type { Transport } from '../transport.ts';
 
@@ -84,6 +85,7 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
   const makePipes = findPipeMaker();
   const stopping = Promise.withResolvers<undefined>();
   const most = Math.min(availableParallelism(), binding.concurrency);
+  const stampNow = createStamper(binding);
   const load = createLoad();
   const starting = trackWork();
   let isStopped = false;
@@ -156,7 +158,7 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
     find: async () => {
       if (makePipes === undefined) return void note('it needs Linux with glibc, and the package koffi');
       while (!isStopped) {
-        const stamp = stampOf(binding).text;
+        const stamp = stampNow().text;
         if (current?.stamp !== stamp || isOld(current)) renew(makePipes, stamp);
         const team = current;
         await team?.ready;
@@ -336,6 +338,9 @@ async function startHelper(
     };
     children.set(id, child);
     waiting++;
+    // Calls of the same turn share a write.
+    process.stdin?.cork();
+    nextTick(() => process.stdin?.uncork());
     process.stdin?.write(encodeRequest(id, pipes.childEnds, restraint));
     return { ...child, pid: await child.started.promise };
   };

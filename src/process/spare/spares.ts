@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { findExecutable } from '../../base/files/executable.ts';
-import { isFile, tryReadHead } from '../../base/files/interpreter.ts';
+import { createExecutableFinder, isUnchanged } from '../../base/files/executable.ts';
+import { tryReadHead } from '../../base/files/interpreter.ts';
 import { trackWork } from '../../base/time/async.ts';
 import { sleep, waitForSettled } from '../../base/time/deadline.ts';
 import type { Binding } from '../binding.ts';
@@ -217,6 +217,10 @@ function isBusy(pid: number): boolean {
   }
 }
 
+type Files = Pick<Binding, 'command' | 'args' | 'cwd' | 'env'>;
+
+const findExecutable = createExecutableFinder();
+
 interface Stamp {
   readonly text: string;
   /** A file changed so recently that another change may keep the same timestamp. */
@@ -234,22 +238,20 @@ interface Reach {
 }
 
 /** Covers the program, files in its arguments, and the folders of scripts as far as `reach`, without data files. */
-export function stampOf(
-  { command, args, cwd, env }: Pick<Binding, 'command' | 'args' | 'cwd' | 'env'>,
-  reach: Reach = nearReach,
-): Stamp {
+export function stampOf({ command, args, cwd, env }: Files, reach: Reach = nearReach, stat = tryStat): Stamp {
   const program = findExecutable(command, cwd, env['PATH'] ?? '');
   const path = program.found ? program.path : command;
   const leading = program.found ? (program.leading ?? []) : [];
   const words = [...leading, ...args].map((arg) => resolve(cwd, arg));
-  const named = words.filter(isFile);
+  const named = words.filter((word) => stat(word)?.isFile());
+  const found = new Map<string, Stats>();
+  const walk = { ...reach, found, stat, seen: new Set<string>() };
+  for (const file of [path, ...named]) addStats(walk, file);
   const scripts = command.includes('/') && isScript(path) ? [path, ...named] : named;
+  const isFolder = (word: string) => stat(word)?.isDirectory();
   const wide = reach.isWide ? [...words.filter(isFolder), ...(scripts.length === 0 ? [cwd] : [])] : [];
   const folders = new Set([...scripts.map((script) => dirname(script)), ...wide]);
-  const found = new Map<string, Stats>();
-  for (const file of [path, ...named]) addStats(found, file);
-  const seen = new Set<string>();
-  for (const folder of folders) addFolder(found, folder, reach, seen);
+  for (const folder of folders) addFolder(walk, folder);
   let newestMs = 0;
   let text = '';
   for (const [file, { ino, size, mtimeMs, ctimeMs }] of found) {
@@ -261,8 +263,32 @@ export function stampOf(
   return { text, isSettling: ageMs >= 0 && ageMs < TICK_MS, isCut: found.size >= reach.files };
 }
 
+/** Returns the same as `stampOf`, and searches again only if something that it looked at has changed. */
+export function createStamper(files: Files): () => Stamp {
+  let last: { readonly stamp: Stamp; readonly program: string; readonly looked: Looked } | undefined;
+  const findProgram = () => {
+    const program = findExecutable(files.command, files.cwd, files.env['PATH'] ?? '');
+    return program.found ? program.path : '';
+  };
+  return () => {
+    const program = findProgram();
+    if (last?.program === program && [...last.looked].every(isUnchanged)) return last.stamp;
+    const looked: Looked = new Map();
+    const startedAt = Date.now();
+    const stamp = stampOf(files, nearReach, (path) => {
+      if (!looked.has(path)) looked.set(path, tryStat(path));
+      return looked.get(path);
+    });
+    const isSettled = [...looked.values()].every((stats) => startedAt - (stats?.ctimeMs ?? 0) >= TICK_MS);
+    last = isSettled ? { stamp, program, looked } : undefined;
+    return stamp;
+  };
+}
+
+type Looked = Map<string, Stats | undefined>;
+
 /** Resolves once any later change would show in the stamp. */
-export async function settledStamp(files: Parameters<typeof stampOf>[0]): Promise<string> {
+export async function settledStamp(files: Files): Promise<string> {
   const stamp = stampOf(files);
   if (!stamp.isSettling) return stamp.text;
   await sleep(TICK_MS);
@@ -290,23 +316,29 @@ function isScript(path: string): boolean {
   return tryReadHead(path)?.subarray(0, 2).toString() === '#!';
 }
 
-/** `seen` has the folders so far: links to folders are followed if `reach` is wide. */
-function addFolder(
-  found: Map<string, Stats>,
-  folder: string,
-  reach: Reach,
-  seen: Set<string>,
-  depth = 0,
-): void {
-  for (const { entry, path } of listFolder(folder, reach)) {
-    if (found.size >= reach.files) return;
-    const isLink = reach.isWide && entry.isSymbolicLink();
-    const stats = isLink || entry.isDirectory() ? tryStat(path) : undefined;
-    if (stats?.isDirectory() !== true) addStats(found, path);
-    else if (depth < reach.depth) {
+interface Walk extends Reach {
+  readonly found: Map<string, Stats>;
+  readonly stat: (path: string) => Stats | undefined;
+  /** The folders so far: links to folders are followed if the walk is wide. */
+  readonly seen: Set<string>;
+}
+
+function addFolder(walk: Walk, folder: string, depth = 0): void {
+  const { found, seen, stat } = walk;
+  // Before it is listed, so that a later look shows any change of the list.
+  stat(folder);
+  for (const { entry, path } of listFolder(folder, walk)) {
+    if (found.size >= walk.files) return;
+    const isLink = walk.isWide && entry.isSymbolicLink();
+    const stats = isLink || entry.isDirectory() ? stat(path) : undefined;
+    if (stats?.isDirectory() !== true) addStats(walk, path);
+    else if (depth < walk.depth) {
       if (isLink) found.set(path, lstatSync(path));
       const id = `${stats.dev} ${stats.ino}`;
-      if (!seen.has(id)) addFolder(found, path, reach, seen.add(id), depth + 1);
+      if (!seen.has(id)) {
+        seen.add(id);
+        addFolder(walk, path, depth + 1);
+      }
     }
   }
 }
@@ -321,13 +353,9 @@ function listFolder(folder: string, { skips }: Reach) {
   }
 }
 
-function addStats(found: Map<string, Stats>, path: string): void {
-  const stats = tryStat(path);
+function addStats({ found, stat }: Walk, path: string): void {
+  const stats = stat(path);
   if (stats !== undefined) found.set(path, stats);
-}
-
-function isFolder(path: string): boolean {
-  return tryStat(path)?.isDirectory() === true;
 }
 
 function tryStat(path: string): Stats | undefined {
