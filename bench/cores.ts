@@ -6,15 +6,20 @@ import type { Results } from './run/result.ts';
 import { cellOf } from './run/table.ts';
 import { makeFolder } from './workspace.ts';
 
-/** Measures the lines of the bench `cores` on so many cores each, and returns the table of all. */
+/** Measures the lines of a bench on so many cores each, and returns the table of all. */
 export function benchCores(
   widths: readonly number[],
-  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+  {
+    names: [name = 'cores'],
+    rounds,
+    seconds,
+  }: { readonly names: readonly string[]; readonly rounds: number; readonly seconds: number },
 ): string {
   const usable = usableCores();
   if (usable === undefined) return 'skipped: there is no `taskset` here, which pins processes to cores\n';
   const { path } = makeFolder({});
   const rows: string[][] = [];
+  let columns = columnsOfCores;
   const skipped: string[] = [];
   for (const width of widths) {
     if (width > usable.length) {
@@ -22,7 +27,7 @@ export function benchCores(
       continue;
     }
     const file = join(path, `${width}.json`);
-    const bench = [fileURLToPath(new URL('./main.ts', import.meta.url)), 'cores'];
+    const bench = [fileURLToPath(new URL('./main.ts', import.meta.url)), name];
     const effort = [`--rounds=${rounds}`, `--seconds=${seconds}`, `--json=${file}`];
     const pinned = ['-c', usable.slice(0, width).join(','), process.execPath, ...bench, ...effort];
     process.stdout.write(
@@ -30,6 +35,7 @@ export function benchCores(
     );
     const { lines }: Results = JSON.parse(readFileSync(file, 'utf8'));
     const ways = lines.flatMap((line) => line.ways.map((way, index) => ({ way, index })));
+    if (name !== 'cores') columns = ways.map(({ way }) => way.name);
     rows.push([String(width), ...ways.map(({ way, index }) => cellOf(way, index))]);
   }
   const head = ['cores', ...columns];
@@ -38,8 +44,8 @@ export function benchCores(
   return `${[...skipped, about, ...(rows.length === 0 ? [] : table)].join('\n')}\n`;
 }
 
-/** The ways of the lines of the bench, in their order. */
-const columns = [
+/** The ways of the lines of the bench `cores`, in their order. */
+const columnsOfCores = [
   ...['C', 'one-shot', 'execa', 'Python in C', 'Python', 'forked Python'],
   ...['bare server, 64', 'server, 64', 'bare server, 1', 'server, 1'],
 ];

@@ -2,7 +2,7 @@ import type { Bench, Line } from '../run/line.ts';
 import { chains } from './chains.ts';
 import { cores } from './cores.ts';
 import { journal } from './durable.ts';
-import { gateway } from './gateway.ts';
+import { gateway, gatewayCores } from './gateway.ts';
 import { gsm8k } from './gsm8k.ts';
 import { helpers } from './helpers.ts';
 import { guard, suites } from './judging.ts';
@@ -32,6 +32,7 @@ export const benches: readonly Bench[] = [
   helpers,
   telemetry,
   cores,
+  gatewayCores,
 ];
 
 /** The lines that a command selects. */

@@ -1,5 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { buildNative, withoutCompiler } from '../native/build.ts';
-import type { Bench } from '../run/line.ts';
+import type { Bench, Line } from '../run/line.ts';
 import { gatewayCall } from '../ways/gateway-call.ts';
 
 /** The latency that the gateway adds to a call. Client, upstream and gateway are processes on this machine. */
@@ -32,5 +33,30 @@ export const gateway: Bench = {
         ],
       },
     ];
+  },
+};
+
+/** What further processes of one gateway add. The client and the upstream use the same cores. */
+export const gatewayCores: Bench = {
+  name: 'gateway-cores',
+  about: 'a gateway with a process for each core that this process may use, against one process',
+  isNamedOnly: true,
+  lines: async () => {
+    const native = buildNative();
+    if (native === undefined) return withoutCompiler;
+    const filter = { command: native['echo-server'], hook: 'provider', runtime: 'server', warm: true };
+    return [
+      { title: 'no hooks', spec: {} },
+      { title: 'one server filter', spec: { hooks: { filter } } },
+    ].map(({ title, spec }, index): Line => {
+      const call = { atOnce: 64, spec: { ...spec, state_store: { type: 'sqlite' } } };
+      return {
+        ...{ id: `gateway-cores/${index}`, title: `calls, 64 at once, ${title}`, unit: '/s' },
+        ways: [
+          gatewayCall(`one process, ${title}`, call),
+          gatewayCall(`one for each core, ${title}`, { ...call, processes: availableParallelism() }),
+        ],
+      };
+    });
   },
 };

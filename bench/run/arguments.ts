@@ -15,7 +15,7 @@ export interface Asked {
   readonly json?: string | undefined;
   /** The page whose figures to replace. */
   readonly table?: string | undefined;
-  /** Numbers of cores for the table of the bench `cores`. Empty: no such table. */
+  /** Numbers of cores for the table of one bench. Empty: no such table. */
   readonly cores: readonly number[];
   /** Files with earlier results. With these, nothing is measured. */
   readonly from: readonly string[];
@@ -26,7 +26,8 @@ export const help = `npm run bench -- [NAME…] [options]
 Measures each line side by side with its baseline, in one run. NAME is a bench or the prefix of a line's id, such as
 server or oneshot/python. Without NAME, all lines are measured.
 
-  --cores N,N…    instead: pin the bench cores to so many cores each with taskset, and print one table
+  --cores N,N…    instead: pin the bench cores, or NAME, such as gateway-cores, to so many cores each with taskset,
+                  and print one table
   --rounds N      rounds of each line (5; with --cores 3)
   --seconds S     duration of one round of one way (0.5)
   --short         measure only the short lines, in rounds of 0.15 s

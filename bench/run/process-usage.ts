@@ -28,12 +28,21 @@ function ofEndedChildren(): number {
 }
 
 function ofLivingChildren(): number {
-  const children = read('/proc/self/task/self/children') || read(`/proc/self/task/${process.pid}/children`);
-  return children
-    .split(' ')
-    .filter((pid) => pid !== '')
+  return childrenOf(process.pid)
     .flatMap(timesOf)
     .reduce((sum, time) => sum + time, 0);
+}
+
+/** CPU time so far of another process, of its children, and of theirs. */
+export function cpuSecondsOf(pid: number | string): number {
+  const below = childrenOf(pid).reduce((sum, child) => sum + cpuSecondsOf(child), 0);
+  return timesOf(String(pid)).reduce((sum, time) => sum + time, below);
+}
+
+function childrenOf(pid: number | string): string[] {
+  return read(`/proc/${pid}/task/${pid}/children`)
+    .split(' ')
+    .filter((child) => child !== '');
 }
 
 /** utime, stime, cutime and cstime: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */

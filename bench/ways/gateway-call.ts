@@ -1,19 +1,22 @@
 import { Pool } from 'undici';
 import { type Contender, defineWay, spread } from '../run/line.ts';
+import { cpuSecondsOf } from '../run/process-usage.ts';
 import { startGateway, startUpstream } from './served.ts';
 
 export interface GatewayCall {
   readonly atOnce: number;
   /** Config keys in addition to the provider. Without it, the upstream is called directly. */
   readonly spec?: object;
+  /** Default: 1. */
+  readonly processes?: number;
 }
 
 /** Chat completions from a server on loopback, called directly or through `signalbox serve`. */
 export const gatewayCall = defineWay<GatewayCall>(import.meta.url);
 
-export async function open({ atOnce, spec }: GatewayCall): Promise<Contender> {
+export async function open({ atOnce, spec, processes = 1 }: GatewayCall): Promise<Contender> {
   const direct = await startUpstream();
-  const served = spec && (await startGateway(direct.url, spec));
+  const served = spec && (await startGateway(direct.url, spec, processes));
   const { url } = served ?? direct;
   const pool = new Pool(url, { connections: atOnce });
   const call = async () => {
@@ -25,7 +28,12 @@ export async function open({ atOnce, spec }: GatewayCall): Promise<Contender> {
     if (statusCode !== 200) throw new Error(text);
   };
   return {
-    run: (count) => spread(count, atOnce, call),
+    run: async (count) => {
+      const pid = served?.pid;
+      const before = pid === undefined ? 0 : cpuSecondsOf(pid);
+      await spread(count, atOnce, call);
+      return pid === undefined ? undefined : { childCpuSeconds: cpuSecondsOf(pid) - before };
+    },
     close: async () => {
       await pool.close();
       await served?.stop();

@@ -22,10 +22,10 @@ export const startCollector = async () =>
 export const startUpstream = async () => await startServer([upstream]);
 
 /** `signalbox serve` in front of an API, with config keys in addition to the provider. */
-export async function startGateway(url: string, spec: object): Promise<Served> {
+export async function startGateway(url: string, spec: object, processes = 1): Promise<Served> {
   const provider = { id: 'main', type: 'openai-compatible', model: 'm', base_url: `${url}/v1` };
   const config = writeSpec({ providers: [provider], state_store: { type: 'memory' }, ...spec });
-  return await startServer([main, 'serve', '--config', config, ...quietly]);
+  return await startServer([main, 'serve', '--config', config, '--processes', String(processes), ...quietly]);
 }
 
 const quietly = ['--listen', '127.0.0.1:0', '--json', '--log-level', 'error'];
