@@ -32,7 +32,15 @@ export interface ExecEntry extends MappingEntry {
 }
 
 /** `path` is that of the mapping with `command`. */
-export function execEntries(document: YamlDocument): ExecEntry[] {
+export function execEntries(document: YamlDocument): readonly ExecEntry[] {
+  const known = entriesOf.get(document) ?? findExecEntries(document);
+  entriesOf.set(document, known);
+  return known;
+}
+
+const entriesOf = new WeakMap<YamlDocument, readonly ExecEntry[]>();
+
+function findExecEntries(document: YamlDocument): ExecEntry[] {
   const tools = entriesAt(document, ['spec', 'tools']).map(
     ({ name, path }): ExecEntry => ({
       capability: 'tool',

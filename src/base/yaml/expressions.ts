@@ -49,14 +49,13 @@ interface LocatedText {
 
 /** The texts of the tree at `path`, except those at or below a path in `except`. */
 export function textsAt(document: YamlDocument, path: Path, except: readonly Path[] = []): LocatedText[] {
-  return textsBut(document, path, new Set(except.map((other) => JSON.stringify(other))));
+  return textsBut(valueAt(document, path), path, new Set(except.map((other) => JSON.stringify(other))));
 }
 
-function textsBut(document: YamlDocument, path: Path, except: ReadonlySet<string>): LocatedText[] {
+function textsBut(value: unknown, path: Path, except: ReadonlySet<string>): LocatedText[] {
   if (except.size > 0 && except.has(JSON.stringify(path))) return [];
-  const value = valueAt(document, path);
   if (typeof value === 'string') return [{ path, text: value }];
-  return keysIn(value).flatMap((key) => textsBut(document, [...path, key], except));
+  return keysIn(value).flatMap((key) => textsBut(Reflect.get(Object(value), key), [...path, key], except));
 }
 
 export function findExpressionIn(text: string): string | undefined {

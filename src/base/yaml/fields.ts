@@ -88,18 +88,39 @@ export function readFields<Keys>(
   keys: Keys,
   variables: readonly string[] = [],
 ): Fields<Keys> {
-  const members: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   const mapping = valueAt(document, path);
-  for (const [key, field] of Object.entries(keys as Properties)) {
-    if (!isRead(field)) continue;
+  for (const { key, name, field, isAlwaysRead } of membersOf(keys as Properties)) {
     // Most keys are absent, and then nothing is looked up.
-    const isLookedUp = field[read] !== undefined || field.properties !== undefined || hasKey(mapping, key);
+    const isLookedUp = isAlwaysRead || hasKey(mapping, key);
     const value = isLookedUp ? readField(document, [...path, key], field, variables) : field[usual];
-    const name = field[as] ?? key.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-    if (value !== undefined) members[name] = value;
+    if (value !== undefined) values[name] = value;
   }
-  return members as Fields<Keys>;
+  return values as Fields<Keys>;
 }
+
+interface FieldMember {
+  readonly key: string;
+  readonly name: string;
+  readonly field: FieldSchema;
+  readonly isAlwaysRead: boolean;
+}
+
+/** A config may have thousands of mappings with the same keys. */
+function membersOf(keys: Properties): readonly FieldMember[] {
+  const known = members.get(keys);
+  if (known !== undefined) return known;
+  const found = Object.entries(keys).flatMap(([key, field]): FieldMember[] => {
+    if (!isRead(field)) return [];
+    const name = field[as] ?? key.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    const isAlwaysRead = field[read] !== undefined || field.properties !== undefined;
+    return [{ key, name, field, isAlwaysRead }];
+  });
+  members.set(keys, found);
+  return found;
+}
+
+const members = new WeakMap<Properties, readonly FieldMember[]>();
 
 function hasKey(mapping: unknown, key: string): boolean {
   return isObject(mapping) && Object.hasOwn(mapping, key);

@@ -20,10 +20,11 @@ export function valueAt(document: YamlDocument, path: Path): unknown {
 
 /** The entries in file order; empty if there is no mapping. */
 export function entriesAt(document: YamlDocument, path: Path): MappingEntry[] {
-  if (!isObject(valueAt(document, path))) return [];
+  const mapping = valueAt(document, path);
+  if (!isObject(mapping)) return [];
   return document.keysOf(path).map((name) => {
-    const entry = [...path, name];
-    return { name, path: entry, value: valueAt(document, entry) };
+    const value = Object.hasOwn(mapping, name) ? mapping[name] : undefined;
+    return { name, path: [...path, name], value };
   });
 }
 

@@ -8,7 +8,7 @@ type Subschema = Readonly<Record<string, unknown>>;
  */
 export function describePath(path: readonly (string | number)[], schema: object): string {
   let text = '';
-  let candidates = expand([schema], schema);
+  let candidates = rootOf(schema);
   for (const [depth, segment] of path.entries()) {
     const isName = typeof segment === 'number' || (!isKnown(candidates, segment) && takesNames(candidates));
     if (isName) text += `[${segment}]`;
@@ -21,13 +21,13 @@ export function describePath(path: readonly (string | number)[], schema: object)
 
 /** The keys that the schema lists for the mapping at `path`. */
 export function knownKeys(path: readonly (string | number)[], schema: object): string[] {
-  let candidates = expand([schema], schema);
+  let candidates = rootOf(schema);
   for (const segment of path) candidates = stepInto(candidates, segment, schema);
   return [...new Set(candidates.flatMap((candidate) => Object.keys(propertiesOf(candidate))))];
 }
 
 export function typesAt(path: readonly (string | number)[], schema: object): ReadonlySet<string> {
-  let candidates = expand([schema], schema);
+  let candidates = rootOf(schema);
   for (const segment of path) candidates = stepInto(candidates, segment, schema);
   return new Set(
     candidates.flatMap(({ type, enum: words, const: word }) => {
@@ -52,8 +52,32 @@ function propertiesOf(candidate: Subschema): Readonly<Record<string, unknown>> {
   return isObject(candidate['properties']) ? candidate['properties'] : {};
 }
 
-function stepInto(candidates: readonly Subschema[], segment: string | number, root: object): Subschema[] {
-  const inner = candidates.flatMap((candidate): unknown[] => {
+function rootOf(schema: object): readonly Subschema[] {
+  const known = roots.get(schema) ?? expand([schema], schema);
+  roots.set(schema, known);
+  return known;
+}
+
+function stepInto(
+  candidates: readonly Subschema[],
+  segment: string | number,
+  root: object,
+): readonly Subschema[] {
+  // What no schema names, all of them treat alike.
+  const place = typeof segment === 'number' || (isKnown(candidates, segment) && segment);
+  const known = steps.get(candidates) ?? new Map<string | boolean, readonly Subschema[]>();
+  steps.set(candidates, known);
+  const inner = known.get(place) ?? expand(subschemasAt(candidates, segment), root);
+  known.set(place, inner);
+  return inner;
+}
+
+/** A file may have thousands of mistakes at places of the same kind. */
+const roots = new WeakMap<object, readonly Subschema[]>();
+const steps = new WeakMap<readonly Subschema[], Map<string | boolean, readonly Subschema[]>>();
+
+function subschemasAt(candidates: readonly Subschema[], segment: string | number): unknown[] {
+  return candidates.flatMap((candidate): unknown[] => {
     if (typeof segment === 'number') return [candidate['items']];
     const properties = propertiesOf(candidate);
     if (Object.hasOwn(properties, segment)) return [properties[segment]];
@@ -62,7 +86,6 @@ function stepInto(candidates: readonly Subschema[], segment: string | number, ro
       : [];
     return [candidate['additionalProperties'], ...patterns];
   });
-  return expand(inner, root);
 }
 
 function expand(schemas: readonly unknown[], root: object, seen = new Set<unknown>()): Subschema[] {

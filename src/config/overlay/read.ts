@@ -108,15 +108,10 @@ class Merge {
   ): unknown[] {
     this.#keep(place.path, place);
     const idOf = (item: unknown) => (isObject(item) ? item[identity] : undefined);
-    const isSame = (one: unknown, other: unknown) => idOf(one) !== undefined && idOf(one) === idOf(other);
-    const rows = base.map((item, index) => ({
-      item,
-      index,
-      over: overlay.findIndex((each) => isSame(item, each)),
-    }));
-    const added = overlay.flatMap((item, over) =>
-      base.some((each) => isSame(each, item)) ? [] : [{ item, over }],
-    );
+    const overAt = firstPlaces(overlay.map(idOf));
+    const baseAt = firstPlaces(base.map(idOf));
+    const rows = base.map((item, index) => ({ item, index, over: overAt.get(idOf(item)) ?? -1 }));
+    const added = overlay.flatMap((item, over) => (baseAt.has(idOf(item)) ? [] : [{ item, over }]));
     return [
       ...rows.map(({ item, index, over }) =>
         this.#member({ value: item }, over === -1 ? undefined : { value: overlay[over] }, {
@@ -155,6 +150,11 @@ class Merge {
   #keep(path: Path, { base, overlay }: Origin): void {
     this.#origins.set(keyOf(path), { base, overlay });
   }
+}
+
+function firstPlaces(ids: readonly unknown[]): ReadonlyMap<unknown, number> {
+  const places = ids.map((id, index) => [id, index] as const);
+  return new Map(places.filter(([id]) => id !== undefined).toReversed());
 }
 
 /** A value that is merged from both documents has its position in the overlay. */
