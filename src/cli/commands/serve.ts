@@ -81,7 +81,11 @@ async function serveTogether(context: CommandContext, flags: ServeFlags): Promis
     ...{ program, argv, count: flags.count, token: newToken() },
     ...{ print: terminal.print, report: terminal.printStderr },
     announce: (first) => announce(context, { ...first, count: flags.count }),
+  }).catch((thrown: unknown) => {
+    // The processes get the signal of a terminal too.
+    if (!signal.aborted) throw thrown;
   });
+  if (served === undefined) return 0;
   invocation.onHangup(() => void reload(context, served));
   try {
     await Promise.race([untilAborted(signal), served.failed]);
@@ -122,13 +126,15 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
     return { surfaces, serving };
   };
   let own: Awaited<ReturnType<typeof openShare>> | undefined;
-  const prepare = async (share: Share): Promise<PreparedShare> => {
+  const abort = async () => {
     await prepared?.abort();
     prepared = undefined;
+  };
+  const prepare = async (share: Share): Promise<PreparedShare> => {
+    await abort();
     own ??= await openShare(share);
     isQuiet = share.place > 1;
-    const { serving } = own;
-    const { result, reads } = await watchedReads(serving.prepare).finally(() => {
+    const { result, reads } = await watchedReads(own.serving.prepare).finally(() => {
       isQuiet = false;
     });
     prepared = result;
@@ -150,10 +156,7 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
       [prepared, current] = [undefined, opened];
       return { url, shown: own.surfaces.shownAt(url) };
     },
-    abort: async () => {
-      await prepared?.abort();
-      prepared = undefined;
-    },
+    abort,
     metrics: async () => await current?.(),
     stop: async () => {
       stop.resolve();
@@ -162,7 +165,7 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
   });
   await Promise.race([untilAborted(signal), stop.promise]);
   await preparing;
-  const [cut = 0] = await Promise.all([own?.serving.close(), own?.surfaces.close(), prepared?.abort()]);
+  const [cut = 0] = await Promise.all([own?.serving.close(), own?.surfaces.close(), abort()]);
   closed.resolve(cut);
   leave();
   return 0;

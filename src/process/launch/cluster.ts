@@ -26,7 +26,7 @@ export function startClusterWorker<Remote extends Functions<Remote>>(
   worker.once('message', () => ready.resolve());
   const { remote, end } = connect<Remote>(worker, own, ready.promise);
   const ended = new Promise<string>((resolve) => {
-    worker.once('error', ({ message }) => resolve(`could not be started: ${message}`));
+    worker.on('error', ({ message }) => resolve(`could not be started: ${message}`));
     worker.once('exit', (code, signal) => resolve(signal ? `was ended by ${signal}` : `exited with ${code}`));
   });
   void ended.then((how) => {

@@ -83,7 +83,7 @@ export interface SuperviseOptions {
   readonly announce: (served: PreparedShare & ServedShare) => void;
 }
 
-type Member = ClusterWorker<GatewayWorker & Functions>;
+type Member = ClusterWorker<GatewayWorker & Functions> & { metrics: string };
 
 /**
  * Starts processes that serve one gateway at one address, and others in place of those that end. All use the same
@@ -92,7 +92,8 @@ type Member = ClusterWorker<GatewayWorker & Functions>;
 export async function superviseGateway(options: SuperviseOptions) {
   const { program, argv, count, token, print, report, announce } = options;
   const members = new Map<number, Member>();
-  const sums = sumMetrics();
+  /** The metrics of processes that have ended, as last read. */
+  let ended = '';
   const announced = Promise.withResolvers<void>();
   const failed = Promise.withResolvers<never>();
   const stopping = new AbortController();
@@ -106,13 +107,14 @@ export async function superviseGateway(options: SuperviseOptions) {
   };
   const own: GatewaySupervisor = {
     metrics: async () => {
-      const texts = [...members.values()].map(
-        async (member) => [member, await member.remote.metrics()] as const,
-      );
-      // One that ends meanwhile counts with its last figures.
-      return sums.of(
-        (await Promise.allSettled(texts)).flatMap((each) => ('value' in each ? [each.value] : [])),
-      );
+      const read = async (member: Member) => {
+        const found = await member.remote.metrics();
+        member.metrics = found?.text ?? '';
+        return found?.type ?? '';
+      };
+      const [type] = await Promise.all([...members.values()].map((one) => read(one).catch(() => '')));
+      const texts = [...members.values()].map(({ metrics }) => metrics);
+      return { type: type ?? '', text: sumMetrics([...texts, ended]) };
     },
     print: async (line) => {
       await announced.promise;
@@ -120,17 +122,18 @@ export async function superviseGateway(options: SuperviseOptions) {
     },
   };
   const startAt = (place: number): Member => {
-    const member: Member = startClusterWorker(program, argv, own);
+    if (stopping.signal.aborted) throw noProcess();
+    const member: Member = { ...startClusterWorker(program, argv, own), metrics: '' };
     members.set(place, member);
     void member.ended.then(() => {
       if (members.get(place) === member) members.delete(place);
-      sums.keep(member);
+      ended = sumMetrics([ended, member.metrics]);
     });
     return member;
   };
-  const end = async ({ remote, ended }: Member): Promise<number> => {
-    const cut = await remote.stop().catch(() => 0);
-    await ended;
+  const end = async (member: Member): Promise<number> => {
+    const cut = await member.remote.stop().catch(() => 0);
+    await member.ended;
     return cut;
   };
   const prepareAt = async (place: number) =>
@@ -269,63 +272,23 @@ function agree(all: readonly Pick<PreparedShare, 'reads'>[]): boolean {
   );
 }
 
-/**
- * Adds the counters and histograms of processes, with those of processes that have ended. Gauges read the store, so
- * one process says them for all.
- */
-function sumMetrics() {
-  const past: Families = new Map();
-  const latest = new Map<Member, Families>();
-  return {
-    keep: (member: Member) => {
-      addFamilies(past, latest.get(member) ?? new Map());
-      latest.delete(member);
-    },
-    of: (read: readonly (readonly [Member, MetricsText | undefined])[]): MetricsText => {
-      const all: Families = new Map();
-      for (const [member, found] of read) {
-        latest.set(member, readFamilies(found?.text ?? ''));
-        addFamilies(all, latest.get(member) ?? new Map());
+/** Adds counters and histograms. Gauges read the store, so the first text says them for all. */
+function sumMetrics(texts: readonly string[]): string {
+  const families = new Map<string, Map<string, number | string>>();
+  for (const [index, text] of texts.entries()) {
+    let [samples, isGauge] = [new Map<string, number | string>(), false];
+    for (const line of text.split('\n')) {
+      const [, name, more] = /^# [A-Z]+ (\S+) ?(.*)/.exec(line) ?? [];
+      if (name !== undefined) {
+        samples = families.get(name) ?? new Map();
+        families.set(name, samples.set(line, ''));
+        if (line.startsWith('# TYPE ')) isGauge = more === 'gauge';
       }
-      addFamilies(all, past);
-      const lines = [...all.values()].flatMap(({ head, samples }) => [
-        ...head,
-        ...[...samples].map(([series, value]) => `${series} ${value}`),
-      ]);
-      return { type: read[0]?.[1]?.type ?? '', text: [...lines, ''].join('\n') };
-    },
-  };
-}
-
-/** The metrics of a text by name. */
-type Families = Map<
-  string,
-  { readonly head: Set<string>; readonly samples: Map<string, number | string>; isGauge: boolean }
->;
-
-function readFamilies(text: string): Families {
-  const families: Families = new Map();
-  let family = { head: new Set<string>(), samples: new Map<string, number | string>(), isGauge: false };
-  for (const line of text.split('\n')) {
-    const [, word, name = '', kind] = /^# (\S+) (\S+) ?(.*)/.exec(line) ?? [];
-    if (word !== undefined) {
-      family = families.get(name) ?? { head: new Set(), samples: new Map(), isGauge: false };
-      families.set(name, family);
-      family.head.add(line);
-      if (word === 'TYPE') family.isGauge = kind === 'gauge';
+      const [, series, value = ''] = /^([^\s#{]+(?:\{.*\})?) (\S+)/.exec(line) ?? [];
+      if (series === undefined || (isGauge && index > 0)) continue;
+      samples.set(series, isGauge ? value : Number(samples.get(series) ?? 0) + Number(value));
     }
-    const [, series, value = ''] = /^([^\s#{]+(?:\{.*\})?) (\S+)/.exec(line) ?? [];
-    if (series !== undefined) family.samples.set(series, family.isGauge ? value : Number(value));
   }
-  return families;
-}
-
-function addFamilies(all: Families, more: Families): void {
-  for (const [name, { head, samples, isGauge }] of more) {
-    const known = all.get(name);
-    if (known === undefined) all.set(name, { head, samples: new Map(samples), isGauge });
-    else if (!isGauge)
-      for (const [series, value] of samples)
-        known.samples.set(series, Number(known.samples.get(series) ?? 0) + Number(value));
-  }
+  const lines = [...families.values()].flatMap((samples) => [...samples]);
+  return lines.map(([series, value]) => `${series} ${value}`.trimEnd() + '\n').join('');
 }
