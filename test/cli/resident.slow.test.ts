@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { socketPlace } from '../../src/base/files/socket-place.ts';
@@ -61,75 +70,77 @@ test('a resident answers 200 events as the command does, byte for byte', async (
     });
     codes.set(asked.code, (codes.get(asked.code) ?? 0) + 1);
   }
-  expect(codes.get(0)).toBeGreaterThan(20);
-  expect(codes.get(2)).toBeGreaterThan(20);
+  expect(codes.get(0)).toBeGreaterThan(8);
+  expect(codes.get(2)).toBeGreaterThan(8);
 });
 
-/** Both have the same length. */
-const guards = ['word-one', 'word-two'].map(
-  (word) => `#!/usr/bin/env python3
+/** Each denies the word of its config, or the other one. All have the same length. */
+const guards = ['==', '!='].map(
+  (sign) => `#!/usr/bin/env python3
 import json, sys, time
 for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message: continue
     text = json.dumps(message["params"])
     if "slowly" in text: time.sleep(0.15)
-    result = {"allow": "${word}" not in text, "reason": "no"}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+    denied = "word-" in text and (sys.argv[1] in text) ${sign} True
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"allow": not denied, "reason": "no"}}), flush=True)
 `,
 );
-const configs = ['0', '1'].map(
-  (name) => `apiVersion: signalbox/v1
+const configs = ['word-one', 'word-two'].map(
+  (word) => `apiVersion: signalbox/v1
 kind: RuntimeConfig
-spec: {hooks: {any: {command: ./scripts${name}/guard.py, runtime: server, hook: tool, phases: [before_execution]}}}
+spec:
+  hooks: {any: {command: ./scripts/guard.py, args: [${word}], runtime: server, hook: tool, phases: [before_execution]}}
 `,
 );
 
+const BROKEN = 'spec: [';
 const fakedClock = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 
-/** A config, its scripts, and a resident, to which steps happen. The clock is another one where libfaketime exists. */
+/** A config, its scripts, and a resident, to which steps happen. Its clock jumps where libfaketime exists. */
 function openWorld(random: (below: number) => number) {
   const folder = folderOf({});
+  const elsewhere = socketFolder();
   const at = (name: string) => join(folder, name);
+  const [config, script] = [at('runtime.yaml'), at('scripts/guard.py')];
   const time = new Date(1_700_000_000_000);
-  /** A file that has lain elsewhere, with a size and times that tell it from no other. */
-  const moveHere = (name: string, content: string) => {
-    writeFileSync(at('draft'), content, { mode: 0o755 });
-    utimesSync(at('draft'), time, time);
-    renameSync(at('draft'), at(name));
+  /** With another text and the same size and times, in place or by a file that has lain elsewhere. */
+  const put = (file: string, texts: readonly string[]) => {
+    const others = texts.filter((text) => !existsSync(file) || readFileSync(file, 'utf8') !== text);
+    const draft = random(2) === 0 ? file : join(elsewhere, 'draft');
+    writeFileSync(draft, others[random(others.length)] ?? '', { mode: 0o755 });
+    utimesSync(draft, time, time);
+    if (draft !== file) renameSync(draft, file);
   };
-  const putHere = (name: string, content: string) => {
-    writeFileSync(at(name), content, { mode: 0o755 });
-    utimesSync(at(name), time, time);
-  };
-  const put = (name: string, texts: readonly string[]) =>
-    (random(2) === 0 ? moveHere : putHere)(name, texts[random(texts.length)] ?? '');
-  const scripts = ['scripts0/guard.py', 'scripts1/guard.py'];
-  const script = () => scripts[random(scripts.length)] ?? '';
-  for (const name of scripts) {
-    mkdirSync(dirname(at(name)));
-    put(name, guards);
-  }
-  put('runtime.yaml', configs);
-  writeFileSync(at('clock'), '+0');
+  mkdirSync(dirname(script));
+  put(script, guards);
+  put(config, configs);
+  writeFileSync(join(elsewhere, 'clock'), '+0');
   const hasClock = existsSync(fakedClock);
   const clock = {
-    ...{ FAKETIME_TIMESTAMP_FILE: at('clock'), FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+    ...{
+      FAKETIME_TIMESTAMP_FILE: join(elsewhere, 'clock'),
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
     ...(hasClock && { LD_PRELOAD: fakedClock }),
   };
-  const env = { XDG_RUNTIME_DIR: socketFolder(), ...clock };
-  const { socket } = socketPlace([at('runtime.yaml')], env);
+  const env = { XDG_RUNTIME_DIR: elsewhere };
+  const { socket } = socketPlace([config], env);
   let resident: Running | undefined;
   const signal = (name: NodeJS.Signals) => void resident?.child.kill(name);
-  const steps: readonly (() => void)[] = [
-    () => put('runtime.yaml', configs),
-    () => put('runtime.yaml', [...configs, 'spec: [']),
-    () => put(script(), guards),
-    () => put(script(), guards),
-    () =>
-      existsSync(at(scripts[0] ?? '')) && chmodSync(at(scripts[0] ?? ''), random(2) === 0 ? 0o644 : 0o755),
-    () => rmSync(at(script()), { force: true }),
-    () => writeFileSync(at('clock'), `${random(2) === 0 ? '+' : '-'}${random(100)}h`),
+  const pick = (list: readonly (() => void)[]) => list[random(list.length)] ?? (() => {});
+  const ofFiles = [
+    () => put(config, configs),
+    () => put(config, [BROKEN]),
+    () => put(script, guards),
+    () => put(script, guards),
+    () => existsSync(script) && chmodSync(script, random(2) === 0 ? 0o644 : 0o755),
+    () => rmSync(script, { force: true }),
+    () => writeFileSync(join(elsewhere, 'clock'), `${random(2) === 0 ? '+' : '-'}${random(100)}h`),
+  ];
+  const ofResident = [
     () => signal('SIGKILL'),
     () => signal('SIGSTOP'),
     () => void setTimeout(signal, random(300), 'SIGKILL'),
@@ -137,19 +148,23 @@ function openWorld(random: (below: number) => number) {
     () => rmSync(socket, { force: true }),
   ];
   return {
-    ...{ folder, env },
-    alone: { ...clock, XDG_RUNTIME_DIR: at('none') },
-    step: () => steps[random(steps.length)]?.(),
+    ...{ folder, env, residents: () => processesWith(elsewhere).length },
+    alone: { XDG_RUNTIME_DIR: at('none') },
+    step: () => {
+      if (readFileSync(config, 'utf8') === BROKEN) put(config, configs);
+      if (!existsSync(script)) put(script, guards);
+      pick(random(3) === 0 ? ofResident : ofFiles)();
+    },
     /** Starts another one if it does not answer, and lets the old one continue. */
     ensureResident: async () => {
       if (existsSync(socket) && (await exchange(socket, '/version')) !== undefined) return;
       signal('SIGCONT');
-      resident = start(['agents', 'up', '--foreground'], { cwd: folder, env });
+      resident = start(['agents', 'up', '--foreground'], { cwd: folder, env: { ...env, ...clock } });
       const { child } = resident;
       await until(() => existsSync(socket) || child.exitCode !== null);
     },
     end: async () => {
-      for (const pid of processesWith(folder)) process.kill(pid, 'SIGKILL');
+      for (const pid of [...processesWith(elsewhere), ...processesWith(folder)]) process.kill(pid, 'SIGKILL');
       await resident?.ran;
     },
   };
@@ -159,26 +174,32 @@ test.each([1, 2])(
   'no event is answered otherwise than by the command alone, whatever happens (%d)',
   async (seed) => {
     const random = openRandom(seed);
-    const { folder, env, alone, step, ensureResident, end } = openWorld(random);
+    const { folder, env, alone, residents, step, ensureResident, end } = openWorld(random);
     onTestFinished(end);
     const line = ['hook', 'claude', '--log-level', 'silent'];
     let answered = 0;
-    for (let round = 0; round < 30; round += 1) {
-      if (random(3) > 0) await ensureResident();
-      const text = `word-${['one', 'two', 'three'][random(3)]}${random(2) === 0 ? ' slowly' : ''}`;
-      const told = { hook_event_name: 'PreToolUse', session_id: 's1', cwd: '/project', tool_use_id: 'u1' };
-      const stdin = JSON.stringify({ ...told, tool_name: 'Bash', tool_input: { command: text } });
-      step();
-      const asked = await start(line, { cwd: folder, env, stdin }, [process.execPath, clientOnly()]).ran;
-      const isLeft = asked.stderr.includes('ERR_MODULE_NOT_FOUND');
-      if (!isLeft) answered += 1;
-      const given = isLeft ? await run(line, { cwd: folder, env, stdin, binary: true }) : asked;
-      const expected = await run(line, { cwd: folder, env: alone, stdin, binary: true });
-      expect({ round, ...given }).toEqual({ round, ...expected });
+    for (let round = 0; round < 10; round += 1) {
+      await ensureResident();
+      for (const word of ['warm', 'one', 'two']) {
+        const told = { hook_event_name: 'PreToolUse', session_id: 's1', cwd: '/project', tool_use_id: 'u1' };
+        const command = `word-${word}${random(2) === 0 ? ' slowly' : ''}`;
+        const stdin = JSON.stringify({ ...told, tool_name: 'Bash', tool_input: { command } });
+        const asked = await start(line, { cwd: folder, env, stdin }, [process.execPath, clientOnly()]).ran;
+        // The next event meets what happens now with a runtime that is open.
+        if (word === 'warm') {
+          step();
+          continue;
+        }
+        const isLeft = asked.stderr.includes('ERR_MODULE_NOT_FOUND');
+        if (!isLeft) answered += 1;
+        const given = isLeft ? await run(line, { cwd: folder, env, stdin, binary: true }) : asked;
+        const expected = await run(line, { cwd: folder, env: alone, stdin, binary: true });
+        expect({ round, command, ...given }).toEqual({ round, command, ...expected });
+      }
     }
-    expect(answered).toBeGreaterThan(5);
+    expect(answered).toBeGreaterThan(8);
     await ensureResident();
     // A replaced resident ends by itself.
-    await until(() => processesWith(`${folder}/runtime.yaml`).length <= 1);
+    await until(() => residents() === 1);
   },
 );
