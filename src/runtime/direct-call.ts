@@ -32,6 +32,10 @@ interface DirectCallContext {
    */
   readonly isDurable: boolean;
   readonly find?: ((name: string) => CallableTool | undefined) | undefined;
+  /** Scrubs the messages of a failure. */
+  readonly clean: <Result>(document: Result) => Result;
+  /** Throws the scrubbed error. */
+  readonly fail: (thrown: unknown) => never;
 }
 
 type NamedOptions = CallOptions & { readonly name: CallName };
@@ -55,7 +59,7 @@ export function callDirectly(
   args: unknown,
   options: CallOptions & Partial<NamedOptions>,
 ): Promise<ToolDocument | undefined> {
-  const { emit, tool, isDurable, find } = directCall;
+  const { emit, tool, isDurable, find, clean, fail } = directCall;
   const { callId = nextCallId(), approve, name, signal } = options;
   const make = () => {
     // Native hooks receive no session or turn for a direct call.
@@ -65,8 +69,16 @@ export function callDirectly(
     const call = { tool, callId, signal, hookContext, find, isByHost: true, isUnattended };
     return makeCall(call, args, (made) => {
       const { outcome } = made;
-      if (outcome.status !== 'pending') return toDocument(made, outcome, options);
-      return waitForPerson(directCall, { args, made, hookContext }, { ...options, callId });
+      if (outcome.status === 'pending')
+        return waitForPerson(directCall, { args, made, hookContext }, { ...options, callId }).then(
+          clean,
+          fail,
+        );
+      try {
+        return clean(toDocument(made, outcome, options));
+      } catch (thrown) {
+        return fail(thrown);
+      }
     });
   };
   const names = { tool: tool.name, callId };

@@ -33,6 +33,10 @@ function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
     emit,
     buildOf: Object.assign(() => '', { programs: () => ({}) }),
     isDurable: false,
+    clean: <Result>(document: Result) => document,
+    fail: (thrown: unknown): never => {
+      throw thrown;
+    },
   };
   return { store, told, call: (tool, args, options = {}) => callDirectly({ tool, ...place }, args, options) };
 }

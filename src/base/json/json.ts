@@ -127,12 +127,16 @@ const asItStands = /^[ !#-[\]-~]*$/;
 export function toPlain(tree: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!holdsJson(tree)) return tree;
   const plain: Record<string, unknown> = {};
+  let isExact = true;
   for (const key of Object.keys(tree)) {
-    const value = plainValue(tree[key]);
+    const part = tree[key];
+    const value = plainValue(part);
+    // A plain object keeps its own form.
+    if (value !== part && !isObject(value)) isExact = false;
     if (key === '__proto__') define(plain, key, value);
     else plain[key] = value;
   }
-  ExactForm.keep(plain, tree);
+  if (!isExact) ExactForm.keep(plain, tree);
   return plain;
 }
 

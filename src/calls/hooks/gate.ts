@@ -56,8 +56,10 @@ export async function passGate(
     else if (!chain.isStopped && handles(step, chain.event)) {
       const accept = (affirmed: Allow | Modify) => chain.takeAnswer(byOf(step), affirmed, options.check);
       const asked = { event: chain.event, signal: options.signal };
-      const { answer, tell } = await askFilter(step, asked, options, accept);
-      tell();
+      const answer =
+        options.onAnswer === undefined
+          ? await ask(step, asked, options, accept)
+          : told(await askFilter(step, asked, options, accept));
       if (answer.verdict !== 'allow' && answer.verdict !== 'modify') await stop(step, answer, chain, options);
     }
   }
@@ -151,19 +153,36 @@ interface FilterAnswer {
   readonly tell: () => void;
 }
 
+type Asked = { readonly event: NativeEvent } & Pick<HookQuestion, 'signal' | 'isWithdrawn'>;
+type Accept = (affirmed: Allow | Modify) => void;
+
 async function askFilter(
-  { name, listener }: FilterLink,
-  { event, ...ending }: { readonly event: NativeEvent } & Pick<HookQuestion, 'signal' | 'isWithdrawn'>,
-  { call, onAnswer, onHear }: GateOptions,
-  accept?: (affirmed: Allow | Modify) => void,
+  link: FilterLink,
+  asked: Asked,
+  options: GateOptions,
+  accept?: Accept,
 ): Promise<FilterAnswer> {
-  onHear?.(name);
-  const ask = () => askHook(listener.port, { input: event, call, ...ending }, accept);
-  if (onAnswer === undefined) return { answer: await ask(), tell: () => {} };
+  const { onAnswer } = options;
+  if (onAnswer === undefined) return { answer: await ask(link, asked, options, accept), tell: () => {} };
   const watch = startStopwatch();
-  const answer = await watch.run(ask);
+  const answer = await watch.run(() => ask(link, asked, options, accept));
   const took = watch.read();
-  return { answer, tell: () => onAnswer(name, answer.verdict, took) };
+  return { answer, tell: () => onAnswer(link.name, answer.verdict, took) };
+}
+
+function told({ answer, tell }: FilterAnswer): Answer {
+  tell();
+  return answer;
+}
+
+function ask(
+  { name, listener }: FilterLink,
+  { event, signal, isWithdrawn }: Asked,
+  { call, onHear }: GateOptions,
+  accept?: Accept,
+): Promise<Answer> {
+  onHear?.(name);
+  return askHook(listener.port, { input: event, call, signal, isWithdrawn }, accept);
 }
 
 /**

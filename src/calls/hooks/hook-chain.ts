@@ -34,9 +34,9 @@ export class HookChain {
   #approver: DecidedBy | undefined;
   #reason = '';
   #replaced: Map<string, Json> | undefined;
-  readonly #forcedBy: DecidedBy[] = [];
-  readonly #metadata: Json[] = [];
-  readonly #context: string[] = [];
+  #forcedBy: readonly DecidedBy[] = nothing;
+  #metadata: readonly Json[] = nothing;
+  #context: readonly string[] = nothing;
 
   constructor(event: HookEvent) {
     this.event = event;
@@ -55,19 +55,25 @@ export class HookChain {
   takeAnswer(by: DecidedBy, answer: Allow | Modify, check: EventCheck | undefined): void {
     if (answer.verdict === 'modify') this.#modify(by, answer, check);
     else if (by.isApproval === true) this.#approver = by;
-    this.#metadata.push(answer.metadata);
-    if (answer.context !== undefined) this.#context.push(...answer.context);
+    this.#add(answer);
     if (answer.reason !== '') this.#reason = answer.reason;
   }
 
   stop(by: DecidedBy, answer: StoppingAnswer): void {
-    this.#context.push(...(answer.context ?? []));
+    const { context = nothing } = answer;
+    this.#add({ context });
     this.#stopped ??= { by, answer };
   }
 
-  takeApproved({ metadata, context = [] }: Ask): void {
-    this.#metadata.push(metadata);
-    this.#context.push(...context);
+  takeApproved(answer: Ask): void {
+    this.#add(answer);
+  }
+
+  /** Most answers say nothing, and then there is nothing to keep. */
+  #add({ metadata, context = nothing }: Partial<Pick<Answer, 'metadata' | 'context'>>): void {
+    if (metadata !== undefined && metadata.text !== noMetadata.text)
+      this.#metadata = [...this.#metadata, metadata];
+    if (context.length > 0) this.#context = [...this.#context, ...context];
   }
 
   #modify(by: DecidedBy, { replace }: Modify, check: EventCheck | undefined): void {
@@ -84,7 +90,7 @@ export class HookChain {
 
   #force(by: DecidedBy, text: Json): void {
     const before = this.#replaced?.get('follow_up');
-    this.#forcedBy.push(by);
+    this.#forcedBy = [...this.#forcedBy, by];
     const texts = [before, text].flatMap((each) => (each === undefined ? [] : [String(each.value)]));
     this.#put('follow_up', Json.from(texts.join('\n\n')));
   }
@@ -111,6 +117,8 @@ export class HookChain {
       );
     }
     const decider = this.#modifier ?? this.#approver;
+    const isSilent = this.#metadata.length === 0 && this.#context.length === 0 && this.#reason === '';
+    if (decider === undefined && isSilent) return allowed;
     return {
       verdict: modified ? 'modify' : 'allow',
       hook: decider?.hook ?? null,
@@ -125,6 +133,8 @@ export class HookChain {
     };
   }
 }
+
+const nothing: readonly never[] = [];
 
 export const allowed: Decision = {
   ...{ verdict: 'allow', hook: null, dialect: null, reason: '', enforced: false },

@@ -35,23 +35,23 @@ export async function passBeforeHooks(
   approvals: readonly HookApproval[] = [],
 ): Promise<FilteredCall> {
   const asking: QuestionState = { approvals, changedBy: [] };
-  const before = await passRound(first, asking);
+  let before = await passFilters(first, asking);
+  if (isForApprovers(before)) before = await passApprovers(before, asking);
   if (before.stopped !== undefined || asking.changedBy.length === 0) return before;
   // If an approver changed the call, the filters run once more.
-  const hookApprovals = asking.changedBy.map((hook) => ({ hook, args: before.args }));
+  const { args } = before;
+  const hookApprovals = asking.changedBy.map((hook) => ({ hook, args }));
   const again: QuestionState = { approvals: [...approvals, ...hookApprovals], changedBy: [] };
-  const second = await passRound(before, again);
+  let second = await passFilters(before, again);
+  if (isForApprovers(second)) second = await passApprovers(second, again);
   if (second.stopped !== undefined || again.changedBy.length === 0) return second;
   const reason = 'a hook that answers for a person changed the call a second time';
   const denial = decisionOf({ hook: again.changedBy[0] ?? null, dialect: null }, answers.deny(reason));
   return { ...second, stopped: await blockCall(second, denial, 'before_execution') };
 }
 
-async function passRound(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
-  const filtered = await passFilters(before, asking);
-  const { stopped, call } = filtered;
-  const isAsked = stopped === undefined && isHeard(call.tool.links, 'approval');
-  return isAsked ? await passApprovers(filtered, asking) : filtered;
+function isForApprovers({ stopped, call }: FilteredCall): boolean {
+  return stopped === undefined && isHeard(call.tool.links, 'approval');
 }
 
 interface QuestionState {
@@ -69,7 +69,7 @@ async function passFilters(
   const { decision, event, respond } = await passGate(
     tool.links,
     { hook: 'tool', phase: 'before_execution', request: requestOf(call, args) },
-    { ...gateOptionsOf(before, asking), check: (changed) => checkChangedArgs(tool, changed) },
+    gateOptionsOf(before, asking),
   );
   const passed = withDecision(before, decision, event);
   if (decision.verdict !== 'allow' && decision.verdict !== 'modify') {
@@ -116,11 +116,7 @@ async function passApprovers(before: FilteredCall, asking: QuestionState): Promi
   const { decision, event } = await passGate(
     call.tool.links,
     { hook: 'tool', phase: 'approval', request: requestOf(call, args), asked: null },
-    {
-      ...gateOptionsOf(before, asking),
-      hookContext,
-      check: (changed) => checkChangedArgs(call.tool, changed),
-    },
+    { ...gateOptionsOf(before, asking), hookContext },
   );
   const passed = withDecision(before, decision, event);
   const isPassed = decision.verdict === 'allow' || decision.verdict === 'modify';
@@ -133,6 +129,7 @@ function gateOptionsOf({ call, args }: FilteredCall, { approvals, changedBy }: Q
     call: callId,
     signal,
     hookContext,
+    check: (changed) => checkChangedArgs(tool, changed),
     isApproved: (hook, event) => isApproved(approvals, hook, argsOf(event, args)),
     onAsk: async ({ hook, reason, event }) => {
       if (!isHeard(tool.links, 'approval')) return allowed;

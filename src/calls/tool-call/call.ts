@@ -56,8 +56,7 @@ export function callTool(tool: CallableTool, args: unknown, context: CallContext
 
 /** Like `callTool`, but resolves to what `end` makes of the result, and rejects with what it throws. */
 export function makeCall<Result>(call: Call, args: unknown, end: EndCall<Result>): Promise<Result> {
-  const before = prepare(call, args);
-  return before instanceof Promise ? before.then((passed) => finish(passed, end)) : finish(before, end);
+  return prepare(call, args, (before) => finish(before, end));
 }
 
 type EndCall<Result> = (result: CallResult) => Result | PromiseLike<Result>;
@@ -83,25 +82,43 @@ export async function prepareCall(
   args: unknown,
   context: CallContext = {},
 ): Promise<PreparedCall> {
-  const before = await prepare({ ...context, tool, callId: context.callId ?? nextCallId() }, args);
+  const call = { ...context, tool, callId: context.callId ?? nextCallId() };
+  const before = await prepare(call, args, async (prepared) => prepared);
   return before.stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(before.stopped);
 }
 
-/** Waits only for hooks. `stopped` is set if a hook or a required approval stops the call. Never rejects. */
-function prepare(call: Call, args: unknown): FilteredCall | Promise<FilteredCall> {
+/**
+ * Waits only for hooks. `stopped` is set if a hook or a required approval stops the call. Rejects only with what `next`
+ * throws.
+ */
+function prepare<Result>(
+  call: Call,
+  args: unknown,
+  next: (before: FilteredCall) => Promise<Result>,
+): Promise<Result> {
+  let before: FilteredCall;
   try {
-    const before = unfilteredCall(call, readCheckedArgs(call.tool, args, call.isByHost));
+    before = unfilteredCall(call, readCheckedArgs(call.tool, args, call.isByHost));
     // Filters may change, rename, answer or deny the call. Then approvers judge the result.
-    return hasHooksBefore(call.tool) ? prepareHeard(before) : requireApproval(before);
+    if (hasHooksBefore(call.tool)) return prepareHeard(before, next);
+    before = requireApproval(before);
   } catch (error) {
-    return failedCall(call, error);
+    before = failedCall(call, error);
   }
+  return next(before);
 }
 
-function prepareHeard(before: FilteredCall): Promise<FilteredCall> {
-  return passBeforeHooks(before)
-    .then(requireApproval)
-    .catch((error) => failedCall(before.call, error));
+async function prepareHeard<Result>(
+  before: FilteredCall,
+  next: (before: FilteredCall) => Promise<Result>,
+): Promise<Result> {
+  let passed: FilteredCall;
+  try {
+    passed = requireApproval(await passBeforeHooks(before));
+  } catch (error) {
+    passed = failedCall(before.call, error);
+  }
+  return await next(passed);
 }
 
 function failedCall(call: Call, error: unknown): FilteredCall {

@@ -106,7 +106,9 @@ export function namesOf({ tool, callId }: Call) {
 export function requestOf({ tool, callId, toolUseId }: Call, args: Json): ToolHookRequest {
   const { name, category, aliases, isUnknown } = tool;
   return {
-    ...{ name, args, call_id: callId },
+    name,
+    args,
+    call_id: callId,
     ...(toolUseId && { tool_use_id: toolUseId }),
     ...(category && { category }),
     ...(aliases && { aliases }),

@@ -107,12 +107,12 @@ export function serveRuntime(
     return openDecisionsApi({ openStore: decisions.find, openState: store.open });
   });
   /** Rejects if the runtime is closed; scrubs thrown errors and failure messages. */
+  const clean = <Result>(result: Result) =>
+    isObject(result) && isFailure(result) ? scrubMessages(result, scrubber) : result;
+  const fail = (thrown: unknown): never => {
+    throw scrubError(toRuntimeError(thrown), scrubber);
+  };
   const method = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) => {
-    const clean = (result: Result) =>
-      isObject(result) && isFailure(result) ? scrubMessages(result, scrubber) : result;
-    const fail = (thrown: unknown): never => {
-      throw scrubError(toRuntimeError(thrown), scrubber);
-    };
     return (...given: Given): Promise<Result> => {
       try {
         requireOpen();
@@ -143,7 +143,7 @@ export function serveRuntime(
   const checkPending = runs.method((api) => api.pending.check);
   const agents = openAgents({ config, wired, store, emit });
   const find = (name: string) => tools.get(name);
-  const direct = { store, config: identityOf(config), emit, buildOf, isDurable, find };
+  const direct = { store, config: identityOf(config), emit, buildOf, isDurable, find, clean, fail };
   const directOf = (tool: CallableTool) => ({ ...direct, tool });
   /** Throws why the tool cannot be called. */
   const requireTool = async (name: string) => {
@@ -166,15 +166,16 @@ export function serveRuntime(
     if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
     return await callDirectly(directOf(tool), args, options);
   };
-  const callTool: Runtime['tools']['call'] = method(
-    (name: string, args?: unknown, options: CallOptions = {}) => {
-      // Without servers that list their tools, and without an identity, nothing is awaited before the call.
-      const tool = upstreams === undefined && options.identity === undefined ? find(name) : undefined;
-      const call = () =>
-        tool === undefined ? callPrepared(name, args, options) : callDirectly(directOf(tool), args, options);
-      return withProgress(options.onProgress, () => inTraceOf(options, call));
-    },
+  const callTracked = method((name: string, args: unknown, options: CallOptions) =>
+    withProgress(options.onProgress, () => inTraceOf(options, () => callPrepared(name, args, options))),
   );
+  const callTool: Runtime['tools']['call'] = (name, args, options = {}) => {
+    // Without servers that list their tools, and without an identity, nothing is awaited before the call.
+    const tool = upstreams === undefined && isPlain(options) && !closed.aborted ? find(name) : undefined;
+    return tool === undefined
+      ? callTracked(name, args, options)
+      : callDirectly(directOf(tool), args, options);
+  };
   // Only filled-in values are redacted in declarations. A forwarded value that equals a name must not hide the name.
   const shown = <Value>(declared: Value): Value =>
     scrubMembers(declared, createSecretHider(config.environment?.secrets ?? []).text);
@@ -369,6 +370,12 @@ async function refuseCall(emit: Emit, tool: string, refuse: () => never): Promis
     async () => refuse(),
     (never) => never,
   );
+}
+
+function isPlain(options: CallOptions): boolean {
+  if (!isObject(options)) return false;
+  const { identity, onProgress, trace } = options;
+  return identity === undefined && onProgress === undefined && trace === undefined;
 }
 
 function isFailure({ status }: Readonly<Record<string, unknown>>): boolean {
