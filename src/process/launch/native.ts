@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { constants } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
 import threads from 'node:worker_threads';
 import { ShortLivedMap } from '../../base/short-lived.ts';
 import { createSlots, type Slots } from '../../base/time/async.ts';
@@ -233,27 +233,26 @@ interface Spawner {
   spawn(request: LaunchRequest, standard: readonly number[]): Promise<number>;
 }
 
-/** `inBackground` uses libuv threads, since posix_spawn blocks until the child executes its program. */
+/** `inBackground` may use libuv threads, since posix_spawn blocks until the child executes its program. */
 function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: boolean }): Spawner {
   const texts = createTexts(libc);
   const idle: Frame[] = [];
+  const turn = createTurn();
   return {
     spawn: async (request, standard) => {
       const frame = idle.pop() ?? createFrame();
       const { command, cwd } = request;
       fillActions(libc, frame, standard, cwd);
       const path = Buffer.from(`${command}\0`);
-      const args = [
-        frame.pid,
-        path,
-        frame.actions,
-        libc.attributes,
-        texts.argv(request),
-        texts.envp(request),
-      ];
+      const program = texts.program(request);
+      const args = [frame.pid, path, frame.actions, libc.attributes, program.argv, texts.envp(request)];
+      const isHere = !inBackground || (hasOneCore && turn.mayStart(program));
       try {
-        const error: number = inBackground ? await callInBackground(libc, args) : libc.spawn(...args);
+        const error: number = isHere
+          ? turn.start(program, () => libc.spawn(...args))
+          : await callInBackground(libc, args);
         if (error !== 0) throw new Error(errorName(error));
+        if (!isHere) program.hasStarted = true;
         return frame.pid[0] ?? 0;
       } finally {
         libc.actionsDestroy(frame.actions);
@@ -262,6 +261,36 @@ function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: bo
     },
   };
 }
+
+/** Other threads would only compete for the core. */
+const hasOneCore = availableParallelism() === 1;
+
+/** Bounds the time for which starts block the event loop. A file system may make each start of a program slow. */
+function createTurn() {
+  let blockedMs = 0;
+  const reset = () => {
+    blockedMs = 0;
+  };
+  return {
+    mayStart: ({ hasStarted, isSlowUntil }: Program) =>
+      hasStarted && blockedMs < TURN_MS && performance.now() >= isSlowUntil,
+    start: (program: Program, spawn: () => number): number => {
+      const startedAt = performance.now();
+      const error = spawn();
+      const endedAt = performance.now();
+      const ms = endedAt - startedAt;
+      if (ms > SLOW_MS) program.isSlowUntil = endedAt + ms * SLOW_FACTOR;
+      if (blockedMs === 0) setImmediate(reset);
+      blockedMs += ms;
+      return error;
+    },
+  };
+}
+
+const TURN_MS = 2;
+/** Longer than a busy core lets a start wait, as a rule. */
+const SLOW_MS = 10;
+const SLOW_FACTOR = 20;
 
 interface Frame {
   readonly pid: Int32Array;
@@ -294,16 +323,25 @@ function callInBackground(libc: Libc, args: readonly unknown[]): Promise<number>
   });
 }
 
+interface Program {
+  readonly command: string;
+  readonly argv: Buffer;
+  /** A first start may hang, such as on a dead network mount, so it runs in the background. */
+  hasStarted: boolean;
+  isSlowUntil: number;
+}
+
 function createTexts(libc: Libc) {
-  const argvs = new WeakMap<readonly string[], { readonly command: string; readonly argv: Buffer }>();
+  const programs = new WeakMap<readonly string[], Program>();
   const envps = new WeakMap<LaunchRequest['env'], Buffer>();
   return {
-    argv: ({ command, args }: LaunchRequest): Buffer => {
-      const known = argvs.get(args);
-      if (known?.command === command) return known.argv;
+    program: ({ command, args }: LaunchRequest): Program => {
+      const known = programs.get(args);
+      if (known?.command === command) return known;
       const argv = encodeStrings(libc, [command, ...args]);
-      argvs.set(args, { command, argv });
-      return argv;
+      const program = { command, argv, hasStarted: false, isSlowUntil: 0 };
+      programs.set(args, program);
+      return program;
     },
     envp: ({ env }: LaunchRequest): Buffer => {
       const known = envps.get(env);

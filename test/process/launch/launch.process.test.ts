@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import koffi from 'koffi';
 import { describe, expect, test } from 'vitest';
@@ -417,4 +419,13 @@ test.runIf(hasProc)('the native launcher is the default', async () => {
   const launch = await openLauncher('auto');
   const kind = request('/usr/bin/stat', { args: ['-L', '-c', '%F', '/dev/stdin'] });
   expect(await says(launch, kind)).toBe('fifo\n');
+});
+
+test.runIf(hasProc)('on one core, only the first start of a program needs a thread of its own', async () => {
+  const core = /Cpus_allowed_list:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  const program = [process.execPath, join(import.meta.dirname, 'one-core.ts')];
+  const options = { env: { ...process.env, UV_THREADPOOL_SIZE: '1' }, timeout: 50_000 };
+  const { stdout } = await promisify(execFile)('taskset', ['-c', core, ...program], options);
+  const ended = (exitCode: number) => ({ exitCode, signal: null });
+  expect(JSON.parse(stdout)).toEqual([ended(0), ended(0), 'the thread is free', ended(1), 200]);
 });
