@@ -37,6 +37,15 @@ test.each([
   expect(JSON.stringify(events) + JSON.stringify(document)).toContain('[redacted]');
 });
 
+test('a fault of the arguments shows no part of a secret', async () => {
+  const { runtime } = await open(spec, { env });
+  const document = await runtime.tools.call('puppet', `{"${key}":1,"${key}":2}`);
+  expect(document).toMatchObject({
+    status: 'failed',
+    error: { code: 'ARGS_INVALID', message: 'tool "puppet": duplicate argument "[redacted]"' },
+  });
+});
+
 test('a literal under a credential’s name is a secret, and any other is not', async () => {
   const own = spec.replace('[DESK_KEY]', '["API_TOKEN=literal-4711-abc", "PLACE=harbour-side"]');
   const { runtime, events } = await open(own, { env });
