@@ -593,8 +593,8 @@ describe('/agents/claude of signalbox serve', () => {
     expect(await post(event('ls'), { authorization: 'Bearer x' })).toEqual([401, undefined]);
     writeFileSync(join(place.folder, 'token'), '');
     expect(await run('agents token', { cwd: folder, env, binary: true })).toMatchObject({
-      stdout: '',
-      stderr: expect.stringContaining('fewer than 32 characters'),
+      code: 2,
+      stderr: expect.stringMatching(/^error: \[FILE_UNREADABLE\] .* fewer than 32 characters: remove it\n/),
     });
   });
 

@@ -56,10 +56,14 @@ Examples:
   export SIGNALBOX_AGENT_TOKEN="$(signalbox agents token)"`,
   run: async ({ invocation, terminal, options }) => {
     const { agentToken } = await import('../resident/http.ts');
-    const text = agentToken(invocation.env);
-    if (options.json) terminal.printJson({ token: text });
-    else terminal.printValue(text);
-    return 0;
+    try {
+      const text = agentToken(invocation.env);
+      if (options.json) terminal.printJson({ token: text });
+      else terminal.printValue(text);
+      return 0;
+    } catch (cause) {
+      throw new RuntimeError('FILE_UNREADABLE', toRuntimeError(cause).message, { cause });
+    }
   },
 });
 
