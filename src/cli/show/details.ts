@@ -6,7 +6,7 @@ import type { RunDetails, RunInfo, RunSummary, ShownStatus, TimelineEntry } from
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatFields, labelsText } from './columns.ts';
-import { exactText } from './exact-text.ts';
+import { exactTexts } from './exact-text.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
 import type { StepTextOptions } from './run-steps.ts';
 
@@ -83,6 +83,7 @@ function notAll(unknown: number): string {
 
 function summary(details: RunSummary, width: number | undefined): string {
   const { run_id, kind, name, file, status, error, output, labels, parent } = details;
+  const exact = exactTexts(details);
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
@@ -91,9 +92,9 @@ function summary(details: RunSummary, width: number | undefined): string {
       ? []
       : [['step of', `${parent.root_run_id}: ${escapeInvisibleLine(parent.step)}`] as const]),
     ...(labels === undefined ? [] : [['labels', labelsText(labels)] as const]),
-    ['input', fitIn(jsonLine(exactText(details, 'input')), width)],
+    ['input', fitIn(jsonLine(exact('input')), width)],
     ...(status === 'completed' || output !== null
-      ? [['output', fitIn(jsonLine(exactText(details, 'output')), width)] as const]
+      ? [['output', fitIn(jsonLine(exact('output')), width)] as const]
       : []),
     ...(error === null || status === 'suspended'
       ? []

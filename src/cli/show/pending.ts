@@ -83,6 +83,8 @@ export function questionText(question: PendingQuestion): string {
 }
 
 export function jsonLine(text: string): string {
+  // A value of many megabytes has millions of strings, and most are written without such space.
+  if (!/[^\S ]| {2}/.test(text)) return escapeInvisible(text.trim());
   return escapeInvisible(
     text.replaceAll(/("(?:[^"\\]+|\\.)*")|\s+/g, (_all, string?: string) => string ?? ' ').trim(),
   );
