@@ -112,9 +112,9 @@ export async function superviseGateway(options: SuperviseOptions) {
         member.metrics = found?.text ?? '';
         return found?.type ?? '';
       };
-      const [type] = await Promise.all([...members.values()].map((one) => read(one).catch(() => '')));
-      const texts = [...members.values()].map(({ metrics }) => metrics);
-      return { type: type ?? '', text: sumMetrics([...texts, ended]) };
+      const types = await Promise.all([...members.values()].map((one) => read(one).catch(() => '')));
+      const texts = [...members.values()].map(({ metrics }) => metrics).filter((text) => text !== '');
+      return { type: types.find((type) => type !== '') ?? '', text: sumMetrics([...texts, ended]) };
     },
     print: async (line) => {
       await announced.promise;
@@ -136,8 +136,12 @@ export async function superviseGateway(options: SuperviseOptions) {
     await member.ended;
     return cut;
   };
-  const prepareAt = async (place: number) =>
-    await (members.get(place) ?? startAt(place)).remote.prepare({ place, token });
+  const prepareAt = async (place: number) => {
+    // Later, `keepAt` starts them.
+    const member = members.get(place) ?? (address === undefined ? startAt(place) : undefined);
+    if (member === undefined) throw noProcess();
+    return await member.remote.prepare({ place, token });
+  };
 
   /** All of these turn to the config as it is now, or none does. */
   const turnTo = async (places: readonly number[]): Promise<PreparedShare & ServedShare> => {
