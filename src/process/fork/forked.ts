@@ -22,7 +22,7 @@ import { signalGroup } from '../launch/process-groups.ts';
 import { keepNodeAlive } from '../launch/system/outputs.ts';
 import { closedError, onlyIf, openOneshot } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import { createBackOff, createStamper, settledStamp } from '../spare/spares.ts';
+import { createBackOff, createStamper, hasMemoryToSpare, settledStamp } from '../spare/spares.ts';
 import { createLineSplitter } from '../stream-reader.ts';
 import type { Transport } from '../transport.ts';
 
@@ -149,7 +149,8 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
       const helper = leastBusy(team.helpers) ?? [...team.helpers][0];
       if (helper === undefined) throw endedError();
       const isShort = load.isTooMuch(helper.waiting() > 0) && performance.now() >= notBefore;
-      if (isShort && !team.isGrowing && team.helpers.size < team.most) starting.add(grow(team, pipes));
+      const mayGrow = isShort && !team.isGrowing && team.helpers.size < team.most;
+      if (mayGrow && hasMemoryToSpare()) starting.add(grow(team, pipes));
       return await helper.launch(request, watch);
     };
   };
@@ -211,16 +212,14 @@ function createLoad() {
     },
     isTooMuch: (isBusy: boolean) => {
       const now = performance.now();
-      const passedMs = now - seenAt;
+      // A long time between two calls says nothing about the time between.
+      const passedMs = Math.min(now - seenAt, startMs / 4);
       seenAt = now;
-      busyMs = isBusy ? busyMs + Math.min(passedMs, LOOK_MS) : Math.max(0, busyMs - passedMs);
+      busyMs = Math.max(0, isBusy ? busyMs + passedMs : busyMs - passedMs);
       return busyMs > startMs;
     },
   };
 }
-
-/** Longer times between two calls say nothing about the time between. */
-const LOOK_MS = 10;
 
 interface Helper {
   /** Resolves to undefined once it can fork, else to the reason why it never can. Never rejects. */

@@ -155,7 +155,7 @@ function inBackground(work: () => Promise<void>) {
 }
 
 /** Whether a tenth of the usable memory, or 512 MiB if that is less, is free. */
-function hasMemoryToSpare(): boolean {
+export function hasMemoryToSpare(): boolean {
   const allowed = process.constrainedMemory();
   const total = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
   return process.availableMemory() >= Math.min(total / 10, FLOOR_BYTES);

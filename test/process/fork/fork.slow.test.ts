@@ -331,6 +331,28 @@ describe.runIf(isLinux && availableParallelism() > 1)(
       expect(notesOf(events)).toEqual([]);
     });
 
+    test.each([
+      { title: 'prints', text: 'print("second")' },
+      { title: 'crashes', text: 'os.abort()' },
+      { title: 'hangs', text: 'import time; time.sleep(600)' },
+    ])('take no call from the first if their import $title', async ({ text }) => {
+      const file = scriptOf('import helper, os, sys\nprint(os.getppid())');
+      // The stamp of the script does not cover this file.
+      const log = join(dirname(file), 'imports.log');
+      const count = `open(${JSON.stringify(log)}, "a").write("x") and os.path.getsize(${JSON.stringify(log)})`;
+      writeBeside(file, 'helper.py', `import os\nif ${count} > 1: ${text}\n`);
+      const { ask, transport, events } = await openForked(file, { concurrency: 32 });
+      const parents = new Set<string>();
+      const call = async () => void parents.add(await ask());
+      while (!existsSync(log) || readFileSync(log).length < 2)
+        await Promise.all(Array.from({ length: 100 }, call));
+      await Promise.all(Array.from({ length: 100 }, call));
+      expect(parents.size).toBe(1);
+      expect(notesOf(events)).toEqual([]);
+      await transport.close();
+      expect(allOf(events, 'process.started').filter(({ pid }) => isRunning(pid))).toEqual([]);
+    });
+
     test('are all replaced once the script has changed, and ended by close()', async () => {
       const { ask, transport, parents, file, events } = await openBusy();
       writeFileSync(file, '#!/usr/bin/python3\nimport os, sys\nprint(os.getppid(), "changed")\n');
