@@ -51,7 +51,8 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
   if (!isPrivate(place.folder, 'folder')) return { argv, releaseSignals };
   if (!isPrivate(place.socket, 'socket') || isOnTerminal())
     return { argv, releaseSignals, ...startsOf(place, files) };
-  const since = performance.now();
+  // `performance` takes a millisecond to load.
+  const since = process.uptime();
   const withinMs = msOf(words.within);
   const late = setTimeout(() => stopping.abort(), withinMs ?? LONGEST_MS);
   const input = await readStdin(stopping.signal);
@@ -66,7 +67,7 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
   clearTimeout(late);
   const reply = answer === undefined || interruptedBy !== undefined ? undefined : parseReply(answer);
   if (reply !== undefined) return { reply, argv, releaseSignals };
-  const left = Math.floor((withinMs ?? Number.NaN) - (performance.now() - since));
+  const left = Math.floor((withinMs ?? Number.NaN) - (process.uptime() - since) * 1000);
   return {
     argv: Number.isNaN(left) ? argv : [...argv, '--answer-within', `${Math.max(1, left)}ms`],
     ...(input && { input }),
