@@ -12,6 +12,7 @@ import {
 import { pipeline, suite } from '../../workspace.ts';
 import { type Attribute, type Exported, exportsOf, treeOf, valuesOf } from './exported.ts';
 
+// No filter delays the calls of `lone`, so that the second one waits in the queue.
 const spec = `
 tools:
   env: {exec: {command: $bin/print-env}}
@@ -20,10 +21,10 @@ tools:
   lone: {exec: {command: $bin/echo-args, concurrency: 1}}
 evals: {score: {command: $bin/eval-score}, broken: {command: $bin/crash.sh}}
 hooks:
-  toll: {command: $bin/allow.sh, hook: tool}
+  toll: {command: $bin/allow.sh, hook: tool, match: {tools: [env, fails, queued]}}
   denies: {command: $bin/deny.sh, hook: tool, phases: [before_execution], match: {tools: [queued]}}
   told: {command: $bin/record-event, env: [RECORD_FILE=record], hook: tool, phases: [after_execution], mode: observe}
-  fails: {command: $bin/crash.sh, hook: tool, phases: [before_execution], mode: shadow}
+  fails: {command: $bin/crash.sh, hook: tool, phases: [before_execution], mode: shadow, match: {tools: [env, fails, queued]}}
   reads: {command: $bin/allow.sh, hook: provider, phases: [before_call]}
 providers:
   - {id: main, type: mock, model: large, additional_config: {responses: [{text: hello there you, usage: {input_tokens: 7, output_tokens: 3}, repeat: true}]}}
