@@ -191,6 +191,39 @@ test('SIGHUP reloads both processes or none, and one that starts later uses the 
   }, patience);
 });
 
+test('a process that ends during a reload leaves the reload to the others, and one takes its place', async () => {
+  const cwd = workspace(`providers: [${mock('one')}]`);
+  await using serving = await serve(cwd, {}, ['--processes', '3']);
+  writeFileSync(join(cwd, 'runtime.yaml'), config(`providers: [${mock('two')}]`));
+  for (const round of [1, 2, 3, 4]) {
+    const [killed = 0] = workersOf(serving).toReversed();
+    serving.kill('SIGHUP');
+    process.kill(killed, 'SIGKILL');
+    await serving.told(`process ${killed} was ended`);
+    await vi.waitFor(() => expect([round, workersOf(serving).length]).toEqual([round, 3]), patience);
+    expect(await statusesOf(9, serving.url, { model: 'two' })).toEqual({ 200: 9 });
+  }
+  serving.kill('SIGTERM');
+  const { code, stderr } = await serving.ran;
+  expect([code, stderr.match(/^reloaded/gm)?.length, stderr.includes('error')]).toEqual([0, 4, false]);
+});
+
+test('a stopped process keeps neither /metrics nor the next reload waiting for good', async () => {
+  const cwd = workspace(`providers: [${mock('one')}]\ntelemetry: {traces: false, metrics: true}`);
+  await using serving = await serveTwo(cwd);
+  writeFileSync(join(cwd, 'runtime.yaml'), config(`providers: [${mock('two')}]`));
+  const [stopped = 0] = workersOf(serving);
+  process.kill(stopped, 'SIGSTOP');
+  // One of two connections waits for the stopped process.
+  const scraped = [1, 2].map(async () => (await fetch(`${serving.url}/metrics`)).status);
+  expect(await Promise.any(scraped)).toBe(200);
+  serving.kill('SIGHUP');
+  await Promise.all([serving.told(`process ${stopped} was ended by SIGKILL`), serving.told('reloaded: ')]);
+  await Promise.allSettled(scraped);
+  await vi.waitFor(() => expect(workersOf(serving)).toHaveLength(2), patience);
+  expect(await statusesOf(10, serving.url, { model: 'two' })).toEqual({ 200: 10 });
+});
+
 test('calls in progress at SIGTERM are answered by both processes', async () => {
   const upstream = await startSlowUpstream();
   await using _ = upstream.server;
@@ -238,4 +271,14 @@ describe('what several processes would count separately is refused at its place'
       `runtime.yaml:${at}`,
     ]);
   });
+});
+
+test('no machine is filled with processes', async () => {
+  const { code, stdout } = await run('serve --processes 100000 --json', { cwd: workspace('providers: []') });
+  const { error } = JSON.parse(stdout);
+  expect([code, error.code, error.message]).toEqual([
+    2,
+    'USAGE',
+    expect.stringMatching(/^--processes must be at most [0-9]+, not 100000$/),
+  ]);
 });

@@ -42,6 +42,8 @@ More: docs/start/gateway.md, docs/guides/guard-any-client.md`,
     const { terminal, signal, invocation } = context;
     invocation.limitHeapGrowth();
     const count = processes === 'auto' ? availableParallelism() : (readWhole('--processes', processes) ?? 1);
+    const most = Math.max(64, 4 * availableParallelism());
+    if (count > most) throw new RuntimeError('USAGE', `--processes must be at most ${most}, not ${count}`);
     if (count > 1) return await serveTogether(context, { listen, count });
     const { loadServer } = await import('../../runtime/runtime.ts');
     const { serveRuntimes } = await loadServer();
@@ -103,7 +105,7 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
   const { openServing } = await loadServer();
   // The supervisor gets the signal of a terminal too.
   invocation.onHangup(() => {});
-  let isQuiet = false;
+  let [isQuiet, isStopping] = [false, false];
   let [opened, current]: (Metrics | undefined)[] = [];
   let prepared: PreparedGateway | undefined;
   let preparing: Promise<unknown> = Promise.resolve();
@@ -131,6 +133,7 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
     prepared = undefined;
   };
   const prepare = async (share: Share): Promise<PreparedShare> => {
+    if (isStopping) throw new RuntimeError('PROCESS_EXIT', `process ${process.pid} is about to end`);
     await abort();
     own ??= await openShare(share);
     isQuiet = share.place > 1;
@@ -164,6 +167,7 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
     },
   });
   await Promise.race([untilAborted(signal), stop.promise]);
+  isStopping = true;
   await preparing;
   const [cut = 0] = await Promise.all([own?.serving.close(), own?.surfaces.close(), abort()]);
   closed.resolve(cut);

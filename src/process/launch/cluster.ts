@@ -13,7 +13,10 @@ export interface ClusterWorker<Remote> {
   readonly ended: Promise<string>;
 }
 
-/** Starts this program once more, with the same arguments. It shares the sockets on which it listens with its like. */
+/**
+ * Starts this program once more, with the same arguments. It shares the sockets on which it listens with its like.
+ * Ends it if it has sent nothing for 20 seconds.
+ */
 export function startClusterWorker<Remote extends Functions<Remote>>(
   [, program = '']: readonly string[],
   argv: readonly string[],
@@ -23,17 +26,57 @@ export function startClusterWorker<Remote extends Functions<Remote>>(
   cluster.setupPrimary({ exec: program, args: [...argv] });
   const worker = cluster.fork();
   const ready = Promise.withResolvers<void>();
-  worker.once('message', () => ready.resolve());
+  // Counted in beats, so that a pause of this process ends nobody.
+  let beatsLeft = MOST_BEATS_OF_START;
+  const beats = setInterval(() => {
+    beatsLeft -= 1;
+    if (beatsLeft < 0) worker.process.kill('SIGKILL');
+  }, BEAT_MS).unref();
+  worker.on('message', () => {
+    ready.resolve();
+    beatsLeft = MOST_BEATS_MISSED;
+  });
+  const endSilent = () => {
+    if (beatsLeft < MOST_BEATS_MISSED - 1) worker.process.kill('SIGKILL');
+  };
+  process.once('exit', endSilent);
+  const closeHanded = noteHanded(worker);
   const { remote, end } = connect<Remote>(worker, own, ready.promise);
   const ended = new Promise<string>((resolve) => {
     worker.on('error', ({ message }) => resolve(`could not be started: ${message}`));
     worker.once('exit', (code, signal) => resolve(signal ? `was ended by ${signal}` : `exited with ${code}`));
   });
   void ended.then((how) => {
+    clearInterval(beats);
+    closeHanded();
+    process.off('exit', endSilent);
     end(`process ${worker.process.pid} ${how}`);
     ready.resolve();
   });
   return { pid: worker.process.pid ?? 0, remote, ended };
+}
+
+const BEAT_MS = 1_000;
+/** A process that is stopped, or blocked for so long, answers nothing. */
+const MOST_BEATS_MISSED = 20;
+const MOST_BEATS_OF_START = 300;
+
+/**
+ * Node hands a process one connection at a time, keeps it open until the process confirms, and forgets it if the process
+ * ends first: the client would wait for good. This closes it.
+ */
+function noteHanded({ process: child }: Worker): () => void {
+  const { send } = child;
+  let handed: unknown;
+  const noting = (...values: unknown[]): unknown => {
+    const [message, handle] = values;
+    if (isObject(message) && message['act'] === 'newconn') handed = handle;
+    return Reflect.apply(send, child, values);
+  };
+  Object.defineProperty(child, 'send', { value: noting });
+  return () => {
+    if (handed instanceof Object && 'close' in handed && typeof handed.close === 'function') handed.close();
+  };
 }
 
 export const isClusterWorker = () => cluster.isWorker;
@@ -44,7 +87,9 @@ export function joinCluster<Remote extends Functions<Remote>>(own: object) {
   if (worker === undefined) throw new RuntimeError('INTERNAL', 'this process is no worker of a cluster');
   const { remote } = connect<Remote>(worker, own, Promise.resolve());
   // Node drops what comes before anybody listens.
-  worker.send({ kind: 'ready' });
+  const beat = () => worker.isConnected() && worker.send({ kind: 'beat' }, () => {});
+  beat();
+  setInterval(beat, BEAT_MS).unref();
   return { remote, leave: () => void worker.disconnect() };
 }
 

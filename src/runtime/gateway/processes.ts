@@ -112,7 +112,9 @@ export async function superviseGateway(options: SuperviseOptions) {
         member.metrics = found?.text ?? '';
         return found?.type ?? '';
       };
-      const types = await Promise.all([...members.values()].map((one) => read(one).catch(() => '')));
+      const readSoon = async (member: Member) =>
+        await Promise.race([read(member).catch(() => ''), sleep(METRICS_MS, '', { ref: false })]);
+      const types = await Promise.all([...members.values()].map(readSoon));
       const texts = [...members.values()].map(({ metrics }) => metrics).filter((text) => text !== '');
       return { type: types.find((type) => type !== '') ?? '', text: sumMetrics([...texts, ended]) };
     },
@@ -144,8 +146,11 @@ export async function superviseGateway(options: SuperviseOptions) {
   };
 
   /** All of these turn to the config as it is now, or none does. */
-  const turnTo = async (places: readonly number[]): Promise<PreparedShare & ServedShare> => {
+  const turnTo = async (wanted: readonly number[]): Promise<PreparedShare & ServedShare> => {
     for (let attempt = 1; ; attempt += 1) {
+      // Others take the places of those that have ended.
+      const places = address === undefined ? wanted : wanted.filter((place) => members.has(place));
+      if (places.length === 0) throw noProcess();
       // The first one alone finds the mistakes of a config, and makes the files that all share.
       const settled = await Promise.allSettled(places.slice(0, 1).map(prepareAt));
       const isGood = settled.every(({ status }) => status === 'fulfilled');
@@ -161,6 +166,7 @@ export async function superviseGateway(options: SuperviseOptions) {
         const lost = committed.find(({ status }) => status === 'rejected');
         // Later, only one that has ended fails, and another one takes its place.
         if (lost?.status === 'rejected' && isFirst) throw lost.reason;
+        if (isFirst && !places.every((place) => members.has(place))) throw noProcess();
         const served = committed.find((each) => each.status === 'fulfilled')?.value;
         if (served === undefined) throw noProcess();
         reads = first.reads;
@@ -168,8 +174,8 @@ export async function superviseGateway(options: SuperviseOptions) {
       }
       await Promise.allSettled(places.map(async (place) => await members.get(place)?.remote.abort()));
       const fault = settled.find((each) => each.status === 'rejected');
-      if (fault !== undefined) throw fault.reason;
-      if (first === undefined) throw noProcess();
+      const hasLost = address !== undefined && !places.every((place) => members.has(place));
+      if (fault !== undefined && !hasLost) throw fault.reason;
       if (attempt === MOST_ATTEMPTS) throw new RuntimeError('USAGE', 'the files of the config keep changing');
       await sleep(SETTLE_MS);
     }
@@ -242,6 +248,8 @@ export async function superviseGateway(options: SuperviseOptions) {
   };
 }
 
+/** The metrics of a process that takes longer, such as a stopped one, are those that were read before. */
+const METRICS_MS = 2_000;
 const MOST_ATTEMPTS = 20;
 const SETTLE_MS = 25;
 /** A process that has served for less has ended at once. */
