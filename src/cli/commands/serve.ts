@@ -133,7 +133,10 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
     prepared = undefined;
   };
   const prepare = async (share: Share): Promise<PreparedShare> => {
-    if (isStopping) throw new RuntimeError('PROCESS_EXIT', `process ${process.pid} is about to end`);
+    if (isStopping) {
+      const hint = 'Send SIGHUP again when another one has taken its place.';
+      throw new RuntimeError('PROCESS_EXIT', `process ${process.pid} is about to end`, { hint });
+    }
     await abort();
     own ??= await openShare(share);
     isQuiet = share.place > 1;

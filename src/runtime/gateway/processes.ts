@@ -259,7 +259,8 @@ const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 10_000;
 
 function noProcess(): RuntimeError {
-  return new RuntimeError('PROCESS_EXIT', 'no process serves at the moment');
+  const hint = 'Send SIGHUP again when others have taken their places.';
+  return new RuntimeError('PROCESS_EXIT', 'no process serves at the moment', { hint });
 }
 
 /** A free port in place of 0, so that a process that starts later gets the same one. */
