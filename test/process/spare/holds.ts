@@ -12,3 +12,5 @@ const context = {
   },
 };
 openTransport(bind(command, { spares: 3 }), context, createPool(2)).warm();
+// Waiting processes do not keep it running.
+setInterval(() => {}, 60_000);
