@@ -135,7 +135,7 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
   const prepare = async (share: Share): Promise<PreparedShare> => {
     if (isStopping) {
       const hint = 'Send SIGHUP again when another one has taken its place.';
-      throw new RuntimeError('PROCESS_EXIT', `process ${process.pid} is about to end`, { hint });
+      throw new RuntimeError('PROCESS_EXIT', 'one of the processes is about to end', { hint });
     }
     await abort();
     own ??= await openShare(share);
