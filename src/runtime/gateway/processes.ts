@@ -303,5 +303,5 @@ function sumMetrics(texts: readonly string[]): string {
     }
   }
   const lines = [...families.values()].flatMap((samples) => [...samples]);
-  return lines.map(([series, value]) => `${series} ${value}`.trimEnd() + '\n').join('');
+  return lines.map(([series, value]) => (value === '' ? `${series}\n` : `${series} ${value}\n`)).join('');
 }
