@@ -48,6 +48,7 @@ export function benchCores(
 const columnsOfCores = [
   ...['C', 'one-shot', 'execa', 'Python in C', 'Python', 'forked Python'],
   ...['bare server, 64', 'server, 64', 'bare server, 1', 'server, 1'],
+  ...['bare computing server', 'one instance', 'an instance for each core'],
 ];
 
 /** The cores that this process may use; undefined without `taskset`. */
