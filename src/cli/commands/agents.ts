@@ -5,7 +5,7 @@ import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isPrivate, makePrivateFolder, socketPlace } from '../../base/files/socket-place.ts';
 import { versionOf } from '../../base/version.ts';
 import { type CommandContext, command, group, launcherOf } from '../command.ts';
-import { exchange } from '../process/ask-resident.ts';
+import { exchange, residentWords } from '../process/ask-resident.ts';
 
 const up = command('up', {
   about: 'answer events of agents from a process in the background, and start it again when an event comes',
@@ -126,9 +126,7 @@ async function startResident(context: CommandContext, files: readonly string[]):
     isPrivate(socket, 'socket') && (await exchange(socket, '/version')) === versionOf();
   if (!(await isThere())) {
     const { startDetached } = await loadOpener();
-    const configs = files.flatMap((file) => ['--config', file]);
-    const words = ['agents', 'up', '--foreground', '--while-wanted', ...configs];
-    startDetached([...invocation.program, ...words], invocation.env);
+    startDetached([...invocation.program, ...residentWords(files)], invocation.env);
     const since = performance.now();
     while (!(await isThere())) {
       if (performance.now() - since > START_MS)

@@ -151,6 +151,11 @@ function msOf(duration: string): number | undefined {
   return count === undefined ? undefined : Number(count) * ({ s: 1000, m: 60_000 }[unit] ?? 1);
 }
 
+/** The command line of a resident for these files, which ends once `agents down` has run. */
+export function residentWords(files: readonly string[]): string[] {
+  return ['agents', 'up', '--foreground', '--while-wanted', ...files.flatMap((file) => ['--config', file])];
+}
+
 /**
  * Sends one request, and resolves to the body of a reply with status 200 once the peer ended it. Undefined if the peer
  * is late: it answers at once that it is alive, and again and again until it has decided. Never rejects.

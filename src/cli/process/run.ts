@@ -60,9 +60,8 @@ async function startResident(files: readonly string[]): Promise<void> {
     utimesSync(socketPlace(files, process.env).wanted, now, now);
     const { loadOpener } = await import('../../runtime/runtime.ts');
     const { startDetached } = await loadOpener();
-    const configs = files.flatMap((file) => ['--config', file]);
-    const words = ['agents', 'up', '--foreground', '--while-wanted', ...configs];
-    startDetached([...process.argv.slice(0, 2), ...words], process.env);
+    const { residentWords } = await import('./ask-resident.ts');
+    startDetached([...process.argv.slice(0, 2), ...residentWords(files)], process.env);
   } catch {
     // The event has its answer, and the next one tries again.
   }

@@ -6,6 +6,7 @@ import { namesOf } from '../../calls/hooks/links.ts';
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
+import { summarize } from '../../config/load.ts';
 import { consoleLinkOf, consoleUrlOf } from '../../config/mcp.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import { readConfigDocument } from '../../config/overlay/read.ts';
@@ -137,8 +138,8 @@ function shareOf(config: RuntimeConfig, processes: number): GatewayConfig['limit
     const place = readConfigDocument(file, overlays).keyPositionOf(['spec', ...path]);
     const key = path.map((each) => (typeof each === 'number' ? `[${each}]` : `.${each}`)).join('');
     const problem = { ...place, severity: 'error', message: `${key.slice(1)}: ${why}`, hint } as const;
-    const message = `${place.file}:${place.line}:${place.column} ${problem.message}`;
-    throw new RuntimeError('CONFIG_INVALID', message, { hint, details: { problems: [problem] } });
+    const problems = [problem];
+    throw new RuntimeError('CONFIG_INVALID', summarize(file, problems), { hint, details: { problems } });
   };
   const alone = 'Or serve with `--processes 1`.';
   if (stateStore.type === 'memory')
