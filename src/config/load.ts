@@ -1,8 +1,13 @@
 import { dirname, join, resolve } from 'node:path';
-import { RuntimeError } from '../base/errors.ts';
 import { createSecretHider, redactedMark } from '../base/text/hide-secrets.ts';
 import type { YamlDocument } from '../base/yaml/document.ts';
-import { type Problem, placeKey, type SourceLocation, sortProblems } from '../base/yaml/problem.ts';
+import {
+  configInvalid,
+  type Problem,
+  placeKey,
+  type SourceLocation,
+  sortProblems,
+} from '../base/yaml/problem.ts';
 import { valueAt } from '../base/yaml/read.ts';
 import { foreignDialects } from '../dialects/registry.ts';
 import { type HostEnv, hostEnv } from '../process/env.ts';
@@ -101,15 +106,7 @@ export function requireConfig(file: string, searchPath: string, options: LoadOpt
 /** Throws CONFIG_INVALID with `details.problems` if there is an error. */
 export function configOf(file: string, { config, problems }: LoadedConfig): RuntimeConfig {
   if (config) return config;
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  throw new RuntimeError('CONFIG_INVALID', summarize(file, errors), { details: { problems } });
-}
-
-export function summarize(file: string, errors: readonly Problem[]): string {
-  const [first] = errors;
-  if (!first) return `${file} is not valid`;
-  const place = `${first.file}:${first.line}:${first.column} ${first.message}`;
-  return errors.length === 1 ? place : `${place} (the first of ${errors.length} errors)`;
+  throw configInvalid(file, problems);
 }
 
 /** Hides values of variables in a problem; at a filled-in value, also hides every quotation of it. */

@@ -1,4 +1,5 @@
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { configInvalid } from '../base/yaml/problem.ts';
 import { redactReply } from '../calls/capability/invoke.ts';
 import type {
   ExecConfig,
@@ -136,9 +137,6 @@ function requireUnique(tools: readonly ToolConfig[]): void {
     if (earlier === undefined) continue;
     const { file, line, column } = tool.position;
     const message = `tool "${tool.name}" is declared in both ${earlier.position.file} and ${file}`;
-    const problem = { file, line, column, severity: 'error', message };
-    throw new RuntimeError('CONFIG_INVALID', `${file}:${line}:${column} ${message}`, {
-      details: { problems: [problem] },
-    });
+    throw configInvalid(file, [{ file, line, column, severity: 'error', message }]);
   }
 }

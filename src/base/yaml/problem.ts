@@ -53,6 +53,16 @@ export function requireLoaded<Value>(
   throw new RuntimeError('CONFIG_INVALID', countProblems(file, problems), { details: { problems } });
 }
 
+/** CONFIG_INVALID with `details.problems`. Its message is the first error. */
+export function configInvalid(file: string, problems: readonly Problem[], hint?: string): RuntimeError {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  const place = first && `${first.file}:${first.line}:${first.column} ${first.message}`;
+  const more = errors.length > 1 ? ` (the first of ${errors.length} errors)` : '';
+  const message = place === undefined ? `${file} is not valid` : place + more;
+  return new RuntimeError('CONFIG_INVALID', message, { hint, details: { problems } });
+}
+
 /** `FILE has a problem`, or the number of errors. */
 export function countProblems(file: string, problems: readonly Problem[]): string {
   const { length } = problems.filter(({ severity }) => severity === 'error');

@@ -1,8 +1,6 @@
-import { RuntimeError } from '../../base/errors.ts';
 import { followLinks } from '../../base/files/paths.ts';
-import type { Problem } from '../../base/yaml/problem.ts';
+import { configInvalid, type Problem } from '../../base/yaml/problem.ts';
 import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
-import { summarize } from '../../config/load.ts';
 import { stateFolderOf } from '../../config/store.ts';
 import { findExposure, isTooBroad, type Sandbox } from '../../process/binding.ts';
 import type { HostEnv } from '../../process/env.ts';
@@ -18,8 +16,7 @@ export async function requireSandboxes(
   launch: Launcher,
 ): Promise<void> {
   const problems = await findMissingBackends(config, host, launch);
-  if (problems.length > 0)
-    throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
+  if (problems.length > 0) throw configInvalid(config.file, problems);
 }
 
 /** Creates the state folder that sandboxes hide, before the first process can look for it. */

@@ -1,12 +1,12 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isLoopbackName } from '../../base/text/url.ts';
 import type { Path } from '../../base/yaml/document.ts';
+import { configInvalid } from '../../base/yaml/problem.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
 import { namesOf } from '../../calls/hooks/links.ts';
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
-import { summarize } from '../../config/load.ts';
 import { consoleLinkOf, consoleUrlOf } from '../../config/mcp.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import { readConfigDocument } from '../../config/overlay/read.ts';
@@ -137,9 +137,8 @@ function shareOf(config: RuntimeConfig, processes: number): GatewayConfig['limit
   const refuse = (path: Path, why: string, hint: string): never => {
     const place = readConfigDocument(file, overlays).keyPositionOf(['spec', ...path]);
     const key = path.map((each) => (typeof each === 'number' ? `[${each}]` : `.${each}`)).join('');
-    const problem = { ...place, severity: 'error', message: `${key.slice(1)}: ${why}`, hint } as const;
-    const problems = [problem];
-    throw new RuntimeError('CONFIG_INVALID', summarize(file, problems), { hint, details: { problems } });
+    const message = `${key.slice(1)}: ${why}`;
+    throw configInvalid(file, [{ ...place, severity: 'error', message, hint }], hint);
   };
   const alone = 'Or serve with `--processes 1`.';
   if (stateStore.type === 'memory')

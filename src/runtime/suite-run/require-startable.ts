@@ -2,9 +2,9 @@ import { RuntimeError } from '../../base/errors.ts';
 import type { Expression } from '../../base/expression/expression.ts';
 import { isObject } from '../../base/json/json.ts';
 import { readDocument } from '../../base/yaml/document.ts';
-import { countProblems } from '../../base/yaml/problem.ts';
+import { configInvalid, requireLoaded } from '../../base/yaml/problem.ts';
 import type { HookConfig, RuntimeConfig } from '../../config/config.ts';
-import { findUnstartable, summarize } from '../../config/load.ts';
+import { findUnstartable } from '../../config/load.ts';
 import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
 import type { Services } from '../../pipelines/state/run-context.ts';
 import type { HostEnv } from '../../process/env.ts';
@@ -39,8 +39,7 @@ export async function requireStartable(
     hook: new Set(config.hooks.filter((hook) => isAsked(hook, suite, asked)).map(({ name }) => name)),
   };
   const problems = findUnstartable(config, env, ({ capability, name }) => used[capability].has(name));
-  if (problems.length > 0)
-    throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
+  if (problems.length > 0) throw configInvalid(config.file, problems);
   const byChecks = asked.length < subjects.length || cache ? [] : await askedBy(checks, config);
   const answering = asked.flatMap((subject) => (subject.kind === 'chat' ? [subject.chat] : []));
   for (const { provider, tools } of answering) requireToolNames(provider, tools, config);
@@ -69,8 +68,7 @@ export async function requireColumns({ file, dataset }: Suite, signal: AbortSign
     return missing.length > 0;
   });
   if (!isRead || missing.length === 0 || known.size === 0) return;
-  const problems = describeMissing(document, missing, [...known]);
-  throw new RuntimeError('CONFIG_INVALID', countProblems(file, problems), { details: { problems } });
+  requireLoaded(file, undefined, describeMissing(document, missing, [...known]));
 }
 
 const MOST_COLUMNS = 100;

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
+import { type RuntimeError, toRuntimeError } from '../../../base/errors.ts';
 import { followLinks } from '../../../base/files/paths.ts';
 import { isObject, type Json } from '../../../base/json/json.ts';
 import { compileDataSchema } from '../../../base/yaml/data-schema.ts';
-import type { Problem } from '../../../base/yaml/problem.ts';
+import { configInvalid } from '../../../base/yaml/problem.ts';
 import type { ProcessReply } from '../../../contract/exchange.ts';
 import type {
   DeclaredHook,
@@ -72,7 +72,8 @@ async function requireSchema(
   } catch (thrown) {
     const error = toRuntimeError(thrown);
     if (error.code === 'ABORTED') throw error;
-    throw configInvalid({ ...source, severity: 'error', message: `hooks[${name}]: ${error.message}` });
+    const message = `hooks[${name}]: ${error.message}`;
+    throw configInvalid(source.file, [{ ...source, severity: 'error', message }]);
   }
 }
 
@@ -125,7 +126,8 @@ type Skip = (place: string, why: string) => void;
 function createSkip({ onFailure, position }: PluginFolder, note: AddNote): Skip {
   if (onFailure !== 'deny') return note;
   return (file, why) => {
-    throw configInvalid({ ...position, severity: 'error', message: `${file}: ${why}`, hint: skippedHint });
+    const message = `${file}: ${why}`;
+    throw configInvalid(position.file, [{ ...position, severity: 'error', message, hint: skippedHint }]);
   };
 }
 
@@ -218,12 +220,6 @@ function inspectPlugin(path: string, root: string): PluginFile {
   } catch (thrown) {
     return { kind: 'unusable', why: `the plugin cannot be read: ${toRuntimeError(thrown).message}` };
   }
-}
-
-function configInvalid(problem: Problem): RuntimeError {
-  const { file, line, column, message } = problem;
-  const location = `${file}:${line}:${column}`;
-  return new RuntimeError('CONFIG_INVALID', `${location} ${message}`, { details: { problems: [problem] } });
 }
 
 export interface PluginTool {
