@@ -30,7 +30,6 @@ export type * from './api.ts';
 export type { ChaosCell, ChaosReport, UntriedHook } from './doctor/chaos/report.ts';
 export type { Check } from './doctor/checks/check.ts';
 export type { ConformReport, ConformRow } from './doctor/conform/conform.ts';
-export type { PreparedShare, Share } from './gateway/processes.ts';
 export type { PreparedGateway, ServedGateway } from './gateway/serve.ts';
 export { openRuntime } from './open-runtime.ts';
 export { type FoundState, findResults, findStates } from './project/find-state.ts';

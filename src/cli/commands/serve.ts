@@ -3,14 +3,7 @@ import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/phrases.ts';
 import { versionOf } from '../../base/version.ts';
-import type {
-  GatewayDocument,
-  PreparedGateway,
-  PreparedShare,
-  Runtime,
-  ServedGateway,
-  Share,
-} from '../../runtime/runtime.ts';
+import type { GatewayDocument, Runtime, ServedGateway } from '../../runtime/runtime.ts';
 import { type CommandContext, command, type OpenOptions, untilAborted } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { readWhole } from '../input.ts';
@@ -97,88 +90,30 @@ async function serveTogether(context: CommandContext, flags: ServeFlags): Promis
   return 0;
 }
 
-/** Serves as one of several processes, until its supervisor ends it. Without a supervisor, Node ends it. */
+/** Serves as one of several processes, until its supervisor ends it. */
 async function serveShare(context: CommandContext, { listen, count }: ServeFlags): Promise<ExitCode> {
   const { terminal, signal, invocation } = context;
   const { loadProcesses, loadServer } = await import('../../runtime/runtime.ts');
-  const { joinSupervisor, watchedReads } = await loadProcesses();
+  const { GatewayShare } = await loadProcesses();
   const { openServing } = await loadServer();
   // The supervisor gets the signal of a terminal too.
   invocation.onHangup(() => {});
-  let [isQuiet, isStopping] = [false, false];
-  let [opened, current]: (Metrics | undefined)[] = [];
-  let prepared: PreparedGateway | undefined;
-  let preparing: Promise<unknown> = Promise.resolve();
-  const wrap = (runtime: Runtime): Runtime => {
-    const { telemetry } = runtime;
-    opened = telemetry.metrics;
-    const metrics = async () => await supervisor.metrics();
-    return opened === undefined ? runtime : { ...runtime, telemetry: { ...telemetry, metrics } };
-  };
-  const openShare = async ({ place, token }: Share) => {
-    const surfaces = await openSurfaces(context, { hasResident: place === 1, token });
-    const writeLog = (lines: string) => void (isQuiet || terminal.stderr.write(lines));
-    const serving = openServing({
-      mounts: surfaces.mounts,
-      open: () => openService(context, { writeLog, wrap }),
-      listen,
-      print: (line) => void supervisor.print(line).catch(() => {}),
-      processes: count,
-    });
-    return { surfaces, serving };
-  };
-  let own: Awaited<ReturnType<typeof openShare>> | undefined;
-  const abort = async () => {
-    await prepared?.abort();
-    prepared = undefined;
-  };
-  const prepare = async (share: Share): Promise<PreparedShare> => {
-    if (isStopping) {
-      const hint = 'Send SIGHUP again when another one has taken its place.';
-      throw new RuntimeError('PROCESS_EXIT', 'one of the processes is about to end', { hint });
-    }
-    await abort();
-    own ??= await openShare(share);
-    isQuiet = share.place > 1;
-    const { result, reads } = await watchedReads(own.serving.prepare).finally(() => {
-      isQuiet = false;
-    });
-    prepared = result;
-    limitStop(context, result.document);
-    return { document: result.document, reads };
-  };
-  const stop = Promise.withResolvers<void>();
-  const closed = Promise.withResolvers<number>();
-  const { remote: supervisor, leave } = joinSupervisor({
-    prepare: async (share) => {
-      const next = prepare(share);
-      preparing = next.catch(() => {});
-      return await next;
-    },
-    commit: async (address) => {
-      if (prepared === undefined || own === undefined)
-        throw new RuntimeError('INTERNAL', 'nothing is prepared');
-      const url = await prepared.commit(address);
-      [prepared, current] = [undefined, opened];
-      return { url, shown: own.surfaces.shownAt(url) };
-    },
-    abort,
-    metrics: async () => await current?.(),
-    stop: async () => {
-      stop.resolve();
-      return await closed.promise;
-    },
+  const share = new GatewayShare(async (own, { place, token }) => {
+    const { mounts, shownAt, close } = await openSurfaces(context, { hasResident: place === 1, token });
+    const writeLog = (lines: string) => void (own.isQuiet || terminal.stderr.write(lines));
+    const open = () => openService(context, { writeLog, wrap: (runtime) => own.wrap(runtime) });
+    const print = (line: string) => own.print(line);
+    const serving = openServing({ mounts, open, listen, print, processes: count });
+    const prepare = async () => {
+      const prepared = await serving.prepare();
+      limitStop(context, prepared.document);
+      return prepared;
+    };
+    return { prepare, shownAt, close: async () => (await Promise.all([serving.close(), close()]))[0] };
   });
-  await Promise.race([untilAborted(signal), stop.promise]);
-  isStopping = true;
-  await preparing;
-  const [cut = 0] = await Promise.all([own?.serving.close(), own?.surfaces.close(), abort()]);
-  closed.resolve(cut);
-  leave();
+  await share.serve(signal);
   return 0;
 }
-
-type Metrics = NonNullable<Runtime['telemetry']['metrics']>;
 
 const openService = async ({ options, open }: CommandContext, more: OpenOptions): Promise<Runtime> =>
   await open(options.config, { outlivesInterrupt: true, isService: true, hasMetrics: true, ...more });

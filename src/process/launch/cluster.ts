@@ -109,7 +109,7 @@ function connect<Remote extends Functions<Remote>>(port: Worker, own: object, re
   };
   const answer = async (name: string, value: unknown): Promise<Reply> => {
     try {
-      return { value: await Reflect.get(own, name)(value) };
+      return { value: await Reflect.apply(Reflect.get(own, name), own, [value]) };
     } catch (thrown) {
       return { fault: toFault(thrown) };
     }

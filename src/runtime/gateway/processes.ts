@@ -7,12 +7,14 @@ import { type ListenAddress, requireListen } from '../../config/listen.ts';
 import { type ClusterWorker, joinCluster, startClusterWorker } from '../../process/launch/cluster.ts';
 import type { Runtime } from '../api.ts';
 import type { GatewayDocument } from './document.ts';
+import type { openServing, PreparedGateway } from './serve.ts';
 
 export { isClusterWorker } from '../../process/launch/cluster.ts';
 
-type MetricsText = Awaited<ReturnType<NonNullable<Runtime['telemetry']['metrics']>>>;
+type Metrics = NonNullable<Runtime['telemetry']['metrics']>;
+type MetricsText = Awaited<ReturnType<Metrics>>;
 
-export interface Share {
+interface Share {
   /** From 1 to the number of processes. A process that takes the place of another has its number. */
   readonly place: number;
   /** Of the console. */
@@ -22,12 +24,12 @@ export interface Share {
 /** The states of files, by path, when they were read. */
 type Reads = Readonly<Record<string, string>>;
 
-export interface PreparedShare {
+interface PreparedShare {
   readonly document: GatewayDocument;
   readonly reads: Reads;
 }
 
-export interface ServedShare {
+interface ServedShare {
   readonly url: string;
   /** The addresses of other surfaces, or why they have none. */
   readonly shown: Readonly<
@@ -36,7 +38,7 @@ export interface ServedShare {
 }
 
 /** What a process of a gateway answers its supervisor. */
-export interface GatewayWorker {
+interface GatewayWorker {
   /** Opens the config as it is now. Rejects with the errors of the config. */
   prepare(share: Share): Promise<PreparedShare>;
   /** Turns to that config. The first time, it listens at the address. Rejects with LISTEN_FAILED. */
@@ -48,19 +50,110 @@ export interface GatewayWorker {
   stop(): Promise<number>;
 }
 
-export interface GatewaySupervisor {
+interface GatewaySupervisor {
   /** Of all processes. */
   metrics(): Promise<MetricsText>;
   /** Prints on stdout. */
   print(line: string): Promise<void>;
 }
 
-/** In a process that a supervisor has started. */
-export const joinSupervisor = (worker: GatewayWorker) => joinCluster<GatewaySupervisor & Functions>(worker);
 type Functions = { readonly [name: string]: (value: never) => Promise<unknown> };
 
+type Open = (share: GatewayShare, at: Share) => Promise<OpenedShare>;
+
+interface OpenedShare extends Pick<ReturnType<typeof openServing>, 'prepare' | 'close'> {
+  shownAt(url: string): ServedShare['shown'];
+}
+
+/** One of several processes of a gateway. Without its supervisor, Node ends it. */
+export class GatewayShare implements GatewayWorker {
+  readonly #open: Open;
+  readonly #supervisor = joinCluster<GatewaySupervisor & Functions>(this);
+  readonly #stop = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<number>();
+  #own: OpenedShare | undefined;
+  #prepared: PreparedGateway | undefined;
+  #preparing: Promise<unknown> = Promise.resolve();
+  #isStopping = false;
+  #opened: Metrics | undefined;
+  #current: Metrics | undefined;
+  /** While a config opens, the first process alone writes to the log. */
+  isQuiet = false;
+
+  constructor(open: Open) {
+    this.#open = open;
+  }
+
+  /** Resolves when the signal or the supervisor has ended it. */
+  async serve(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#stop.resolve());
+    if (!signal.aborted) await this.#stop.promise;
+    this.#isStopping = true;
+    await this.#preparing;
+    const [cut = 0] = await Promise.all([this.#own?.close(), this.abort()]);
+    this.#closed.resolve(cut);
+    this.#supervisor.leave();
+  }
+
+  /** Replaces the metrics of a runtime by those of all processes. */
+  wrap(runtime: Runtime): Runtime {
+    const { telemetry } = runtime;
+    this.#opened = telemetry.metrics;
+    const { metrics } = this.#supervisor.remote;
+    return this.#opened === undefined ? runtime : { ...runtime, telemetry: { ...telemetry, metrics } };
+  }
+
+  print(line: string): void {
+    this.#supervisor.remote.print(line).catch(() => {});
+  }
+
+  async prepare(at: Share): Promise<PreparedShare> {
+    const next = this.#prepare(at);
+    this.#preparing = next.catch(() => {});
+    return await next;
+  }
+
+  async #prepare(at: Share): Promise<PreparedShare> {
+    if (this.#isStopping) {
+      const hint = 'Send SIGHUP again when another one has taken its place.';
+      throw new RuntimeError('PROCESS_EXIT', 'one of the processes is about to end', { hint });
+    }
+    await this.abort();
+    this.#own ??= await this.#open(this, at);
+    this.isQuiet = at.place > 1;
+    const { result, reads } = await watchedReads(this.#own.prepare).finally(() => {
+      this.isQuiet = false;
+    });
+    this.#prepared = result;
+    return { document: result.document, reads };
+  }
+
+  async commit(address: ListenAddress): Promise<ServedShare> {
+    if (this.#prepared === undefined || this.#own === undefined)
+      throw new RuntimeError('INTERNAL', 'nothing is prepared');
+    const url = await this.#prepared.commit(address);
+    this.#prepared = undefined;
+    this.#current = this.#opened;
+    return { url, shown: this.#own.shownAt(url) };
+  }
+
+  async abort(): Promise<void> {
+    await this.#prepared?.abort();
+    this.#prepared = undefined;
+  }
+
+  async metrics(): Promise<MetricsText | undefined> {
+    return await this.#current?.();
+  }
+
+  async stop(): Promise<number> {
+    this.#stop.resolve();
+    return await this.#closed.promise;
+  }
+}
+
 /** Notes which files the work reads. */
-export async function watchedReads<Result>(work: () => Promise<Result>) {
+async function watchedReads<Result>(work: () => Promise<Result>) {
   const states = new Map<string, string>();
   const stop = watchReads((path, state) =>
     states.set(path, (states.get(path) ?? state) === state ? state : CHANGING),
