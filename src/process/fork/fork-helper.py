@@ -4,8 +4,8 @@
 
 Each line of stdin starts a child: `ID OWNER STDIN STDOUT STDERR JOINS LIMITS`. The child gets these descriptors of the process
 OWNER. It joins the control groups JOINS (hexadecimal paths, separated by commas) and sets the LIMITS (`LETTER:SOFT:HARD,…`).
-The first line of stdout is `ready` or `refused REASON`. The others are `started ID PID`, `failed ID REASON`, `ended ID exit CODE`
-and `ended ID signal NUMBER`. The end of stdin, or SIGTERM, ends all children and then the helper.
+The first lines of stdout are `imported PATH` (hexadecimal), for each file of a module that the script brings, and `ready`, or only
+`refused REASON`. The others are `started ID PID`, `failed ID REASON`, `ended ID exit CODE` and `ended ID signal NUMBER`. The end of stdin, or SIGTERM, ends all children and then the helper.
 """
 _template = dict(globals())
 import sys
@@ -121,6 +121,18 @@ def import_once(tree):
             return  # The script raises the error itself, in each child.
 
 
+def imported_files():
+    """The files of modules, except those of Python and of installed packages."""
+    standard = os.path.dirname(os.__file__)
+    for module in list(sys.modules.values()):
+        path = module.__dict__.get("__file__") if isinstance(module, type(sys)) else None
+        if not isinstance(path, str) or path.startswith(standard) or "-packages/" in path:
+            continue
+        while not os.path.exists(path) and path not in ("", "/"):
+            path = os.path.dirname(path)  # It is inside an archive.
+        yield os.path.abspath(path)
+
+
 def descriptors():
     found = {}
     for entry in os.listdir("/proc/self/fd"):
@@ -152,9 +164,14 @@ def check_forkable(before, printed, unread):
         raise Refused("its imports start processes")
     except ChildProcessError:
         pass
-    opened = [path for fd, path in descriptors().items() if before.get(fd) != path and not path.startswith("/dev/")]
-    if any(not path.startswith("/proc/") for path in opened):
+    opened = [path for fd, path in descriptors().items() if before.get(fd) != path]
+    if any(path.startswith("/dev/shm/") or not path.startswith(("/dev/", "/proc/")) for path in opened):
         raise Refused("its imports leave files or connections open, which all of its processes would share")
+    with open("/proc/self/maps") as maps:
+        if any(line.split(None, 2)[1][1::2] == "ws" for line in maps):  # Such as `rw-s`: writable, shared.
+            raise Refused("its imports map memory that all of its processes would share")
+    if any(_signal.getitimer(kind)[0] for kind in (_signal.ITIMER_REAL, _signal.ITIMER_VIRTUAL, _signal.ITIMER_PROF)):
+        raise Refused("its imports start a timer, which no fork inherits")
     sys.stdout.flush()
     if os.fstat(printed).st_size > 0:
         raise Refused("its imports print to stdout")
@@ -163,7 +180,7 @@ def check_forkable(before, printed, unread):
 
 
 def prepare(script, arguments):
-    """Imports and compiles; returns the code, `__file__`, and the signal handlers that the imports have set."""
+    """Imports and compiles; returns the code, `__file__`, and the signal handlers and mask that the imports have set."""
     if sys.version_info < (3, 8):
         raise Refused("Python %d.%d is too old: 3.8 is needed" % sys.version_info[:2])
     file = set_up(script, arguments)
@@ -189,7 +206,7 @@ def prepare(script, arguments):
     gc.collect()
     if hasattr(gc, "freeze"):
         gc.freeze()
-    return code, file, handlers
+    return code, file, (handlers, _signal.pthread_sigmask(_signal.SIG_UNBLOCK, IGNORED_BY_US))
 
 
 def restrain(joins, limits):
@@ -213,8 +230,9 @@ def restrain(joins, limits):
 
 
 class Helper:
-    def __init__(self, requests, reports, handlers):
-        self.requests, self.reports, self.handlers = requests, reports, handlers
+    def __init__(self, requests, reports, signals):
+        self.requests, self.reports = requests, reports
+        self.handlers, self.mask = signals
         self.children = {}
         self.buffer = b""
         self.is_ending = False
@@ -314,7 +332,7 @@ class Helper:
         _signal.set_wakeup_fd(-1)
         for number, handler in self.handlers.items():
             _signal.signal(number, handler)
-        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, IGNORED_BY_US)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
         go, going = opened[3:]
         os.close(going)
         if not os.read(go, 1):
@@ -419,14 +437,16 @@ def begin():
     os.set_inheritable(requests, False)
     os.set_inheritable(reports, False)
     try:
-        code, file, handlers = prepare(sys.argv[1], sys.argv[2:])
+        code, file, signals = prepare(sys.argv[1], sys.argv[2:])
     except (Refused, OSError) as reason:
         os.write(reports, ("refused %s\n" % str(reason).replace("\n", " ")).encode("utf-8", "replace"))
         os._exit(0)
     global imported, imported_ends_in_c
     imported = frozenset(sys.modules)
     imported_ends_in_c = ends_in_c(imported)
-    helper = Helper(requests, reports, handlers)
+    helper = Helper(requests, reports, signals)
+    for path in imported_files():
+        helper.report("imported", os.fsencode(path).hex())
     helper.report("ready")
     helper.serve()
     return code, new_main(file).__dict__

@@ -1,13 +1,13 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism, constants } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { basename, resolve } from 'node:path';
 import { nextTick } from 'node:process';
-import { findExecutable } from '../../base/files/executable.ts';
+import { findExecutable, isUnchanged } from '../../base/files/executable.ts';
 import { interpreterWords, isFile } from '../../base/files/interpreter.ts';
 import { crashLineOf } from '../../base/text/crash-line.ts';
-import { trackWork } from '../../base/time/async.ts';
-import { waitForSettled } from '../../base/time/deadline.ts';
+import { createSlots, trackWork } from '../../base/time/async.ts';
+import { drain, startTimer, type Timer, waitForSettled } from '../../base/time/deadline.ts';
 import type { Binding } from '../binding.ts';
 import type {
   ExitStatus,
@@ -17,12 +17,12 @@ import type {
   LaunchRequest,
   Restraint,
 } from '../launch/launch.ts';
-import { closeAll, findNativeParts, openPipes, openStdin, writeInput } from '../launch/native.ts';
+import { closeAll, findNativeParts, openPipes, openStdin, signalName, writeInput } from '../launch/native.ts';
 import { signalGroup } from '../launch/process-groups.ts';
 import { keepNodeAlive } from '../launch/system/outputs.ts';
 import { closedError, onlyIf, openOneshot } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import { createBackOff, createStamper, hasMemoryToSpare, settledStamp } from '../spare/spares.ts';
+import { createBackOff, createStamper, hasMemoryToSpare, settledStamp, statBefore } from '../spare/spares.ts';
 import { createLineSplitter } from '../stream-reader.ts';
 import type { Transport } from '../transport.ts';
 
@@ -38,24 +38,57 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
   // The forking process would need descriptors of this process, which a sandbox must not expose.
   const isBoxed = binding.sandbox !== null;
   const forks = openForks(binding, context, note);
+  const slots = createSlots(MAX_WAITING);
   const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
     const isUsual = forCall.env === binding.env;
     if (!isUsual) note('a call has environment variables of its own');
     if (isBoxed) note('in a sandbox, each process starts separately');
     const forked = isUsual && !isBoxed && binding.refused === null ? await forks.find() : undefined;
     if (over.aborted) throw closedError(binding.name);
-    const launch = forked ?? context.launch;
-    return await startProcess(forCall, onlyIf(requireStart, { ...context, launch }), input);
+    const direct = onlyIf(requireStart, context);
+    if (forked === undefined) return await startProcess(forCall, direct, input);
+    const launch: Launcher = async (request, watch) => {
+      await slots.take();
+      try {
+        if (over.aborted) throw closedError(binding.name);
+        requireStart?.();
+        return await forked(request, watch);
+      } catch (error) {
+        if (!(error instanceof NotForkedError)) throw error;
+        if (error.reason !== undefined) note(`it could not be forked: ${error.reason}`);
+        if (over.aborted) throw closedError(binding.name);
+        return await direct.launch(request, watch);
+      } finally {
+        slots.release();
+      }
+    };
+    return await startProcess(forCall, { ...context, launch }, input);
   });
   return {
     ...oneshot,
     warm: () => void (isBoxed || forks.find()),
     close: async () => {
       forks.stop();
-      await oneshot.close();
+      const ended = oneshot.close();
+      // A stopped helper neither starts a call nor reports its end.
+      await waitForSettled(ended, binding.graceMs + END_MS);
       await forks.close();
+      await ended;
     },
   };
+}
+
+/** Each waiting call holds six descriptors. */
+const MAX_WAITING = 64;
+
+/** The call has certainly not run. */
+class NotForkedError extends Error {
+  readonly reason: string | undefined;
+
+  constructor(reason?: string) {
+    super('the process that forks it has ended');
+    this.reason = reason;
+  }
 }
 
 interface Forks {
@@ -70,9 +103,11 @@ interface Team {
   readonly stamp: string;
   readonly since: number;
   readonly helpers: Set<Helper>;
+  /** What they have imported beyond the files of the stamp. */
+  readonly imports: Map<string, Stats | undefined>;
   /** Resolves once the first helper can fork, or never will. Never rejects. */
   ready: Promise<unknown>;
-  hasForked: boolean;
+  mayRenew: boolean;
   isGrowing: boolean;
   most: number;
 }
@@ -83,7 +118,7 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
   const running = new Set<Helper>();
   const backOff = createBackOff();
   const makePipes = findPipeMaker();
-  const stopping = Promise.withResolvers<undefined>();
+  const stopping = Promise.withResolvers<Refusal>();
   const most = Math.min(availableParallelism(), binding.concurrency);
   const stampNow = createStamper(binding);
   const load = createLoad();
@@ -102,21 +137,26 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
     notBefore = performance.now() + backOff.delayMs();
   };
   /** Returns why there is no helper, if so. */
-  const add = async (team: Team, pipes: MakePipes): Promise<string | undefined> => {
+  const add = async (team: Team, pipes: MakePipes): Promise<Refusal | undefined> => {
     const stamp = await settledStamp(binding);
     const python = findPython(binding);
-    if ('reason' in python) return python.reason;
-    if (isStopped || !backOff.admits(stamp)) return undefined;
+    if ('reason' in python) return { reason: python.reason, isFinal: true };
+    if (isStopped || !backOff.admits(stamp)) return closed;
     const startedAt = performance.now();
+    const startedAtMs = Date.now();
     const helper = await startHelper(binding, context, { python, makePipes: pipes });
     void keep(helper, stamp);
-    const refused = await Promise.race([helper.refused, stopping.promise.then(() => 'it is closed')]);
+    const refused = await Promise.race([helper.refused, stopping.promise]);
+    if (refused?.isFinal !== true) team.mayRenew = true;
     if (refused !== undefined) {
       void helper.end();
-      return isStopped ? undefined : refused;
+      return refused;
     }
     load.begin(performance.now() - startedAt);
-    team.hasForked = true;
+    for (const path of helper.imported) {
+      if (team.imports.has(path) || team.stamp.includes(`${path}\0`)) continue;
+      team.imports.set(path, statBefore(startedAtMs, path));
+    }
     team.helpers.add(helper);
     void helper.gone.then(() => team.helpers.delete(helper));
     return undefined;
@@ -126,10 +166,11 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
     const helpers = new Set<Helper>();
     const since = performance.now();
     const ready = Promise.resolve();
-    const team = { stamp, since, helpers, ready, hasForked: false, isGrowing: false, most };
+    const imports = new Map<string, Stats | undefined>();
+    const team = { stamp, since, helpers, imports, ready, mayRenew: false, isGrowing: false, most };
     // If the helper cannot start, the call starts the script directly and reports the error.
-    const say = (reason: string | undefined) => {
-      if (reason !== undefined) note(reason);
+    const say = (refused: Refusal | undefined) => {
+      if (refused?.isFinal) note(refused.reason);
     };
     current = team;
     team.ready = add(team, pipes).then(say, () => {});
@@ -147,32 +188,33 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
     return async (request, watch) => {
       // A helper may have been retired since.
       const helper = leastBusy(team.helpers) ?? [...team.helpers][0];
-      if (helper === undefined) throw endedError();
+      if (helper === undefined) throw new NotForkedError();
       const isShort = load.isTooMuch(helper.waiting() > 0) && performance.now() >= notBefore;
       const mayGrow = isShort && !team.isGrowing && team.helpers.size < team.most;
       if (mayGrow && hasMemoryToSpare()) starting.add(grow(team, pipes));
       return await helper.launch(request, watch);
     };
   };
-  const isOld = ({ since }: Team) => performance.now() - since > MAX_AGE_MS;
+  const isOld = ({ stamp, since, imports }: Team, now: string) =>
+    stamp !== now || performance.now() - since > MAX_AGE_MS || ![...imports].every(isUnchanged);
   return {
     find: async () => {
       if (makePipes === undefined) return void note('it needs Linux with glibc, and the package koffi');
       while (!isStopped) {
         const stamp = stampNow().text;
-        if (current?.stamp !== stamp || isOld(current)) renew(makePipes, stamp);
+        if (current === undefined || isOld(current, stamp)) renew(makePipes, stamp);
         const team = current;
         await team?.ready;
         if (team === undefined || team !== current) continue;
         if (leastBusy(team.helpers) !== undefined) return isStopped ? undefined : launcherOf(team, makePipes);
-        if (!team.hasForked || performance.now() < notBefore) return undefined;
+        if (!team.mayRenew || performance.now() < notBefore) return undefined;
         renew(makePipes, stamp);
       }
       return undefined;
     },
     stop: () => {
       isStopped = true;
-      stopping.resolve(undefined);
+      stopping.resolve(closed);
     },
     close: async () => {
       await starting.ended();
@@ -181,7 +223,7 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
   };
 }
 
-/** Imports from outside the entry's folders may have changed. */
+/** Installed packages may have changed. */
 const MAX_AGE_MS = 5 * 60_000;
 
 function retire({ ready, helpers }: Team): void {
@@ -223,7 +265,9 @@ function createLoad() {
 
 interface Helper {
   /** Resolves to undefined once it can fork, else to the reason why it never can. Never rejects. */
-  readonly refused: Promise<string | undefined>;
+  readonly refused: Promise<Refusal | undefined>;
+  /** The files of the script's own modules. */
+  readonly imported: readonly string[];
   readonly gone: Promise<'died' | 'ended'>;
   hasServed(): boolean;
   /** The number of calls that it has yet to fork. */
@@ -234,6 +278,14 @@ interface Helper {
   retire(): void;
   end(): Promise<void>;
 }
+
+interface Refusal {
+  readonly reason: string;
+  /** Whether another start of the same files would end the same way. */
+  readonly isFinal: boolean;
+}
+
+const closed: Refusal = { reason: 'it is closed', isFinal: false };
 
 interface HelperOptions {
   readonly python: PythonCommand;
@@ -267,13 +319,23 @@ async function startHelper(
   // Each call has a timeout whose timer keeps Node alive.
   process.keepAlive(false);
   const children = new Map<string, Child>();
-  const verdict = Promise.withResolvers<string | undefined>();
+  const imported: string[] = [];
+  const verdict = Promise.withResolvers<Refusal | undefined>();
   let isRetired = false;
   let isReady = false;
   let isGone = false;
+  let isRead = false;
   let count = 0;
   let waiting = 0;
+  let stuck: Timer | undefined;
 
+  const wait = (change: 1 | -1) => {
+    waiting += change;
+    if (waiting === 1 && change === 1) {
+      stuck = startTimer({ timeoutMs: STUCK_MS }, process.killGroup);
+    } else if (waiting === 0) stuck?.clear();
+    else if (change === -1) stuck?.restart();
+  };
   const retireIfIdle = () => {
     if (isRetired && children.size === 0) process.stdin?.end();
   };
@@ -284,22 +346,25 @@ async function startHelper(
   const onStarted = ({ id, pid }: Extract<Report, { type: 'started' }>) => {
     const child = children.get(id);
     if (child === undefined) return;
-    waiting--;
+    wait(-1);
     child.pid = pid;
     child.started.resolve(pid);
   };
   const onReport = (report: Report | undefined) => {
     switch (report?.type) {
+      case 'imported':
+        imported.push(report.path);
+        return undefined;
       case 'ready':
         isReady = true;
         return verdict.resolve(undefined);
       case 'refused':
-        return verdict.resolve(report.reason);
+        return verdict.resolve({ reason: report.reason, isFinal: true });
       case 'started':
         return onStarted(report);
       case 'failed':
-        waiting--;
-        children.get(report.id)?.started.reject(new Error(`it could not be forked: ${report.reason}`));
+        wait(-1);
+        children.get(report.id)?.started.reject(new NotForkedError(report.reason));
         return forget(report.id);
       case 'ended':
         children.get(report.id)?.ended.resolve(report.end);
@@ -308,12 +373,14 @@ async function startHelper(
         return undefined;
     }
   };
-  const onGone = () => {
-    const wasWanted = isReady && !isRetired;
+  const onGone = ({ signal }: ExitStatus) => {
+    const wasWanted = (isReady || signal !== null) && !isRetired;
     isGone = true;
-    verdict.resolve(describeEnd(process));
+    stuck?.clear();
+    verdict.resolve({ reason: describeEnd(process), isFinal: signal === null });
     for (const { pid, started, ended } of children.values()) {
-      started.reject(endedError());
+      // A child runs only after its start was reported.
+      started.reject(isRead ? new NotForkedError() : new Error('the process that forks it has ended'));
       if (pid !== undefined) signalGroup(pid, 'SIGKILL');
       ended.resolve({ exitCode: null, signal: 'SIGKILL' });
     }
@@ -322,8 +389,14 @@ async function startHelper(
     process.release();
     return wasWanted ? 'died' : 'ended';
   };
-  const reportsRead = readLines(process, (line) => onReport(readReport(line)));
-  const gone = Promise.all([process.ended, reportsRead]).then(onGone);
+  const reportsRead = readLines(process, (line) => onReport(readReport(line))).then(() => {
+    isRead = true;
+  });
+  // A process that the imports have started may hold stdout open.
+  const gone = process.ended.then(async (end) => {
+    await drain(reportsRead, binding.drainMs);
+    return onGone(end);
+  });
 
   const ask = async (
     pipes: HandedPipes,
@@ -336,7 +409,7 @@ async function startHelper(
       ended: Promise.withResolvers(),
     };
     children.set(id, child);
-    waiting++;
+    wait(1);
     // Calls of the same turn share a write.
     process.stdin?.cork();
     nextTick(() => process.stdin?.uncork());
@@ -345,12 +418,12 @@ async function startHelper(
   };
   return {
     refused: verdict.promise,
-    gone,
+    ...{ imported, gone },
     hasServed: () => count > 0,
     waiting: () => waiting,
     isAlive: () => !isGone && !isRetired,
     launch: async ({ input, restraint }, watch) => {
-      if (isGone || input === null) throw endedError();
+      if (isGone || input === null) throw new NotForkedError();
       const pipes = makePipes(input);
       const started = watch?.starting(pipes.stdoutName);
       try {
@@ -380,12 +453,10 @@ async function startHelper(
   };
 }
 
-function endedError(): Error {
-  return new Error('the process that forks it has ended');
-}
-
 /** The helper ends its children within one second. */
 const END_MS = 2_000;
+/** A helper that reports nothing for this time has been stopped. */
+const STUCK_MS = 10_000;
 
 function describeEnd(process: WatchedProcess): string {
   const last = crashLineOf(process.stderr());
@@ -404,6 +475,7 @@ function readLines(process: WatchedProcess, onLine: (line: string) => void): Pro
 const MAX_LINE_BYTES = 64 * 1024;
 
 type Report =
+  | { readonly type: 'imported'; readonly path: string }
   | { readonly type: 'ready' }
   | { readonly type: 'refused'; readonly reason: string }
   | { readonly type: 'started'; readonly id: string; readonly pid: number }
@@ -413,6 +485,8 @@ type Report =
 function readReport(line: string): Report | undefined {
   const [type, id = '', word = '', ...rest] = line.split(' ');
   switch (type) {
+    case 'imported':
+      return { type, path: Buffer.from(id, 'hex').toString() };
     case 'ready':
       return { type };
     case 'refused':
@@ -430,11 +504,6 @@ function readReport(line: string): Report | undefined {
 
 function readEnd(how: string, number: number): ExitStatus {
   return how === 'exit' ? { exitCode: number, signal: null } : { exitCode: null, signal: signalName(number) };
-}
-
-function signalName(number: number): string {
-  const known = Object.entries(constants.signals).find(([, value]) => value === number);
-  return known?.[0] ?? `signal ${number}`;
 }
 
 /** `standard` holds descriptors of this process. Source: fork-helper.py. */

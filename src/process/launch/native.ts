@@ -224,7 +224,7 @@ function decodeStatus(status: number): ExitStatus {
     : { exitCode: null, signal: signalName(signal) };
 }
 
-function signalName(number: number): string {
+export function signalName(number: number): string {
   const known = Object.entries(constants.signals).find(([, value]) => value === number);
   return known?.[0] ?? `signal ${number}`;
 }

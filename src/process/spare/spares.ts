@@ -295,6 +295,13 @@ export async function settledStamp(files: Files): Promise<string> {
   return stampOf(files).text;
 }
 
+/** Undefined, which no later state of the file equals, if it may have changed since `sinceMs`. */
+export function statBefore(sinceMs: number, path: string): Stats | undefined {
+  const stats = tryStat(path);
+  const isLate = stats !== undefined && stats.ctimeMs > sinceMs - TICK_MS && stats.ctimeMs <= Date.now();
+  return isLate ? undefined : stats;
+}
+
 /** File times have the resolution of the clock tick, at most 10 ms; this is twice that. */
 const TICK_MS = 20;
 

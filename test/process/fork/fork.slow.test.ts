@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Reply } from '../../../src/contract/exchange.ts';
 import type { Binding } from '../../../src/process/binding.ts';
-import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
+import { acquireWatcher, signalProcess } from '../../../src/process/launch/process-groups.ts';
 import { allOf, bind, faultOf, isRunning, numberAfter, open, textOf, until } from '../harness.ts';
 import { scripts } from './scripts.ts';
 
@@ -141,6 +151,21 @@ describe.runIf(isLinux)('a forked script behaves like a started one [DS-FORK-01@
     for (const index of [0, 1, 2]) expect(new Set(said.map((text) => text.split(' ')[index])).size).toBe(10);
   });
 
+  test('what an import does to its process is so in each child', async () => {
+    const file = scriptOf(
+      'import helper, os, resource, signal, sys\nprint(os.getcwd(), os.environ["WORD"], os.umask(0), signal.pthread_sigmask(0, []), signal.getsignal(15), resource.getrlimit(resource.RLIMIT_NOFILE), sys.getrecursionlimit())',
+    );
+    writeBeside(
+      file,
+      'helper.py',
+      'import os, resource, signal, sys\nos.chdir("/")\nos.umask(0o27)\nos.environ["WORD"] = "one"\nsignal.pthread_sigmask(0, [10, 15, 17])\nsignal.signal(15, signal.SIG_IGN)\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))\nsys.setrecursionlimit(150)',
+    );
+    const [started, forked] = [await openForked(file, { isForked: false }), await openForked(file)];
+    const expected = await started.exchange();
+    expect([await forked.exchange(), await forked.exchange()]).toEqual([expected, expected]);
+    expect(notesOf(forked.events)).toEqual([]);
+  });
+
   test('imports after other code are done by each child', async () => {
     const file = scriptOf('import sys\nsys.path.insert(0, "late")\nimport words\nprint(words.said)');
     writeBeside(file, 'words.py', 'said = "early"');
@@ -149,6 +174,60 @@ describe.runIf(isLinux)('a forked script behaves like a started one [DS-FORK-01@
     expect(await ask()).toBe('late\n');
   });
 });
+
+/** Writes without a change of size or time of change that the writer could hide. */
+function writeHidden(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  utimesSync(path, 1_000_000, 1_000_000);
+}
+
+const modulePlaces: Record<string, { script: string; put: (folder: string, said: string) => void }> = {
+  ...Object.fromEntries(
+    ['', 'a.', 'a.b.c.d.', 'node_modules.', 'a.node_modules.b.'].map((prefix) => [
+      `${prefix}words beside it`,
+      {
+        script: `from ${prefix}words import said\nprint(said)`,
+        put: (folder: string, said: string) =>
+          writeHidden(join(folder, `${prefix.replaceAll('.', '/')}words.py`), `said = "${said}"\n`),
+      },
+    ]),
+  ),
+  'a folder on PYTHONPATH': {
+    script: 'import words\nprint(words.said)',
+    put: (folder, said) => writeHidden(`${folder}-path/words.py`, `said = "${said}"\n`),
+  },
+  'a package that is a link': {
+    script: 'import pack.words\nprint(pack.words.said)',
+    put: (folder, said) => {
+      writeHidden(`${folder}-elsewhere/words.py`, `said = "${said}"\n`);
+      if (!existsSync(join(folder, 'pack'))) symlinkSync(`${folder}-elsewhere`, join(folder, 'pack'));
+    },
+  },
+  'a link to another file': {
+    script: 'import words\nprint(words.said)',
+    put: (folder, said) => {
+      writeHidden(`${folder}-elsewhere/${said}.py`, `said = "${said}"\n`);
+      rmSync(join(folder, 'words.py'), { force: true });
+      symlinkSync(`${folder}-elsewhere/${said}.py`, join(folder, 'words.py'));
+    },
+  },
+  'only its bytecode': {
+    script: 'import words\nprint(words.said)',
+    put: (folder, said) => {
+      writeHidden(`${folder}-elsewhere/words.py`, `said = "${said}"\n`);
+      const compile = 'import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2])';
+      execFileSync('python3', ['-c', compile, `${folder}-elsewhere/words.py`, join(folder, 'words.pyc')]);
+    },
+  },
+  'an archive': {
+    script: 'import words\nprint(words.said)',
+    put: (folder, said) => {
+      const pack = 'import zipfile, sys; zipfile.ZipFile(sys.argv[1], "w").writestr("words.py", sys.argv[2])';
+      execFileSync('python3', ['-c', pack, `${folder}-path`, `said = "${said}"\n`]);
+    },
+  },
+};
 
 const saysParent =
   'import json, os, sys\nrequest = sys.stdin.read()\nprint(os.getppid(), os.getpid(), request)';
@@ -190,6 +269,20 @@ describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
     expect(await ask()).toBe('another\n');
     const [first] = allOf(events, 'process.started');
     await until(() => !isRunning(first?.pid ?? 0), 'end of the first helper');
+    expect(notesOf(events)).toEqual([]);
+  });
+
+  test.each(Object.keys(modulePlaces))('is replaced once a module has changed: %s', async (place) => {
+    const file = scriptOf(modulePlaces[place]?.script ?? '');
+    const env = { PATH: '/usr/bin:/bin', PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: `${dirname(file)}-path` };
+    const { ask, events } = await openForked(file, { env });
+    const put = (said: string) => modulePlaces[place]?.put(dirname(file), said);
+    put('one');
+    expect(await ask()).toBe('one\n');
+    for (const said of ['two', 'six', 'ten']) {
+      put(said);
+      expect(await ask()).toBe(`${said}\n`);
+    }
     expect(notesOf(events)).toEqual([]);
   });
 
@@ -256,6 +349,91 @@ describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
     expect((await faultOf(exchange())).code).toBe('RUNTIME_CLOSED');
   });
 
+  test.each([
+    { title: 'held by a process that its import has left', stops: false, started: 'import' },
+    { title: 'stopped, with a call that it has not started', stops: true, started: 'none' },
+  ])('is ended by close() while it is $title', async ({ stops, started }) => {
+    const file = scriptOf('import helper, os\nprint(os.getppid(), helper.left)');
+    const leave =
+      'import os, time\nr, w = os.pipe()\nif os.fork() == 0:\n  os.setsid()\n  left = os.fork()\n  if left == 0:\n    os.close(r)\n    time.sleep(60)\n  os.write(w, str(left).encode())\n  os._exit(0)\nos.wait()\nleft = int(os.read(r, 20))\nos.close(r)\nos.close(w)';
+    writeBeside(file, 'helper.py', started === 'import' ? leave : 'left = 0');
+    const { ask, exchange, transport, events } = await openForked(file);
+    const [parent = 0, left = 0] = (await ask()).split(' ').map(Number);
+    if (stops) process.kill(parent, 'SIGSTOP');
+    const outcome = stops ? faultOf(exchange()).then(({ code }) => code) : ask();
+    await sleep(100);
+    await transport.close();
+    expect(await outcome).toBe(stops ? 'ABORTED' : `${parent} ${left}\n`);
+    expect(isRunning(parent)).toBe(false);
+    if (left !== 0) process.kill(left, 'SIGKILL');
+    expect(allOf(events, 'process.ended')).toHaveLength(allOf(events, 'process.started').length);
+  });
+
+  test('is replaced once it has been stopped for long, and its waiting calls run once', async () => {
+    const { ask, events } = await openForked(scriptOf(`${logsCall}\nprint(os.getppid())`), {
+      timeoutMs: 60_000,
+    });
+    const parent = Number(await ask('first'));
+    process.kill(parent, 'SIGSTOP');
+    const later = await Promise.all(['second', 'third'].map(ask));
+    expect(later).not.toContain(`${parent}\n`);
+    expect(isRunning(parent)).toBe(false);
+    expect(await ask('fourth')).not.toBe(`${parent}\n`);
+    expect(notesOf(events)).toEqual([]);
+  });
+
+  test('forks no call that has ended before its turn', async () => {
+    const file = scriptOf(`${logsCall}\nprint(os.getppid())`);
+    const { ask, exchange } = await openForked(file, { timeoutMs: 1_000 });
+    const parent = Number(await ask('0'));
+    process.kill(parent, 'SIGSTOP');
+    const faults = await Promise.all(Array.from({ length: 200 }, () => faultOf(exchange('1'))));
+    expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(['PROCESS_TIMEOUT']));
+    process.kill(parent, 'SIGCONT');
+    expect(Number(await ask('2'))).toBe(parent);
+    // Those that it has already received start, and are ended at once.
+    expect(callsOf(file).length).toBeLessThanOrEqual(2 + 64);
+  });
+
+  test('runs each call at most once, wherever it is killed', async () => {
+    const file = scriptOf(`${logsCall}\nprint(os.getppid(), request)`);
+    const { exchange, events } = await openForked(file, { concurrency: 16, timeoutMs: 60_000 });
+    const outcomes: Reply[] = [];
+    const ids = Array.from({ length: 400 }, (_, index) => `call-${index}`);
+    const kill = () => {
+      const pids = allOf(events, 'process.started').map(({ pid }) => pid);
+      const helper = pids.findLast(isForking);
+      if (helper !== undefined) signalProcess(helper, 'SIGKILL');
+    };
+    const work = async () => {
+      for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
+        if (ids.length % 40 === 0) setTimeout(kill, Math.random() * 20);
+        outcomes.push(await exchange(id));
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, work));
+    const calls = callsOf(file);
+    expect(calls).toHaveLength(new Set(calls).size);
+    const done = outcomes.filter((reply) => 'exitCode' in reply && reply.exitCode === 0);
+    const answered = done.map((reply) => textOf(reply).trim().split(' ')[1] ?? '');
+    expect(new Set(answered).size).toBe(done.length);
+    expect(calls).toEqual(expect.arrayContaining(answered));
+    expect(outcomes.filter((reply) => !done.includes(reply))).toEqual(
+      outcomes.filter((reply) => 'signal' in reply && reply.signal === 'SIGKILL'),
+    );
+    expect(outcomes).toHaveLength(400);
+  });
+
+  test('may be killed while it starts', async () => {
+    const file = scriptOf('import helper, os\nprint(os.getppid())');
+    const once = 'if not os.path.exists("once.log"): open("once.log", "w").close(); os.kill(os.getpid(), 9)';
+    writeBeside(file, 'helper.py', `import os\n${once.replace(': ', ':\n  ').replace('; ', '\n  ')}`);
+    const { ask, events } = await openForked(file);
+    const parent = Number(await ask());
+    expect(Number(await ask())).toBe(parent);
+    expect(notesOf(events)).toEqual([]);
+  });
+
   test('starts with warm()', async () => {
     const { transport, event, ask } = await openForked(scriptOf(saysParent));
     transport.warm();
@@ -263,6 +441,24 @@ describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
     expect(Number.parseInt(await ask(), 10)).toBe(pid);
   });
 });
+
+const logsCall =
+  'import os, sys\nrequest = sys.stdin.read().strip()\nlog = os.open("calls.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)\nos.write(log, (request + "\\n").encode())';
+
+function callsOf(file: string): string[] {
+  return readFileSync(join(dirname(file), 'calls.log'), 'utf8')
+    .trim()
+    .split('\n');
+}
+
+function isForking(pid: number): boolean {
+  try {
+    const isHelper = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fork-helper');
+    return isHelper && readFileSync(`/proc/${pid}/status`, 'utf8').includes(`PPid:\t${process.pid}\n`);
+  } catch {
+    return false;
+  }
+}
 
 const saysParentFirst = `import os, sys, time
 request = sys.stdin.read()
@@ -454,6 +650,17 @@ describe('a script that cannot be forked says why, once, and runs one-shot [DS-F
     },
     { why: 'a file', helper: 'kept = open(__file__)', says: 'files or connections open' },
     {
+      why: 'shared memory',
+      helper: 'import mmap\nkept = mmap.mmap(-1, 4096)',
+      says: 'its imports map memory',
+    },
+    {
+      why: 'a lock of several processes',
+      helper: 'import multiprocessing\nkept = multiprocessing.Lock()',
+      says: 'its imports map memory',
+    },
+    { why: 'a timer', helper: 'import signal\nsignal.alarm(60)', says: 'its imports start a timer' },
+    {
       why: 'a process',
       helper: 'import subprocess\nkept = subprocess.Popen(["sleep", "60"], stdin=-3, stdout=-3, stderr=-3)',
       says: 'its imports start processes',
@@ -465,6 +672,16 @@ describe('a script that cannot be forked says why, once, and runs one-shot [DS-F
     expect(await ask()).toMatch(/answered\n$/);
     expect(notesOf(events)).toEqual([expect.stringContaining(says)]);
     await until(() => allOf(events, 'process.ended').length === 3, 'end of the helper');
+  });
+
+  test.runIf(isLinux)('a limit that leaves no descriptor to fork with', async () => {
+    const file = ownHelper(
+      scriptOf('import helper\nprint("answered")'),
+      'import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))',
+    );
+    const { ask, events } = await openForked(file);
+    expect([await ask(), await ask()]).toEqual(['answered\n', 'answered\n']);
+    expect(notesOf(events)).toEqual([expect.stringContaining('could not be forked: Too many open files')]);
   });
 
   test.each([
