@@ -236,27 +236,30 @@ interface Spawner {
 /** `inBackground` may use libuv threads, since posix_spawn blocks until the child executes its program. */
 function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: boolean }): Spawner {
   const texts = createTexts(libc);
-  const idle: Frame[] = [];
+  const actions = createActions(libc);
+  const idle: Int32Array[] = [];
   const turn = createTurn();
   return {
     spawn: async (request, standard) => {
-      const frame = idle.pop() ?? createFrame();
       const { command, cwd } = request;
-      fillActions(libc, frame, standard, cwd);
-      const path = Buffer.from(`${command}\0`);
       const program = texts.program(request);
-      const args = [frame.pid, path, frame.actions, libc.attributes, program.argv, texts.envp(request)];
       const isHere = !inBackground || (hasOneCore && turn.mayStart(program));
+      if (isHere && inBackground) await turn.take();
+      // Larger than needed, since V8 may move buffers of up to 64 bytes.
+      const pid = idle.pop() ?? new Int32Array(new ArrayBuffer(128));
+      const path = Buffer.from(`${command}\0`);
+      const taken = actions.take(standard, cwd);
+      const args = [pid, path, taken.memory, libc.attributes, program.argv, texts.envp(request)];
       try {
         const error: number = isHere
           ? turn.start(program, () => libc.spawn(...args))
           : await callInBackground(libc, args);
         if (error !== 0) throw new Error(errorName(error));
         if (!isHere) program.hasStarted = true;
-        return frame.pid[0] ?? 0;
+        return pid[0] ?? 0;
       } finally {
-        libc.actionsDestroy(frame.actions);
-        idle.push(frame);
+        actions.release(taken);
+        idle.push(pid);
       }
     },
   };
@@ -268,19 +271,25 @@ const hasOneCore = availableParallelism() === 1;
 /** Bounds the time for which starts block the event loop. A file system may make each start of a program slow. */
 function createTurn() {
   let blockedMs = 0;
-  const reset = () => {
+  let next: Promise<void> | undefined;
+  const begin = (resolve: () => void) => {
     blockedMs = 0;
+    next = undefined;
+    resolve();
   };
   return {
-    mayStart: ({ hasStarted, isSlowUntil }: Program) =>
-      hasStarted && blockedMs < TURN_MS && performance.now() >= isSlowUntil,
+    mayStart: ({ hasStarted, isSlowUntil }: Program) => hasStarted && performance.now() >= isSlowUntil,
+    /** Resolves in a turn that has time for a start. */
+    take: async () => {
+      while (blockedMs >= TURN_MS) await next;
+    },
     start: (program: Program, spawn: () => number): number => {
       const startedAt = performance.now();
       const error = spawn();
       const endedAt = performance.now();
       const ms = endedAt - startedAt;
       if (ms > SLOW_MS) program.isSlowUntil = endedAt + ms * SLOW_FACTOR;
-      if (blockedMs === 0) setImmediate(reset);
+      next ??= new Promise((resolve) => setImmediate(begin, resolve));
       blockedMs += ms;
       return error;
     },
@@ -292,17 +301,47 @@ const TURN_MS = 2;
 const SLOW_MS = 10;
 const SLOW_FACTOR = 20;
 
-interface Frame {
-  readonly pid: Int32Array;
-  readonly actions: Buffer;
+interface Actions {
+  readonly memory: Buffer;
+  users: number;
+  isKnown: boolean;
 }
 
-function createFrame(): Frame {
-  // Larger than needed, since V8 may move buffers of up to 64 bytes.
-  return { pid: new Int32Array(new ArrayBuffer(128)), actions: Buffer.allocUnsafeSlow(STRUCT_BYTES) };
+/** Keeps file actions, which posix_spawn only reads: the same descriptors return with nearly every start. */
+function createActions(libc: Libc) {
+  const known = new Map<string, Actions>();
+  const destroyUnused = ({ memory, users, isKnown }: Actions) => {
+    if (users === 0 && !isKnown) libc.actionsDestroy(memory);
+  };
+  const make = (key: string, standard: readonly number[], cwd: string): Actions => {
+    for (const [oldest, actions] of known) {
+      if (known.size < MAX_ACTIONS) break;
+      known.delete(oldest);
+      actions.isKnown = false;
+      destroyUnused(actions);
+    }
+    const made = { memory: Buffer.allocUnsafeSlow(STRUCT_BYTES), users: 0, isKnown: true };
+    fillActions(libc, made.memory, standard, cwd);
+    known.set(key, made);
+    return made;
+  };
+  return {
+    take: (standard: readonly number[], cwd: string): Actions => {
+      const key = `${standard.join()} ${cwd}`;
+      const actions = known.get(key) ?? make(key, standard, cwd);
+      actions.users += 1;
+      return actions;
+    },
+    release: (actions: Actions) => {
+      actions.users -= 1;
+      destroyUnused(actions);
+    },
+  };
 }
 
-function fillActions(libc: Libc, { actions }: Frame, standard: readonly number[], cwd: string): void {
+const MAX_ACTIONS = 256;
+
+function fillActions(libc: Libc, actions: Buffer, standard: readonly number[], cwd: string): void {
   libc.actionsInit(actions);
   for (const [target, fd] of standard.entries()) libc.addDup2(actions, fd, target);
   // Our own descriptors are close-on-exec; inherited ones may not be.

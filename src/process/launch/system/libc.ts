@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 
-// From <asm/ioctls.h>, <fcntl.h>, <poll.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
+// From <asm/ioctls.h>, <fcntl.h>, <poll.h>, <spawn.h>, <sys/mman.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
 export const O_CLOEXEC = 0o2000000;
 export const F_GETPIPE_SZ = 1032;
 export const FIONREAD = 0x541b;
@@ -11,6 +11,9 @@ const POSIX_SPAWN_SETPGROUP = 0x02;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 export const WNOHANG = 1;
+const PROT_READ = 1;
+const PROT_WRITE = 2;
+const MAP_SHARED = 1;
 /** Room for any libc structure used here; glibc's largest, posix_spawnattr_t, has 336 bytes. */
 export const STRUCT_BYTES = 512;
 
@@ -58,14 +61,42 @@ function loadLibc() {
       ),
       kill: libc.func('int kill(int pid, int signal)'),
       waitpid: libc.func('int waitpid(int pid, void *status, int options)'),
+      map: (fd: number, bytes: number) => map({ koffi, libc }, fd, bytes),
     };
   } catch {
     return undefined;
   }
 }
 
+export interface MappedFile {
+  readonly memory: Buffer;
+  /** Access to `memory` is an error from then on. */
+  unmap(): void;
+}
+
+function map(
+  { koffi, libc }: { readonly koffi: typeof import('koffi'); readonly libc: Library },
+  fd: number,
+  bytes: number,
+): MappedFile | undefined {
+  const mmap = libc.func('void *mmap(void *at, size_t length, int access, int flags, int fd, long offset)');
+  const munmap = libc.func('int munmap(void *at, size_t length)');
+  const at: unknown = mmap(null, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  // MAP_FAILED is -1.
+  if (koffi.address(at) === BigInt.asUintN(8 * koffi.sizeof('void *'), -1n)) return undefined;
+  try {
+    return { memory: Buffer.from(koffi.view(at, bytes)), unmap: () => munmap(at, bytes) };
+  } catch {
+    // Some embedders, such as Electron, forbid memory that V8 did not allocate.
+    munmap(at, bytes);
+    return undefined;
+  }
+}
+
+type Library = ReturnType<typeof import('koffi').load>;
+
 /** The process gets its own group and default signals: Node ignores SIGPIPE, which would survive exec. */
-function encodeAttributes(libc: ReturnType<typeof import('koffi').load>): Buffer {
+function encodeAttributes(libc: Library): Buffer {
   const attributes = Buffer.alloc(STRUCT_BYTES);
   const allSignals = Buffer.alloc(STRUCT_BYTES);
   const noSignals = Buffer.alloc(STRUCT_BYTES);
