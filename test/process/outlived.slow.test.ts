@@ -5,13 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { thisOwner } from '../../src/base/files/owner.ts';
 import {
   describeGroup,
   describeRest,
   describeStart,
+  ownerOfTable,
+  readRows,
   startWatcher,
+  tableFolders,
 } from '../../src/process/launch/process-groups.ts';
+import { requireLibc } from '../../src/process/launch/system/libc.ts';
 import { findSurvivors, settle } from '../leaks.ts';
 import { bind, isRunning, launchers, numberAfter, open, until, waitFor } from './harness.ts';
 
@@ -163,6 +168,42 @@ test('processes that their owner ended, and missing ones, are left alone', async
   await expectGone(running ?? 0);
   expect(isRunning(ended ?? 0)).toBe(true);
   process.kill(ended ?? 0, 'SIGKILL');
+});
+
+// The first 64 rows are written to memory, the others to the file.
+test.each(['to a file', 'to memory'])('rows that are written %s end their groups', async (where) => {
+  if (where === 'to memory') requireLibc();
+  const watcher = startWatcher(() => {});
+  const children = Array.from({ length: 70 }, () =>
+    spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }),
+  );
+  const pids = children.map(({ pid = 0 }) => pid);
+  for (const pid of pids) watcher.add(describeStart('pipe:[1]'))?.write(describeGroup(pid));
+  await watcher.close();
+  await expectGone(...pids);
+});
+
+test('a row whose writing is interrupted names no group', async () => {
+  requireLibc();
+  const watcher = startWatcher(() => {});
+  onTestFinished(() => watcher.close());
+  const row = watcher.add(describeGroup(12_345));
+  const { pid } = thisOwner();
+  const [table = ''] = tableFolders().flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => ownerOfTable(name)?.pid === pid)
+      .map((name) => join(folder, name)),
+  );
+  const groups = () => readRows(readFileSync(table, 'utf8')).groups;
+  const store = Atomics.store;
+  const before: unknown[] = [];
+  const spy = vi.spyOn(Atomics, 'store').mockImplementation((...given) => {
+    before.push(groups());
+    return Reflect.apply(store, Atomics, given);
+  });
+  onTestFinished(() => spy.mockRestore());
+  row?.write(describeRest(6));
+  expect({ before, after: groups() }).toEqual({ before: [[12_345], []], after: [6] });
 });
 
 test.runIf(process.platform === 'linux')(

@@ -82,10 +82,11 @@ async function start(
   try {
     started = watch?.starting(`pipe:[${fstatSync(stdout.write).ino}]`);
     const { descriptors = [] } = request;
-    const pid = await spawner.spawn(request, [stdin.read, stdout.write, stderr.write, ...descriptors]);
+    const spawned = await spawner.spawn(request, [stdin.read, stdout.write, stderr.write, ...descriptors]);
+    const { pid } = spawned;
     started?.(pid);
     const outputs = native.reader.open(stdout.read, stderr.read);
-    const ended = whenEnded(native, pid, outputs);
+    const ended = whenEnded(native, spawned, outputs);
     const input = isWritten ? null : openStdin(stdin.write, request.input);
     return {
       ...{ pid, ended, stdin: input, ...outputs },
@@ -104,9 +105,9 @@ async function start(
   }
 }
 
-function whenEnded({ exits, reader }: Native, pid: number, outputs: Outputs): Promise<ExitStatus> {
+function whenEnded({ exits, reader }: Native, spawned: Spawned, outputs: Outputs): Promise<ExitStatus> {
   return new Promise((resolve) => {
-    exits.watch(pid, (end) => {
+    exits.watch(spawned, (end) => {
       reader.settle(outputs);
       resolve(end);
     });
@@ -165,7 +166,7 @@ export function closeAll(libc: Libc, fds: readonly number[]): void {
 
 /** Waits for each pid, so that it never reaps Node's own children. */
 interface Exits {
-  watch(pid: number, onEnd: (ended: ExitStatus) => void): void;
+  watch(spawned: Spawned, onEnd: (ended: ExitStatus) => void): void;
   keepAlive(pid: number, keeps: boolean): void;
   look(): void;
 }
@@ -200,11 +201,12 @@ function createExits(libc: Libc): Exits {
     return setInterval(look, threads.isMainThread ? HEARTBEAT_MS : POLL_MS);
   };
   return {
-    watch: (pid, onEnd) => {
+    watch: ({ pid, isThisTurn }, onEnd) => {
       listeners.set(pid, onEnd);
+      // The event loop has not yet handled a SIGCHLD of a process that was started in this turn.
+      if (!isThisTurn || heartbeat === undefined || !threads.isMainThread) setImmediate(lookAt, pid);
       heartbeat ??= begin();
       keepAlive(pid, true);
-      setImmediate(lookAt, pid);
     },
     keepAlive,
     look,
@@ -230,7 +232,12 @@ export function signalName(number: number): string {
 }
 
 interface Spawner {
-  spawn(request: LaunchRequest, standard: readonly number[]): Promise<number>;
+  spawn(request: LaunchRequest, standard: readonly number[]): Promise<Spawned>;
+}
+
+interface Spawned {
+  readonly pid: number;
+  readonly isThisTurn: boolean;
 }
 
 /** `inBackground` may use libuv threads, since posix_spawn blocks until the child executes its program. */
@@ -256,7 +263,7 @@ function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: bo
           : await callInBackground(libc, args);
         if (error !== 0) throw new Error(errorName(error));
         if (!isHere) program.hasStarted = true;
-        return pid[0] ?? 0;
+        return { pid: pid[0] ?? 0, isThisTurn: isHere };
       } finally {
         actions.release(taken);
         idle.push(pid);

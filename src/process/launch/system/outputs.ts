@@ -51,8 +51,8 @@ export function createOutputReader(libc: Libc): OutputReader {
     settle: (outputs) => {
       if (!young.delete(outputs)) return;
       const [stdout = 0, stderr = 0] = pollOutputs(libc, outputs);
-      if (stdout & POLLHUP) outputs.stdout.readRest();
-      if (stderr & POLLHUP) outputs.stderr.readRest();
+      if (stdout & POLLHUP) outputs.stdout.readRest(stdout);
+      if (stderr & POLLHUP) outputs.stderr.readRest(stderr);
       openStreams(outputs);
     },
   };
@@ -131,9 +131,10 @@ class PipeOutput implements Output {
     this.#opened.listen(this.#listener);
   }
 
-  readRest(): void {
+  /** Call it once no one can write any more. */
+  readRest(events: number): void {
     while (this.isUnread) {
-      const count: number = this.#libc.read(this.fd, block, block.length);
+      const count: number = events & POLLIN ? this.#libc.read(this.fd, block, block.length) : 0;
       if (count > 0) this.#listener?.onData(Buffer.from(block.subarray(0, count)));
       else this.destroy();
     }
