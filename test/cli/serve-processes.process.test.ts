@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { openaiProvider } from '../gateway/open-gateway.ts';
 import { startSlowUpstream } from '../gateway/replicas/slow-upstream.ts';
@@ -116,6 +117,27 @@ test('/metrics has the sums of both processes, also when one has ended', async (
   expect(await count()).toEqual(counted(20));
 });
 
+test('counts that nobody has read survive the process that is killed later', async () => {
+  const spec = `providers: [${mock('m')}]\n${notes}telemetry: {traces: false, metrics: true}`;
+  const countAfterKill = async (waitMs: number) => {
+    const cwd = workspace(spec, { 'note.sh': noting });
+    await using serving = await serveTwo(cwd);
+    const [killed = 0] = workersOf(serving);
+    while (!askersIn(cwd).includes(killed)) await ask(serving.url);
+    await sleep(waitMs);
+    process.kill(killed, 'SIGKILL');
+    await serving.told('takes its place');
+    const text = await (await fetch(`${serving.url}/metrics`)).text();
+    const [, counted] = /^signalbox_gateway_requests_total\{.*\} (\d+)$/m.exec(text) ?? [];
+    return { counted: Number(counted ?? 0), asked: askersIn(cwd).length };
+  };
+  let found = await countAfterKill(2_500);
+  // A busy machine needs more than the second that the docs name.
+  for (let waitMs = 5_000; found.counted !== found.asked && waitMs < 30_000; waitMs *= 2)
+    found = await countAfterKill(waitMs);
+  expect(found.counted).toBe(found.asked);
+});
+
 test('what a person decides at one process counts at both', async () => {
   await using upstream = await startUpstream(answerJson(answerWith([toolCall('c1', 'pay', {})], 'Paid.')));
   const spec = `providers: [${openaiProvider(upstream.url)}]
@@ -208,7 +230,28 @@ test('a process that ends during a reload leaves the reload to the others, and o
   expect([code, stderr.match(/^reloaded/gm)?.length, stderr.includes('error')]).toEqual([0, 4, false]);
 });
 
-test('a stopped process keeps neither /metrics nor the next reload waiting for good', async () => {
+test.concurrent('all processes go on after a pause of the whole gateway that ends none of them', async ({
+  expect,
+}) => {
+  await using serving = await serveTwo(workspace(`providers: [${mock('m')}]`));
+  const workers = workersOf(serving);
+  const signalAll = (signal: NodeJS.Signals) => {
+    for (const pid of [serving.pid, ...workers]) process.kill(pid, signal);
+  };
+  signalAll('SIGSTOP');
+  // As long as a process may be silent, and more.
+  await sleep(25_000);
+  signalAll('SIGCONT');
+  await sleep(3_000);
+  expect(workersOf(serving)).toEqual(workers);
+  expect(await statusesOf(10, serving.url)).toEqual({ 200: 10 });
+  serving.kill('SIGTERM');
+  expect(await serving.ran).toMatchObject({ code: 0, stderr: '' });
+});
+
+test.concurrent('a stopped process keeps neither /metrics nor the next reload waiting for good', async ({
+  expect,
+}) => {
   const cwd = workspace(`providers: [${mock('one')}]\ntelemetry: {traces: false, metrics: true}`);
   await using serving = await serveTwo(cwd);
   writeFileSync(join(cwd, 'runtime.yaml'), config(`providers: [${mock('two')}]`));

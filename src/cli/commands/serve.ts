@@ -103,7 +103,8 @@ async function serveShare(context: CommandContext, { listen, count }: ServeFlags
     const writeLog = (lines: string) => void (own.isQuiet || terminal.stderr.write(lines));
     const open = () => openService(context, { writeLog, wrap: (runtime) => own.wrap(runtime) });
     const print = (line: string) => own.print(line);
-    const serving = openServing({ mounts, open, listen, print, processes: count });
+    const onEnd = () => own.noteEnd();
+    const serving = openServing({ mounts, open, listen, print, processes: count, onEnd });
     const prepare = async () => {
       const prepared = await serving.prepare();
       limitStop(context, prepared.document);

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { CHANGING, watchReads } from '../../base/files/read-bounded.ts';
+import { shareReads } from '../../base/time/async.ts';
 import { type ListenAddress, requireListen } from '../../config/listen.ts';
 import { type ClusterWorker, joinCluster, startClusterWorker } from '../../process/launch/cluster.ts';
 import type { Runtime } from '../api.ts';
@@ -53,6 +54,8 @@ interface GatewayWorker {
 interface GatewaySupervisor {
   /** Of all processes. */
   metrics(): Promise<MetricsText>;
+  /** Keeps the metrics of this process, for when it has ended. */
+  keepMetrics(text: string): Promise<void>;
   /** Prints on stdout. */
   print(line: string): Promise<void>;
 }
@@ -77,6 +80,8 @@ export class GatewayShare implements GatewayWorker {
   #isStopping = false;
   #opened: Metrics | undefined;
   #current: Metrics | undefined;
+  #reading: Promise<unknown> = Promise.resolve();
+  #readsLeft = 0;
   /** While a config opens, the first process alone writes to the log. */
   isQuiet = false;
 
@@ -86,6 +91,8 @@ export class GatewayShare implements GatewayWorker {
 
   /** Resolves when the signal or the supervisor has ended it. */
   async serve(signal: AbortSignal): Promise<void> {
+    const keepMetrics = shareReads(async () => await this.#keepMetrics());
+    setInterval(() => void keepMetrics().catch(() => {}), KEEP_MS).unref();
     signal.addEventListener('abort', () => this.#stop.resolve());
     if (!signal.aborted) await this.#stop.promise;
     this.#isStopping = true;
@@ -105,6 +112,18 @@ export class GatewayShare implements GatewayWorker {
 
   print(line: string): void {
     this.#supervisor.remote.print(line).catch(() => {});
+  }
+
+  noteEnd(): void {
+    // The second time reads what was counted after the end.
+    this.#readsLeft = 2;
+  }
+
+  async #keepMetrics(): Promise<void> {
+    if (this.#readsLeft === 0) return;
+    this.#readsLeft -= 1;
+    const found = await this.metrics();
+    if (found !== undefined) await this.#supervisor.remote.keepMetrics(found.text);
   }
 
   async prepare(at: Share): Promise<PreparedShare> {
@@ -143,7 +162,10 @@ export class GatewayShare implements GatewayWorker {
   }
 
   async metrics(): Promise<MetricsText | undefined> {
-    return await this.#current?.();
+    // In turn, so that no older text replaces a newer one.
+    const next = this.#reading.then(async () => await this.#current?.());
+    this.#reading = next.catch(() => {});
+    return await next;
   }
 
   async stop(): Promise<number> {
@@ -151,6 +173,8 @@ export class GatewayShare implements GatewayWorker {
     return await this.#closed.promise;
   }
 }
+
+const KEEP_MS = 1_000;
 
 /** Notes which files the work reads. */
 async function watchedReads<Result>(work: () => Promise<Result>) {
@@ -198,7 +222,7 @@ export async function superviseGateway(options: SuperviseOptions) {
     last = next.catch(() => {});
     return next;
   };
-  const own: GatewaySupervisor = {
+  const own: Omit<GatewaySupervisor, 'keepMetrics'> = {
     metrics: async () => {
       const read = async (member: Member) => {
         const found = await member.remote.metrics();
@@ -218,7 +242,13 @@ export async function superviseGateway(options: SuperviseOptions) {
   };
   const startAt = (place: number): Member => {
     if (stopping.signal.aborted) throw noProcess();
-    const member: Member = { ...startClusterWorker(program, argv, own), metrics: '' };
+    const keepMetrics = async (text: string) => {
+      member.metrics = text;
+    };
+    const member: Member = {
+      ...startClusterWorker(program, argv, { ...own, keepMetrics }),
+      metrics: '',
+    };
     members.set(place, member);
     void member.ended.then(() => {
       if (members.get(place) === member) members.delete(place);

@@ -12,6 +12,8 @@ export interface ServeOptions {
   readonly mounts?: readonly Mount[];
   /** How many processes serve this gateway together. Default: 1. */
   readonly processes?: number;
+  /** Called when a response is sent or the client has disconnected. */
+  readonly onEnd?: () => void;
 }
 
 /** Another surface at some paths of the server. The first one that takes a path answers. */
@@ -122,7 +124,7 @@ function addressOf({ listen: text }: GatewayDocument) {
 
 /** Refuses to open if other machines could reach the gateway without keys. */
 async function openGeneration(
-  { open, listen: address, print, mounts = [], processes }: ServeOptions,
+  { open, listen: address, print, mounts = [], processes, onEnd = () => {} }: ServeOptions,
   url: () => string,
 ) {
   const runtime = await open();
@@ -136,7 +138,7 @@ async function openGeneration(
       const opened = await open(runtime, { host, url });
       if (opened !== undefined) mounted.push({ ...opened, takes });
     }
-    return startGeneration({ runtime, gateway, document, mounted });
+    return startGeneration({ runtime, gateway, document, mounted, onEnd });
   } catch (thrown) {
     await runtime.close();
     throw toRuntimeError(thrown);
@@ -163,7 +165,9 @@ function startGeneration({
   gateway,
   document,
   mounted,
+  onEnd,
 }: {
+  readonly onEnd: () => void;
   readonly runtime: Runtime;
   readonly gateway: Gateway;
   readonly document: GatewayDocument;
@@ -195,6 +199,7 @@ function startGeneration({
       running += 1;
       return () => {
         running -= 1;
+        onEnd();
         endIfIdle();
       };
     },
