@@ -262,6 +262,7 @@ test.concurrent('a stopped process keeps neither /metrics nor the next reload wa
   expect(await Promise.any(scraped)).toBe(200);
   serving.kill('SIGHUP');
   await Promise.all([serving.told(`process ${stopped} was ended by SIGKILL`), serving.told('reloaded: ')]);
+  // Waits for good if this version of Node hands connections over by another message: see `noteHanded`.
   await Promise.allSettled(scraped);
   await vi.waitFor(() => expect(workersOf(serving)).toHaveLength(2), patience);
   expect(await statusesOf(10, serving.url, { model: 'two' })).toEqual({ 200: 10 });
