@@ -12,7 +12,7 @@ import { currentProgress } from '../contract/progress.ts';
 import type { Binding } from './binding.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { ProcessContext } from './process.ts';
-import type { AskedMessage, Ending, Message, Reply, Transport } from './transport.ts';
+import type { AskedExchange, Message, Reply, Transport } from './transport.ts';
 
 /** No caller overtakes the queue; callers of several keys get slots in turn. */
 export class Pool {
@@ -134,19 +134,17 @@ export function withPool(
   return {
     ...transport,
     ...(transport.ask && {
-      ask: (given, ending) => {
-        const { message, signal, clock = currentClock() } = given;
-        const bytes = sizeOf(message);
-        if (currentFence() !== undefined || signal?.aborted || !takeSlots(bytes)) return undefined;
-        const timer = measures && new ExchangeTimer(measures, entry);
-        clock?.change('working', 1, timer?.start(false));
-        const inSlot = new InSlot(ending, leave, bytes);
-        inSlot.clock = clock;
-        inSlot.timer = timer;
-        const sent = withCaller(message);
-        const asked = transport.ask?.(sent === message ? given : { ...given, message: sent }, inSlot);
-        if (asked === undefined) leave(bytes, clock);
-        return asked;
+      ask: (asked) => {
+        const bytes = sizeOf(asked.message);
+        if (currentFence() !== undefined || asked.signal?.aborted || !takeSlots(bytes)) return false;
+        const inSlot = new InSlot(asked, leave, bytes);
+        inSlot.message = withCaller(asked.message);
+        inSlot.clock = asked.clock ?? currentClock();
+        inSlot.timer = measures && new ExchangeTimer(measures, entry);
+        inSlot.clock?.change('working', 1, inSlot.timer?.start(false));
+        if (transport.ask?.(inSlot)) return true;
+        leave(bytes, inSlot.clock);
+        return false;
       },
     }),
     exchange: (given, signal, clock = currentClock()) => {
@@ -210,32 +208,36 @@ function isClean(reply: Reply): boolean {
   return httpStatus === undefined ? exitCode === 0 : httpStatus < 400;
 }
 
-interface Asked extends AskedMessage {
+interface Asked extends Pick<AskedExchange, 'message' | 'signal' | 'clock'> {
   readonly timer: ExchangeTimer | undefined;
 }
 
 /** Gives the slots back before the caller continues. */
-class InSlot<Result> implements Ending<Result> {
+class InSlot implements AskedExchange {
+  message: Message;
+  readonly signal: AbortSignal | undefined;
   clock: QueueClock | undefined;
   timer: ExchangeTimer | undefined;
-  readonly #ending: Ending<Result>;
+  readonly #asked: AskedExchange;
   readonly #leave: Leave;
   readonly #bytes: number;
 
-  constructor(ending: Ending<Result>, leave: Leave, bytes: number) {
-    this.#ending = ending;
+  constructor(asked: AskedExchange, leave: Leave, bytes: number) {
+    this.message = asked.message;
+    this.signal = asked.signal;
+    this.#asked = asked;
     this.#leave = leave;
     this.#bytes = bytes;
   }
 
-  onReply(reply: Reply): Result | PromiseLike<Result> {
+  onReply(reply: Reply): void {
     this.#leave(this.#bytes, this.clock, this.timer?.end(reply));
-    return this.#ending.onReply(reply);
+    this.#asked.onReply(reply);
   }
 
-  onError(error: unknown): Result | PromiseLike<Result> {
+  onError(error: unknown): void {
     this.#leave(this.#bytes, this.clock, this.timer?.end(undefined, error));
-    return this.#ending.onError(error);
+    this.#asked.onError(error);
   }
 }
 

@@ -3,25 +3,20 @@ import type { Message, Reply } from '../contract/exchange.ts';
 
 export type * from '../contract/exchange.ts';
 
-export interface AskedMessage {
+/**
+ * An exchange, and what becomes of it. One of the two methods is called once, when the exchange ends, in the async
+ * context of the process. Neither throws.
+ */
+export interface AskedExchange extends Ending {
   readonly message: Message;
   readonly signal: AbortSignal | undefined;
-  readonly clock: QueueClock | undefined;
+  readonly clock?: QueueClock | undefined;
 }
 
-/** What a caller makes of an exchange. Called when the exchange ends, so that no promise stands in between. */
-export interface Ending<Result> {
-  onReply(reply: Reply): Result | PromiseLike<Result>;
-  onError(error: unknown): Result | PromiseLike<Result>;
+export interface Ending {
+  onReply(reply: Reply): void;
+  onError(error: unknown): void;
 }
-
-/** Leaves the end of an exchange to its promise. */
-export const passedOn: Ending<Reply> = {
-  onReply: (reply) => reply,
-  onError: (error) => {
-    throw error;
-  },
-};
 
 /** Sends messages to the processes of one entry. */
 export interface Transport {
@@ -31,10 +26,10 @@ export interface Transport {
    */
   exchange(message: Message, signal?: AbortSignal, clock?: QueueClock): Promise<Reply>;
   /**
-   * Makes an exchange if the message can be sent at once; undefined: use `exchange`. Rejects only with what the ending
-   * throws. Absent from a transport that sees or changes its exchanges. Servers only.
+   * Makes an exchange without a promise if the message can be sent at once; false: use `exchange`. Absent from a
+   * transport that sees or changes its exchanges. Servers only.
    */
-  ask?<Result>(asked: AskedMessage, ending: Ending<Result>): Promise<Result> | undefined;
+  ask?(asked: AskedExchange): boolean;
   /** Resolves when stdin has taken the message, in order with requests. Rejects as `exchange` does. Servers only. */
   notify?(message: Message, signal?: AbortSignal): Promise<void>;
   /** The number of processes started so far, across all instances. Servers only. */

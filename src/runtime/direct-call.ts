@@ -22,7 +22,6 @@ import type { LazyStore } from './lazy-store.ts';
 import type { BuildOf } from './worker/build.ts';
 
 interface DirectCallContext {
-  readonly tool: CallableTool;
   readonly store: LazyStore;
   readonly config: string;
   readonly emit: Emit;
@@ -38,6 +37,11 @@ interface DirectCallContext {
   readonly fail: (thrown: unknown) => never;
 }
 
+interface CalledTool {
+  readonly tool: CallableTool;
+  readonly args: unknown;
+}
+
 type NamedOptions = CallOptions & { readonly name: CallName };
 
 /**
@@ -46,20 +50,21 @@ type NamedOptions = CallOptions & { readonly name: CallName };
  */
 export function callDirectly(
   directCall: DirectCallContext,
-  args: unknown,
+  called: CalledTool,
   options: NamedOptions,
 ): Promise<ToolDocument | undefined>;
 export function callDirectly(
   directCall: DirectCallContext,
-  args: unknown,
+  called: CalledTool,
   options: CallOptions,
 ): Promise<ToolDocument>;
 export function callDirectly(
   directCall: DirectCallContext,
-  args: unknown,
+  called: CalledTool,
   options: CallOptions & Partial<NamedOptions>,
 ): Promise<ToolDocument | undefined> {
-  const { emit, tool, isDurable, find, clean, fail } = directCall;
+  const { emit, isDurable, find, clean, fail } = directCall;
+  const { tool, args } = called;
   const { callId = nextCallId(), approve, name, signal } = options;
   const make = () => {
     // Native hooks receive no session or turn for a direct call.
@@ -70,7 +75,7 @@ export function callDirectly(
     return makeCall(call, args, (made) => {
       const { outcome } = made;
       if (outcome.status === 'pending')
-        return waitForPerson(directCall, { args, made, hookContext }, { ...options, callId }).then(
+        return waitForPerson(directCall, { ...called, made, hookContext }, { ...options, callId }).then(
           clean,
           fail,
         );
@@ -88,14 +93,11 @@ export function callDirectly(
 async function waitForPerson(
   directCall: DirectCallContext,
   {
+    tool,
     args,
     made,
     hookContext,
-  }: {
-    readonly args: unknown;
-    readonly made: CallResult;
-    readonly hookContext: HookContext | undefined;
-  },
+  }: CalledTool & { readonly made: CallResult; readonly hookContext: HookContext | undefined },
   {
     approve,
     signal,
@@ -104,7 +106,7 @@ async function waitForPerson(
     name,
   }: CallOptions & Partial<NamedOptions> & { readonly callId: string },
 ): Promise<ToolDocument | undefined> {
-  const { tool, find } = directCall;
+  const { find } = directCall;
   const context = { signal, hookContext, find };
   let approvalFailure: ToolFailed | undefined;
   const { directCallName } = await loadRuns();
@@ -127,7 +129,7 @@ async function waitForPerson(
   if (outcome.status !== 'pending') return toDocument(result, outcome, { wholeFaults });
   return await storeCall(
     directCall,
-    { args: readArgs(tool.name, args), result, outcome, name },
+    { tool, args: readArgs(tool.name, args), result, outcome, name },
     hookContext ?? contextOf(id),
   );
 }
@@ -186,8 +188,8 @@ function requireApprovalRecord(given: unknown): asserts given is Approval {
 }
 
 async function storeCall(
-  { tool, store, config, emit, buildOf }: DirectCallContext,
-  paused: PendingDirectCall,
+  { store, config, emit, buildOf }: DirectCallContext,
+  { tool, ...paused }: PendingDirectCall & Pick<CalledTool, 'tool'>,
   hookContext: HookContext,
 ): Promise<ToolDocument | undefined> {
   try {

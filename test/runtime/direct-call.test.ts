@@ -38,7 +38,7 @@ function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
       throw thrown;
     },
   };
-  return { store, told, call: (tool, args, options = {}) => callDirectly({ tool, ...place }, args, options) };
+  return { store, told, call: (tool, args, options = {}) => callDirectly(place, { tool, args }, options) };
 }
 
 const approval = { decision: 'approved', by: 'mara', reason: 'looks fine' } as const;

@@ -125,17 +125,19 @@ const asItStands = /^[ !#-[\]-~]*$/;
 
 /** Replaces each `Json` by its parsed value. `stringifyJson` still writes the exact text of all parts. */
 export function toPlain(tree: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  if (!holdsJson(tree)) return tree;
-  const plain: Record<string, unknown> = {};
+  let plain: Record<string, unknown> | undefined;
   let isExact = true;
   for (const key of Object.keys(tree)) {
     const part = tree[key];
     const value = plainValue(part);
+    if (value === part) continue;
+    plain ??= { ...tree };
     // A plain object keeps its own form.
-    if (value !== part && !isObject(value)) isExact = false;
+    if (!isObject(value)) isExact = false;
     if (key === '__proto__') define(plain, key, value);
     else plain[key] = value;
   }
+  if (plain === undefined) return tree;
   if (!isExact) ExactForm.keep(plain, tree);
   return plain;
 }
@@ -175,7 +177,7 @@ export function hasExactForm(value: object): boolean {
 
 function plainValue(value: unknown): unknown {
   if (value instanceof Json) return plainJson(value);
-  if (Array.isArray(value)) return value.map(plainValue);
+  if (Array.isArray(value)) return holdsJson(value) ? value.map(plainValue) : value;
   return isObject(value) ? toPlain(value) : value;
 }
 

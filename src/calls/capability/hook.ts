@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { type Stopwatch, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
@@ -12,7 +13,14 @@ import {
   type NativeEvent,
 } from '../../contract/hook.ts';
 import { currentOperation } from '../../contract/operation.ts';
-import { type Invocation, invokeOr, isCancelledAnswer, type Port } from './invoke.ts';
+import {
+  type Continuation,
+  type Invocation,
+  invokeThen,
+  isCancelledAnswer,
+  type Next,
+  type Port,
+} from './invoke.ts';
 
 export interface FilterPort extends Port<NativeEvent, Answer> {
   readonly mode: Exclude<HookMode, 'observe'>;
@@ -23,111 +31,116 @@ export interface FilterPort extends Port<NativeEvent, Answer> {
 export interface HookQuestion extends Invocation<NativeEvent> {
   /** Whether `signal` was aborted because the answer no longer matters. A missing answer is then not a failure. */
   readonly isWithdrawn?: (() => boolean) | undefined;
+  /** Takes an affirmative answer before it counts. What it throws denies. */
+  readonly accept?: Accept | undefined;
 }
 
 type Accept = (answer: Allow | Modify) => void;
 
 /**
- * Requests a verdict from a hook. Filters fail closed here: any error before `accept` returns is a denial that names
- * the hook. Never rejects.
+ * Requests a verdict from a hook. Filters fail closed here: any error until the answer is accepted is a denial that
+ * names the hook. Never rejects.
  */
-export function askHook(
-  port: FilterPort,
-  question: HookQuestion,
-  accept: Accept = () => {},
-): Promise<Answer> {
+export function askHook(port: FilterPort, question: HookQuestion): Promise<Answer> {
+  return new Promise((next, fail) => askHookThen(port, question, { next, fail }));
+}
+
+/** Like `askHook`, but continues with the answer in the async context of this call. No promise stands in between. */
+export function askHookThen(port: FilterPort, question: HookQuestion, next: Next<Answer>): void {
   const { emit, mode, binding } = port;
-  const span = emit.startHook?.({
-    ...{ hook: binding.name, kind: question.input.hook, phase: question.input.phase, mode },
-  });
-  const isHeard = emit.hears?.('decision') !== false;
-  const watch = isHeard || span !== undefined || emit.measures ? startStopwatch() : undefined;
-  return isHeard && watch !== undefined
-    ? askAndTell(port, question, { accept, watch, span })
-    : ask(port, question, { accept, watch, span });
+  const { input } = question;
+  const span = emit.startHook?.({ hook: binding.name, kind: input.hook, phase: input.phase, mode });
+  const asking = new AskedHook(port, question, next);
+  asking.span = span;
+  asking.isHeard = emit.hears?.('decision') !== false;
+  if (asking.isHeard || span !== undefined || emit.measures) asking.watch = startStopwatch();
+  invokeThen(port, question, asking, { clock: asking.watch, trace: span?.trace });
 }
 
-interface Asking {
-  readonly accept: Accept;
-  readonly watch: Stopwatch | undefined;
-  readonly span: HookSpan | undefined;
-}
+class AskedHook extends AsyncResource implements Continuation<Answer> {
+  watch: Stopwatch | undefined;
+  span: HookSpan | undefined;
+  isHeard = false;
+  readonly #port: FilterPort;
+  readonly #question: HookQuestion;
+  readonly #next: Next<Answer>;
 
-async function askAndTell(
-  port: FilterPort,
-  question: HookQuestion,
-  asking: Asking & { readonly watch: Stopwatch },
-): Promise<Answer> {
-  const answer = await ask(port, question, asking);
-  const { hook: kind, phase } = question.input;
-  const { name, dialect } = port.binding;
-  if (isCancelledAnswer(answer) && question.isWithdrawn?.() === true) {
-    const message = `its event ${phase} was cancelled, because an earlier hook has decided`;
-    port.emit({ type: 'note', name, level: 'debug', message });
-    return answer;
+  constructor(port: FilterPort, question: HookQuestion, next: Next<Answer>) {
+    super('HOOK', manually);
+    this.#port = port;
+    this.#question = question;
+    this.#next = next;
   }
-  port.emit({
-    type: 'decision',
-    hook: name,
-    call: question.call,
-    dialect,
-    kind,
-    phase,
-    mode: port.mode,
-    verdict: answer.verdict,
-    reason: answer.reason,
-    metadata: answer.metadata,
-    ...wholeMs(asking.watch.read()),
-    ...(answer.verdict === 'deny' && answer.error && { error: answer.error }),
-    ...currentOperation(),
-  });
-  return answer;
+
+  onOutput(answer: Answer): void {
+    this.runInAsyncScope(this.#judge, this, answer);
+  }
+
+  onFault(fault: Fault): void {
+    this.runInAsyncScope(this.#end, this, denyForFault(this.#port.binding.name, fault));
+  }
+
+  fail(thrown: unknown): void {
+    this.#next.fail(thrown);
+  }
+
+  #judge(answer: Answer): void {
+    let judged: Answer;
+    try {
+      judged = judge(this.#port, answer, this.#question.accept);
+    } catch (error) {
+      judged = denyForFault(this.#port.binding.name, toFault(error));
+    }
+    this.#end(judged);
+  }
+
+  #end(answer: Answer): void {
+    if (this.watch !== undefined) this.#tell(answer, this.watch);
+    this.#next.next(answer);
+  }
+
+  #tell(answer: Answer, watch: Stopwatch): void {
+    const { emit, binding, mode } = this.#port;
+    const { name: hook, dialect } = binding;
+    const { input, call, isWithdrawn } = this.#question;
+    const { hook: kind, phase } = input;
+    if (isCancelledAnswer(answer) && isWithdrawn?.() === true) {
+      this.span?.end();
+      const message = `its event ${phase} was cancelled, because an earlier hook has decided`;
+      if (this.isHeard) emit({ type: 'note', name: hook, level: 'debug', message });
+      return;
+    }
+    const { verdict, reason, metadata } = answer;
+    const error = answer.verdict === 'deny' ? answer.error : undefined;
+    const took = watch.read();
+    const outcome = { verdict, error, ...took };
+    this.span?.end(outcome);
+    emit.measures?.hook({ hook, kind, phase, mode }, outcome);
+    if (!this.isHeard) return;
+    emit({
+      ...{ type: 'decision', hook, call, dialect, kind, phase, mode, verdict, reason, metadata },
+      ...wholeMs(took),
+      ...(error && { error }),
+      ...currentOperation(),
+    });
+  }
 }
 
-function ask(port: FilterPort, question: HookQuestion, asking: Asking): Promise<Answer> {
-  const end = (answer: Answer) => measured(port, question, { ...asking, answer });
-  const fail = (fault: Fault) => end(denyForFault(port.binding.name, fault));
-  return invokeOr(port, question, {
-    onOutput: (answer) => {
-      try {
-        return end(judge(port, answer, asking.accept));
-      } catch (error) {
-        return fail(toFault(error));
-      }
-    },
-    onFault: fail,
-    clock: asking.watch,
-    trace: asking.span?.trace,
-  });
-}
+/** Nothing counts the ends of hooks. */
+const manually = { requireManualDestroy: true };
 
-function measured(
-  { emit: { measures }, binding: { name: hook }, mode }: FilterPort,
-  { input, isWithdrawn }: HookQuestion,
-  { answer, watch, span }: Asking & { readonly answer: Answer },
+function judge(
+  { binding: { name }, modifies }: FilterPort,
+  answer: Answer,
+  accept: Accept | undefined,
 ): Answer {
-  if (watch === undefined) return answer;
-  if (isCancelledAnswer(answer) && isWithdrawn?.() === true) {
-    span?.end();
-    return answer;
-  }
-  const { durationMs, queueMs } = watch.read();
-  const { verdict } = answer;
-  const error = answer.verdict === 'deny' ? answer.error : undefined;
-  const outcome = { verdict, error, durationMs, queueMs };
-  span?.end(outcome);
-  measures?.hook({ hook, kind: input.hook, phase: input.phase, mode }, outcome);
-  return answer;
-}
-
-function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, accept: Accept): Answer {
   if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
   if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
   if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
     throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" is not allowed here`);
   }
   if (answer.verdict === 'modify' && modifies === false) throw undeclaredChange();
-  accept(answer);
+  accept?.(answer);
   return answer;
 }
 

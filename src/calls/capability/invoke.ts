@@ -16,7 +16,7 @@ import {
 import type { TraceContext } from '../../contract/trace.ts';
 import type { Codec, Decoded } from '../../dialects/dialect.ts';
 import type { Binding } from '../../process/binding.ts';
-import type { Ending, Message, ProcessReply, Reply, Transport } from '../../process/transport.ts';
+import type { AskedExchange, Message, ProcessReply, Reply, Transport } from '../../process/transport.ts';
 
 export interface Port<Input, Output> {
   readonly binding: Binding;
@@ -54,79 +54,105 @@ export async function invoke<Input, Output extends object>(
   }
 }
 
-interface Outcomes<Output, Result> {
-  /** Default: returns the output. */
-  readonly onOutput?: ((output: Output) => Result | PromiseLike<Result>) | undefined;
-  readonly onFault: (fault: Fault) => Result | PromiseLike<Result>;
+/** Takes a value as soon as it is there. */
+export interface Next<Value> {
+  next(value: Value): void;
+  /** Takes what `next` throws. Does not throw. */
+  fail(thrown: unknown): void;
+}
+
+/** What becomes of an exchange. */
+export interface Continuation<Output> {
+  onOutput(output: Output): void;
+  onFault(fault: Fault): void;
+  /** Takes what the other two throw. Does not throw. */
+  fail(thrown: unknown): void;
+}
+
+interface ExchangeOptions {
   readonly clock?: QueueClock | undefined;
   /** The trace that the process continues. Default: that of the current operation. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** Like `invoke`, but returns the result of `onFault` for a fault. Rejects only with what the functions throw. */
-export function invokeOr<Input, Output extends object, Result>(
-  port: Port<Input, Output>,
-  invocation: Invocation<Input>,
-  outcomes: Outcomes<Output, Result> & Required<Pick<Outcomes<Output, Result>, 'onOutput'>>,
-): Promise<Result>;
+/** Like `invoke`, but returns the result of `onFault` for a fault. Rejects only with what that throws. */
 export function invokeOr<Input, Output extends object, Result = Output>(
   port: Port<Input, Output>,
   invocation: Invocation<Input>,
-  outcomes: Outcomes<Output, Result>,
-): Promise<Output | Result>;
-export function invokeOr<Input, Output extends object, Result = Output>(
-  port: Port<Input, Output>,
-  invocation: Invocation<Input>,
-  outcomes: Outcomes<Output, Result>,
+  { onFault, ...options }: ExchangeOptions & { readonly onFault: (fault: Fault) => Result },
 ): Promise<Output | Result> {
-  const ending = new Decoding(port, invocation, outcomes);
+  return new Promise((resolve, reject) => {
+    const takeFault = (fault: Fault) => resolve(onFault(fault));
+    const next: Continuation<Output> = { onOutput: resolve, onFault: takeFault, fail: reject };
+    invokeThen(port, invocation, next, options);
+  });
+}
+
+/** Like `invoke`, but continues when the exchange ends, maybe in another async context. No promise stands in between. */
+export function invokeThen<Input, Output extends object>(
+  port: Port<Input, Output>,
+  invocation: Invocation<Input>,
+  next: Continuation<Output>,
+  { clock, trace }: ExchangeOptions = {},
+): void {
+  const exchange = new Exchange(port, invocation, next);
   try {
     const { signal } = invocation;
-    const { clock, trace } = outcomes;
-    const message = withTrace(port.codec.encode(invocation.input), trace);
+    exchange.message = withTrace(port.codec.encode(invocation.input), trace);
+    exchange.clock = clock;
     // A reply comes in the async context of the server, and notes of it are events.
-    const { ask } = port.emit.hasListener ? noShortcut : port.transport;
-    const asked = ask?.({ message, signal, clock }, ending);
-    if (asked !== undefined) return asked;
-    return port.transport.exchange(message, signal, clock).then(
-      (reply) => ending.onReply(reply),
-      (error) => ending.onError(error),
+    if (!port.emit.hasListener && port.transport.ask?.(exchange)) return;
+    port.transport.exchange(exchange.message, signal, clock).then(
+      (reply) => exchange.onReply(reply),
+      (error) => exchange.onError(error),
     );
   } catch (error) {
-    return new Promise((resolve) => resolve(ending.onError(error)));
+    exchange.onError(error);
   }
 }
 
-const noShortcut: Pick<Transport, 'ask'> = {};
-
 /** Decodes the reply of one exchange, and passes what it means to the caller. */
-class Decoding<Input, Output extends object, Result> implements Ending<Output | Result> {
+class Exchange<Input, Output extends object> implements AskedExchange {
+  message = noMessage;
+  readonly signal: AbortSignal | undefined;
+  clock: QueueClock | undefined;
   readonly #port: Port<Input, Output>;
   readonly #invocation: Invocation<Input>;
-  readonly #outcomes: Outcomes<Output, Result>;
+  readonly #next: Continuation<Output>;
 
-  constructor(port: Port<Input, Output>, invocation: Invocation<Input>, outcomes: Outcomes<Output, Result>) {
+  constructor(port: Port<Input, Output>, invocation: Invocation<Input>, next: Continuation<Output>) {
+    this.signal = invocation.signal;
     this.#port = port;
     this.#invocation = invocation;
-    this.#outcomes = outcomes;
+    this.#next = next;
   }
 
-  onReply(reply: Reply): Output | Result | PromiseLike<Result> {
+  onReply(reply: Reply): void {
     let output: Output;
     try {
       output = takeReply(this.#port, reply, this.#invocation);
     } catch (error) {
-      return this.onError(error);
+      this.onError(error);
+      return;
     }
-    const { onOutput } = this.#outcomes;
-    return onOutput === undefined ? output : onOutput(output);
+    try {
+      this.#next.onOutput(output);
+    } catch (thrown) {
+      this.#next.fail(thrown);
+    }
   }
 
-  onError(error: unknown): Result | PromiseLike<Result> {
+  onError(error: unknown): void {
     const { scrubber = noopScrubber } = this.#port;
-    return this.#outcomes.onFault(toFault(scrubError(toRuntimeError(error), scrubber)));
+    try {
+      this.#next.onFault(toFault(scrubError(toRuntimeError(error), scrubber)));
+    } catch (thrown) {
+      this.#next.fail(thrown);
+    }
   }
 }
+
+const noMessage: Message = { method: '', body: '' };
 
 /** A recording has only the method and the body of a message. */
 export function withTrace(message: Message, trace: TraceContext | undefined): Message {

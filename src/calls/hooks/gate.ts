@@ -12,8 +12,8 @@ import {
   type Respond,
 } from '../../contract/hook.ts';
 import { createHookContext } from '../../contract/turn.ts';
-import { askHook, type HookQuestion } from '../capability/hook.ts';
-import { isCancelledAnswer } from '../capability/invoke.ts';
+import { askHook, askHookThen, type HookQuestion } from '../capability/hook.ts';
+import { isCancelledAnswer, type Next } from '../capability/invoke.ts';
 import type { Group } from './group.ts';
 import { allowed, type DecidedBy, HookChain } from './hook-chain.ts';
 import {
@@ -55,16 +55,48 @@ export async function passGate(
     else if (!isFilter(step)) notify(step, chain.event, options);
     else if (!chain.isStopped && handles(step, chain.event)) {
       const accept = (affirmed: Allow | Modify) => chain.takeAnswer(byOf(step), affirmed, options.check);
-      const asked = { event: chain.event, signal: options.signal };
-      const answer =
-        options.onAnswer === undefined
-          ? await ask(step, asked, options, accept)
-          : told(await askFilter(step, asked, options, accept));
+      const asked = { event: chain.event, signal: options.signal, accept };
+      const { answer, tell } = await askFilter(step, asked, options);
+      tell();
       if (answer.verdict !== 'allow' && answer.verdict !== 'modify') await stop(step, answer, chain, options);
     }
   }
-  const { event: finalEvent, respond, forcedBy } = chain;
-  return { decision: chain.decide(), event: finalEvent, respond, forcedBy };
+  return resultOf(chain);
+}
+
+function resultOf(chain: HookChain): ChainResult {
+  const { event, respond, forcedBy } = chain;
+  return { decision: chain.decide(), event, respond, forcedBy };
+}
+
+/**
+ * Like `passGate`, but without a promise, for an event that only one filter receives. Returns false, and does nothing,
+ * if other hooks receive it.
+ */
+export function passOnlyFilter(
+  links: readonly Link[],
+  event: HookEvent,
+  options: GateOptions,
+  { next, fail }: Next<ChainResult>,
+): boolean {
+  const steps = stepsAt(links, event.phase);
+  const [step] = steps;
+  if (step === undefined || steps.length > 1 || 'batch' in step || !isFilter(step)) return false;
+  const chain = new HookChain(event);
+  if (!handles(step, event)) {
+    next(resultOf(chain));
+    return true;
+  }
+  const { call, signal } = options;
+  const accept = (affirmed: Allow | Modify) => chain.takeAnswer(byOf(step), affirmed, options.check);
+  const end = () => next(resultOf(chain));
+  options.onHear?.(step.name);
+  const onAnswer = (answer: Answer) => {
+    if (answer.verdict === 'allow' || answer.verdict === 'modify') end();
+    else stop(step, answer, chain, options).then(end).catch(fail);
+  };
+  askHookThen(step.listener.port, { input: event, call, signal, accept }, { next: onAnswer, fail });
+  return true;
 }
 
 export function isFiltered(links: readonly Link[], event: HookEvent): boolean {
@@ -153,36 +185,24 @@ interface FilterAnswer {
   readonly tell: () => void;
 }
 
-type Asked = { readonly event: NativeEvent } & Pick<HookQuestion, 'signal' | 'isWithdrawn'>;
-type Accept = (affirmed: Allow | Modify) => void;
+type Asked = { readonly event: NativeEvent } & Pick<HookQuestion, 'signal' | 'isWithdrawn' | 'accept'>;
 
-async function askFilter(
-  link: FilterLink,
-  asked: Asked,
-  options: GateOptions,
-  accept?: Accept,
-): Promise<FilterAnswer> {
+async function askFilter(link: FilterLink, asked: Asked, options: GateOptions): Promise<FilterAnswer> {
   const { onAnswer } = options;
-  if (onAnswer === undefined) return { answer: await ask(link, asked, options, accept), tell: () => {} };
+  if (onAnswer === undefined) return { answer: await ask(link, asked, options), tell: () => {} };
   const watch = startStopwatch();
-  const answer = await watch.run(() => ask(link, asked, options, accept));
+  const answer = await watch.run(() => ask(link, asked, options));
   const took = watch.read();
   return { answer, tell: () => onAnswer(link.name, answer.verdict, took) };
 }
 
-function told({ answer, tell }: FilterAnswer): Answer {
-  tell();
-  return answer;
-}
-
 function ask(
   { name, listener }: FilterLink,
-  { event, signal, isWithdrawn }: Asked,
+  { event, ...asked }: Asked,
   { call, onHear }: GateOptions,
-  accept?: Accept,
 ): Promise<Answer> {
   onHear?.(name);
-  return askHook(listener.port, { input: event, call, signal, isWithdrawn }, accept);
+  return askHook(listener.port, { input: event, call, ...asked });
 }
 
 /**

@@ -5,7 +5,8 @@ import { answers, type Decision, type HookEvent, type Respond } from '../../cont
 import { failed, ok } from '../../contract/tool.ts';
 import { createHookContext } from '../../contract/turn.ts';
 import { mergeMetadata, noMetadata } from '../../dialects/metadata.ts';
-import { type GateOptions, passGate } from '../hooks/gate.ts';
+import type { Next } from '../capability/invoke.ts';
+import { type ChainResult, type GateOptions, passGate, passOnlyFilter } from '../hooks/gate.ts';
 import { allowed, decisionOf } from '../hooks/hook-chain.ts';
 import { isHeard } from '../hooks/links.ts';
 import { notifyFinished, notifyHooks, passAfterHooks } from './after-execution.ts';
@@ -35,7 +36,26 @@ export async function passBeforeHooks(
   approvals: readonly HookApproval[] = [],
 ): Promise<FilteredCall> {
   const asking: QuestionState = { approvals, changedBy: [] };
-  let before = await passFilters(first, asking);
+  return await passRemaining(await passFilters(first, asking), asking);
+}
+
+/** Like `passBeforeHooks`, but without a promise if a single filter allows the call and says nothing else. */
+export function passBeforeHooksThen(first: FilteredCall, { next, fail }: Next<FilteredCall>): void {
+  const asking: QuestionState = { approvals: [], changedBy: [] };
+  const { links } = first.call.tool;
+  const finish = async (result: ChainResult) =>
+    await passRemaining(await takeFilterResult(first, asking, result), asking);
+  const onResult = (result: ChainResult) => {
+    if (result.decision === allowed && !isHeard(links, 'approval')) next(first);
+    else finish(result).then(next).catch(fail);
+  };
+  if (!passOnlyFilter(links, eventOf(first), gateOptionsOf(first, asking), { next: onResult, fail }))
+    passBeforeHooks(first).then(next).catch(fail);
+}
+
+async function passRemaining(filtered: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
+  const { approvals } = asking;
+  let before = filtered;
   if (isForApprovers(before)) before = await passApprovers(before, asking);
   if (before.stopped !== undefined || asking.changedBy.length === 0) return before;
   // If an approver changed the call, the filters run once more.
@@ -57,27 +77,33 @@ function isForApprovers({ stopped, call }: FilteredCall): boolean {
 interface QuestionState {
   readonly approvals: readonly HookApproval[];
   readonly changedBy: string[];
+  /** A hook has renamed the call. */
+  readonly isRenamed?: boolean;
 }
 
-async function passFilters(
+async function passFilters(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
+  const result = await passGate(before.call.tool.links, eventOf(before), gateOptionsOf(before, asking));
+  return await takeFilterResult(before, asking, result);
+}
+
+function eventOf({ call, args }: FilteredCall): HookEvent {
+  return { hook: 'tool', phase: 'before_execution', request: requestOf(call, args) };
+}
+
+async function takeFilterResult(
   before: FilteredCall,
   asking: QuestionState,
-  isRenamed = false,
+  { decision, event, respond }: ChainResult,
 ): Promise<FilteredCall> {
-  const { call, args } = before;
+  const { call } = before;
   const { tool } = call;
-  const { decision, event, respond } = await passGate(
-    tool.links,
-    { hook: 'tool', phase: 'before_execution', request: requestOf(call, args) },
-    gateOptionsOf(before, asking),
-  );
   const passed = withDecision(before, decision, event);
   if (decision.verdict !== 'allow' && decision.verdict !== 'modify') {
     return { ...passed, stopped: await endCall(passed, decision, { respond, stage: 'before_execution' }) };
   }
   const name = event.phase === 'before_execution' ? event.request.name : tool.name;
   if (name === tool.name) return passed;
-  if (isRenamed) {
+  if (asking.isRenamed === true) {
     const reason = `a hook renamed the call a second time, to "${name}"`;
     const denial: Decision = { ...decision, verdict: 'deny', replace: null, reason };
     return { ...passed, stopped: await blockCall(passed, denial, 'before_execution') };
@@ -85,7 +111,8 @@ async function passFilters(
   const renamed = { ...call, tool: call.find?.(name) ?? unknownTool(name, tool) };
   try {
     const renamedArgs = readCheckedArgs(renamed.tool, passed.args.text);
-    return await passFilters({ ...passed, call: renamed, args: renamedArgs }, asking, true);
+    const again = { ...passed, call: renamed, args: renamedArgs };
+    return await passFilters(again, { ...asking, isRenamed: true });
   } catch (error) {
     return { ...passed, call: renamed, stopped: resultOf(namesOf(renamed), failed(toFault(error))) };
   }

@@ -5,7 +5,12 @@ import { fitsAnything } from '../../base/yaml/schema-check.ts';
 import type { Approval } from '../../contract/approval.ts';
 import { type Emit, emitNothing, type OperationEnd } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
-import { trackedOperation, trackOperation, tracksOperations } from '../../contract/operation.ts';
+import {
+  type Operation,
+  trackedOperation,
+  trackOperation,
+  tracksOperations,
+} from '../../contract/operation.ts';
 import {
   failed,
   nextCallId,
@@ -16,11 +21,19 @@ import {
   type ToolOutcome,
   type ToolPending,
 } from '../../contract/tool.ts';
-import { type Invocation, invokeOr, type Port, trackCall } from '../capability/invoke.ts';
+import {
+  type Continuation,
+  type Invocation,
+  invokeOr,
+  invokeThen,
+  type Next,
+  type Port,
+  trackCall,
+} from '../capability/invoke.ts';
 import { isFiltered } from '../hooks/gate.ts';
 import { isHeard } from '../hooks/links.ts';
 import { isHeardAfter, notifyHooks, passAfterHooks, passedResult } from './after-execution.ts';
-import { findRequiredApproval, hasHooksBefore, passBeforeHooks } from './before-execution.ts';
+import { findRequiredApproval, hasHooksBefore, passBeforeHooksThen } from './before-execution.ts';
 import {
   type Call,
   type CallableTool,
@@ -56,7 +69,7 @@ export function callTool(tool: CallableTool, args: unknown, context: CallContext
 
 /** Like `callTool`, but resolves to what `end` makes of the result, and rejects with what it throws. */
 export function makeCall<Result>(call: Call, args: unknown, end: EndCall<Result>): Promise<Result> {
-  return prepare(call, args, (before) => finish(before, end));
+  return new Promise((resolve, reject) => prepare(call, args, new CallRun(end, resolve, reject)));
 }
 
 type EndCall<Result> = (result: CallResult) => Result | PromiseLike<Result>;
@@ -83,42 +96,31 @@ export async function prepareCall(
   context: CallContext = {},
 ): Promise<PreparedCall> {
   const call = { ...context, tool, callId: context.callId ?? nextCallId() };
-  const before = await prepare(call, args, async (prepared) => prepared);
+  const before = await new Promise<FilteredCall>((next, fail) => prepare(call, args, { next, fail }));
   return before.stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(before.stopped);
 }
 
 /**
- * Waits only for hooks. `stopped` is set if a hook or a required approval stops the call. Rejects only with what `next`
- * throws.
+ * Waits only for hooks. `stopped` is set if a hook or a required approval stops the call. `then` does not throw, and
+ * only its `next` is called.
  */
-function prepare<Result>(
-  call: Call,
-  args: unknown,
-  next: (before: FilteredCall) => Promise<Result>,
-): Promise<Result> {
+function prepare(call: Call, args: unknown, then: Next<FilteredCall>): void {
   let before: FilteredCall;
   try {
     before = unfilteredCall(call, readCheckedArgs(call.tool, args, call.isByHost));
     // Filters may change, rename, answer or deny the call. Then approvers judge the result.
-    if (hasHooksBefore(call.tool)) return prepareHeard(before, next);
+    if (hasHooksBefore(call.tool)) {
+      passBeforeHooksThen(before, {
+        next: (passed) => then.next(requireApproval(passed)),
+        fail: (thrown) => then.next(failedCall(call, thrown)),
+      });
+      return;
+    }
     before = requireApproval(before);
   } catch (error) {
     before = failedCall(call, error);
   }
-  return next(before);
-}
-
-async function prepareHeard<Result>(
-  before: FilteredCall,
-  next: (before: FilteredCall) => Promise<Result>,
-): Promise<Result> {
-  let passed: FilteredCall;
-  try {
-    passed = requireApproval(await passBeforeHooks(before));
-  } catch (error) {
-    passed = failedCall(before.call, error);
-  }
-  return await next(passed);
+  then.next(before);
 }
 
 function failedCall(call: Call, error: unknown): FilteredCall {
@@ -130,60 +132,86 @@ function requireApproval(before: FilteredCall): FilteredCall {
   return stopped === before.stopped ? before : { ...before, ...(stopped && { stopped }) };
 }
 
-function finish<Result>(before: FilteredCall, end: EndCall<Result>): Promise<Result> {
-  return before.stopped === undefined ? execute(before, end) : makeOf(end, before.stopped);
-}
-
 /** Runs the tool and passes its outcome through the after_execution hooks. Never rejects. */
 export function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
-  return execute(before, (result) => result, approval);
+  return new Promise((resolve, reject) => {
+    new CallRun((result) => result, resolve, reject).execute(before, approval);
+  });
 }
 
-/** Like `executeCall`, but resolves to what `end` makes of the result, and rejects with what it throws. */
-function execute<Result>(before: FilteredCall, end: EndCall<Result>, approval?: Approval): Promise<Result> {
-  const { call, args } = before;
-  const { tool } = call;
-  const { links } = tool;
-  // A reply may come in another async context.
-  const keepContent = trackedOperation()?.keepContent;
-  const endCall = (result: CallResult) => {
+/**
+ * A call from its preparation to its end. It continues as soon as an answer is there, so that a call has one promise,
+ * its caller's.
+ */
+class CallRun<Result> implements Next<FilteredCall>, Continuation<ToolOutcome> {
+  readonly #end: EndCall<Result>;
+  readonly #resolve: (result: Result | PromiseLike<Result>) => void;
+  readonly fail: (thrown: unknown) => void;
+  #before: FilteredCall | undefined;
+  #keepContent: Operation['keepContent'];
+
+  constructor(
+    end: EndCall<Result>,
+    resolve: (result: Result | PromiseLike<Result>) => void,
+    reject: (thrown: unknown) => void,
+  ) {
+    this.#end = end;
+    this.#resolve = resolve;
+    this.fail = reject;
+  }
+
+  next(before: FilteredCall): void {
+    try {
+      if (before.stopped === undefined) this.execute(before);
+      else this.#resolve(this.#end(before.stopped));
+    } catch (thrown) {
+      this.fail(thrown);
+    }
+  }
+
+  execute(before: FilteredCall, approval?: Approval): void {
+    const { tool, waitForResults } = before.call;
+    const { links, port, flow } = tool;
+    this.#before = before;
+    // A reply may come in another async context.
+    this.#keepContent = trackedOperation()?.keepContent;
+    const isHeardOf = isHeard(links, 'started') || isHeardAfter(links) || waitForResults !== undefined;
+    if (port !== undefined && flow === undefined && !isHeardOf && isUntracked(port))
+      invokeThen(port, invocationOf(before, approval), this);
+    else
+      executeHeard(before, approval)
+        .then((result) => this.#finish(before, result))
+        .catch(this.fail);
+  }
+
+  onOutput(outcome: ToolOutcome): void {
+    const before = this.#before;
+    if (before === undefined) throw new RuntimeError('INTERNAL', 'a tool answered before it was called');
+    const checked = checkOutcome(before.call.tool, outcome);
+    const isPaused = checked.status === 'pending';
+    this.#finish(before, isPaused ? pausedResult(before, checked) : passedResult(before, checked));
+  }
+
+  onFault(fault: Fault): void {
+    this.onOutput(failed(fault));
+  }
+
+  #finish({ args, asked }: FilteredCall, result: CallResult): void {
     const { outcome } = result;
-    keepContent?.({ args, ...(outcome.status === 'ok' && { result: outcome.result }) });
-    return end(args.text === before.asked.text ? result : { ...result, sent: args });
-  };
-  if (isHeard(links, 'started') || isHeardAfter(links) || call.waitForResults !== undefined)
-    return executeHeard(before, approval).then(endCall);
-  const take = (outcome: ToolOutcome) => {
-    const checked = checkOutcome(tool, outcome);
-    return endCall(
-      checked.status === 'pending' ? pausedResult(before, checked) : passedResult(before, checked),
-    );
-  };
-  return run(before, take, approval);
+    this.#keepContent?.({ args, ...(outcome.status === 'ok' && { result: outcome.result }) });
+    this.#resolve(this.#end(args.text === asked.text ? result : { ...result, sent: args }));
+  }
 }
 
-function run<Result>(
-  { call, args }: FilteredCall,
-  take: TakeOutcome<Result>,
-  approval?: Approval,
-): Promise<Result> {
+function invocationOf({ call, args }: FilteredCall, approval: Approval | undefined): Invocation<ToolCall> {
   const { tool, callId, signal, idempotencyKey = callId } = call;
-  const { flow, port } = tool;
-  if (flow !== undefined) return makeOf(take, ok(Json.from(flow.answer(args))));
-  if (port === undefined) return makeOf(take, failed(toFault(nothingToRun(tool))));
   const plain: ToolCall = { name: tool.name, callId, args };
   const input =
     approval === undefined && tool.idempotent !== true
       ? plain
       : { ...plain, ...(approval && { approval }), ...(tool.idempotent === true && { idempotencyKey }) };
-  const invocation = { input, call: callId, signal };
-  if (isUntracked(port)) return runUntracked(port, invocation, take);
-  return runTracked(port, invocation, (error) =>
-    isFiltered(tool.links, failureEvent(call, args, error.message)) ? withCatalogueText(error) : error,
-  ).then(take);
+  return { input, call: callId, signal };
 }
-
-type TakeOutcome<Result> = (outcome: ToolOutcome) => Result | PromiseLike<Result>;
 
 async function executeHeard(before: FilteredCall, approval: Approval | undefined): Promise<CallResult> {
   const { call, args } = before;
@@ -191,8 +219,8 @@ async function executeHeard(before: FilteredCall, approval: Approval | undefined
   if (isHeard(tool.links, 'started'))
     await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const watch = isHeardAfter(tool.links) ? startStopwatch() : undefined;
-  const make = () => run(before, (outcome) => checkOutcome(tool, outcome), approval);
-  const outcome = await (watch?.run(make) ?? make());
+  const make = () => run(before, approval);
+  const outcome = checkOutcome(tool, await (watch?.run(make) ?? make()));
   if (outcome.status === 'pending') return pausedResult(before, outcome);
   // Hooks see results in the order of the calls.
   await call.waitForResults?.();
@@ -200,11 +228,14 @@ async function executeHeard(before: FilteredCall, approval: Approval | undefined
   return watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
 }
 
-function makeOf<Given, Result>(
-  make: (given: Given) => Result | PromiseLike<Result>,
-  given: Given,
-): Promise<Result> {
-  return new Promise((resolve) => resolve(make(given)));
+async function run(before: FilteredCall, approval: Approval | undefined): Promise<ToolOutcome> {
+  const { call, args } = before;
+  const { flow, port, links } = call.tool;
+  if (flow !== undefined) return ok(Json.from(flow.answer(args)));
+  if (port === undefined) return failed(toFault(nothingToRun(call.tool)));
+  return await runTool(port, invocationOf(before, approval), (error) =>
+    isFiltered(links, failureEvent(call, args, error.message)) ? withCatalogueText(error) : error,
+  );
 }
 
 function checkOutcome(tool: CallableTool, outcome: ToolOutcome): ToolOutcome {
@@ -244,15 +275,6 @@ export function runTool(
 
 function isUntracked({ emit }: Port<ToolCall, ToolOutcome>): boolean {
   return emit.hears?.('call.started') === false;
-}
-
-/** Resolves to what `take` makes of the outcome, and rejects with what it throws. */
-function runUntracked<Result>(
-  port: Port<ToolCall, ToolOutcome>,
-  invocation: Invocation<ToolCall>,
-  take: TakeOutcome<Result>,
-): Promise<Result> {
-  return invokeOr(port, invocation, { onOutput: take, onFault: (fault) => take(failed(fault)) });
 }
 
 async function runTracked(

@@ -9,15 +9,7 @@ import {
 import type { Binding } from '../binding.ts';
 import { closedError, withHint } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import {
-  type AskedMessage,
-  type Ending,
-  type Handshake,
-  type Message,
-  passedOn,
-  type Reply,
-  type Transport,
-} from '../transport.ts';
+import type { AskedExchange, Handshake, Message, Reply, Transport } from '../transport.ts';
 import { circuitError, createRestartTracker } from './restarts.ts';
 import { type InFlight, openSession, type Session } from './session.ts';
 
@@ -38,6 +30,7 @@ export function openServer(
   const notWrittenError = (timeoutMs: number) =>
     new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not read a notification within ${timeoutMs} ms`);
   let current: Promise<Session> | undefined;
+  /** Undefined while closing. */
   let ready: Session | undefined;
   /** Messages waiting for a session. Later messages must not overtake them. */
   let unsent = 0;
@@ -85,7 +78,7 @@ export function openServer(
     current = starting;
     starting.then(
       (session) => {
-        if (current === starting) ready = session;
+        if (current === starting && !closing.signal.aborted) ready = session;
         return session.process.ended.then(() => onSessionEnd(starting));
       },
       () => onSessionEnd(starting),
@@ -129,12 +122,10 @@ export function openServer(
     }
   };
 
-  const ask = <Result>(
-    { message, signal }: Pick<AskedMessage, 'message' | 'signal'>,
-    ending: Ending<Result>,
-  ) => {
-    const isStraight = unsent === 0 && !closing.signal.aborted && !restarts.isTripped && !signal?.aborted;
-    return isStraight ? ready?.ask(message, signal, ending) : undefined;
+  const ask = (asked: AskedExchange): boolean => {
+    if (ready === undefined || unsent > 0 || restarts.isTripped || asked.signal?.aborted) return false;
+    ready.ask(asked);
+    return true;
   };
 
   return {
@@ -144,9 +135,11 @@ export function openServer(
     get isRefusing() {
       return restarts.isRefusing;
     },
-    exchange: (message, signal) =>
-      ask({ message, signal }, passedOn) ??
-      send({ message, signal, send: (session) => session.request(message) }, true),
+    exchange: (message, signal) => {
+      const { promise, resolve: onReply, reject: onError } = Promise.withResolvers<Reply>();
+      if (ask({ message, signal, onReply, onError })) return promise;
+      return send({ message, signal, send: (session) => session.request(message) }, true);
+    },
     ask,
     notify: (message, signal) =>
       send(
@@ -159,6 +152,7 @@ export function openServer(
     },
     close: async () => {
       closing.abort();
+      ready = undefined;
       await current?.catch(() => undefined);
       await Promise.all([...open].map((session) => stop(session, binding.graceMs)));
     },

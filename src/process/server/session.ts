@@ -11,10 +11,10 @@ import { noReplyHint, oneshotHint, unansweredError, withHint } from '../oneshot.
 import type { ProcessContext, WatchedProcess } from '../process.ts';
 import { withStderr } from '../stderr.ts';
 import { createLineSplitter, readInTurns, whenClosed } from '../stream-reader.ts';
-import { type Ending, type Message, passedOn, type Reply } from '../transport.ts';
+import type { AskedExchange, Ending, Message, Reply } from '../transport.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { encodeNotification, encodeRequest, withMeta } from './json-rpc.ts';
-import type { BegunRequest, WaitingRequest } from './waiting-requests.ts';
+import type { WaitingRequest } from './waiting-requests.ts';
 
 /** A message in flight: a request until it is answered, a notification until it is written. */
 export interface InFlight<Outcome> {
@@ -31,8 +31,8 @@ export interface Session {
   /** Settles when no more replies can come and everything in flight has failed. */
   readonly closed: Promise<void>;
   readonly inFlight: number;
-  /** The ending gets the errors of `request`, PROCESS_TIMEOUT and ABORTED. Rejects only with what it throws. */
-  ask<Result>(message: Message, signal: AbortSignal | undefined, ending: Ending<Result>): Promise<Result>;
+  /** The exchange ends with a reply, an error of `request`, PROCESS_TIMEOUT or ABORTED. */
+  ask(asked: AskedExchange): void;
   /** Throws SERVER_BUSY if too much is unsent, SERVER_EXIT if the session has ended. */
   request(message: Message): InFlight<Reply>;
   notify(message: Message): InFlight<void>;
@@ -75,19 +75,18 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     child.release();
   });
 
-  const send = <Result>(
+  const send = (
     { method, body, requireStart, takesMeta, trace, onProgress }: Message,
-    ending: Ending<Result>,
-  ): BegunRequest<Result> => {
+    ending: Ending,
+  ): WaitingRequest => {
     if (exit !== undefined) throw exit;
     requireStart?.();
     const box = requireRoom(binding, outbox);
-    const begun = inbox.requests.add(ending, onProgress);
-    const { waiting } = begun;
+    const waiting = inbox.requests.add(ending, onProgress);
     const params = trace === undefined || !takesMeta ? body : withMeta(body, trace);
     waiting.text = encodeRequest(waiting.id, method, params);
     box.send(waiting);
-    return begun;
+    return waiting;
   };
   /** Ends a process that works only on abandoned requests, since all other requests would wait for it. */
   const endIfStuck = async ({ answeredBefore }: WaitingRequest) => {
@@ -121,17 +120,19 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       // After the lines that were sent in this turn.
       process.nextTick(() => child.stdin?.end());
     },
-    ask: (message, signal, ending) => {
+    ask: (asked) => {
+      let waiting: WaitingRequest;
       try {
-        const { waiting, outcome } = send(message, ending);
-        limits.begin(waiting, message.timeoutMs, signal);
-        return outcome;
+        waiting = send(asked.message, asked);
       } catch (error) {
-        return new Promise((resolve) => resolve(ending.onError(error)));
+        asked.onError(error);
+        return;
       }
+      limits.begin(waiting, asked.message.timeoutMs, asked.signal);
     },
     request: (message) => {
-      const { waiting, outcome } = send(message, passedOn);
+      const { promise: outcome, resolve: onReply, reject: onError } = Promise.withResolvers<Reply>();
+      const waiting = send(message, { onReply, onError });
       // An abandoned request has no listener; its rejection must not be unhandled.
       outcome.catch(() => {});
       return { outcome, abandon: (isLate) => abandon(waiting, isLate) };
@@ -325,7 +326,9 @@ class Outbox {
     }
     this.#count(text, -1);
     this.#writingBytes = Buffer.byteLength(text);
-    this.#stream.write(text, (error) => {
+    // Latin-1 is written without a conversion.
+    const encoding = this.#writingBytes === text.length ? 'latin1' : 'utf8';
+    this.#stream.write(text, encoding, (error) => {
       this.#writingBytes = 0;
       if (!error) for (const { onWritten } of batch) onWritten?.();
       this.#writeBatch();

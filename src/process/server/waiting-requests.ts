@@ -2,7 +2,7 @@ import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../ba
 import { type DeadlineList, Limit } from '../../base/time/deadline-list.ts';
 import { attachUnusableLine } from '../../contract/exchange.ts';
 import type { OnProgress, Progress } from '../../contract/progress.ts';
-import { type Ending, passedOn, type RpcReply } from '../transport.ts';
+import type { Ending, RpcReply } from '../transport.ts';
 
 /**
  * A request from its start to its end. It is also its line in the outbox and its place in a list of limits, because a
@@ -20,49 +20,31 @@ export class WaitingRequest extends Limit {
   hasNoise = false;
   limitedBy: DeadlineList<WaitingRequest> | undefined;
   forgetSignal: (() => void) | undefined;
-  #ending: Ending<unknown>;
-  #outcome: Outcome | undefined;
+  /** Released at the end, since a table may hold the request longer. */
+  #ending: Ending | undefined;
 
-  constructor(id: number, ending: Ending<unknown>, outcome: Outcome) {
+  constructor(id: number, ending: Ending) {
     super();
     this.id = id;
     this.#ending = ending;
-    this.#outcome = outcome;
   }
 
   resolve(reply: RpcReply): void {
-    this.#settle(reply, undefined);
+    this.#end()?.onReply(reply);
   }
 
   reject(error: RuntimeError): void {
-    this.#settle(undefined, error);
+    this.#end()?.onError(error);
   }
 
-  /** Releases what only a waiting request needs, since a table may hold the request longer. */
-  #settle(reply: RpcReply | undefined, error: RuntimeError | undefined): void {
-    const [ending, outcome] = [this.#ending, this.#outcome];
-    if (outcome === undefined) return;
-    this.#ending = passedOn;
-    this.#outcome = undefined;
+  #end(): Ending | undefined {
+    const ending = this.#ending;
+    if (ending === undefined) return undefined;
+    this.#ending = undefined;
     this.limitedBy?.clear(this);
     this.forgetSignal?.();
-    try {
-      outcome.resolve(reply === undefined ? ending.onError(error) : ending.onReply(reply));
-    } catch (thrown) {
-      outcome.reject(thrown);
-    }
+    return ending;
   }
-}
-
-interface Outcome {
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
-}
-
-export interface BegunRequest<Result> {
-  readonly waiting: WaitingRequest;
-  /** Rejects with what the ending throws. */
-  readonly outcome: Promise<Result>;
 }
 
 export interface FailureOptions extends RuntimeErrorOptions {
@@ -93,14 +75,13 @@ export class WaitingRequests {
     return this.#waiting.size;
   }
 
-  add<Result>(ending: Ending<Result>, onProgress?: OnProgress): BegunRequest<Result> {
+  add(ending: Ending, onProgress?: OnProgress): WaitingRequest {
     this.#lastId += 1;
-    const outcome = Promise.withResolvers<Result>();
-    const waiting = new WaitingRequest(this.#lastId, ending, outcome);
+    const waiting = new WaitingRequest(this.#lastId, ending);
     waiting.onProgress = onProgress;
     waiting.answeredBefore = this.answered;
     this.#waiting.add(waiting);
-    return { waiting, outcome: outcome.promise };
+    return waiting;
   }
 
   answer(id: number, reply: RpcReply): boolean {

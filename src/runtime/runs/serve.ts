@@ -10,7 +10,6 @@ import type { PointEvent } from '../../calls/hooks/fire-point.ts';
 import { passGate } from '../../calls/hooks/gate.ts';
 import { agentTools, resolveToolNames } from '../../calls/tool-call/agent-tool.ts';
 import { trackToolCall } from '../../calls/tool-call/call.ts';
-import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
 import {
   toDecisionDocument,
   toEvalDocument,
@@ -88,7 +87,7 @@ export function serveRuntime(
     return (await import('../runs-api.ts')).openRunsApi({
       ...{ config, store, services, declared, requireOpen, dispatcher, buildOf, emit },
       schemaOf: (tool) => shown(tools.get(tool)?.inputSchema ?? null),
-      callOnce: async (tool, args, options) => await callDirectly(directOf(tool), args, options),
+      callOnce: async (tool, args, options) => await callDirectly(direct, { tool, args }, options),
       suites: async () => (await suites.open()).shared,
     });
   });
@@ -144,7 +143,6 @@ export function serveRuntime(
   const agents = openAgents({ config, wired, store, emit });
   const find = (name: string) => tools.get(name);
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable, find, clean, fail };
-  const directOf = (tool: CallableTool) => ({ ...direct, tool });
   /** Throws why the tool cannot be called. */
   const requireTool = async (name: string) => {
     const refusal = await upstreams?.prepare(String(name));
@@ -164,7 +162,7 @@ export function serveRuntime(
     if ('status' in tool) return tool;
     const { identity } = options;
     if (identity !== undefined) return await callRun(tool, args, { ...options, identity });
-    return await callDirectly(directOf(tool), args, options);
+    return await callDirectly(direct, { tool, args }, options);
   };
   const callTracked = method((name: string, args: unknown, options: CallOptions) =>
     withProgress(options.onProgress, () => inTraceOf(options, () => callPrepared(name, args, options))),
@@ -174,7 +172,7 @@ export function serveRuntime(
     const tool = upstreams === undefined && isPlain(options) && !closed.aborted ? find(name) : undefined;
     return tool === undefined
       ? callTracked(name, args, options)
-      : callDirectly(directOf(tool), args, options);
+      : callDirectly(direct, { tool, args }, options);
   };
   // Only filled-in values are redacted in declarations. A forwarded value that equals a name must not hide the name.
   const shown = <Value>(declared: Value): Value =>

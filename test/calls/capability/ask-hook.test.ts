@@ -38,8 +38,7 @@ async function askOf(
       emit,
       ...rest,
     },
-    { input, call: 'c', ...question },
-    (affirmed) => void accepted.push(affirmed),
+    { input, call: 'c', accept: (affirmed) => void accepted.push(affirmed), ...question },
   );
   return { answer, accepted, events };
 }

@@ -416,14 +416,12 @@ test('a caller that aborts is denied', async () => {
 test('an affirmative answer that is not accepted denies, and is reported as a denial', async () => {
   const bench = openBench();
   const seen: unknown[] = [];
-  const answer = await askHook(
-    bench.filter({ runs: ['allow.sh'], name: 'guard' }),
-    { input: event, call: 'c' },
-    (affirmed) => {
-      seen.push(affirmed);
-      throw new RuntimeError('REPLY_MALFORMED', 'it does not fit');
-    },
-  );
+  const accept = (affirmed: unknown) => {
+    seen.push(affirmed);
+    throw new RuntimeError('REPLY_MALFORMED', 'it does not fit');
+  };
+  const port = bench.filter({ runs: ['allow.sh'], name: 'guard' });
+  const answer = await askHook(port, { input: event, call: 'c', accept });
   expect(seen).toEqual([allow('', new Json('{}'))]);
   expect(answer).toMatchObject({ verdict: 'deny', reason: 'hook "guard" gave no verdict: it does not fit' });
   expect(bench.events.at(-1)).toMatchObject({ type: 'decision', verdict: 'deny', reason: answer.reason });

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type ErrorCode, RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import { invoke, invokeOr, trackCall } from '../../../src/calls/capability/invoke.ts';
+import { invoke, invokeOr, invokeThen, trackCall } from '../../../src/calls/capability/invoke.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import { createScrubber } from '../../../src/runtime/log/scrub.ts';
 import { openBench } from './bench.ts';
@@ -52,16 +52,19 @@ test.each([
   expect(await invokeOr(port, { input, call: 'c' }, { onFault: (given) => given })).toMatchObject(fault);
 });
 
-test('the parsed output, or what is made of it, is the result', async () => {
+test('the parsed output is the result, and an error of who takes it is not a fault of the peer', async () => {
   const { port, output } = openPort();
-  const onFault = ({ message }: { readonly message: string }) => message;
+  const failing = openPort('PROCESS_TIMEOUT').port;
   const thrown = new Error('not a fault of the peer');
-  const onOutput = () => {
+  const refuse = () => {
     throw thrown;
   };
-  expect(await invokeOr(port, { input, call: 'c' }, { onFault })).toBe(output);
-  expect(await invokeOr(port, { input, call: 'c' }, { onFault, onOutput: () => 'taken' })).toBe('taken');
-  await expect(invokeOr(port, { input, call: 'c' }, { onFault, onOutput })).rejects.toBe(thrown);
+  const fail = vi.fn();
+  const next = { onOutput: refuse, onFault: refuse, fail };
+  expect(await invokeOr(port, { input, call: 'c' }, { onFault: ({ message }) => message })).toBe(output);
+  await expect(invokeOr(failing, { input, call: 'c' }, { onFault: refuse })).rejects.toBe(thrown);
+  for (const each of [port, failing]) invokeThen(each, { input, call: 'c' }, next);
+  await vi.waitFor(() => expect(fail.mock.calls).toEqual([[thrown], [thrown]]));
 });
 
 test('the start and the end of a call are reported', () => {

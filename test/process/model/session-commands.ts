@@ -35,19 +35,23 @@ function command(
   };
 }
 
-function ask({ session, outcomes, callers }: Subject, timeoutMs?: number): Promise<void> {
+async function ask({ session, outcomes, callers }: Subject, timeoutMs?: number): Promise<void> {
   const caller = new AbortController();
   const index = outcomes.push('waits') - 1;
   callers.push(caller);
+  const { promise: settled, resolve } = Promise.withResolvers<void>();
   const settle = (outcome: Outcome) => {
     outcomes[index] = outcomes[index] === 'waits' ? outcome : `! settled twice: ${outcome}`;
+    resolve();
   };
-  const body = '{"args":{}}';
-  return session.ask({ method: 'execute', body, ...(timeoutMs && { timeoutMs }) }, caller.signal, {
+  session.ask({
+    message: { method: 'execute', body: '{"args":{}}', ...(timeoutMs && { timeoutMs }) },
+    signal: caller.signal,
     onReply: (reply) =>
       settle(reply.via === 'rpc' ? `= ${(reply.error ?? reply.result)?.text ?? ''}` : `! ${reply.via}`),
     onError: (error) => settle(`! ${error instanceof RuntimeError ? error.code : String(error)}`),
   });
+  await settled;
 }
 
 /** Lines in one chunk, or in two that are cut at byte `cut`. */

@@ -3,7 +3,6 @@ import { openLauncher } from '../../../src/process/launch/native.ts';
 import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
 import { startProcess } from '../../../src/process/process.ts';
 import { openSession } from '../../../src/process/server/session.ts';
-import { passedOn } from '../../../src/process/transport.ts';
 import { bindQuick, faultOf } from '../harness.ts';
 
 const message = { method: 'execute', body: '{"args":{"die":7}}' };
@@ -17,10 +16,12 @@ test('requests to an ended session fail at once, like those in flight', async ()
     onGoodReply: () => {},
     mayAnswerNotifications: false,
   });
-  const inFlight = await faultOf(session.ask(message, undefined, passedOn));
+  const ask = () =>
+    new Promise<unknown>((onReply, onError) => session.ask({ message, signal: undefined, onReply, onError }));
+  const inFlight = await faultOf(ask());
   await session.closed;
   expect(inFlight.code).toBe('SERVER_EXIT');
-  expect(await faultOf(session.ask(message, undefined, passedOn))).toBe(inFlight);
+  expect(await faultOf(ask())).toBe(inFlight);
   expect(() => session.request(message)).toThrow(inFlight);
   expect(() => session.notify(message)).toThrow(inFlight);
   expect(session.inFlight).toBe(0);

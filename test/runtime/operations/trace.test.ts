@@ -65,6 +65,20 @@ test('calls that wait for each other in a queue keep their own traces, and so do
   expect(told.toSorted()).toEqual(traces.map(({ traceparent }) => traceparent));
 });
 
+test('calls that a server filter allows at the same time keep their own traces', async () => {
+  const server = (args: string) => `command: $bin/server, args: [${args}], runtime: server`;
+  const filtered = `
+tools: {server: {exec: {${server('line')}}}}
+hooks: {guard: {${server('allow')}, hook: tool, phases: [before_execution]}}
+`;
+  // A listener would slow the filter down.
+  const { runtime } = await open(filtered, { onEvent: undefined });
+  await seenBy(runtime, 'server');
+  const traces = [one, undefined, two];
+  const seen = await Promise.all(traces.map((each) => seenBy(runtime, 'server', { trace: each })));
+  expect(seen).toEqual(traces);
+});
+
 test.each([
   ['text', { traceparent: 'abc' }],
   ['an all-zero trace', { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` }],
