@@ -20,11 +20,10 @@ import { createOutputReader, keepNodeAlive, type OutputReader, type Outputs } fr
 export function createNativeLauncher(inBackground = threads.isMainThread): Launcher | undefined {
   const parts = findNativeParts();
   if (parts === undefined) return undefined;
-  const { libc } = parts;
   const native = {
     ...parts,
     slots: createSlots(MAX_STARTS),
-    spawner: createSpawner(libc, { inBackground }),
+    spawner: createSpawner(parts, { inBackground }),
   };
   return (request, watch) => launch(native, request, watch);
 }
@@ -40,6 +39,7 @@ export function findNativeParts(): NativeParts | undefined {
 
 interface NativeParts {
   readonly libc: Libc;
+  readonly actions: ReturnType<typeof createActions>;
   readonly exits: Exits;
   readonly reader: OutputReader;
 }
@@ -48,7 +48,9 @@ let shared: NativeParts | undefined;
 
 function openShared(): NativeParts | undefined {
   const libc = requireLibc();
-  return libc && { libc, exits: createExits(libc), reader: createOutputReader(libc) };
+  if (libc === undefined) return undefined;
+  const reader = createOutputReader(libc);
+  return { libc, reader, exits: createExits(libc), actions: createActions(libc) };
 }
 
 interface Native extends NativeParts {
@@ -241,22 +243,23 @@ interface Spawned {
 }
 
 /** `inBackground` may use libuv threads, since posix_spawn blocks until the child executes its program. */
-function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: boolean }): Spawner {
+function createSpawner(
+  { libc, actions }: NativeParts,
+  { inBackground }: { readonly inBackground: boolean },
+): Spawner {
   const texts = createTexts(libc);
-  const actions = createActions(libc);
   const idle: Int32Array[] = [];
   const turn = createTurn();
   return {
     spawn: async (request, standard) => {
-      const { command, cwd } = request;
       const program = texts.program(request);
       const isHere = !inBackground || (hasOneCore && turn.mayStart(program));
       if (isHere && inBackground) await turn.take();
       // Larger than needed, since V8 may move buffers of up to 64 bytes.
       const pid = idle.pop() ?? new Int32Array(new ArrayBuffer(128));
-      const path = Buffer.from(`${command}\0`);
-      const taken = actions.take(standard, cwd);
-      const args = [pid, path, taken.memory, libc.attributes, program.argv, texts.envp(request)];
+      const envp = texts.envp(request);
+      const taken = actions.take(standard, request.cwd);
+      const args = [pid, program.path, taken.memory, libc.attributes, program.argv, envp];
       try {
         const error: number = isHere
           ? turn.start(program, () => libc.spawn(...args))
@@ -311,31 +314,34 @@ const SLOW_FACTOR = 20;
 interface Actions {
   readonly memory: Buffer;
   users: number;
-  isKnown: boolean;
+  isKept: boolean;
 }
 
 /** Keeps file actions, which posix_spawn only reads: the same descriptors return with nearly every start. */
 function createActions(libc: Libc) {
-  const known = new Map<string, Actions>();
-  const destroyUnused = ({ memory, users, isKnown }: Actions) => {
-    if (users === 0 && !isKnown) libc.actionsDestroy(memory);
+  const kept = new Map<string, Actions>();
+  const destroyUnused = ({ memory, users, isKept }: Actions) => {
+    if (users === 0 && !isKept) libc.actionsDestroy(memory);
   };
-  const make = (key: string, standard: readonly number[], cwd: string): Actions => {
-    for (const [oldest, actions] of known) {
-      if (known.size < MAX_ACTIONS) break;
-      known.delete(oldest);
-      actions.isKnown = false;
+  const dropAll = () => {
+    for (const actions of kept.values()) {
+      actions.isKept = false;
       destroyUnused(actions);
     }
-    const made = { memory: Buffer.allocUnsafeSlow(STRUCT_BYTES), users: 0, isKnown: true };
+    kept.clear();
+  };
+  const make = (key: string, standard: readonly number[], cwd: string): Actions => {
+    // The end of another thread would leave what libc has allocated.
+    const made = { memory: Buffer.allocUnsafeSlow(STRUCT_BYTES), users: 0, isKept: threads.isMainThread };
     fillActions(libc, made.memory, standard, cwd);
-    known.set(key, made);
+    if (kept.size >= MAX_ACTIONS) dropAll();
+    if (made.isKept) kept.set(key, made);
     return made;
   };
   return {
     take: (standard: readonly number[], cwd: string): Actions => {
       const key = `${standard.join()} ${cwd}`;
-      const actions = known.get(key) ?? make(key, standard, cwd);
+      const actions = kept.get(key) ?? make(key, standard, cwd);
       actions.users += 1;
       return actions;
     },
@@ -371,6 +377,7 @@ function callInBackground(libc: Libc, args: readonly unknown[]): Promise<number>
 
 interface Program {
   readonly command: string;
+  readonly path: Buffer;
   readonly argv: Buffer;
   /** A first start may hang, such as on a dead network mount, so it runs in the background. */
   hasStarted: boolean;
@@ -384,8 +391,13 @@ function createTexts(libc: Libc) {
     program: ({ command, args }: LaunchRequest): Program => {
       const known = programs.get(args);
       if (known?.command === command) return known;
-      const argv = encodeStrings(libc, [command, ...args]);
-      const program = { command, argv, hasStarted: false, isSlowUntil: 0 };
+      const program = {
+        command,
+        path: Buffer.from(`${command}\0`),
+        argv: encodeStrings(libc, [command, ...args]),
+        hasStarted: false,
+        isSlowUntil: 0,
+      };
       programs.set(args, program);
       return program;
     },

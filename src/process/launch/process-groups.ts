@@ -25,15 +25,14 @@ export const launchListener: LaunchListener = {
 
 /** Records that the leader was reaped, so that its pid may be reused. */
 export function leaderEnded(group: number): void {
-  if (leaderless.size === 0) setImmediate(describeLeaderless);
-  leaderless.add(group);
+  const watched = running.get(group);
+  if (watched !== undefined) describe(watched, describeRest(group));
 }
 
 /** Stops watching the group: it may outlive this process. */
 export function releaseGroup(group: number): void {
   const watched = running.get(group);
   running.delete(group);
-  leaderless.delete(group);
   if (watched !== undefined) unwatch(watched);
 }
 
@@ -73,7 +72,6 @@ interface Watched {
 
 const allWatched = new ShortLivedMap<Watched, null>();
 const running = new ShortLivedMap<number, Watched>();
-const leaderless = new Set<number>();
 process.on('exit', () => {
   // A later start finds processes in other sessions by the table.
   if (allWatched.size === 0) watcher?.discard();
@@ -102,14 +100,6 @@ function unwatch(watched: Watched): void {
 function describe(watched: Watched, text: string): void {
   watched.text = text;
   watched.row?.write(text);
-}
-
-function describeLeaderless(): void {
-  for (const group of leaderless) {
-    const watched = running.get(group);
-    if (watched !== undefined) describe(watched, describeRest(group));
-  }
-  leaderless.clear();
 }
 
 function requireWatcher(): Watcher | undefined {

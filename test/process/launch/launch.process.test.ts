@@ -1,7 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -398,6 +407,15 @@ test.runIf(hasProc)(
     expect([...lengths]).toEqual(['60000,0']);
   },
 );
+
+test.runIf(hasProc)('the native launcher starts each of 300 processes in its own folder, twice', async () => {
+  const launch = await openLauncher('native');
+  const folders = Array.from({ length: 300 }, () => realpathSync(mkdtempSync(join(tmpdir(), 'own-'))));
+  for (let round = 0; round < 2; round++) {
+    const said = folders.map((cwd) => says(launch, request('/bin/pwd', { args: ['-P'], cwd })));
+    expect(await Promise.all(said)).toEqual(folders.map((folder) => `${folder}\n`));
+  }
+});
 
 test.runIf(hasProc)('the portable launcher survives the removal of its temporary folder', async () => {
   const launch = await openLauncher('portable');
