@@ -227,6 +227,9 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Of a row that was never used, and all rows after it. The shell reads each byte by itself. */
+const UNUSED = '.';
+
 /** stdin ends with the owner. Start times from /proc detect reused pids; announced processes are found by stdout. */
 const watcherScript = `: signalbox ends what its owner leaves running
 trap '' HUP INT QUIT TERM
@@ -250,6 +253,7 @@ while read -r verb what; do
 " ;;
   +) watch "$what" ;;
   -) groups="$groups$what: " ;;
+  ${UNUSED}) break ;;
   esac
 done <&3
 each() {
@@ -344,7 +348,7 @@ function mapRows(fd: number): MappedFile | undefined {
   const libc = loadedLibc();
   // The end of a thread would leave the memory mapped.
   if (libc === undefined || !threads.isMainThread) return undefined;
-  const rows = Buffer.alloc(MAPPED_ROWS * ROW_BYTES, `${' '.repeat(ROW_BYTES - 1)}\n`);
+  const rows = Buffer.alloc(MAPPED_ROWS * ROW_BYTES, `${UNUSED.padEnd(ROW_BYTES - 1)}\n`);
   // Access to a page that has no storage would end this process by SIGBUS.
   return writeSync(fd, rows, 0, rows.length, 0) === rows.length ? libc.map(fd, rows.length) : undefined;
 }
