@@ -11,7 +11,7 @@ import { ownUrl } from './build/own-url.ts';
 import { prune } from './build/prune.ts';
 
 const source = join(import.meta.dirname, 'src');
-const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+const { version, dependencies, optionalDependencies, peerDependencies } = JSON.parse(
   readFileSync(join(import.meta.dirname, 'package.json'), 'utf8'),
 );
 
@@ -97,7 +97,7 @@ export default defineConfig([
       codeSplitting: false,
       comments: { legal: false, jsdoc: false },
     },
-    plugins: [!isCounted && builtins(), besideMain(), ownUrl(source), !isCounted && ascii()],
+    plugins: [!isCounted && builtins(), besideMain(), ownVersion(), ownUrl(source), !isCounted && ascii()],
   },
   // The pages, each as one file: its scripts in one, its style sheets in one, both as texts.
   {
@@ -118,6 +118,15 @@ function besideMain(): Plugin {
   return {
     name: 'beside-main',
     resolveId: (specifier) => (specifier === './run.ts' ? { id, external: true } : null),
+  };
+}
+
+/** Saves the client from reading package.json. */
+function ownVersion(): Plugin {
+  const code = `export const versionOf = () => ${JSON.stringify(version)};`;
+  return {
+    name: 'own-version',
+    load: (id) => (id === join(source, 'base/version.ts') ? { code, map: null } : null),
   };
 }
 

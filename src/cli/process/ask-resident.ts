@@ -35,11 +35,12 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
   const cwd = currentFolder();
   if (words === undefined || cwd === undefined || env['SIGNALBOX_OWNER'] !== undefined) return undefined;
   // From here on, a signal denies.
-  const stopping = new AbortController();
+  // An AbortController takes longer to create.
+  const stopped = Promise.withResolvers<undefined>();
   let interruptedBy: NodeJS.Signals | undefined;
   const stop = (name: NodeJS.Signals) => {
     interruptedBy = name;
-    stopping.abort();
+    stopped.resolve(undefined);
   };
   for (const name of interrupts) process.on(name, stop);
   const releaseSignals = () => {
@@ -54,8 +55,8 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
   // `performance` takes a millisecond to load.
   const since = process.uptime();
   const withinMs = msOf(words.within);
-  const late = setTimeout(() => stopping.abort(), withinMs ?? LONGEST_MS);
-  const input = await readStdin(stopping.signal);
+  const late = setTimeout(stopped.resolve, withinMs ?? LONGEST_MS, undefined);
+  const input = await readStdin(stopped.promise);
   const { dialect, within, level } = words;
   const fields = [versionOf(), cwd, files.join('\n'), level, within];
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -63,7 +64,7 @@ export async function askResident(argv: readonly string[]): Promise<Asked | unde
   const answer =
     text === undefined
       ? undefined
-      : await exchange(place.socket, `/hook/${dialect}`, { text, signal: stopping.signal });
+      : await exchange(place.socket, `/hook/${dialect}`, { text, stopped: stopped.promise });
   clearTimeout(late);
   const reply = answer === undefined || interruptedBy !== undefined ? undefined : parseReply(answer);
   if (reply !== undefined) return { reply, argv, releaseSignals };
@@ -125,7 +126,7 @@ function isOnTerminal(): boolean {
  * Reads at once what agents have written, since opening the stream would take several milliseconds. A signal counts once
  * stdin has ended.
  */
-async function readStdin(signal: AbortSignal): Promise<Buffer | undefined> {
+async function readStdin(stopped: Promise<undefined>): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   try {
     for (;;) {
@@ -138,7 +139,7 @@ async function readStdin(signal: AbortSignal): Promise<Buffer | undefined> {
     // For example EAGAIN: the rest has not been written, or the descriptor is shared with a terminal.
   }
   return await new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    void stopped.then(resolve);
     process.stdin
       .on('data', (chunk: Buffer) => chunks.push(chunk))
       .once('end', () => resolve(Buffer.concat(chunks)))
@@ -158,47 +159,49 @@ export function residentWords(files: readonly string[]): string[] {
 
 /**
  * Sends one request, and resolves to the body of a reply with status 200 once the peer ended it. Undefined if the peer
- * is late: it answers at once that it is alive, and again and again until it has decided. Never rejects.
+ * is late: it says several times a second that it is alive, until it has decided. Never rejects.
  */
 export async function exchange(
   socket: string,
   path: string,
   {
     text = '',
-    signal,
+    stopped,
     firstByteMs = FIRST_BYTE_MS,
-  }: { readonly text?: string; readonly signal?: AbortSignal; readonly firstByteMs?: number } = {},
+  }: { readonly text?: string; readonly stopped?: Promise<undefined>; readonly firstByteMs?: number } = {},
 ): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const give = () => resolve(undefined);
   const finish = () => {
-    const [head = '', ...parts] = Buffer.concat(chunks).toString().split('\r\n\r\n');
-    resolve(/^HTTP\/1\.[01] 200 /.test(head) ? parts.join('\r\n\r\n') : undefined);
+    const text = Buffer.concat(chunks).toString();
+    const body = text.indexOf('\r\n\r\n');
+    resolve(text.startsWith('HTTP/1.1 200 ') && body >= 0 ? text.slice(body + 4) : undefined);
   };
-  const body = Buffer.from(text);
-  const head = `POST ${path} HTTP/1.0\r\nHost: signalbox\r\nContent-Length: ${body.length}\r\n\r\n`;
-  const connection = connect(socket);
-  let timer = setTimeout(give, firstByteMs);
-  signal?.addEventListener('abort', give, { once: true });
-  connection
-    .on('data', (chunk) => {
-      chunks.push(chunk);
-      if (chunk.at(-1) === END.charCodeAt(0)) return finish();
-      clearTimeout(timer);
-      timer = setTimeout(give, SILENCE_MS);
-    })
-    .once('end', finish)
-    .once('error', give)
-    .once('close', give);
-  // A second write fails if the peer has already answered and closed, and its answer would be lost.
-  connection.write(Buffer.concat([Buffer.from(head), body]));
-  try {
-    return await promise;
-  } finally {
+  const head = `POST ${path} HTTP/1.0\r\nHost: signalbox\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
+  const take = (count: number, buffer: Uint8Array) => {
+    chunks.push(Buffer.from(buffer.subarray(0, count)));
     clearTimeout(timer);
-    connection.destroy();
-  }
+    if (buffer[count - 1] === END.charCodeAt(0)) {
+      finish();
+      return false;
+    }
+    timer = setTimeout(give, SILENCE_MS);
+    return true;
+  };
+  // Events of a stream take longer until the first one.
+  const onread = { buffer: Buffer.allocUnsafe(64 * 1024), callback: take };
+  const connection = connect({ path: socket, onread });
+  let timer = setTimeout(give, firstByteMs);
+  void stopped?.then(resolve);
+  connection.once('end', finish).once('error', give).once('close', give);
+  // A second write fails if the peer has already answered and closed, and its answer would be lost.
+  connection.write(head + text);
+  const answer = await promise;
+  clearTimeout(timer);
+  // A client that exits with this answer does not wait for it.
+  setImmediate(() => connection.destroy());
+  return answer;
 }
 
 const FIRST_BYTE_MS = 500;

@@ -6,10 +6,8 @@ import { printAtOnce } from './print-at-once.ts';
 export async function begin(): Promise<void> {
   if (printAtOnce(process.argv.slice(2))) return;
   const asked = await askResident(process.argv.slice(2));
-  if (asked?.reply !== undefined) {
-    process.exitCode = printReply(asked.reply);
-    return;
-  }
+  // Everything is printed, and Node would first take apart what it has built.
+  if (asked?.reply !== undefined) process.exit(printReply(asked.reply));
   // Must run before large imports.
   keepCompiledCode(process.env);
   const { runProcess } = await import('./run.ts');

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isObject, toLossless } from '../../base/json/json.ts';
 import type { Inbound, InboundEvent, InboundReply, Runtime } from '../../runtime/runtime.ts';
@@ -74,11 +73,16 @@ export function heardPhases({ hooks, agents }: Runtime): ReadonlySet<string> {
 const guarded = ['tool before_execution', 'tool after_execution', 'provider before_call'];
 
 export async function requireInbound(dialect: string): Promise<Inbound> {
+  const known = inbounds.get(dialect);
+  if (known !== undefined) return known;
   const { loadInbound } = await import('../../runtime/runtime.ts');
   const inbound = await loadInbound(dialect);
   if (inbound === undefined) throw new RuntimeError('USAGE', `${dialect} cannot run Signalbox as a hook`);
+  inbounds.set(dialect, inbound);
   return inbound;
 }
+
+const inbounds = new Map<string, Inbound>();
 
 /** Never throws: every failure becomes an answer that denies. */
 async function reach(
@@ -134,12 +138,17 @@ export async function judgeWithin(
   runtime: Runtime,
   { event, withinMs }: { readonly event: InboundEvent; readonly withinMs: number },
 ) {
-  const late = AbortSignal.timeout(withinMs);
-  const options = { signal: AbortSignal.any([signal, late]), withinMs, cwd: invocation.cwd };
-  const tooLate = sleep(withinMs, undefined, { ref: false }).then(() => {
-    throw new RuntimeError('PROCESS_TIMEOUT', `the hooks did not decide within ${withinMs} ms`);
-  });
-  const decision = await Promise.race([runtime.agents.judge(event, options), tooLate]);
+  const late = Promise.withResolvers<never>();
+  const stopping = new AbortController();
+  const options = { signal: AbortSignal.any([signal, stopping.signal]), withinMs, cwd: invocation.cwd };
+  const timer = setTimeout(() => {
+    const error = new RuntimeError('PROCESS_TIMEOUT', `the hooks did not decide within ${withinMs} ms`);
+    late.reject(error);
+    stopping.abort(error);
+  }, withinMs).unref();
+  // A resident would keep the timer of each event for minutes.
+  const judged = runtime.agents.judge(event, options).finally(() => clearTimeout(timer));
+  const decision = await Promise.race([judged, late.promise]);
   const [replace, result] = [toLossless(decision.replace), toLossless(decision.result)];
   return { ...decision, replace: isObject(replace) ? replace : null, result };
 }

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { chmodSync, existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable, Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { stateOfFile } from '../../base/files/read-bounded.ts';
@@ -26,6 +25,8 @@ export interface AgentEvent {
   readonly level: Level | '';
   readonly within: string;
   readonly signal: AbortSignal;
+  /** A runtime is about to open, which keeps the process busy. */
+  readonly onOpening?: () => void;
 }
 
 type Level = NonNullable<CommandContext['options']['logLevel']>;
@@ -51,7 +52,7 @@ export function openJudge({ invocation, openWhole }: CommandContext, files: read
   const [, program = ''] = invocation.program;
   const build = stateOfFile(program);
   const runtimes = openRuntimes(files);
-  const judge: Judge['judge'] = async ({ dialect, event, cwd, env, level, within, signal }) => {
+  const judge: Judge['judge'] = async ({ dialect, event, cwd, env, level, within, signal, onOpening }) => {
     const [stdout, stderr] = [openCapture(), openCapture()];
     const streams = { stdin: Readable.from([event]), stdout: stdout.stream, stderr: stderr.stream };
     const own: Invocation = { ...invocation, ...streams, argv: ['hook', dialect], env, cwd, signal };
@@ -83,6 +84,7 @@ export function openJudge({ invocation, openWhole }: CommandContext, files: read
     };
     const scope: EventScope = {
       write: (lines) => write(lines),
+      onOpening: () => onOpening?.(),
       onFailedOpen: () => {
         isFaulty = true;
       },
@@ -98,6 +100,7 @@ type WriteLog = (lines: string) => void;
 
 interface EventScope {
   readonly write: WriteLog;
+  readonly onOpening: () => void;
   /** A hook failed, and lets the event pass for that. It may have failed for want of a resource of this process. */
   readonly onFailedOpen: () => void;
 }
@@ -152,6 +155,7 @@ function openRuntimes([file = '', ...overlays]: readonly string[]) {
     };
     const onEvent = { types: ['decision'] as const, take };
     const options = { env, overlays, launcher: launcherOf({ env }), ownsTelemetry: true, log, onEvent };
+    scopes.getStore()?.onOpening();
     const watched = import('../../runtime/runtime.ts')
       .then(({ loadWatched }) => loadWatched())
       .then(async ({ openWatchedRuntime }) =>
@@ -166,7 +170,8 @@ function openRuntimes([file = '', ...overlays]: readonly string[]) {
     /** Throws the errors of a config with mistakes. */
     enter: async ({ _, ...env }: Invocation['env'], level: Level | '') => {
       // Shells set `_` anew for each command, so it cannot tell runtimes apart.
-      const key = JSON.stringify([level, Object.entries(env).toSorted()]);
+      const variables = Object.entries(env).map((pair) => pair.join('='));
+      const key = JSON.stringify([level, variables.toSorted()]);
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
         const known = opened.get(key);
         const one = known ?? open(env, level);
@@ -237,7 +242,7 @@ export async function openResident(
   const version = versionOf();
   if (await isAnswered(socket, version)) return undefined;
   const leaving = Promise.withResolvers<void>();
-  let [running, idleSince] = [0, performance.now()];
+  let [running, idleSince, hasAnswered] = [0, performance.now(), false];
   const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
     running += 1;
     response.once('close', () => {
@@ -254,20 +259,27 @@ export async function openResident(
       response.end();
       return leaving.resolve();
     }
-    const asked = verb === 'hook' && isDialect(dialect) ? parse(await buffer(request)) : undefined;
+    const asked =
+      verb === 'hook' && isDialect(dialect)
+        ? parse(Buffer.concat(await Array.fromAsync(request)))
+        : undefined;
     if (asked === undefined || dialect === undefined || !isDialect(dialect))
       return void response.writeHead(400).end();
-    if (!judge.isCurrent()) leaving.resolve();
-    if (asked.version !== version || asked.files !== files.join('\n') || !judge.isCurrent())
+    const isCurrent = judge.isCurrent();
+    if (!isCurrent) leaving.resolve();
+    if (asked.version !== version || asked.files !== files.join('\n') || !isCurrent)
       return void response.writeHead(409).end();
     const gone = new AbortController();
     response.writeHead(200, { 'content-type': 'text/plain' });
-    response.write('\n');
-    const heartbeat = setInterval(() => response.write('\n'), HEARTBEAT_MS);
-    response.once('close', () => gone.abort());
+    const beat = () => void response.write('\n');
+    // A fast answer is faster without a sign of life, but the first one waits for modules.
+    if (!hasAnswered) beat();
+    const heartbeat = setInterval(beat, HEARTBEAT_MS);
+    response.once('close', () => response.writableFinished || gone.abort());
     const { code, stdout, stderr, isFaulty } = await judge
-      .judge({ ...asked, dialect, signal: gone.signal })
+      .judge({ ...asked, dialect, signal: gone.signal, onOpening: beat })
       .finally(() => clearInterval(heartbeat));
+    hasAnswered = true;
     // The command then judges, and says what is wrong.
     if (isFaulty || !/^(?:[^\n]+\n)?$/.test(stdout)) return void response.destroy();
     response.end(`${code}\n${stdout.slice(0, -1)}\n${stderr}${END}`);
@@ -293,7 +305,7 @@ export async function openResident(
 }
 
 const PROBE_MS = 2_000;
-const HEARTBEAT_MS = 250;
+const HEARTBEAT_MS = 150;
 const CHECK_MS = 2_000;
 const DRAIN_MS = 5_000;
 /** In which a client must have sent its event. */
