@@ -37,7 +37,7 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
   };
   // The forking process would need descriptors of this process, which a sandbox must not expose.
   const isBoxed = binding.sandbox !== null;
-  const forks = openForks(binding, context, note);
+  const forks = new Forks(binding, context, note);
   const slots = createSlots(MAX_WAITING);
   const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
     const isUsual = forCall.env === binding.env;
@@ -91,13 +91,6 @@ class NotForkedError extends Error {
   }
 }
 
-interface Forks {
-  /** Returns what forks from the current files; undefined while the entry runs as one-shot. Never rejects. */
-  find(): Promise<Launcher | undefined>;
-  stop(): void;
-  close(): Promise<void>;
-}
-
 /** The helpers that have loaded the same files. */
 interface Team {
   readonly stamp: string;
@@ -112,47 +105,113 @@ interface Team {
   most: number;
 }
 
-type MakePipes = (input: Uint8Array) => HandedPipes;
+/** Keeps the helpers of an entry: with its current files, and as many as its calls keep busy. */
+class Forks {
+  readonly #binding: Binding;
+  readonly #context: ProcessContext;
+  readonly #note: (reason: string) => void;
+  readonly #makePipes = findPipeMaker();
+  readonly #stampNow: () => { readonly text: string };
+  readonly #backOff = createBackOff();
+  readonly #load = createLoad();
+  readonly #running = new Set<Helper>();
+  readonly #starting = trackWork();
+  readonly #stopping = Promise.withResolvers<Refusal>();
+  #isStopped = false;
+  #current: Team | undefined;
+  #notBefore = 0;
 
-function openForks(binding: Binding, context: ProcessContext, note: (reason: string) => void): Forks {
-  const running = new Set<Helper>();
-  const backOff = createBackOff();
-  const makePipes = findPipeMaker();
-  const stopping = Promise.withResolvers<Refusal>();
-  const most = Math.min(availableParallelism(), binding.concurrency);
-  const stampNow = createStamper(binding);
-  const load = createLoad();
-  const starting = trackWork();
-  let isStopped = false;
-  let current: Team | undefined;
-  let notBefore = 0;
+  constructor(binding: Binding, context: ProcessContext, note: (reason: string) => void) {
+    this.#binding = binding;
+    this.#context = context;
+    this.#note = note;
+    this.#stampNow = createStamper(binding);
+  }
 
-  const keep = async (helper: Helper, stamp: string) => {
-    running.add(helper);
-    const how = await helper.gone;
-    running.delete(helper);
-    if (how === 'ended') return;
-    if (helper.hasServed()) backOff.recordTaken();
-    if (backOff.recordDeath(stamp)) note('the process that forks it has died five times in a row');
-    notBefore = performance.now() + backOff.delayMs();
-  };
+  /** Returns what forks from the current files; undefined while the entry runs as one-shot. Never rejects. */
+  async find(): Promise<Launcher | undefined> {
+    if (this.#makePipes === undefined) {
+      this.#note('it needs Linux with glibc, and the package koffi');
+      return undefined;
+    }
+    while (!this.#isStopped) {
+      const stamp = this.#stampNow().text;
+      if (this.#current === undefined || isOld(this.#current, stamp)) this.#renew(stamp);
+      const team = this.#current;
+      await team?.ready;
+      if (team === undefined || team !== this.#current) continue;
+      if (leastBusy(team.helpers) !== undefined) return this.#isStopped ? undefined : this.#launcherOf(team);
+      if (!team.mayRenew || performance.now() < this.#notBefore) return undefined;
+      this.#renew(stamp);
+    }
+    return undefined;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopping.resolve(closed);
+  }
+
+  async close(): Promise<void> {
+    await this.#starting.ended();
+    await Promise.all([...this.#running].map((helper) => helper.end()));
+  }
+
+  #launcherOf(team: Team): Launcher {
+    return async (request, watch) => {
+      // A helper may have been retired since.
+      const helper = leastBusy(team.helpers) ?? [...team.helpers][0];
+      if (helper === undefined) throw new NotForkedError();
+      const isShort = this.#load.isTooMuch(helper.waiting() > 0) && performance.now() >= this.#notBefore;
+      const mayGrow = isShort && !team.isGrowing && team.helpers.size < team.most;
+      if (mayGrow && hasMemoryToSpare()) this.#starting.add(this.#grow(team));
+      return await helper.launch(request, watch);
+    };
+  }
+
+  #renew(stamp: string): void {
+    if (this.#current !== undefined) retire(this.#current);
+    const team: Team = {
+      ...{ stamp, since: performance.now(), helpers: new Set(), imports: new Map() },
+      ...{ ready: Promise.resolve(), mayRenew: false, isGrowing: false },
+      most: Math.min(availableParallelism(), this.#binding.concurrency),
+    };
+    // If the helper cannot start, the call starts the script directly and reports the error.
+    const say = (refused: Refusal | undefined) => {
+      if (refused?.isFinal) this.#note(refused.reason);
+    };
+    this.#current = team;
+    team.ready = this.#add(team).then(say, () => {});
+    this.#starting.add(team.ready);
+  }
+
+  async #grow(team: Team): Promise<void> {
+    team.isGrowing = true;
+    const isFull = (await this.#add(team).catch(String)) !== undefined;
+    // What keeps one more from starting does not concern the others.
+    if (isFull) team.most = team.helpers.size;
+    if (team !== this.#current) retire(team);
+    team.isGrowing = false;
+  }
+
   /** Returns why there is no helper, if so. */
-  const add = async (team: Team, pipes: MakePipes): Promise<Refusal | undefined> => {
-    const stamp = await settledStamp(binding);
-    const python = findPython(binding);
+  async #add(team: Team): Promise<Refusal | undefined> {
+    const makePipes = this.#makePipes;
+    const stamp = await settledStamp(this.#binding);
+    const python = findPython(this.#binding);
     if ('reason' in python) return { reason: python.reason, isFinal: true };
-    if (isStopped || !backOff.admits(stamp)) return closed;
+    if (makePipes === undefined || this.#isStopped || !this.#backOff.admits(stamp)) return closed;
     const startedAt = performance.now();
     const startedAtMs = Date.now();
-    const helper = await startHelper(binding, context, { python, makePipes: pipes });
-    void keep(helper, stamp);
-    const refused = await Promise.race([helper.refused, stopping.promise]);
+    const helper = await startHelper(this.#binding, this.#context, { python, makePipes });
+    void this.#keep(helper, stamp);
+    const refused = await Promise.race([helper.refused, this.#stopping.promise]);
     if (refused?.isFinal !== true) team.mayRenew = true;
     if (refused !== undefined) {
       void helper.end();
       return refused;
     }
-    load.begin(performance.now() - startedAt);
+    this.#load.begin(performance.now() - startedAt);
     for (const path of helper.imported) {
       if (team.imports.has(path) || team.stamp.includes(`${path}\0`)) continue;
       team.imports.set(path, statBefore(startedAtMs, path));
@@ -160,71 +219,26 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
     team.helpers.add(helper);
     void helper.gone.then(() => team.helpers.delete(helper));
     return undefined;
-  };
-  const renew = (pipes: MakePipes, stamp: string) => {
-    if (current !== undefined) retire(current);
-    const helpers = new Set<Helper>();
-    const since = performance.now();
-    const ready = Promise.resolve();
-    const imports = new Map<string, Stats | undefined>();
-    const team = { stamp, since, helpers, imports, ready, mayRenew: false, isGrowing: false, most };
-    // If the helper cannot start, the call starts the script directly and reports the error.
-    const say = (refused: Refusal | undefined) => {
-      if (refused?.isFinal) note(refused.reason);
-    };
-    current = team;
-    team.ready = add(team, pipes).then(say, () => {});
-    starting.add(team.ready);
-  };
-  const grow = async (team: Team, pipes: MakePipes) => {
-    team.isGrowing = true;
-    const isFull = (await add(team, pipes).catch(String)) !== undefined;
-    // What keeps one more from starting does not concern the others.
-    if (isFull) team.most = team.helpers.size;
-    if (team !== current) retire(team);
-    team.isGrowing = false;
-  };
-  const launcherOf = (team: Team, pipes: MakePipes): Launcher => {
-    return async (request, watch) => {
-      // A helper may have been retired since.
-      const helper = leastBusy(team.helpers) ?? [...team.helpers][0];
-      if (helper === undefined) throw new NotForkedError();
-      const isShort = load.isTooMuch(helper.waiting() > 0) && performance.now() >= notBefore;
-      const mayGrow = isShort && !team.isGrowing && team.helpers.size < team.most;
-      if (mayGrow && hasMemoryToSpare()) starting.add(grow(team, pipes));
-      return await helper.launch(request, watch);
-    };
-  };
-  const isOld = ({ stamp, since, imports }: Team, now: string) =>
-    stamp !== now || performance.now() - since > MAX_AGE_MS || ![...imports].every(isUnchanged);
-  return {
-    find: async () => {
-      if (makePipes === undefined) return void note('it needs Linux with glibc, and the package koffi');
-      while (!isStopped) {
-        const stamp = stampNow().text;
-        if (current === undefined || isOld(current, stamp)) renew(makePipes, stamp);
-        const team = current;
-        await team?.ready;
-        if (team === undefined || team !== current) continue;
-        if (leastBusy(team.helpers) !== undefined) return isStopped ? undefined : launcherOf(team, makePipes);
-        if (!team.mayRenew || performance.now() < notBefore) return undefined;
-        renew(makePipes, stamp);
-      }
-      return undefined;
-    },
-    stop: () => {
-      isStopped = true;
-      stopping.resolve(closed);
-    },
-    close: async () => {
-      await starting.ended();
-      await Promise.all([...running].map((helper) => helper.end()));
-    },
-  };
+  }
+
+  async #keep(helper: Helper, stamp: string): Promise<void> {
+    this.#running.add(helper);
+    const how = await helper.gone;
+    this.#running.delete(helper);
+    if (how === 'ended') return;
+    if (helper.hasServed()) this.#backOff.recordTaken();
+    if (this.#backOff.recordDeath(stamp))
+      this.#note('the process that forks it has died five times in a row');
+    this.#notBefore = performance.now() + this.#backOff.delayMs();
+  }
 }
 
 /** Installed packages may have changed. */
 const MAX_AGE_MS = 5 * 60_000;
+
+function isOld({ stamp, since, imports }: Team, now: string): boolean {
+  return stamp !== now || performance.now() - since > MAX_AGE_MS || ![...imports].every(isUnchanged);
+}
 
 function retire({ ready, helpers }: Team): void {
   void ready.then(() => {
