@@ -360,10 +360,10 @@ describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
     const { ask, exchange, transport, events } = await openForked(file);
     const [parent = 0, left = 0] = (await ask()).split(' ').map(Number);
     if (stops) process.kill(parent, 'SIGSTOP');
-    const outcome = stops ? faultOf(exchange()).then(({ code }) => code) : ask();
+    const waiting = stops ? faultOf(exchange()).then(({ code }) => code) : await ask();
     await sleep(100);
     await transport.close();
-    expect(await outcome).toBe(stops ? 'ABORTED' : `${parent} ${left}\n`);
+    expect(await waiting).toBe(stops ? 'ABORTED' : `${parent} ${left}\n`);
     expect(isRunning(parent)).toBe(false);
     if (left !== 0) process.kill(left, 'SIGKILL');
     expect(allOf(events, 'process.ended')).toHaveLength(allOf(events, 'process.started').length);
@@ -384,10 +384,11 @@ describe.runIf(isLinux)('the forking process [DS-FORK-02@oneshot]', () => {
 
   test('forks no call that has ended before its turn', async () => {
     const file = scriptOf(`${logsCall}\nprint(os.getppid())`);
-    const { ask, exchange } = await openForked(file, { timeoutMs: 1_000 });
+    const { ask, transport } = await openForked(file);
     const parent = Number(await ask('0'));
     process.kill(parent, 'SIGSTOP');
-    const faults = await Promise.all(Array.from({ length: 200 }, () => faultOf(exchange('1'))));
+    const message = { method: 'execute', body: '1', timeoutMs: 1_000 } as const;
+    const faults = await Promise.all(Array.from({ length: 200 }, () => faultOf(transport.exchange(message))));
     expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(['PROCESS_TIMEOUT']));
     process.kill(parent, 'SIGCONT');
     expect(Number(await ask('2'))).toBe(parent);
