@@ -48,15 +48,24 @@ export const gatewayCores: Bench = {
     return [
       { title: 'no hooks', spec: {} },
       { title: 'one server filter', spec: { hooks: { filter } } },
-    ].map(({ title, spec }, index): Line => {
-      const call = { atOnce: 64, spec: { ...spec, state_store: { type: 'sqlite' } } };
-      return {
-        ...{ id: `gateway-cores/${index}`, title: `calls, 64 at once, ${title}`, unit: '/s' },
-        ways: [
-          gatewayCall(`one process, ${title}`, call),
-          gatewayCall(`one for each core, ${title}`, { ...call, processes: availableParallelism() }),
-        ],
+    ].flatMap(({ title, spec }, index): Line[] => {
+      const waysOf = (of: string, more: { readonly isOfCpu?: boolean }) => {
+        const call = { atOnce: 64, spec: { ...spec, state_store: { type: 'sqlite' } }, ...more };
+        return [
+          gatewayCall(`${of}one process, ${title}`, call),
+          gatewayCall(`${of}one for each core, ${title}`, { ...call, processes: availableParallelism() }),
+        ];
       };
+      const name = `calls, 64 at once, ${title}`;
+      const [id, count] = [`gateway-cores/${index}`, 2_000];
+      return [
+        { id, title: name, unit: '/s', ways: waysOf('', {}) },
+        // Other users of the cores do not change it, so it shows what further processes add on more cores.
+        {
+          ...{ id: `${id}-cpu`, title: `${name}, CPU of the gateway for a call`, unit: 'ms' },
+          ...{ count, warmUp: 2 * count, ways: waysOf('CPU ms, ', { isOfCpu: true }) },
+        },
+      ];
     });
   },
 };

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Clock ticks per second in /proc: 100 on every Linux that Node supports. */
 const ticks = 100;
@@ -39,10 +39,19 @@ export function cpuSecondsOf(pid: number | string): number {
   return timesOf(String(pid)).reduce((sum, time) => sum + time, below);
 }
 
+/** Each thread has its own children. */
 function childrenOf(pid: number | string): string[] {
-  return read(`/proc/${pid}/task/${pid}/children`)
-    .split(' ')
+  return threadsOf(pid)
+    .flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' '))
     .filter((child) => child !== '');
+}
+
+function threadsOf(pid: number | string): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** utime, stime, cutime and cstime: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */

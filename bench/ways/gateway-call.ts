@@ -9,12 +9,14 @@ export interface GatewayCall {
   readonly spec?: object;
   /** Default: 1. */
   readonly processes?: number;
+  /** The value is the CPU time of the gateway for a call, with all its processes, in milliseconds. */
+  readonly isOfCpu?: boolean;
 }
 
 /** Chat completions from a server on loopback, called directly or through `signalbox serve`. */
 export const gatewayCall = defineWay<GatewayCall>(import.meta.url);
 
-export async function open({ atOnce, spec, processes = 1 }: GatewayCall): Promise<Contender> {
+export async function open({ atOnce, spec, processes = 1, isOfCpu }: GatewayCall): Promise<Contender> {
   const direct = await startUpstream();
   const served = spec && (await startGateway(direct.url, spec, processes));
   const { url } = served ?? direct;
@@ -32,7 +34,9 @@ export async function open({ atOnce, spec, processes = 1 }: GatewayCall): Promis
       const pid = served?.pid;
       const before = pid === undefined ? 0 : cpuSecondsOf(pid);
       await spread(count, atOnce, call);
-      return pid === undefined ? undefined : { childCpuSeconds: cpuSecondsOf(pid) - before };
+      if (pid === undefined) return undefined;
+      const childCpuSeconds = cpuSecondsOf(pid) - before;
+      return { childCpuSeconds, ...(isOfCpu && { value: (childCpuSeconds / count) * 1_000 }) };
     },
     close: async () => {
       await pool.close();
