@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../../base/files/executable.ts';
 import { findInterpreterFault, findLineEndFault } from '../../base/files/interpreter.ts';
@@ -27,31 +27,34 @@ export function checkCommands(
   lookup: CommandLookup,
   isChecked: (entry: ExecEntry) => boolean = () => true,
 ): Problem[] {
-  const search = searchOnce();
+  const once = { search: memoize(whyNotStarted), isFolder: memoize(isFolder) };
   return execEntries(document)
     .filter(isChecked)
     .filter(({ path }) => whyRefused(document, path) === undefined && isHere(document, path))
     .flatMap((entry) => {
       if (entry.path[1] === 'mcp_servers')
-        return checkEntry(document, entry, ['working_dir'], { ...lookup, search });
+        return checkEntry(document, entry, ['working_dir'], { ...lookup, ...once });
       const dialect = entry.capability === 'hook' ? foreignAt(document, entry.path) : undefined;
       const rules = dialect && foreignDialects[dialect].entry;
       return rules?.checksCommand === true
         ? []
-        : checkEntry(document, entry, rules?.folderKey, { ...lookup, search });
+        : checkEntry(document, entry, rules?.folderKey, { ...lookup, ...once });
     })
     .map((each) => locateFinding(document, { ...each, severity: 'warning', about: 'program' }));
 }
 
-/** Searches once for a program that many entries start. */
-function searchOnce(): typeof whyNotStarted {
-  const found = new Map<string, ReturnType<typeof whyNotStarted>>();
-  return (command, folders) => {
-    const key = JSON.stringify([command, folders.cwd, folders.searchPath]);
-    if (!found.has(key)) found.set(key, whyNotStarted(command, folders));
-    return found.get(key);
+/** Many entries start the same program in the same folder. */
+function memoize<Given extends readonly unknown[], Result>(read: (...given: Given) => Result): typeof read {
+  const known = new Map<string, { readonly result: Result }>();
+  return (...given) => {
+    const key = JSON.stringify(given);
+    const found = known.get(key) ?? { result: read(...given) };
+    known.set(key, found);
+    return found.result;
   };
 }
+
+type Once = { readonly search: typeof whyNotStarted; readonly isFolder: (path: string) => boolean };
 
 function isHere(document: YamlDocument, path: Path): boolean {
   const name = nonEmptyTextAt(document, [...path, 'sandbox']);
@@ -64,7 +67,7 @@ function checkEntry(
   document: YamlDocument,
   { path }: ExecEntry,
   folderKey: Path = ['cwd'],
-  { folder, searchPath, search }: CommandLookup & { readonly search: typeof whyNotStarted },
+  { folder, searchPath, search, isFolder }: CommandLookup & Once,
 ): Finding[] {
   const dir = [...path, ...folderKey];
   const cwdPath = valueAt(document, dir) === undefined ? [...path, 'cwd'] : dir;
@@ -75,7 +78,7 @@ function checkEntry(
   const ownPath = pathVariableAt(document, path) ?? searchPath;
   const unstartable = search(command, { folder, cwd, searchPath: ownPath });
   if (unstartable) return [{ path: commandPath, ...unstartable }];
-  if (kindOf(cwd) !== 'folder') {
+  if (!isFolder(cwd)) {
     return [
       {
         path: cwdPath,
@@ -106,7 +109,7 @@ function checkScript(document: YamlDocument, path: ExecEntry['path'], { command,
   const scriptPath = index === undefined ? undefined : args[index];
   if (scriptPath === undefined) return [];
   const script = resolve(cwd, textAt(document, scriptPath) ?? '');
-  if (kindOf(script) === 'nothing') {
+  if (!existsSync(script)) {
     const message = `${script} does not exist`;
     const hint = nearFileHint(textAt(document, scriptPath) ?? '', cwd) ?? `${command} starts in ${cwd}.`;
     return [{ path: scriptPath, message, hint }];
@@ -144,10 +147,10 @@ function isUnreadable(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'EACCES';
 }
 
-function kindOf(path: string): 'folder' | 'file' | 'nothing' {
+function isFolder(path: string): boolean {
   try {
-    return statSync(path).isDirectory() ? 'folder' : 'file';
+    return statSync(path).isDirectory();
   } catch {
-    return 'nothing';
+    return false;
   }
 }
