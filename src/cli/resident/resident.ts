@@ -272,8 +272,8 @@ export async function openResident(
     const gone = new AbortController();
     response.writeHead(200, { 'content-type': 'text/plain' });
     const beat = () => void response.write('\n');
-    // A fast answer is faster without a sign of life, but the first one waits for modules.
-    if (!hasAnswered) beat();
+    // A fast answer is faster without a sign of life. The first one loads modules, and a long text blocks the process.
+    if (!hasAnswered || asked.event.length > LONG_EVENT) beat();
     const heartbeat = setInterval(beat, HEARTBEAT_MS);
     response.once('close', () => response.writableFinished || gone.abort());
     const { code, stdout, stderr, isFaulty } = await judge
@@ -306,6 +306,7 @@ export async function openResident(
 
 const PROBE_MS = 2_000;
 const HEARTBEAT_MS = 150;
+const LONG_EVENT = 32 * 1024;
 const CHECK_MS = 2_000;
 const DRAIN_MS = 5_000;
 /** In which a client must have sent its event. */
