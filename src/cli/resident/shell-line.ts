@@ -35,7 +35,7 @@ export function residentLine(
     `e=$(base64)||exit 2;t=$(date +%s);d=${place};s=${path};z=$(printf '\\004');n='`,
     `';if [ -O "$d" ]&&[ -O "$s" ]&&[ -S "$s" ]&&case $(ls -ld "$d") in drwx------*);;*)false;;esac`,
     `&&r=$({ printf '%s\\0' ${version} "$(pwd -P)" ${listed} '' ${within};env -0;printf '\\0%s' "$e";}`,
-    `|curl -q --fail-early ${curl} -m1 -o /dev/null -d '' http://signalbox/version --next ${curl} -Y1 -y2 -m${seconds} -H Expect: --data-binary @- http://signalbox/hook/${dialect})`,
+    `|curl -q --fail-early ${curl} -m1 -o /dev/null -d '' http://signalbox/version --next ${curl} -Y2 -y1 -m${seconds} -H Expect: --data-binary @- http://signalbox/hook/${dialect})`,
     `;then r=\${r#"\${r%%[!$n]*}"};case $r in [012]"$n"*"$n"*"$z")c=\${r%%"$n"*};r=\${r#*"$n"};o=\${r%%"$n"*};r=\${r#*"$n"}`,
     `;[ -z "$o" ]||printf '%s\\n' "$o"||exit 2;printf %s "\${r%"$z"}">&2;exit $c;;esac;fi`,
     `;w=$((${seconds}-$(date +%s)+t));[ $w -gt 0 ]||w=1`,
