@@ -221,3 +221,16 @@ test('a decision has no arguments to check where they are no JSON text', () => {
   const event: HookEvent = { hook: 'tool', phase: 'before_execution', request: request({ n: 1 }) };
   expect(checkChangedArgs(tool('w', done, { checkArgs: needsN }), event)).toContain('input_schema');
 });
+
+test.each([1, 2])('an unexpected fault after %i filters fails the call, and nothing runs', async (count) => {
+  const { tool, filter, heard } = openCalls();
+  const names = ['a', 'b'].slice(0, count);
+  const links = names.map((name) => filter(name, answers.allow(), { phases: ['before_execution'] }));
+  const broken = () => {
+    throw new Error('a rule broke');
+  };
+  const approval = Object.assign(broken, { isConditional: true, expiresMs: null });
+  const { outcome } = await call(tool('w', done, { links, approval }));
+  expect(outcome).toMatchObject({ status: 'failed', error: { message: 'a rule broke' } });
+  expect(heard).toEqual(names);
+});
