@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type StepDetails, stringifyJson } from '../../src/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openFake } from '../models/wire/fake.ts';
-import { openDesk } from './desk.ts';
+import { openDesk, writePipeline } from './desk.ts';
 
 const spec = `
 providers:
@@ -170,3 +170,51 @@ providers:
   expect(totals).toMatchObject({ cost_usd: (input + 2 * output) / 1000, model_calls: 2, unpriced_calls: 1 });
   expect(steps[1]).toMatchObject({ status: 'failed', work: [{ error: { code: 'PROVIDER_FAILED' } }] });
 });
+
+const inner =
+  'steps: [{id: one, tool: echo, args: {n: "${input.n}"}}]\noutput: {n: "${steps.one.result.n}"}\n';
+const endings = [
+  {
+    title: 'groups, branches, loops and a run below',
+    status: 'completed',
+    steps: `
+  - {id: slow, parallel: [{id: late, wait: 60ms}, {id: soon, tool: echo, args: {n: 1.50}}]}
+  - {id: each, for_each: [1, 2, 3], concurrency: 3, steps: [{id: odd, if: "\${item != 2}", tool: echo, args: {n: "\${item}"}}]}
+  - {id: turns, while: {condition: "\${index < 2}", max: 3}, tool: echo, args: {n: 1}}
+  - {id: below, pipeline: ./inner.pipeline.yaml, input: {n: 12345678901234567890}}
+output: {long: "${'x'.repeat(1_500)}\${steps.below.output.n}", again: "${'x'.repeat(1_500)}\${steps.below.output.n}"}`,
+  },
+  {
+    title: 'a chat',
+    status: 'completed',
+    steps: '\n  - {id: ask, chat: {provider: main, messages: "Is it so?", tools: [echo]}}',
+  },
+  {
+    title: 'a failure that is continued',
+    status: 'completed',
+    steps:
+      '\n  - {id: bad, tool: fail, args: {}, on_error: continue}\n  - {id: good, tool: echo, args: {n: 1}}',
+  },
+  {
+    title: 'a failure that ends it',
+    status: 'failed',
+    steps: '\n  - {id: good, tool: echo, args: {n: 1}}\n  - {id: bad, tool: fail, args: {}}',
+  },
+  {
+    title: 'more steps than are held in memory',
+    status: 'completed',
+    steps:
+      '\n  - {id: each, for_each: "${input.items}", concurrency: 16, steps: [{id: no, if: "${1 == 2}", tool: echo}]}',
+  },
+];
+
+test.each(endings)(
+  'a new run returns the document that a later read returns: $title',
+  async ({ status, steps }) => {
+    const desk = await openDesk(spec);
+    writePipeline(desk.folder, inner, 'inner');
+    const document = await desk.run(`steps:${steps}\n`, { items: Array.from({ length: 600 }, (_, n) => n) });
+    expect(document.status).toBe(status);
+    expect(stringifyJson(document)).toBe(stringifyJson(await desk.runtime.runs.document(document.run_id)));
+  },
+);

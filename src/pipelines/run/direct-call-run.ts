@@ -12,7 +12,7 @@ import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { callRecord } from '../state/call-record.ts';
-import { readRecord } from '../state/record.ts';
+import { type RecordSource, readRecord } from '../state/record.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import { newRun, newRunId } from './new-run.ts';
 
@@ -155,12 +155,22 @@ export async function readCallDocument(
   const isOfCall = (path: string) => path === step || path.startsWith(`${step}/ruling-`);
   const record = [...current].findLast(([path]) => isOfCall(path))?.[1];
   if (status !== 'cancelled' && record !== undefined && record.outcome !== null) {
-    const { outcome, ...result } = readRecord(callRecord, record.outcome, { run, step: record.step });
-    if (outcome.status !== 'pending') return toToolDocument({ ...result, outcome }, options);
+    const document = toCallDocument(record.outcome, { run, step: record.step }, options);
+    if (document !== undefined) return document;
   }
   if (!isEnded(status)) return undefined;
   const lost = new RuntimeError('INTERNAL', `run ${id} is ${status}, and its call has no outcome`);
   return { status: 'failed', error: error ?? toFault(lost) };
+}
+
+/** Undefined: the call waits for a person, or another record has its decision. Throws STORE_FAILED. */
+export function toCallDocument(
+  record: Json,
+  place: RecordSource,
+  options?: DocumentOptions,
+): ToolDocument | undefined {
+  const { outcome, ...result } = readRecord(callRecord, record, place);
+  return outcome.status === 'pending' ? undefined : toToolDocument({ ...result, outcome }, options);
 }
 
 export function pipelineOfDirectCall(tool: string, file: string): Pipeline {

@@ -32,21 +32,23 @@ import { isEnded } from '../../store/store-rules.ts';
 import { readRecord } from '../state/record.ts';
 import { splitName } from '../state/retries.ts';
 import { belowRecord } from '../state/run-below.ts';
-import { stepEntryOf } from '../state/step-outcome.ts';
+import { type StepEntry, stepEntryOf } from '../state/step-outcome.ts';
 
+/** `steps` in the order in which they ended; the pending ones follow. */
 export function toRunDocument(
   run: RunRecord,
-  steps: readonly StepRecord[],
+  steps: readonly StepDocument[],
   pendings: readonly PendingRecord[],
 ): RunDocument {
   const open = pendings.filter(({ ruling }) => ruling === null);
+  const waiting = new Map(open.map(toWaitingStep).map((waiting) => [waiting.step, waiting]));
   const error = errorOf(run);
   return toDocument<RunDocument>({
     run_id: run.id,
     status: run.status,
     output: run.output,
     pending: open.map(toNotice),
-    steps: toStepDocuments(run, steps, open),
+    steps: [...steps, ...waiting.values()],
     ...(error && { error }),
     ...toSetDown(run),
   });
@@ -66,30 +68,23 @@ function toSetDown({
   return { suspended: { since: iso(since), tries, due_at: iso(dueAt), error } };
 }
 
-/** Steps in the order in which they ended, then the pending ones. */
-function toStepDocuments(
-  run: RunRecord,
-  steps: readonly StepRecord[],
-  open: readonly PendingRecord[],
-): StepDocument[] {
-  const ended = steps.flatMap((record): StepDocument[] => {
+export function toStepDocuments(run: RunRecord, steps: readonly StepRecord[]): StepDocument[] {
+  return steps.flatMap((record) => {
     const entry = stepEntryOf(run, record);
-    if (entry === undefined) return [];
-    const { step } = record;
-    const { kind, status, durationMs, error, view } = entry;
-    const failures = failuresOf(view);
-    const runId = kind === 'pipeline' ? exactMembers(view).get('run_id')?.value : undefined;
-    return [
-      {
-        ...{ step, kind, status, duration_ms: durationMs },
-        ...(typeof runId === 'string' && { run_id: runId }),
-        ...(failures.length > 0 && { failed_open: failures }),
-        ...(error && { error }),
-      },
-    ];
+    return entry === undefined ? [] : [toStepDocument(record.step, entry)];
   });
-  const waiting = new Map(open.map(toWaitingStep).map((waiting) => [waiting.step, waiting]));
-  return [...ended, ...waiting.values()];
+}
+
+export function toStepDocument(step: string, entry: StepEntry): StepDocument {
+  const { kind, status, durationMs, error, view } = entry;
+  const failures = failuresOf(view);
+  const runId = kind === 'pipeline' ? exactMembers(view).get('run_id')?.value : undefined;
+  return {
+    ...{ step, kind, status, duration_ms: durationMs },
+    ...(typeof runId === 'string' && { run_id: runId }),
+    ...(failures.length > 0 && { failed_open: failures }),
+    ...(error && { error }),
+  };
 }
 
 function failuresOf(view: Json): readonly FailedOpen[] {

@@ -325,7 +325,9 @@ async function runJournaled(
     return { ...outcome, kind, durationMs };
   };
   const stored = { name, kind: stepRecord };
-  return await inStep(name, () => journalStep(run.journal, stored, timed, { holdsSteps: true }));
+  const entry = await inStep(name, () => journalStep(run.journal, stored, timed, { holdsSteps: true }));
+  run.journal.onStep?.(name, entry);
+  return entry;
 }
 
 /** Throws RESULT_INVALID if the view is nested too deeply for expressions. */

@@ -25,7 +25,8 @@ interface RunToKeep extends StartOptions {
 
 interface KeptRun {
   readonly id: string;
-  readonly isNew: boolean;
+  /** The run as it was just created; absent for an existing run. */
+  readonly made?: RunRecord;
   readonly claim?: Claim | undefined;
 }
 
@@ -65,7 +66,7 @@ export async function keepRun(
     try {
       if (claim === undefined && !isDispatched) throw busyError(run.id);
       await store.createRun(run);
-      return { id: run.id, isNew: true, claim };
+      return { id: run.id, made: toRecord(run), claim };
     } catch (error) {
       await claim?.release();
       // A concurrent start with the same id may have claimed the run but not stored it yet.
@@ -94,6 +95,11 @@ export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>, id = newRunId()): 
   return { ...run, id, createdAt: Date.now() };
 }
 
+/** The record of a run that was just created, without reading it. */
+export function toRecord(run: NewRun): RunRecord {
+  return { ...run, status: 'running', output: null, error: null, updatedAt: run.createdAt };
+}
+
 export function newRunId(bytes = 8): string {
   return `run_${randomBytes(bytes).toString('hex')}`;
 }
@@ -107,7 +113,7 @@ async function findSame(
   const run = typeof id === 'string' ? await store.findRun(id) : undefined;
   if (run === undefined) return undefined;
   const other = whatDiffers(run, given);
-  if (other === undefined) return { id, isNew: false };
+  if (other === undefined) return { id };
   throw new RuntimeError('RUN_ID_TAKEN', `run ${id} was started with ${other}`, { details: { run_id: id } });
 }
 

@@ -5,7 +5,14 @@ import type { Pipeline } from '../file/pipeline.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import { busyError, requireOutermost } from './new-run.ts';
 import { keepRetry, requireFromBelow } from './plan-retry.ts';
-import { noWorkersError, type RunOptions, type RunsContext, requireEnv, workOn } from './runs.ts';
+import {
+  describeEnd,
+  noWorkersError,
+  type RunOptions,
+  type RunsContext,
+  requireEnv,
+  workOn,
+} from './runs.ts';
 
 export interface RetryRequest {
   readonly id: string;
@@ -27,7 +34,8 @@ export async function retryRun(
   const pipeline = request.toPipeline(run);
   requireEnv(context, pipeline);
   const reopen = () => reopenRun(context.store, { ...request, pipeline }, 'running');
-  return await workOn(context, { pipeline, id: request.id, isResumed: true, reopen }, options);
+  const work = { pipeline, id: request.id, isResumed: true, reopen };
+  return await workOn(context, work, options, describeEnd);
 }
 
 /** Resolves once the retry is stored. Throws the errors of `retryRun`, and USAGE for a store without workers. */

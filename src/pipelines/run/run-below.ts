@@ -5,16 +5,16 @@ import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded, isReopenable } from '../../store/store-rules.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
-import { RunSuspended } from '../state/journal.ts';
+import { type Journal, RunSuspended } from '../state/journal.ts';
 import { type CurrentSteps, redoRecord, retryName, toCurrentSteps } from '../state/retries.ts';
 import type { EndBelow, RequestedBelow, RunBelow } from '../state/run-below.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { openSession, sessionEvent } from '../state/session.ts';
+import { newSession, openSession, sessionEvent } from '../state/session.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 import { type EarlierRuns, openJournal } from '../state/store-journal.ts';
 import { type FaultPause, notDueError, type RunPause, toSetDown } from '../suspend/set-down.ts';
 import { isRunEnd, type RunEnd, runPipeline } from './execute-run.ts';
-import { newRun } from './new-run.ts';
+import { newRun, toRecord } from './new-run.ts';
 import { keepRetry, planResume } from './plan-retry.ts';
 
 interface BelowContext {
@@ -56,7 +56,7 @@ async function begin(
   const run = newRun(own, id);
   await store.createRun(run);
   await requireGoingOn(store, root, id);
-  return { ...run, status: 'running', output: null, error: null, updatedAt: run.createdAt };
+  return toRecord(run);
 }
 
 /** Cancelling the outermost run ends its nested runs; one created later is ended here. Throws RUN_ENDED. */
@@ -106,10 +106,11 @@ async function execute(
     place,
     claim,
     around: parent.journal.around,
+    isNew: !isResumed,
   };
-  await redoFaults(store, { id, pipeline, of: parent.retry });
+  if (isResumed) await redoFaults(store, { id, pipeline, of: parent.retry });
   const journal = await openJournal(store, id, waiting, earlier);
-  const session = isResumed ? await openSession(store, record) : { id, turns: 0, messages: [], context: [] };
+  const session = isResumed ? await openSession(store, record) : newSession(id);
   const { name } = pipeline;
   const run: RunContext = {
     ...{ ...parent, emit, name, journal, place },
@@ -122,8 +123,11 @@ async function execute(
     const { signal, clocks, handles } = scope;
     const within = { signal, clocks, handles };
     const came = await runPipeline(run, pipeline, { input: record.input, isResumed, within });
-    await journal.settle?.();
-    const setDown = await keep(store, record, isRunEnd(came) ? came : (cutOff(parent, asked) ?? came));
+    const setDown = await keep(
+      store,
+      { record, journal },
+      isRunEnd(came) ? came : (cutOff(parent, asked) ?? came),
+    );
     if (setDown !== undefined) return setDown;
   } catch (error) {
     if (isRunEnded(error)) await notifyEnd(run);
@@ -141,16 +145,32 @@ async function notifyEnd(run: RunContext): Promise<void> {
 /** Returns the fault that suspends the run. Throws RunSuspended if it waits, RUN_ENDED, STORE_FAILED. */
 async function keep(
   store: Store,
-  record: RunRecord,
+  { record, journal }: { readonly record: RunRecord; readonly journal: Journal },
   came: RunEnd | RunPause,
 ): Promise<FaultPause | undefined> {
-  const at = isRunEnd(came) ? Date.now() : await store.now();
-  const change = isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at);
-  if (!(await store.setRunStatus(record.id, change)))
+  if (!(await keepEnd(store, { record, journal }, came)))
     throw new RuntimeError('RUN_ENDED', `run ${record.id} was cancelled`);
   if (isRunEnd(came)) return undefined;
   if (came.status === 'suspended') return came;
   throw new RunSuspended({ until: came.until, waitsForCalls: came.status === 'pending' });
+}
+
+/** Stores how a run ended or why it pauses; false if it had ended before. Throws STORE_FAILED. */
+export async function keepEnd(
+  store: Store,
+  { record, journal }: { readonly record: RunRecord; readonly journal: Journal },
+  came: RunEnd | RunPause,
+): Promise<boolean> {
+  if (isRunEnd(came)) {
+    journal.requireWritable?.('');
+    // The end follows the last outcomes in the same transaction, and fails if one of them does.
+    const ending = store.setRunStatus(record.id, { ...came, at: Date.now() });
+    return (await Promise.all([ending, journal.settle?.()]))[0];
+  }
+  await journal.settle?.();
+  // Due runs are found by the clock of the store.
+  const at = await store.now();
+  return await store.setRunStatus(record.id, toSetDown(record, came, at));
 }
 
 function isRunEnded(error: unknown): boolean {

@@ -10,7 +10,7 @@ import {
   type RuntimeEvent,
   wrapEmit,
 } from '../../contract/event.ts';
-import type { RunDocument, RunStatus } from '../../contract/run.ts';
+import type { RunDocument, RunStatus, StepDocument } from '../../contract/run.ts';
 import type { TraceContext } from '../../contract/trace.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
@@ -18,15 +18,16 @@ import { envBelow } from '../file/below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { openChangeWaiter } from '../state/change-waiter.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
+import type { Journal } from '../state/journal.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
-import { openSession, sessionEvent } from '../state/session.ts';
+import { newSession, openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
-import { MOST_TRIES, notDueError, toSetDown } from '../suspend/set-down.ts';
-import { toRunDocument } from './document.ts';
+import { MOST_TRIES, notDueError } from '../suspend/set-down.ts';
+import { toRunDocument, toStepDocument, toStepDocuments } from './document.ts';
 import { isRunEnd, runPipeline } from './execute-run.ts';
 import { busyError, keepRun, requireOutermost, requireRun, type StartOptions } from './new-run.ts';
-import { createRunBelow, isLeft, redoFaults, requireDue } from './run-below.ts';
+import { createRunBelow, isLeft, keepEnd, redoFaults, requireDue } from './run-below.ts';
 
 export interface RunsContext {
   readonly store: Store;
@@ -76,10 +77,15 @@ export async function startRun(
   const kept = await keepRun(context, pipeline, { input, id: wanted, labels }, () =>
     requireEnv(context, pipeline),
   );
-  const { id, claim } = kept;
+  const { id, claim, made } = kept;
   onKept?.(id);
-  if (!kept.isNew) return await goOnWithStarted(context, { id, onEvent }, options);
-  return await workOn(context, { pipeline, id, isResumed: false, claim, onEvent }, options);
+  if (made === undefined) return await goOnWithStarted(context, { id, onEvent }, options);
+  return await workOn(
+    context,
+    { pipeline, id, isResumed: false, claim, made, onEvent },
+    options,
+    describeEnd,
+  );
 }
 
 async function goOnWithStarted(
@@ -96,7 +102,8 @@ async function goOnWithStarted(
     const pipeline = toPipeline(run);
     requireEnv(context, pipeline);
     const reopen = () => redoFaults(store, { id, pipeline });
-    return await workOn(context, { pipeline, id, isResumed: true, claim, onEvent, reopen }, options);
+    const work = { pipeline, id, isResumed: true, claim, onEvent, reopen };
+    return await workOn(context, work, options, describeEnd);
   } finally {
     await claim.release();
   }
@@ -118,8 +125,8 @@ export async function queueRun(
   { input, id: wanted, labels }: StartOptions & { readonly input: Json },
 ): Promise<{ readonly id: string; readonly status: RunStatus }> {
   if (context.store.work === undefined) throw noWorkersError(context.config);
-  const { id, isNew } = await keepRun(context, pipeline, { input, id: wanted, labels, isDispatched: true });
-  return { id, status: isNew ? 'queued' : (await requireRun(context.store, id)).status };
+  const { id, made } = await keepRun(context, pipeline, { input, id: wanted, labels, isDispatched: true });
+  return { id, status: made === undefined ? (await requireRun(context.store, id)).status : 'queued' };
 }
 
 /** USAGE: the store belongs to a single machine. */
@@ -153,7 +160,7 @@ export async function resumeRun(
     if (isDue && run.status !== 'queued') await requireDue(context.store, id);
     await redoFaults(context.store, { id, pipeline });
   };
-  return await workOn(context, { pipeline, id, isResumed, isDue, reopen }, options);
+  return await workOn(context, { pipeline, id, isResumed, isDue, reopen }, options, describeEnd);
 }
 
 /** Decides open pending calls as `cancelled`. Throws USAGE, RUN_UNKNOWN, RUN_ENDED, STORE_FAILED. */
@@ -196,13 +203,29 @@ interface Work {
   readonly isResumed: boolean;
   /** A new run is claimed before it is stored, so that no one treats it as interrupted. */
   readonly claim?: Claim | undefined;
+  /** The run if it was created under this claim: what the store has about it is known. */
+  readonly made?: RunRecord | undefined;
   readonly onEvent?: RunListener['onEvent'];
   readonly isDue?: boolean;
   /** Reopens an ended or suspended run once it is claimed. */
   readonly reopen?: () => Promise<void>;
 }
 
-export async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
+/** What a read of a new run that has completed would return. */
+export interface Finished {
+  readonly run: RunRecord;
+  /** Absent if there are many, or one failed. */
+  readonly steps: readonly StepDocument[] | undefined;
+  readonly find: Journal['find'];
+}
+
+/** `report` runs under the claim; its last argument is absent if the run must be read. */
+export async function workOn<Report>(
+  context: RunsContext,
+  work: Work,
+  options: RunOptions,
+  report: (store: Store, id: string, finished?: Finished) => Promise<Report>,
+): Promise<Report> {
   const { store, services } = context;
   let claim: Claim | undefined;
   let hasBegun = false;
@@ -210,7 +233,8 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
     claim = work.claim ?? (await store.claimRun(work.id));
     if (claim === undefined) throw busyError(work.id);
     await work.reopen?.();
-    const run = await requireRun(store, work.id);
+    const run = work.made ?? (await requireRun(store, work.id));
+    let finished: Finished | undefined;
     if (!isEnded(run.status)) {
       const onBegin = () => {
         hasBegun = true;
@@ -219,13 +243,13 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
       const owned = { ...work, claim, run };
       const { signal } = options;
       // A cancelled pipeline ends before its next step; a call has none.
-      if (run.kind === 'pipeline') await execute(context, owned, { ...options, onBegin });
+      if (run.kind === 'pipeline') finished = await execute(context, owned, { ...options, onBegin });
       else
-        await untilCancelled(store, { id: work.id, signal }, async (either) =>
+        finished = await untilCancelled(store, { id: work.id, signal }, async (either) =>
           execute(context, owned, { ...options, onBegin, signal: either }),
         );
     }
-    return await describe(store, work.id);
+    return await report(store, work.id, finished);
   } catch (thrown) {
     const error = withRunId(thrown, work.id);
     const isLogged = hasBegun && options.onBegin !== undefined && error.code !== 'ABORTED';
@@ -245,23 +269,33 @@ async function execute(
     onEvent,
     isDue,
     claim,
+    made,
     run: record,
   }: Work & { readonly claim: Claim; readonly run: RunRecord },
   options: RunOptions,
-): Promise<void> {
+): Promise<Finished | undefined> {
   const emit = onEvent === undefined ? services.emit : emitBoth(services.emit, onEvent);
   const signal = options.signal ?? new AbortController().signal;
   const { wait = false, ask, onPending, longestWaitMs } = options;
   const hasTries = !isDue || (record.suspension?.tries ?? 0) < MOST_TRIES;
   const suspendsOnFault =
     isKept && isDurable && record.kind === 'pipeline' && pipeline.onFault !== 'fail' && hasTries;
+  const isNew = made !== undefined;
+  const steps = new Map<string, StepDocument>();
+  // The store may remove secrets from failures, so a run with one is read back; so is a long one.
+  let isKnown = isNew;
   const journal = await openJournal(store, id, {
     ...{ wait, ask, onPending, emit, signal, claim },
     around: currentFence(),
+    isNew,
+    onStep: (step, entry) => {
+      isKnown &&= entry.error === undefined && steps.size < MOST_STEPS;
+      if (isKnown) steps.set(step, toStepDocument(step, entry));
+    },
   });
   const notifySession = record.kind === 'tool' ? async () => {} : services.notifySession;
   const { name } = pipeline;
-  const session = { ...(await openSession(store, record)), isResumed };
+  const session = { ...(isNew ? newSession(id) : await openSession(store, record)), isResumed };
   const links = record.kind === 'tool' ? [] : services.links;
   const labels = labelsOf(record);
   const run: RunContext = {
@@ -292,33 +326,37 @@ async function execute(
       ...{ input: record.input, isResumed },
       isCall: record.kind === 'tool',
     });
-    await journal.settle?.();
     const { status } = came;
     const error = 'error' in came ? came.error : null;
-    // Due runs are found by the clock of the store.
-    const at = isRunEnd(came) ? Date.now() : await store.now();
-    const stands = await store.setRunStatus(
-      id,
-      isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at),
-    );
-    if (!stands) throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
+    if (!(await keepEnd(store, { record, journal }, came)))
+      throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
     if (isRunEnd(came)) await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
+    if (!isNew || !isRunEnd(came) || status !== 'completed') return undefined;
+    return {
+      run: { ...record, ...came },
+      steps: isKnown ? [...steps.values()] : undefined,
+      find: journal.find,
+    };
   } catch (error) {
     // The cancelling process has stored the status; only the end is notified here.
     const isEnd = toRuntimeError(error).code === 'RUN_ENDED';
     if (!isEnd && !(signal.aborted && (await store.findRunStatus(id)) === 'cancelled')) throw error;
     await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status: 'cancelled' });
+    return undefined;
   }
 }
 
+/** A run with more steps is read back, so that a long loop holds nothing of its turns. */
+const MOST_STEPS = 1_000;
+
 /** Runs the work with a signal that is also aborted when any process cancels the run. */
-async function untilCancelled(
+async function untilCancelled<Result>(
   store: Store,
   { id, signal }: { readonly id: string; readonly signal: AbortSignal | undefined },
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const cancelled = new AbortController();
   const over = new AbortController();
   const waiter = openChangeWaiter(store, over.signal, { idleMs: CANCEL_POLL_MS });
@@ -329,7 +367,7 @@ async function untilCancelled(
   // A store that fails ends the run anyway.
   look().catch(() => {});
   try {
-    await work(AbortSignal.any([cancelled.signal, ...(signal === undefined ? [] : [signal])]));
+    return await work(AbortSignal.any([cancelled.signal, ...(signal === undefined ? [] : [signal])]));
   } finally {
     over.abort();
     waiter.close();
@@ -343,6 +381,12 @@ export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
   return record.labels ?? {};
 }
 
+export async function describeEnd(store: Store, id: string, finished?: Finished): Promise<RunDocument> {
+  if (finished?.steps === undefined) return await describe(store, id);
+  // An ended run has no open calls.
+  return toRunDocument(finished.run, finished.steps, []);
+}
+
 /** `isOfAnother`: another process may be executing the run. */
 export async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
   const run = await requireRun(store, id);
@@ -350,7 +394,8 @@ export async function describe(store: Store, id: string, isOfAnother = false): P
   const isUnderWay = run.status === 'running' || run.status === 'queued';
   const status = isUnderWay && !isOfAnother ? 'pending' : run.status;
   const { current } = toCurrentSteps(id, await store.listSteps(id));
-  return toRunDocument({ ...run, status }, [...current.values()], pendings);
+  const shown = { ...run, status };
+  return toRunDocument(shown, toStepDocuments(shown, [...current.values()]), pendings);
 }
 
 async function openBelow(store: Store, root: string): Promise<readonly string[]> {

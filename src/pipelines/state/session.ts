@@ -28,6 +28,10 @@ export function hookContextOfRun(
   return { ...createHookContext(id), agent: name, context_name: name, isKept, isResumed, now, host };
 }
 
+export function newSession(id: string): Omit<Session, 'isResumed'> {
+  return { id, turns: 0, messages: [], context: [] };
+}
+
 /** Restores the session from the journaled steps. Throws STORE_FAILED. */
 export async function openSession(store: Store, run: RunRecord): Promise<Session> {
   const { current } = toCurrentSteps(run.id, await store.listSteps(run.id));

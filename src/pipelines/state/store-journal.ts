@@ -33,7 +33,7 @@ export async function openJournal(
   const outcomes = createKeptOutcomes();
   const cutOff = new Set<string>();
   const texts = createRunTexts(store, runId);
-  const steps = toCurrentSteps(runId, await store.listSteps(runId));
+  const steps = toCurrentSteps(runId, context.isNew === true ? [] : await store.listSteps(runId));
   const { storedName, editionOf } = steps;
   for (const { step, outcome } of steps.redone) {
     if (outcome !== null) texts.add(outcome);
@@ -65,6 +65,7 @@ export async function openJournal(
     ...{ runId, editionOf, retries: steps.retries, ...keys },
     ...{ around, fence: { isLive, admit: () => admitBy(() => claim.confirm()) } },
     ...(steps.last?.from !== undefined && { retriedFrom: steps.last.from }),
+    ...{ onStep: context.onStep },
     now: () => track(store.now()),
     find: outcomes.find,
     forget: outcomes.forget,

@@ -11,10 +11,17 @@ import {
   claimCallRun,
   directCallName,
   readCallDocument,
+  toCallDocument,
   toPendingCallDocument,
 } from '../../pipelines/run/direct-call-run.ts';
-import { newRun, readLabels, requireRun } from '../../pipelines/run/new-run.ts';
-import { type RunOptions, type RunsContext, resumeRun, workOn } from '../../pipelines/run/runs.ts';
+import { newRun, readLabels, requireRun, toRecord } from '../../pipelines/run/new-run.ts';
+import {
+  type Finished,
+  type RunOptions,
+  type RunsContext,
+  resumeRun,
+  workOn,
+} from '../../pipelines/run/runs.ts';
 import { type ChangeWaiter, openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
 import { type CallIdentity, identify, keyWithoutId } from '../../store/identities.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
@@ -81,7 +88,7 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
     }
     const claimed = await claimCallRun(store, name, signal);
     const { id } = claimed;
-    const followAs = async (options: Pick<FollowCaller, 'claim'> = {}) => {
+    const followAs = async (options: Pick<FollowCaller, 'claim' | 'made'> = {}) => {
       const document = await follow(id, { signal, isCaller: true, wholeFaults, ...options });
       if (identity.joinsWaiting === true && document.status === 'pending')
         await store.claimIdentity({ ...waiting, run: id });
@@ -96,9 +103,10 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
     try {
       const build = store.work && context.buildOf();
       const about = { kind: 'tool', name: tool.name, file: null, source: '', config, input: args } as const;
-      await store.createRun(newRun({ ...about, build, ...(known && { labels: known }) }, id));
+      const run = newRun({ ...about, build, ...(known && { labels: known }) }, id);
+      await store.createRun(run);
       onKept(id);
-      return await followAs({ claim });
+      return await followAs({ claim, made: toRecord(run) });
     } finally {
       // It has no effect if the work has released it.
       await claim?.release();
@@ -148,16 +156,19 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
         if (waiter === undefined) waiter = openChangeWaiter(store, signal);
         else await waiter.next(Math.min(Date.now() + ms, due ?? Number.POSITIVE_INFINITY));
       };
-      let { claim } = options;
+      let { claim, made } = options;
       let wasResumed = false;
       try {
         for (;;) {
-          const run = await requireRun(store, root);
+          const run = made ?? (await requireRun(store, root));
           if (isEnded(run.status) || run.kind === 'pipeline') {
             const document = await readCallDocument(store, { ...place, outermost: run }, { wholeFaults });
             if (document !== undefined) return await deliver(store, root, document);
           }
-          const open = await store.listPendings({ runId: root, below: true, open: true }, Date.now());
+          const open =
+            made === undefined
+              ? await store.listPendings({ runId: root, below: true, open: true }, Date.now())
+              : [];
           const [first] = open;
           if (first !== undefined) {
             const own = open.find(({ runId, step }) => runId === place.run && step === place.step);
@@ -167,11 +178,15 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
           }
           // A pipeline may wait for something else than this call.
           if (wasResumed && run.kind === 'pipeline') return underWay;
-          const { task, hold } = execute(opened, run, { claim, isCaller });
+          const { task, hold } = execute(opened, run, { claim, made, isCaller });
           claim = undefined;
+          made = undefined;
           const came = isCaller
             ? await Promise.race([task, hold(options.signal)])
             : await within(task, workMs(), signal);
+          const source = { run: root, step: directCallName };
+          const document = came instanceof Json ? toCallDocument(came, source, { wholeFaults }) : undefined;
+          if (document !== undefined) return document;
           if (came === 'over' || (came === 'busy' && workMs() <= 0)) return underWay;
           if (came === 'busy') await next(Math.min(workMs(), BUSY_MS));
           else wasResumed = true;
@@ -185,7 +200,7 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
   const execute = (
     opened: Awaited<ReturnType<CallRunsContext['runs']>>,
     run: RunRecord,
-    { claim, isCaller }: { readonly claim: Claim | undefined; readonly isCaller: boolean },
+    { claim, made, isCaller }: Pick<FollowCaller, 'claim' | 'made'> & { readonly isCaller: boolean },
   ): Execution => {
     const { id } = run;
     const known = executions.get(id);
@@ -208,14 +223,14 @@ export function openCallRuns(context: CallRunsContext): CallRuns {
       else if (left !== undefined) forgets.push(whenAborted(left, leave));
       return gone.promise;
     };
-    const work = async (): Promise<'paused' | 'busy'> => {
+    const work = async (): Promise<Came> => {
       try {
-        await track({ signal }, async (one) =>
-          claim === undefined
-            ? await resumeRun(opened, { id, toPipeline }, one)
-            : await workOn(opened, { pipeline: toPipeline(run), id, isResumed: false, claim }, one),
-        );
-        return 'paused';
+        return await track({ signal }, async (one): Promise<Came> => {
+          const asked = { pipeline: toPipeline(run), id, isResumed: false, claim, made };
+          if (claim !== undefined) return await workOn(opened, asked, one, outcomeOfCall);
+          await resumeRun(opened, { id, toPipeline }, one);
+          return 'paused';
+        });
       } catch (error) {
         const { code } = toRuntimeError(error);
         if (code === 'RUN_BUSY') return 'busy';
@@ -272,12 +287,19 @@ interface Asked extends Pick<CallOptions, 'wholeFaults'> {
 }
 
 interface Execution {
-  readonly task: Promise<'paused' | 'busy'>;
+  readonly task: Promise<Came>;
   /**
    * Another caller waits. When its signal aborts, it leaves: the promise rejects, or the call is cancelled if nobody else
    * waits, and the caller waits until the process has ended.
    */
   readonly hold: (signal: AbortSignal | undefined) => Promise<never>;
+}
+
+/** A record: of the call of a run that this execution created and ended. */
+type Came = 'paused' | 'busy' | Json;
+
+async function outcomeOfCall(_store: Store, _run: string, finished?: Finished): Promise<Came> {
+  return finished?.find(directCallName) ?? 'paused';
 }
 
 /** The call of a step: in the outermost run, or in one below it. */
@@ -291,6 +313,8 @@ interface FollowCaller extends Pick<CallOptions, 'signal' | 'wholeFaults'> {
   /** The caller of the tool waits for the work however long it takes, and its signal cancels the call. */
   readonly isCaller: true;
   readonly claim?: Claim | undefined;
+  /** The run if it was created under this claim. */
+  readonly made?: RunRecord | undefined;
 }
 
 type Followed = OutcomeOptions & Partial<FollowCaller> & { readonly waitMs: number };
