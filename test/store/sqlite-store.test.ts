@@ -27,3 +27,16 @@ test('reading waiting calls waits for no writer, unless one of them has expired'
   expect(await store.listPendings({}, 4_999)).toHaveLength(1);
   await expect(store.listPendings({}, 5_000)).rejects.toMatchObject({ code: 'STORE_FAILED' });
 });
+
+test('no step begins after a cancellation in the same transaction', async () => {
+  const store = await openAt(newFile());
+  await store.createRun(newRun('r1'));
+  const begin = (step: string) => store.beginStep('r1', step, 1, { unlessCancelled: true });
+  const [before, , after] = await Promise.allSettled([
+    begin('a'),
+    store.setRunStatus('r1', { status: 'cancelled', at: 2 }),
+    begin('b'),
+  ]);
+  expect([before, after]).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'RUN_ENDED' } }]);
+  expect((await store.listSteps('r1')).map(({ step }) => step)).toEqual(['a']);
+});

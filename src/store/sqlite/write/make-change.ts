@@ -97,33 +97,39 @@ export function makeChanges(
   changes: readonly Change[],
 ): Answer[] {
   requireSameFile();
-  return transact(database, () =>
-    changes.map((change) => {
+  return transact(database, () => {
+    const statuses: Statuses = new Map();
+    return changes.map((change) => {
       try {
-        return { row: makeChange(tables, change) };
+        return { row: makeChange(tables, change, statuses) };
       } catch (error) {
         // Only rules of the store are refusals; any other error voids the whole transaction.
         if (!(error instanceof RuntimeError)) throw error;
         return { refusal: toFault(error) };
       }
-    }),
-  );
+    });
+  });
 }
 
-export function makeChange(tables: Tables, change: Change): Row {
+/** The statuses that were read in a transaction, of runs whose status it has not changed since. */
+type Statuses = Map<string, RunStatus>;
+
+export function makeChange(tables: Tables, change: Change, statuses: Statuses = new Map()): Row {
   const { runId } = change;
   switch (change.what) {
     case 'create_run':
       return { is_new: createRun(tables, change) ? 1 : 0 };
     case 'begin_step':
-      return { attempts: beginStep(tables, runId, change.step) };
+      return { attempts: beginStep(tables, requireStatus(tables, runId, statuses), change) };
     case 'end_step':
-      requireStatus(tables, runId);
+      requireStatus(tables, runId, statuses);
       endStep(tables, runId, change.step);
       return {};
     case 'add_pending':
-      return addPending(tables, runId, change.call);
+      return addPending(tables, change, statuses);
     case 'set_status':
+      // The end of a run also ends those below.
+      statuses.clear();
       return { stands: setStatus(tables, runId, change.change) ? 1 : 0 };
   }
 }
@@ -141,8 +147,11 @@ function createRun(
   return isNew;
 }
 
-function beginStep(tables: Tables, runId: string, { step, at, unlessCancelled }: StepBegin): number {
-  const status = requireStatus(tables, runId);
+function beginStep(
+  tables: Tables,
+  status: RunStatus,
+  { runId, step: { step, at, unlessCancelled } }: { readonly runId: string; readonly step: StepBegin },
+): number {
   if (unlessCancelled && status === 'cancelled')
     throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
   return numberOf(tables.beginStep.get({ run_id: runId, step, at }) ?? {}, 'attempts');
@@ -161,10 +170,14 @@ function keepTexts(tables: Tables, runId: string, step: string, { refs, texts }:
   tables.insertParts.run({ run_id: runId, step, refs, sum: checksumOf(step, refs) });
 }
 
-function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow): Row {
+function addPending(
+  tables: Tables,
+  { runId, call: { id, at, row } }: { readonly runId: string; readonly call: PendingRow },
+  statuses: Statuses,
+): Row {
   const existing = findCall(tables, id);
   if (existing !== undefined) return existing;
-  const status = requireStatus(tables, runId);
+  const status = requireStatus(tables, runId, statuses);
   tables.insertCall.run(row);
   if (isEnded(status)) decide(tables, id, decisionOfEndedRun(status), at);
   const added = findCall(tables, id);
@@ -242,8 +255,9 @@ export function statusOf({ findStatus }: Tables, id: string): RunStatus | undefi
   return row && statusFromRow(row);
 }
 
-function requireStatus(tables: Tables, id: string): RunStatus {
-  const status = statusOf(tables, id);
+function requireStatus(tables: Tables, id: string, statuses: Statuses): RunStatus {
+  const status = statuses.get(id) ?? statusOf(tables, id);
   if (status === undefined) throw unknownRunError(id, tables.location);
+  statuses.set(id, status);
   return status;
 }
