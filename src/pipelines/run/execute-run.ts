@@ -326,7 +326,7 @@ async function runJournaled(
   };
   const stored = { name, kind: stepRecord };
   const entry = await inStep(name, () => journalStep(run.journal, stored, timed, { holdsSteps: true }));
-  run.journal.onStep?.(name, entry);
+  run.onStep?.(name, entry);
   return entry;
 }
 

@@ -113,7 +113,7 @@ async function execute(
   const session = isResumed ? await openSession(store, record) : newSession(id);
   const { name } = pipeline;
   const run: RunContext = {
-    ...{ ...parent, emit, name, journal, place },
+    ...{ ...parent, emit, name, journal, place, onStep: undefined },
     // The outermost run must support suspension as well.
     suspendsOnFault: parent.suspendsOnFault === true && pipeline.onFault !== 'fail',
     session: { ...session, isResumed },

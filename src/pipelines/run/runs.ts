@@ -288,10 +288,6 @@ async function execute(
     ...{ wait, ask, onPending, emit, signal, claim },
     around: currentFence(),
     isNew,
-    onStep: (step, entry) => {
-      isKnown &&= entry.error === undefined && steps.size < MOST_STEPS;
-      if (isKnown) steps.set(step, toStepDocument(step, entry));
-    },
   });
   const notifySession = record.kind === 'tool' ? async () => {} : services.notifySession;
   const { name } = pipeline;
@@ -310,6 +306,10 @@ async function execute(
     suspendsOnFault,
     longestWaitMs,
     journal,
+    onStep: (step, entry) => {
+      isKnown &&= entry.error === undefined && steps.size < MOST_STEPS;
+      if (isKnown) steps.set(step, toStepDocument(step, entry));
+    },
     signal,
     session,
     retry: journal.retries ?? 0,

@@ -6,7 +6,7 @@ import type { PendingCall, PendingDecision, PendingRecord } from '../../contract
 import type { Emit, PendingOpened } from '../../contract/event.ts';
 import type { Store } from '../../store/store.ts';
 import { openChangeWaiter } from './change-waiter.ts';
-import { type Journal, RunSuspended } from './journal.ts';
+import { RunSuspended } from './journal.ts';
 
 export interface WaitOptions {
   /** true: this process waits for decisions made elsewhere. false: the run is suspended. */
@@ -26,8 +26,6 @@ export interface JournalContext extends WaitOptions {
   readonly place?: string;
   /** Whether the run was created under the claim, so that it has no steps yet. */
   readonly isNew?: boolean;
-  /** Called for each step that ends in this execution, in the order of the store. Must not throw. */
-  readonly onStep?: Journal['onStep'];
 }
 
 export function announce(record: PendingRecord, { emit, onPending }: JournalContext): void {

@@ -2,7 +2,6 @@ import type { Json } from '../../base/json/json.ts';
 import type { Fence } from '../../base/time/fence.ts';
 import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
-import type { StepEntry } from './step-outcome.ts';
 
 export interface AskedCall {
   readonly tool: string;
@@ -53,8 +52,6 @@ export interface Journal {
   decide(calls: readonly PendingCall[], options: DecideOptions): Promise<readonly DecidedRecord[]>;
   /** Rejects the pending calls inside. Throws STORE_FAILED. Absent: there are none. */
   withdraw?(isInside: (step: string) => boolean, reason: string): Promise<void>;
-  /** Receives the outcome of each step, once `step` has it. Must not throw. */
-  readonly onStep?: ((name: string, entry: StepEntry) => void) | undefined;
   /** Drops the outcomes of one loop iteration, such as `loop[3]`, from memory. Absent: they stay. */
   forget?(name: string): void;
 }

@@ -10,6 +10,7 @@ import type { HookContext, Turn } from '../../contract/turn.ts';
 import type { OnRetry } from '../../models/call-scope.ts';
 import type { Journal } from './journal.ts';
 import type { RunBelow } from './run-below.ts';
+import type { StepEntry } from './step-outcome.ts';
 import type { TurnStop } from './turn-record.ts';
 
 export interface OfferedTool extends CallableTool {
@@ -98,6 +99,8 @@ export interface RunContext extends Services {
   /** Whether the host made the only call of the run. */
   readonly isByHost?: boolean;
   readonly journal: Journal;
+  /** Called for each step of this run that ends, in the order of the store. Must not throw. */
+  readonly onStep?: ((name: string, entry: StepEntry) => void) | undefined;
   /** Suspends the run; interrupted work starts again on resume. */
   readonly signal: AbortSignal;
   readonly session: Session;

@@ -65,7 +65,6 @@ export async function openJournal(
     ...{ runId, editionOf, retries: steps.retries, ...keys },
     ...{ around, fence: { isLive, admit: () => admitBy(() => claim.confirm()) } },
     ...(steps.last?.from !== undefined && { retriedFrom: steps.last.from }),
-    ...{ onStep: context.onStep },
     now: () => track(store.now()),
     find: outcomes.find,
     forget: outcomes.forget,
