@@ -211,7 +211,9 @@ test('the error quotes the start of the answer, without the secrets of the runti
   const { desk } = await open(compatible, [{ text: `The key is secret-key-1. ${'x'.repeat(200)}` }]);
   const { error } = await desk.run(chat());
   expect(error?.message).toMatch(/it starts with "The key is .*x…"$/);
-  expect(JSON.stringify([error, desk.events])).not.toContain('secret-key-1');
+  const { steps } = await desk.run(chat().replace('{id: answer,', '{id: answer, on_error: continue,'));
+  expect(steps).toMatchObject([{ error: { message: error?.message } }]);
+  expect(JSON.stringify([error, steps, desk.events])).not.toContain('secret-key-1');
 });
 
 test.each([
