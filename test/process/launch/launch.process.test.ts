@@ -20,8 +20,14 @@ import koffi from 'koffi';
 import { describe, expect, test } from 'vitest';
 import { closeEnv, hostEnv } from '../../../src/process/env.ts';
 import type { ExitStatus, Launcher, LaunchRequest, Output } from '../../../src/process/launch/launch.ts';
-import { createNativeLauncher, openLauncher } from '../../../src/process/launch/native.ts';
-import { streamOutput } from '../../../src/process/launch/system/outputs.ts';
+import {
+  closeAll,
+  createNativeLauncher,
+  openLauncher,
+  openPipes,
+} from '../../../src/process/launch/native.ts';
+import { POLLHUP, requireLibc } from '../../../src/process/launch/system/libc.ts';
+import { createOutputReader, streamOutput } from '../../../src/process/launch/system/outputs.ts';
 import { findSurvivors, settle } from '../../leaks.ts';
 import { fixture, isRunning, launchers, until, waitFor } from '../harness.ts';
 
@@ -407,6 +413,29 @@ test.runIf(hasProc)(
     expect([...lengths]).toEqual(['60000,0']);
   },
 );
+
+test.runIf(hasProc)('an output that is written while poll looks at its pipe is read', async () => {
+  const libc = requireLibc();
+  if (libc === undefined) throw new Error('this machine has no glibc');
+  const [stdout, stderr, unused] = openPipes(libc);
+  closeAll(libc, [stderr.write, unused.read, unused.write]);
+  // The kernel looks at the bytes before the write, and at the writers after the close.
+  const poll = (fds: Int32Array): number => {
+    libc.write(stdout.write, Buffer.from('late'), 4);
+    libc.close(stdout.write);
+    const events = new Int16Array(fds.buffer);
+    [events[3], events[7]] = [POLLHUP, POLLHUP];
+    return 2;
+  };
+  const reader = createOutputReader({
+    ...libc,
+    poll: Object.assign(poll, { info: libc.poll.info, async: libc.poll.async }),
+  });
+  const outputs = reader.open(stdout.read, stderr.read);
+  const said = Promise.all([listen(outputs.stdout), listen(outputs.stderr)]);
+  reader.settle(outputs);
+  expect((await said).map(String)).toEqual(['late', '']);
+});
 
 test.runIf(hasProc)('the native launcher starts each of 300 processes in its own folder, twice', async () => {
   const launch = await openLauncher('native');

@@ -51,8 +51,8 @@ export function createOutputReader(libc: Libc): OutputReader {
     settle: (outputs) => {
       if (!young.delete(outputs)) return;
       const [stdout = 0, stderr = 0] = pollOutputs(libc, outputs);
-      if (stdout & POLLHUP) outputs.stdout.readRest(stdout);
-      if (stderr & POLLHUP) outputs.stderr.readRest(stderr);
+      if (stdout & POLLHUP) outputs.stdout.readRest();
+      if (stderr & POLLHUP) outputs.stderr.readRest();
       openStreams(outputs);
     },
   };
@@ -132,9 +132,10 @@ class PipeOutput implements Output {
   }
 
   /** Call it once no one can write any more. */
-  readRest(events: number): void {
+  readRest(): void {
     while (this.isUnread) {
-      const count: number = events & POLLIN ? this.#libc.read(this.fd, block, block.length) : 0;
+      // Without POLLIN too: poll may look at the bytes before the last write and at the writers after it.
+      const count: number = this.#libc.read(this.fd, block, block.length);
       if (count > 0) this.#listener?.onData(Buffer.from(block.subarray(0, count)));
       else this.destroy();
     }
