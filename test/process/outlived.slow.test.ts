@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +22,8 @@ import { bind, isRunning, launchers, numberAfter, open, until, waitFor } from '.
 
 const program = join(import.meta.dirname, 'stays.ts');
 const starter = join(import.meta.dirname, 'starts.ts');
+const launchFolder = join(import.meta.dirname, '../../src/process/launch');
+const hasBubblewrap = spawnSync('bwrap', ['--dev-bind', '/', '/', 'true']).status === 0;
 
 interface Host {
   readonly child: ChildProcess;
@@ -183,7 +185,7 @@ test.each(['to a file', 'to memory'])('rows that are written %s end their groups
   await expectGone(...pids);
 });
 
-test('a row whose writing is interrupted names no group', async () => {
+test('the table names a group whenever the host is killed while it replaces the group’s row', async () => {
   requireLibc();
   const watcher = startWatcher(() => {});
   onTestFinished(() => watcher.close());
@@ -203,8 +205,37 @@ test('a row whose writing is interrupted names no group', async () => {
   });
   onTestFinished(() => spy.mockRestore());
   row?.write(describeRest(6));
-  expect({ before, after: groups() }).toEqual({ before: [[12_345], []], after: [6] });
+  expect({ before, after: groups() }).toEqual({ before: [[12_345], [12_345], [12_345, 6]], after: [6] });
 });
+
+test.runIf(hasBubblewrap)(
+  'a memory folder without room for the table is left for another folder',
+  async () => {
+    const said = JSON.parse(
+      execFileSync(
+        'bwrap',
+        [
+          ...['--dev-bind', '/', '/', '--size', '4096', '--tmpfs', '/dev/shm', process.execPath, '-e'],
+          `const { readdirSync } = require('node:fs');
+        const { requireLibc } = require(${JSON.stringify(join(launchFolder, 'system/libc.ts'))});
+        const { startWatcher, tableFolders } = require(${JSON.stringify(join(launchFolder, 'process-groups.ts'))});
+        requireLibc();
+        const losses = [];
+        const watcher = startWatcher((reason) => losses.push(reason));
+        const hasRow = watcher.add('? pipe:[1]') !== undefined;
+        const tables = tableFolders().map((folder) =>
+          readdirSync(folder).filter((name) => name.startsWith('signalbox-groups-' + process.pid + '.')).length);
+        setImmediate(async () => {
+          await watcher.close();
+          process.stdout.write(JSON.stringify({ losses, hasRow, tables }));
+        });`,
+        ],
+        { encoding: 'utf8' },
+      ),
+    );
+    expect(said).toEqual({ losses: [], hasRow: true, tables: [0, 1] });
+  },
+);
 
 test.runIf(process.platform === 'linux')(
   'a process of which only the start was reported is found',

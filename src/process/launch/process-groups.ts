@@ -311,7 +311,7 @@ interface Table {
 
 function openTable(): Table {
   const { fd, path } = openFile();
-  const mapped = path.startsWith(MEMORY_FOLDER) ? mapRows(fd) : undefined;
+  const mapped = path.startsWith(`${MEMORY_FOLDER}/`) ? mapRows(fd) : undefined;
   const free: number[] = [];
   const bytes = Buffer.alloc(ROW_BYTES);
   let rows = 0;
@@ -321,17 +321,27 @@ function openTable(): Table {
     // Positioned, since the reader shares the offset of the descriptor.
     writeSync(fd, bytes, 0, ROW_BYTES, index * ROW_BYTES);
   };
+  const add = (text: string): number => {
+    const index = free.pop() ?? rows++;
+    write(index, text);
+    return index;
+  };
+  const clear = (index: number) => {
+    write(index, '');
+    free.push(index);
+  };
   return {
     fd,
     add: (text) => {
-      const index = free.pop() ?? rows++;
-      write(index, text);
+      let index = add(text);
       return {
-        write: (next) => write(index, next),
-        free: () => {
-          write(index, '');
-          free.push(index);
+        write: (next) => {
+          // SIGKILL may come at any time, and the process must be in a row at that time.
+          const last = index;
+          index = add(next);
+          clear(last);
         },
+        free: () => clear(index),
       };
     },
     discard: () => removeTable(path),
@@ -347,10 +357,7 @@ function openTable(): Table {
 function mapRows(fd: number): MappedFile | undefined {
   const libc = loadedLibc();
   // The end of a thread would leave the memory mapped.
-  if (libc === undefined || !threads.isMainThread) return undefined;
-  const rows = Buffer.alloc(MAPPED_ROWS * ROW_BYTES, `${UNUSED.padEnd(ROW_BYTES - 1)}\n`);
-  // Access to a page that has no storage would end this process by SIGBUS.
-  return writeSync(fd, rows, 0, rows.length, 0) === rows.length ? libc.map(fd, rows.length) : undefined;
+  return threads.isMainThread ? libc?.map(fd, MAPPED_ROWS * ROW_BYTES) : undefined;
 }
 
 /** The first byte, without which a row says nothing, comes last: SIGKILL may interrupt the writing. */
@@ -399,8 +406,18 @@ function openFile(): { readonly fd: number; readonly path: string } {
   }
 }
 
+/** Throws if the folder has no room for the rows: access to mapped memory without storage would end this process. */
 function openAt(path: string): { readonly fd: number; readonly path: string } {
-  return { fd: openSync(path, 'wx+', 0o600), path };
+  const rows = Buffer.alloc(MAPPED_ROWS * ROW_BYTES, `${UNUSED.padEnd(ROW_BYTES - 1)}\n`);
+  const fd = openSync(path, 'wx+', 0o600);
+  try {
+    if (writeSync(fd, rows, 0, rows.length, 0) < rows.length) throw new Error(`there is no room for ${path}`);
+    return { fd, path };
+  } catch (error) {
+    closeSync(fd);
+    removeTable(path);
+    throw error;
+  }
 }
 
 /** The owner of a process or its ancestor, and whether its entry keeps background children. */
