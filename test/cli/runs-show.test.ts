@@ -121,10 +121,14 @@ test('pages visit each step once, also those that end between two pages, with --
 });
 
 test('a page that does not exist is refused before anything is printed', async () => {
-  const cwd = workspace(spec, files);
+  const twoSteps = 'runtime: ./runtime.yaml\nsteps: [{id: one, tool: echo}, {id: two, tool: echo}]\n';
+  const cwd = workspace(spec, { ...files, 'two.yaml': pipeline(twoSteps) });
   const id = await runOf(cwd, 'hostile.yaml', {});
+  const other = await runOf(cwd, 'two.yaml', {});
+  const { next } = (await runJson(['runs', 'show', other, '--limit', '1'], { cwd })).document as Page;
   for (const [more, said] of [
     [['--after', 'nowhere'], '[USAGE] there is no page after "nowhere"'],
+    [['--after', `${next}`], `[USAGE] there is no page after "${next}"`],
     [['--limit', '0'], '[USAGE] --limit must be a whole number from 1, not "0"'],
     [['--limit', 'abc'], '[USAGE] --limit must be a number, not "abc"'],
     [['--limit', '2', '--step', 'other'], 'has no step "other"'],

@@ -133,10 +133,12 @@ export async function pageSteps(
   id: string,
   { limit, after, ...options }: StepPageOptions,
 ): Promise<StepPage> {
-  const wanted = { ...options, limit: readPageSize(limit), behind: readCursor('step', after) };
+  // The places of all runs are numbered together, so that a place of another run would end the pages early.
+  const kind = `step of ${id}`;
+  const wanted = { ...options, limit: readPageSize(limit), behind: readCursor(kind, after) };
   requireTexts({ step: options.step });
   const { place, ...page } = await readStepPage(store, await requireRun(store, id), wanted);
-  return { ...page, ...(place !== undefined && { next: toCursor('step', place) }) };
+  return { ...page, ...(place !== undefined && { next: toCursor(kind, place) }) };
 }
 
 /** Only the claim shows whether a running run is executed. */
