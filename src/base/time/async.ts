@@ -31,8 +31,9 @@ function listenTo(signal: AbortSignal): Waiting {
     }
   };
   const waiting = { entries, listener };
-  waitingOn.set(signal, waiting);
+  // Throws for an object that only looks like a signal, which must not count as heard.
   signal.addEventListener('abort', listener, { once: true });
+  waitingOn.set(signal, waiting);
   return waiting;
 }
 

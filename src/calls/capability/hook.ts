@@ -66,7 +66,7 @@ class AskedHook extends AsyncResource implements Continuation<Answer> {
   readonly #next: Next<Answer>;
 
   constructor(port: FilterPort, question: HookQuestion, next: Next<Answer>) {
-    super('HOOK', manually);
+    super('HOOK');
     this.#port = port;
     this.#question = question;
     this.#next = next;
@@ -125,9 +125,6 @@ class AskedHook extends AsyncResource implements Continuation<Answer> {
     });
   }
 }
-
-/** Nothing counts the ends of hooks. */
-const manually = { requireManualDestroy: true };
 
 function judge(
   { binding: { name }, modifies }: FilterPort,

@@ -82,9 +82,11 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     if (exit !== undefined) throw exit;
     requireStart?.();
     const box = requireRoom(binding, outbox);
-    const waiting = inbox.requests.add(ending, onProgress);
     const params = trace === undefined || !takesMeta ? body : withMeta(body, trace);
-    waiting.text = encodeRequest(waiting.id, method, params);
+    // A text that is too long throws before the request waits.
+    const text = encodeRequest(inbox.requests.nextId, method, params);
+    const waiting = inbox.requests.add(ending, onProgress);
+    waiting.text = text;
     box.send(waiting);
     return waiting;
   };
@@ -121,14 +123,18 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       process.nextTick(() => child.stdin?.end());
     },
     ask: (asked) => {
-      let waiting: WaitingRequest;
+      let waiting: WaitingRequest | undefined;
       try {
         waiting = send(asked.message, asked);
+        limits.begin(waiting, asked.message.timeoutMs, asked.signal);
       } catch (error) {
-        asked.onError(error);
-        return;
+        if (waiting === undefined) asked.onError(error);
+        else {
+          // Its reply must not end the exchange a second time.
+          abandon(waiting, false);
+          waiting.reject(error);
+        }
       }
-      limits.begin(waiting, asked.message.timeoutMs, asked.signal);
     },
     request: (message) => {
       const { promise: outcome, resolve: onReply, reject: onError } = Promise.withResolvers<Reply>();

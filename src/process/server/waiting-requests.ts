@@ -33,7 +33,7 @@ export class WaitingRequest extends Limit {
     this.#end()?.onReply(reply);
   }
 
-  reject(error: RuntimeError): void {
+  reject(error: unknown): void {
     this.#end()?.onError(error);
   }
 
@@ -55,7 +55,7 @@ export class WaitingRequests {
   readonly #name: string;
   readonly #waiting = new RequestTable();
   readonly #abandoned = createAbandonedRequests();
-  #lastId = 0;
+  nextId = 1;
   answered = 0;
 
   constructor(name: string) {
@@ -76,8 +76,8 @@ export class WaitingRequests {
   }
 
   add(ending: Ending, onProgress?: OnProgress): WaitingRequest {
-    this.#lastId += 1;
-    const waiting = new WaitingRequest(this.#lastId, ending);
+    const waiting = new WaitingRequest(this.nextId, ending);
+    this.nextId += 1;
     waiting.onProgress = onProgress;
     waiting.answeredBefore = this.answered;
     this.#waiting.add(waiting);
@@ -128,7 +128,7 @@ export class WaitingRequests {
     if (this.#abandoned.take(id)) {
       return { what: 'late reply', detail: `the reply to request ${id} came after the timeout` };
     }
-    return id >= 1 && id <= this.#lastId
+    return id >= 1 && id < this.nextId
       ? { what: 'late reply', detail: `no call waits for a reply to request ${id} any more` }
       : { what: 'unknown reply', detail: `there never was a request ${id}` };
   }
