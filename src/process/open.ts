@@ -77,7 +77,7 @@ export function balanceLoad(servers: readonly ServerTransport[]): Transport {
   if (servers.length === 1) return first;
   return {
     exchange: (message, signal) => leastLoaded(servers, first).exchange(message, signal),
-    ask: (asked) => leastLoaded(servers, first).ask?.(asked) === true,
+    ask: (message, asked) => leastLoaded(servers, first).ask?.(message, asked) === true,
     // Any process may answer next, so each restart counts.
     startCount: () => servers.reduce((sum, { startCount }) => sum + (startCount?.() ?? 0), 0),
     // Notifications go to the first process, so that they keep their order.

@@ -134,15 +134,14 @@ export function withPool(
   return {
     ...transport,
     ...(transport.ask && {
-      ask: (asked) => {
-        const bytes = sizeOf(asked.message);
+      ask: (message, asked) => {
+        const bytes = sizeOf(message);
         if (currentFence() !== undefined || asked.signal?.aborted || !takeSlots(bytes)) return false;
         const inSlot = new InSlot(asked, leave, bytes);
-        inSlot.message = withCaller(asked.message);
         inSlot.clock = asked.clock ?? currentClock();
         inSlot.timer = measures && new ExchangeTimer(measures, entry);
         inSlot.clock?.change('working', 1, inSlot.timer?.start(false));
-        if (transport.ask?.(inSlot)) return true;
+        if (transport.ask?.(withCaller(message), inSlot)) return true;
         leave(bytes, inSlot.clock);
         return false;
       },
@@ -208,13 +207,13 @@ function isClean(reply: Reply): boolean {
   return httpStatus === undefined ? exitCode === 0 : httpStatus < 400;
 }
 
-interface Asked extends Pick<AskedExchange, 'message' | 'signal' | 'clock'> {
+interface Asked extends Pick<AskedExchange, 'signal' | 'clock'> {
+  readonly message: Message;
   readonly timer: ExchangeTimer | undefined;
 }
 
 /** Gives the slots back before the caller continues. */
 class InSlot implements AskedExchange {
-  message: Message;
   readonly signal: AbortSignal | undefined;
   clock: QueueClock | undefined;
   timer: ExchangeTimer | undefined;
@@ -223,7 +222,6 @@ class InSlot implements AskedExchange {
   readonly #bytes: number;
 
   constructor(asked: AskedExchange, leave: Leave, bytes: number) {
-    this.message = asked.message;
     this.signal = asked.signal;
     this.#asked = asked;
     this.#leave = leave;

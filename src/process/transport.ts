@@ -4,11 +4,10 @@ import type { Message, Reply } from '../contract/exchange.ts';
 export type * from '../contract/exchange.ts';
 
 /**
- * An exchange, and what becomes of it. One of the two methods is called once, when the exchange ends, in the async
- * context of the process. Neither throws.
+ * An exchange that waits, and what becomes of it. One of the two methods is called once, when the exchange ends, in the
+ * async context of the process. Neither throws. Not the message, which may be long, and is not needed once it is sent.
  */
 export interface AskedExchange extends Ending {
-  readonly message: Message;
   readonly signal: AbortSignal | undefined;
   readonly clock?: QueueClock | undefined;
 }
@@ -29,7 +28,7 @@ export interface Transport {
    * Makes an exchange without a promise if the message can be sent at once; false: use `exchange`. Absent from a
    * transport that sees or changes its exchanges. Servers only.
    */
-  ask?(asked: AskedExchange): boolean;
+  ask?(message: Message, asked: AskedExchange): boolean;
   /** Resolves when stdin has taken the message, in order with requests. Rejects as `exchange` does. Servers only. */
   notify?(message: Message, signal?: AbortSignal): Promise<void>;
   /** The number of processes started so far, across all instances. Servers only. */

@@ -98,11 +98,11 @@ export function invokeThen<Input, Output extends object>(
   const exchange = new Exchange(port, invocation, next);
   try {
     const { signal } = invocation;
-    exchange.message = withTrace(port.codec.encode(invocation.input), trace);
+    const message = withTrace(port.codec.encode(invocation.input), trace);
     exchange.clock = clock;
     // A reply comes in the async context of the server, and notes of it are events.
-    if (!port.emit.hasListener && port.transport.ask?.(exchange)) return;
-    port.transport.exchange(exchange.message, signal, clock).then(
+    if (!port.emit.hasListener && port.transport.ask?.(message, exchange)) return;
+    port.transport.exchange(message, signal, clock).then(
       (reply) => exchange.onReply(reply),
       (error) => exchange.onError(error),
     );
@@ -113,7 +113,6 @@ export function invokeThen<Input, Output extends object>(
 
 /** Decodes the reply of one exchange, and passes what it means to the caller. */
 class Exchange<Input, Output extends object> implements AskedExchange {
-  message = noMessage;
   readonly signal: AbortSignal | undefined;
   clock: QueueClock | undefined;
   readonly #port: Port<Input, Output>;
@@ -151,8 +150,6 @@ class Exchange<Input, Output extends object> implements AskedExchange {
     }
   }
 }
-
-const noMessage: Message = { method: '', body: '' };
 
 /** A recording has only the method and the body of a message. */
 export function withTrace(message: Message, trace: TraceContext | undefined): Message {

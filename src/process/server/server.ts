@@ -122,9 +122,9 @@ export function openServer(
     }
   };
 
-  const ask = (asked: AskedExchange): boolean => {
+  const ask = (message: Message, asked: AskedExchange): boolean => {
     if (ready === undefined || unsent > 0 || restarts.isTripped || asked.signal?.aborted) return false;
-    ready.ask(asked);
+    ready.ask(message, asked);
     return true;
   };
 
@@ -137,7 +137,7 @@ export function openServer(
     },
     exchange: (message, signal) => {
       const { promise, resolve: onReply, reject: onError } = Promise.withResolvers<Reply>();
-      if (ask({ message, signal, onReply, onError })) return promise;
+      if (ask(message, { signal, onReply, onError })) return promise;
       return send({ message, signal, send: (session) => session.request(message) }, true);
     },
     ask,

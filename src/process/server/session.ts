@@ -32,7 +32,7 @@ export interface Session {
   readonly closed: Promise<void>;
   readonly inFlight: number;
   /** The exchange ends with a reply, an error of `request`, PROCESS_TIMEOUT or ABORTED. */
-  ask(asked: AskedExchange): void;
+  ask(message: Message, asked: AskedExchange): void;
   /** Throws SERVER_BUSY if too much is unsent, SERVER_EXIT if the session has ended. */
   request(message: Message): InFlight<Reply>;
   notify(message: Message): InFlight<void>;
@@ -122,11 +122,11 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       // After the lines that were sent in this turn.
       process.nextTick(() => child.stdin?.end());
     },
-    ask: (asked) => {
+    ask: (message, asked) => {
       let waiting: WaitingRequest | undefined;
       try {
-        waiting = send(asked.message, asked);
-        limits.begin(waiting, asked.message.timeoutMs, asked.signal);
+        waiting = send(message, asked);
+        limits.begin(waiting, message.timeoutMs, asked.signal);
       } catch (error) {
         if (waiting === undefined) asked.onError(error);
         else {

@@ -44,8 +44,8 @@ async function ask({ session, outcomes, callers }: Subject, timeoutMs?: number):
     outcomes[index] = outcomes[index] === 'waits' ? outcome : `! settled twice: ${outcome}`;
     resolve();
   };
-  session.ask({
-    message: { method: 'execute', body: '{"args":{}}', ...(timeoutMs && { timeoutMs }) },
+  const message = { method: 'execute', body: '{"args":{}}', ...(timeoutMs && { timeoutMs }) };
+  session.ask(message, {
     signal: caller.signal,
     onReply: (reply) =>
       settle(reply.via === 'rpc' ? `= ${(reply.error ?? reply.result)?.text ?? ''}` : `! ${reply.via}`),

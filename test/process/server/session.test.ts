@@ -17,7 +17,7 @@ test('requests to an ended session fail at once, like those in flight', async ()
     mayAnswerNotifications: false,
   });
   const ask = () =>
-    new Promise<unknown>((onReply, onError) => session.ask({ message, signal: undefined, onReply, onError }));
+    new Promise<unknown>((onReply, onError) => session.ask(message, { signal: undefined, onReply, onError }));
   const inFlight = await faultOf(ask());
   await session.closed;
   expect(inFlight.code).toBe('SERVER_EXIT');
