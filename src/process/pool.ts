@@ -229,13 +229,22 @@ class InSlot implements AskedExchange {
   }
 
   onReply(reply: Reply): void {
-    this.#leave(this.#bytes, this.clock, this.timer?.end(reply));
-    this.#asked.onReply(reply);
+    if (this.#hasLeft(reply)) this.#asked.onReply(reply);
   }
 
   onError(error: unknown): void {
-    this.#leave(this.#bytes, this.clock, this.timer?.end(undefined, error));
-    this.#asked.onError(error);
+    if (this.#hasLeft(undefined, error)) this.#asked.onError(error);
+  }
+
+  #hasLeft(reply: Reply | undefined, error?: unknown): boolean {
+    try {
+      this.#leave(this.#bytes, this.clock, this.timer?.end(reply, error));
+      return true;
+    } catch (thrown) {
+      // Nothing else would catch it, and the caller would wait forever.
+      this.#asked.onError(thrown);
+      return false;
+    }
   }
 }
 

@@ -40,6 +40,16 @@ test.each([
       },
     },
   ],
+  [
+    'that cannot be forgotten',
+    {
+      aborted: false,
+      addEventListener: () => {},
+      removeEventListener: () => {
+        throw new Error('no listeners');
+      },
+    },
+  ],
 ])(
   'a call whose filter failed over a signal %s never runs its tool, and frees its slot',
   async (_, signal) => {

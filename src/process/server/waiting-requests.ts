@@ -41,8 +41,14 @@ export class WaitingRequest extends Limit {
     const ending = this.#ending;
     if (ending === undefined) return undefined;
     this.#ending = undefined;
-    this.limitedBy?.clear(this);
-    this.forgetSignal?.();
+    try {
+      this.limitedBy?.clear(this);
+      this.forgetSignal?.();
+    } catch (thrown) {
+      // Such as an error of the caller's own signal. Nothing else would catch it, and the caller would wait forever.
+      ending.onError(thrown);
+      return undefined;
+    }
     return ending;
   }
 }
