@@ -87,9 +87,16 @@ const MAX_LOSSES = 3;
 
 function watch(text: string): Watched {
   const current = requireWatcher();
-  const watched = { text, row: current?.add(text) };
+  const watched: Watched = { text, row: undefined };
   allWatched.set(watched, null);
+  if (current !== undefined) addRow(current, watched);
   return watched;
+}
+
+/** A failure replaces the watcher, and the new one has already added the row. */
+function addRow(current: Watcher, watched: Watched): void {
+  const row = current.add(watched.text);
+  if (row !== undefined) watched.row = row;
 }
 
 function unwatch(watched: Watched): void {
@@ -111,7 +118,7 @@ function requireWatcher(): Watcher | undefined {
     else if (allWatched.size > 0) requireWatcher();
   });
   watcher = started;
-  for (const watched of allWatched.keys()) watched.row = started.add(watched.text);
+  for (const watched of allWatched.keys()) addRow(started, watched);
   return watcher;
 }
 
@@ -309,6 +316,9 @@ interface Table {
   close(): void;
 }
 
+/** After a failure, the table of the next watcher is in another folder. */
+let hasMemoryRoom = true;
+
 function openTable(): Table {
   const { fd, path } = openFile();
   const mapped = path.startsWith(`${MEMORY_FOLDER}/`) ? mapRows(fd) : undefined;
@@ -318,8 +328,13 @@ function openTable(): Table {
   const write = (index: number, text: string) => {
     if (mapped !== undefined && index < MAPPED_ROWS) return writeRow(mapped.memory, index * ROW_BYTES, text);
     writeRow(bytes, 0, text);
-    // Positioned, since the reader shares the offset of the descriptor.
-    writeSync(fd, bytes, 0, ROW_BYTES, index * ROW_BYTES);
+    try {
+      // Positioned, since the reader shares the offset of the descriptor.
+      writeSync(fd, bytes, 0, ROW_BYTES, index * ROW_BYTES);
+    } catch (error) {
+      hasMemoryRoom = false;
+      throw error;
+    }
   };
   const add = (text: string): number => {
     const index = free.pop() ?? rows++;
@@ -398,7 +413,8 @@ const tableName = new RegExp(`^signalbox-groups-(${ownerPattern})-[0-9a-f-]{36}$
 
 function openFile(): { readonly fd: number; readonly path: string } {
   const name = `signalbox-groups-${ownerToText(thisOwner())}-${randomUUID()}`;
-  const [first = tmpdir(), second = first] = tableFolders().map((folder) => join(folder, name));
+  const folders = tableFolders().slice(hasMemoryRoom ? 0 : -1);
+  const [first = tmpdir(), second = first] = folders.map((folder) => join(folder, name));
   try {
     return openAt(first);
   } catch {
