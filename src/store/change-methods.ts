@@ -8,8 +8,11 @@ import { keptStatus, suspensionToRow } from './suspension.ts';
 
 export interface ChangeMaker {
   readonly location: string;
-  /** Resolves when the change is on the disk. Rejects with STORE_FAILED or the refusal of the change. */
-  change(change: Change): Promise<Row>;
+  /**
+   * Resolves to what `read` makes of the answer, once the change is on the disk. Rejects with STORE_FAILED, also if `read`
+   * finds damage, or the refusal of the change.
+   */
+  change<Result>(change: Change, read: (answer: Row) => Result): Promise<Result>;
 }
 
 export function changeMethods({
@@ -21,14 +24,11 @@ export function changeMethods({
       checkRunId(run.id);
       const beside = { build: run.build ?? null, isDispatched: false };
       const texts = { labels: labelsToText(run.labels), kin: kinToText(run) };
-      const made = await change({
-        what: 'create_run',
-        runId: run.id,
-        run: runToRow(run),
-        ...beside,
-        ...texts,
-      });
-      if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, location);
+      const isNew = await change(
+        { what: 'create_run', runId: run.id, run: runToRow(run), ...beside, ...texts },
+        (made) => numberOf(made, 'is_new') === 1,
+      );
+      if (!isNew) throw duplicateRunError(run.id, location);
     },
     setRunStatus: async (id, wanted) => {
       const { at, reopens = false } = wanted;
@@ -39,21 +39,23 @@ export function changeMethods({
         : wanted.output;
       const row = changeToRow(wanted, output?.text);
       const outputParts = output === undefined ? undefined : (output?.parts ?? null);
-      const made = await change({
-        what: 'set_status',
-        runId: id,
-        change: { status, at, row, outputParts, reopens, suspension },
-      });
-      return numberOf(made, 'stands') === 1;
+      const whole = { status, at, row, outputParts, reopens, suspension };
+      return await change(
+        { what: 'set_status', runId: id, change: whole },
+        (made) => numberOf(made, 'stands') === 1,
+      );
     },
     beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {
-      const made = await change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } });
-      return { attempt: numberOf(made, 'attempts') };
+      return await change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } }, (made) => ({
+        attempt: numberOf(made, 'attempts'),
+      }));
     },
     addPending: async (call) => {
       const { id, runId, createdAt: at } = call;
-      const made = await change({ what: 'add_pending', runId, call: { id, at, row: callToRow(call) } });
-      return callFromRow(made);
+      return await change(
+        { what: 'add_pending', runId, call: { id, at, row: callToRow(call) } },
+        callFromRow,
+      );
     },
   };
 }

@@ -9,6 +9,7 @@ import { type Claims, createClaims, lostClaimError } from './postgres/claims.ts'
 import type { Address } from './postgres/connection/address.ts';
 import type { Link } from './postgres/connection/client.ts';
 import { poolerError } from './postgres/connection/pooler.ts';
+import { toPostgresError } from './postgres/connection/postgres-error.ts';
 import { createSession, type Session, transact } from './postgres/connection/session.ts';
 import { anyChanges, createListener, decisions } from './postgres/database-watch.ts';
 import { createDriver, type Run } from './postgres/driver.ts';
@@ -17,7 +18,7 @@ import { createTextReader } from './postgres/texts/text-reader.ts';
 import { workMethods } from './postgres/work/work-methods.ts';
 import { createOutbox, readMethods } from './reads.ts';
 import { toKeptRecord } from './sqlite/record-parts.ts';
-import { DamagedError, decodeRow, numberOf, readAnswer, textOf } from './sqlite/row.ts';
+import { DamagedError, decodeRow, numberOf, type Row, readAnswer, textOf } from './sqlite/row.ts';
 import type { Answer, Change } from './sqlite/write/change.ts';
 import { createWriteQueue } from './sqlite/write/write-queue.ts';
 import type { Store } from './store.ts';
@@ -60,10 +61,15 @@ export async function openPostgresStore(
   let closing: Promise<void> | undefined;
   const open = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (closing !== undefined) throw closedStoreError(location);
-    return await work();
+    try {
+      return await work();
+    } catch (error) {
+      throw toPostgresError(error, address);
+    }
   };
   const run: Run = (work) => open(() => queue.run(() => session.run(work)));
-  const change = (wanted: Change) => open(() => queue.change(wanted));
+  const change = <Result>(wanted: Change, read: (answer: Row) => Result) =>
+    open(async () => read(await queue.change(wanted)));
   const close = async () => {
     await queue.onIdle();
     await claims.releaseAll();
@@ -84,7 +90,7 @@ export async function openPostgresStore(
       await (wanted.isDispatched === true ? shared.createQueued(wanted) : single.createRun(wanted)),
     endStep: async (runId, step, outcome, at) => {
       const { record, fresh } = toKeptRecord(outcome, { runId, step });
-      await change({ what: 'end_step', runId, step: { step, outcome: record, at } });
+      await change({ what: 'end_step', runId, step: { step, outcome: record, at } }, () => {});
       for (const text of fresh) {
         texts.hold(text.place, text.read());
         text.release();
@@ -108,7 +114,7 @@ export async function openPostgresStore(
     coverRun: claims.cover,
     listClaimed: async () => {
       const rows = await run((link) => link.query({ text: claimed }));
-      return new Set(rows.map((row) => textOf(decodeRow(row), 'run_id')));
+      return await open(async () => new Set(rows.map((row) => textOf(decodeRow(row), 'run_id'))));
     },
     now: async () => {
       const text = 'SELECT signalbox.now_ms($1) AS now';

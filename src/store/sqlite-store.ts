@@ -52,7 +52,7 @@ function createStore(database: Database): Store {
     ...readMethods(driver, { load }),
     endStep: async (runId, step, outcome, at) => {
       const { record, fresh } = toKeptRecord(outcome, { runId, step });
-      await database.change({ what: 'end_step', runId, step: { step, outcome: record, at } });
+      await database.change({ what: 'end_step', runId, step: { step, outcome: record, at } }, () => {});
       for (const text of fresh) text.release();
     },
     readText: ({ runId, step, number }) => load(runId)(step, number),

@@ -229,6 +229,20 @@ test.each([
   });
 });
 
+test('the answer to a change names the store if it is damaged', async () => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  await store.addPending(newCall('p1', 'r1'));
+  change(file, `PRAGMA ignore_check_constraints = ON; UPDATE pendings SET args = '{"status'`);
+  expect(await faultOf(store.addPending(newCall('p1', 'r1')))).toMatchObject({
+    code: 'STORE_FAILED',
+    message: `the state store ${file} is damaged (column args holds an invalid value, "{\\"status")`,
+    hint: expect.stringContaining('restore a backup'),
+  });
+  await store.close();
+});
+
 test('a store that was truncated to nothing is reported, and no new one replaces it', async () => {
   const file = newFile();
   const store = await openAt(file);

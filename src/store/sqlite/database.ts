@@ -36,7 +36,7 @@ export interface Database {
    * Batches concurrent changes; resolves when the change is on the disk. Large batches do not block this thread.
    * Rejects with STORE_FAILED or the refusal of the change.
    */
-  change(change: Change): Promise<Row>;
+  change<Result>(change: Change, read: (answer: Row) => Result): Promise<Result>;
   /** Retries for a second, also while closing. Never rejects. */
   tryWrite(work: () => void): Promise<void>;
   /** Calls `onChange` after writes of any process to a file, or of this connection to memory. Never throws. */
@@ -102,7 +102,7 @@ function createDatabase(opened: OpenedDatabase, choice: WriterChoice): Database 
         requireSameFile();
         return withBusyTimeout(database, work);
       }),
-    change: (change) => guard.later(() => queue.change(change)),
+    change: (change, read) => guard.later(async () => read(await queue.change(change))),
     tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
     watch: (onChange) => watchDatabase(file, onChange),
     checkpoint: () => enqueue(() => database.exec(emptyJournal), 0).catch(() => {}),
@@ -150,7 +150,7 @@ function createMemory({ connection, tables, file }: OpenedDatabase): Database {
     ...{ file, location, tables, read, readNow, write },
     driver: driverOf({ location, tables, read, write }),
     prepare: (sql) => createStatement(database.prepare(sql)),
-    change: (change) => write(() => makeChange(tables, change)),
+    change: (change, read) => write(() => read(makeChange(tables, change))),
     tryWrite: async (work) => await write(work).catch(() => {}),
     watch: watches.watch,
     checkpoint: async () => {},

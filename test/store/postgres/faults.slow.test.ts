@@ -223,6 +223,16 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect([code, message]).toEqual(['STORE_FAILED', expect.stringContaining('is damaged')]);
   });
 
+  test('the answer to a change that finds damage is reported', async () => {
+    const url = await server.newUrl();
+    const store = await openAt(url);
+    await store.createRun(newRun('r1'));
+    await store.addPending(newCall('p1', 'r1'));
+    await server.ask(`UPDATE signalbox.pendings SET args = '{"status'`, new URL(url).pathname.slice(1));
+    const { code, message } = await faultOf(store.addPending(newCall('p1', 'r1')));
+    expect([code, message]).toEqual(['STORE_FAILED', expect.stringContaining('is damaged')]);
+  });
+
   test('any error in the address names the next step and no password [DS-POSTGRES-02]', async () => {
     const url = await server.newUrl('tcp');
     const secret = encodeURIComponent(password);
