@@ -61,15 +61,17 @@ export async function openPostgresStore(
   let closing: Promise<void> | undefined;
   const open = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (closing !== undefined) throw closedStoreError(location);
+    return await work();
+  };
+  const run: Run = (work) => open(() => queue.run(() => session.run(work)));
+  const change = async <Result>(wanted: Change, read: (answer: Row) => Result): Promise<Result> => {
+    const answer = await open(() => queue.change(wanted));
     try {
-      return await work();
+      return read(answer);
     } catch (error) {
       throw toPostgresError(error, address);
     }
   };
-  const run: Run = (work) => open(() => queue.run(() => session.run(work)));
-  const change = <Result>(wanted: Change, read: (answer: Row) => Result) =>
-    open(async () => read(await queue.change(wanted)));
   const close = async () => {
     await queue.onIdle();
     await claims.releaseAll();
@@ -112,15 +114,17 @@ export async function openPostgresStore(
       return await open(() => claims.claim(runId));
     },
     coverRun: claims.cover,
-    listClaimed: async () => {
-      const rows = await run((link) => link.query({ text: claimed }));
-      return await open(async () => new Set(rows.map((row) => textOf(decodeRow(row), 'run_id'))));
-    },
-    now: async () => {
-      const text = 'SELECT signalbox.now_ms($1) AS now';
-      const [row = {}] = await run((link) => link.query({ name: 'now', text, values: [Date.now()] }));
-      return numberOf(row, 'now');
-    },
+    listClaimed: () =>
+      run(async (link) => {
+        const rows = await link.query({ text: claimed });
+        return new Set(rows.map((row) => textOf(decodeRow(row), 'run_id')));
+      }),
+    now: () =>
+      run(async (link) => {
+        const text = 'SELECT signalbox.now_ms($1) AS now';
+        const [row = {}] = await link.query({ name: 'now', text, values: [Date.now()] });
+        return numberOf(row, 'now');
+      }),
     watch: listener.watch,
     changes: {
       kinds: watchKinds,

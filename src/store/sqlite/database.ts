@@ -33,8 +33,8 @@ export interface Database {
   /** Runs the work in an exclusive transaction; resolves when it is on the disk. */
   write<Result>(work: () => Result): Promise<Result>;
   /**
-   * Batches concurrent changes; resolves when the change is on the disk. Large batches do not block this thread.
-   * Rejects with STORE_FAILED or the refusal of the change.
+   * Batches concurrent changes; resolves to what `read` makes of the answer, once the change is on the disk. Large
+   * batches do not block this thread. Rejects with STORE_FAILED or the refusal of the change.
    */
   change<Result>(change: Change, read: (answer: Row) => Result): Promise<Result>;
   /** Retries for a second, also while closing. Never rejects. */
